@@ -1,0 +1,69 @@
+//! How it is run: one binary, `garth`.
+//!
+//! Every command finds the store by the same three options, and may work on it while a server
+//! runs: what it changes takes effect there at once.
+
+mod account;
+mod output;
+mod place;
+mod serve;
+mod settings;
+mod token;
+mod user;
+mod wake;
+
+use clap::{Parser, Subcommand};
+
+use output::Output;
+use place::Place;
+
+pub use serve::policy_of;
+pub use settings::Settings;
+
+/// A virtual-private-cloud and support-desk service that anyone can run.
+#[derive(Parser)]
+#[command(name = "garth", version, arg_required_else_help = true, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    place: Place,
+
+    /// Print JSON, with the same names as on the wire
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the server
+    Serve(Box<Settings>),
+    /// Make and list accounts, and set their quotas
+    #[command(subcommand)]
+    Account(account::Command),
+    /// Make users, and grant them what restricted ones may do
+    #[command(subcommand)]
+    User(user::Command),
+    /// Make, list and revoke tokens
+    #[command(subcommand)]
+    Token(token::Command),
+    /// Print the interface's description (OpenAPI 3.1, JSON)
+    Openapi,
+}
+
+/// Runs the command line.
+pub fn run() -> anyhow::Result<()> {
+    let cli = Cli::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let output = Output { json: cli.json };
+    runtime.block_on(async {
+        match cli.command {
+            Command::Serve(settings) => serve::run(&cli.place, *settings).await,
+            Command::Account(command) => account::run(&cli.place, output, command).await,
+            Command::User(command) => user::run(&cli.place, output, command).await,
+            Command::Token(command) => token::run(&cli.place, output, command).await,
+            Command::Openapi => output.text(crate::http::openapi_json()),
+        }
+    })
+}

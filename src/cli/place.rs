@@ -1,0 +1,139 @@
+//! Which store a command works on.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use super::settings::Settings;
+use super::{serve, wake};
+use crate::rules::{Error, Result};
+use crate::store::world::{Chance, Clock};
+use crate::store::{ReadTx, Store, World, WriteTx};
+
+#[derive(Args, Clone, Debug)]
+pub struct Place {
+    /// Folder of the embedded store [default: ./garth-data]
+    #[arg(
+        long,
+        global = true,
+        env = "GARTH_DATA",
+        value_name = "FOLDER",
+        help_heading = "Store"
+    )]
+    pub data: Option<PathBuf>,
+
+    /// TOML file with settings
+    #[arg(
+        long,
+        global = true,
+        env = "GARTH_CONFIG",
+        value_name = "FILE",
+        help_heading = "Store"
+    )]
+    pub config: Option<PathBuf>,
+}
+
+impl Place {
+    /// What the settings file says, if there is one.
+    pub fn file(&self) -> anyhow::Result<Settings> {
+        match &self.config {
+            None => Ok(Settings::default()),
+            Some(file) => {
+                let text = std::fs::read_to_string(file)
+                    .with_context(|| format!("reading the settings file {}", file.display()))?;
+                toml::from_str(&text).with_context(|| format!("in the settings file {}", file.display()))
+            }
+        }
+    }
+
+    /// The folder of the embedded store.
+    pub fn folder(&self, file: &Settings) -> PathBuf {
+        let folder = self.data.clone().or_else(|| file.data.clone());
+        folder.unwrap_or_else(|| PathBuf::from("./garth-data"))
+    }
+
+    /// Opens the store for a command that is not the server.
+    pub fn open(&self) -> anyhow::Result<Opened> {
+        let file = self.file()?;
+        let folder = self.folder(&file);
+        if !folder.join("garth.db").exists() {
+            bail!(
+                "there is no store in {}: run `garth serve` once, or say where it is with --data",
+                folder.display()
+            );
+        }
+        let policy = serve::policy_of(&file)?;
+        let world = World {
+            clock: Clock::System,
+            chance: Chance::System,
+            policy,
+        };
+        let store = Store::open_embedded(&folder, world)?;
+        Ok(Opened { store, folder })
+    }
+}
+
+/// A store opened beside a server that may be running.
+pub struct Opened {
+    store: Store,
+    folder: PathBuf,
+}
+
+impl Opened {
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut ReadTx) -> Result<T> + Send + 'static,
+    ) -> anyhow::Result<T> {
+        self.store.read(work).await.map_err(in_words)
+    }
+
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut WriteTx) -> Result<T> + Send + 'static,
+    ) -> anyhow::Result<T> {
+        let made = self.store.write(work).await.map_err(in_words)?;
+        wake::poke(&self.folder);
+        Ok(made)
+    }
+
+    pub fn now(&self) -> crate::model::time::Time {
+        self.store.world().clock.now()
+    }
+}
+
+/// An error for the terminal.
+pub fn in_words(error: Error) -> anyhow::Error {
+    match error {
+        Error::NotFound => anyhow::anyhow!("not found"),
+        Error::Refused(errors) => {
+            let line = |error: &crate::rules::error::FieldError| match &error.field {
+                Some(field) => format!("{field}: {}", error.reason),
+                None => error.reason.clone(),
+            };
+            anyhow::anyhow!(errors.iter().map(line).collect::<Vec<_>>().join("; "))
+        }
+        Error::Store(cause) => anyhow::Error::new(cause),
+        other => anyhow::anyhow!("{other:?}"),
+    }
+}
+
+/// Reads an argument with the model's own words for what is wrong with it.
+pub fn parse_with<T>(
+    parse: fn(&str) -> std::result::Result<T, crate::model::reason::Reasons>,
+) -> impl Fn(&str) -> std::result::Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: 'static,
+{
+    move |raw| {
+        parse(raw).map_err(|reasons| {
+            let reasons: Vec<_> = reasons.into_iter().map(|reason| reason.text).collect();
+            reasons.join("; ")
+        })
+    }
+}
+
+/// The file whose lock says that a server runs on this folder.
+pub fn lock_file(folder: &Path) -> PathBuf {
+    folder.join("serve.lock")
+}

@@ -1,0 +1,244 @@
+//! `garth serve`: from settings to a running server, and to its orderly end.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tracing_subscriber::EnvFilter;
+
+use super::place::{Place, in_words, lock_file, parse_with};
+use super::settings::{LogFormat, Names, Profile, RegionSettings, Settings};
+use super::wake;
+use crate::http::{self, App, Options, WireNames};
+use crate::model::cidr::Cidr;
+use crate::model::policy::{Policy, Quota};
+use crate::model::region::{Region, built_in};
+use crate::model::token::TokenText;
+use crate::rules;
+use crate::store::world::{Chance, Clock};
+use crate::store::{Store, World};
+
+const SWEEP_EVERY: Duration = Duration::from_secs(3600);
+
+pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
+    let settings = settings.or(place.file()?);
+    start_logging(&settings)?;
+    let folder = place.folder(&settings);
+    let given = bootstrap_token()?;
+
+    let world = World {
+        clock: Clock::System,
+        chance: Chance::System,
+        policy: policy_of(&settings)?,
+    };
+    let store = Store::open_embedded(&folder, world)
+        .with_context(|| format!("opening the store in {}", folder.display()))?;
+    let _lock = lock(&folder)?;
+    let first = {
+        let given = given.clone();
+        let made = store
+            .write(move |tx| rules::accounts::bootstrap(tx, given.as_ref()))
+            .await;
+        made.map_err(in_words)?
+    };
+
+    let listener = listen(settings.listen.unwrap_or(([127, 0, 0, 1], 8080).into())).await?;
+    let address = listener.local_addr()?;
+    let (stop, stopping) = watch::channel(false);
+    if let Some(metrics) = settings.metrics_listen {
+        http::metrics::serve(listen(metrics).await?, stopping.clone()).await?;
+    }
+    wake::listen(&folder, store.clone());
+    tokio::spawn(sweep(store.clone()));
+    greet(address, first.as_ref(), given.is_some())?;
+
+    let mut failed = store.failed();
+    let app = App::new(store, options_of(&settings), stopping.clone());
+    let serving = tokio::spawn(http::server::serve(listener, app, stopping));
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
+        _ = failed.wait_for(|failed| *failed) => {
+            // What is still being answered gets its refusal; then this process must not go on.
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            bail!("the store could not be sure that a write reached the disk: see the log, check the disk, start again");
+        }
+    }
+    tracing::info!("stopping: finishing what runs");
+    stop.send_replace(true);
+    serving.await?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// What the rules need to know of the settings.
+pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
+    let upstream = settings.profile == Some(Profile::Upstream);
+    let usual = |own: i64, public: i64| if upstream { public } else { own };
+    let regions = match &settings.regions {
+        None => built_in(upstream),
+        Some(regions) => regions.iter().map(region_of).collect(),
+    };
+    ensure!(!regions.is_empty(), "regions: there must be at least one");
+    let forbidden = match &settings.forbidden_ranges {
+        None => vec!["192.168.128.0/17".to_owned()],
+        Some(ranges) => ranges.iter().filter(|range| !range.is_empty()).cloned().collect(),
+    };
+    let read = |raw: &String| {
+        parse_with(Cidr::parse)(raw).map_err(|why| anyhow::anyhow!("forbidden_ranges: {raw}: {why}"))
+    };
+    let page_size_min = settings.page_size_min.unwrap_or(usual(1, 25));
+    ensure!(
+        (1..=500).contains(&page_size_min),
+        "page_size_min: must be 1 to 500, not {page_size_min}"
+    );
+    let quota = Quota {
+        vpcs_per_region: settings.quota.vpcs_per_region.unwrap_or(usual(1000, 10)),
+        subnets_per_vpc: settings.quota.subnets_per_vpc.unwrap_or(usual(1000, 10)),
+    };
+    ensure!(
+        quota.vpcs_per_region >= 0,
+        "quota.vpcs_per_region: must not be negative"
+    );
+    ensure!(
+        quota.subnets_per_vpc >= 0,
+        "quota.subnets_per_vpc: must not be negative"
+    );
+    let event_days = settings.event_days.unwrap_or(90);
+    ensure!(
+        (1..=36500).contains(&event_days),
+        "event_days: must be 1 to 36500, not {event_days}"
+    );
+    Ok(Policy {
+        regions,
+        forbidden_ranges: forbidden.iter().map(read).collect::<anyhow::Result<_>>()?,
+        quota,
+        page_size_min,
+        event_days,
+    })
+}
+
+fn region_of(settings: &RegionSettings) -> Region {
+    let everything = || vec!["Linodes".to_owned(), "Vlans".to_owned(), Region::VPCS.to_owned()];
+    Region {
+        id: settings.id.clone(),
+        label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
+        country: settings.country.clone(),
+        capabilities: settings.capabilities.clone().unwrap_or_else(everything),
+        status: settings.status.clone().unwrap_or_else(|| "ok".to_owned()),
+        resolvers_ipv4: settings.resolvers.ipv4.clone(),
+        resolvers_ipv6: settings.resolvers.ipv6.clone(),
+    }
+}
+
+fn options_of(settings: &Settings) -> Options {
+    let upstream = settings.profile == Some(Profile::Upstream);
+    Options {
+        names: match settings.wire_names {
+            None | Some(Names::Both) => WireNames::Both,
+            Some(Names::Compute) => WireNames::Compute,
+            Some(Names::Linode) => WireNames::Linode,
+        },
+        rate_limits: settings.rate_limit.enabled.unwrap_or(upstream),
+        ..Options::default()
+    }
+}
+
+fn start_logging(settings: &Settings) -> anyhow::Result<()> {
+    let level = settings.log.as_deref().unwrap_or("info");
+    let filter = EnvFilter::try_new(level).with_context(|| format!("log: {level} is no log level"))?;
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
+    match settings.log_format {
+        None | Some(LogFormat::Text) => lines.with_ansi(false).with_target(false).init(),
+        Some(LogFormat::Json) => lines.json().flatten_event(true).init(),
+    }
+    Ok(())
+}
+
+/// The token that whoever starts the server wants the first account to have.
+fn bootstrap_token() -> anyhow::Result<Option<TokenText>> {
+    match std::env::var("GARTH_BOOTSTRAP_TOKEN") {
+        Err(_) => Ok(None),
+        Ok(raw) => match TokenText::parse(&raw) {
+            Some(token) => Ok(Some(token)),
+            None => bail!("GARTH_BOOTSTRAP_TOKEN: must be 64 lower-case hexadecimal characters"),
+        },
+    }
+}
+
+/// Makes sure that no other server runs on this folder; the lock ends with the process.
+fn lock(folder: &Path) -> anyhow::Result<File> {
+    let path = lock_file(folder);
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)?;
+    if file.try_lock().is_err() {
+        let mut owner = String::new();
+        let _ = file.read_to_string(&mut owner);
+        bail!(
+            "another garth serve (process {}) is already running on {}: stop it, or choose another folder with --data",
+            owner.trim(),
+            folder.display()
+        );
+    }
+    file.set_len(0)?;
+    writeln!(file, "{}", std::process::id())?;
+    Ok(file)
+}
+
+async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address)
+        .await
+        .with_context(|| format!("listening on {address}"))
+}
+
+/// Removes what is kept no longer, now and then for as long as the server runs.
+async fn sweep(store: Store) {
+    loop {
+        match store.write(rules::events::sweep).await {
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(cause) => tracing::warn!(?cause, "could not sweep old events"),
+        }
+        tokio::time::sleep(SWEEP_EVERY).await;
+    }
+}
+
+fn greet(address: SocketAddr, first: Option<&TokenText>, given: bool) -> anyhow::Result<()> {
+    let mut out = std::io::stdout();
+    writeln!(
+        out,
+        "Garth is listening on http://{address} (API at /v4, reference at /docs)."
+    )?;
+    if let Some(token) = first {
+        writeln!(
+            out,
+            "\nThe store was empty: an account with the user \"admin\" was made."
+        )?;
+        let token = match given {
+            true => "$GARTH_BOOTSTRAP_TOKEN",
+            false => {
+                writeln!(out, "Its token, shown only this once:\n\n    {}", token.reveal())?;
+                token.reveal()
+            }
+        };
+        writeln!(
+            out,
+            "\nTry it:\n\n    curl -H \"Authorization: Bearer {token}\" http://{address}/v4/vpcs\n"
+        )?;
+    }
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! The settings of a server: from the command line, the environment, or a TOML file.
+//!
+//! The three have the same names, and the first that says something wins. `garth serve --help`
+//! is made from this file.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Folder of the embedded store; on the command line it belongs to all commands.
+    #[arg(skip)]
+    pub data: Option<PathBuf>,
+
+    /// Address to serve the interface on [default: 127.0.0.1:8080]
+    #[arg(long, env = "GARTH_LISTEN", value_name = "ADDRESS")]
+    pub listen: Option<SocketAddr>,
+
+    /// Address to serve Prometheus metrics on, at /metrics [default: nowhere]
+    #[arg(long, env = "GARTH_METRICS_LISTEN", value_name = "ADDRESS")]
+    pub metrics_listen: Option<SocketAddr>,
+
+    /// How log lines look [default: text]
+    #[arg(long, env = "GARTH_LOG_FORMAT", value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
+
+    /// What is logged: off, error, warn, info or debug, also per module (garth::store=debug) [default: info]
+    #[arg(long, env = "GARTH_LOG", value_name = "LEVEL")]
+    pub log: Option<String>,
+
+    /// Set every limit to the public service's number; single settings still win
+    #[arg(long, env = "GARTH_PROFILE", value_name = "PROFILE")]
+    pub profile: Option<Profile>,
+
+    /// Which spelling of fields with two names is sent; both are always understood [default: both]
+    #[arg(long, env = "GARTH_WIRE_NAMES", value_name = "NAMES")]
+    pub wire_names: Option<Names>,
+
+    /// Smallest page size that may be asked for [default: 1; upstream: 25]
+    #[arg(long, env = "GARTH_PAGE_SIZE_MIN", value_name = "N", value_parser = clap::value_parser!(i64).range(1..=500))]
+    pub page_size_min: Option<i64>,
+
+    /// Ranges no subnet may overlap, separated by commas; "" for none [default: 192.168.128.0/17]
+    #[arg(
+        long,
+        env = "GARTH_FORBIDDEN_RANGES",
+        value_name = "CIDRS",
+        value_delimiter = ','
+    )]
+    pub forbidden_ranges: Option<Vec<String>>,
+
+    /// How many days events are kept [default: 90]
+    #[arg(long, env = "GARTH_EVENT_DAYS", value_name = "DAYS", value_parser = clap::value_parser!(i64).range(1..=36500))]
+    pub event_days: Option<i64>,
+
+    #[command(flatten)]
+    pub quota: QuotaSettings,
+
+    #[command(flatten)]
+    pub rate_limit: RateLimitSettings,
+
+    /// The regions, in the settings file only; a built-in list serves as the default.
+    #[arg(skip)]
+    pub regions: Option<Vec<RegionSettings>>,
+}
+
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct QuotaSettings {
+    /// VPCs an account may have in one region [default: 1000; upstream: 10]
+    #[arg(long = "quota-vpcs-per-region", env = "GARTH_QUOTA_VPCS_PER_REGION", value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
+    pub vpcs_per_region: Option<i64>,
+
+    /// Subnets a VPC may have [default: 1000; upstream: 10]
+    #[arg(long = "quota-subnets-per-vpc", env = "GARTH_QUOTA_SUBNETS_PER_VPC", value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
+    pub subnets_per_vpc: Option<i64>,
+}
+
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RateLimitSettings {
+    /// Whether requests are limited, at the public service's rates [default: false; upstream: true]
+    #[arg(
+        long = "rate-limit-enabled",
+        env = "GARTH_RATE_LIMIT_ENABLED",
+        value_name = "BOOL"
+    )]
+    pub enabled: Option<bool>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegionSettings {
+    pub id: String,
+    pub label: Option<String>,
+    #[serde(default)]
+    pub country: String,
+    /// What it can hold; if not said, everything Garth knows.
+    pub capabilities: Option<Vec<String>>,
+    pub status: Option<String>,
+    #[serde(default)]
+    pub resolvers: ResolverSettings,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResolverSettings {
+    pub ipv4: String,
+    pub ipv6: String,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    Upstream,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Names {
+    Both,
+    Compute,
+    Linode,
+}
+
+impl Settings {
+    /// These settings, with what they leave open taken from others.
+    pub fn or(self, other: Settings) -> Settings {
+        Settings {
+            data: self.data.or(other.data),
+            listen: self.listen.or(other.listen),
+            metrics_listen: self.metrics_listen.or(other.metrics_listen),
+            log_format: self.log_format.or(other.log_format),
+            log: self.log.or(other.log),
+            profile: self.profile.or(other.profile),
+            wire_names: self.wire_names.or(other.wire_names),
+            page_size_min: self.page_size_min.or(other.page_size_min),
+            forbidden_ranges: self.forbidden_ranges.or(other.forbidden_ranges),
+            event_days: self.event_days.or(other.event_days),
+            quota: QuotaSettings {
+                vpcs_per_region: self.quota.vpcs_per_region.or(other.quota.vpcs_per_region),
+                subnets_per_vpc: self.quota.subnets_per_vpc.or(other.quota.subnets_per_vpc),
+            },
+            rate_limit: RateLimitSettings {
+                enabled: self.rate_limit.enabled.or(other.rate_limit.enabled),
+            },
+            regions: self.regions.or(other.regions),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! `garth user …`
+
+use std::io::Read;
+
+use anyhow::{Context, ensure};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use super::output::Output;
+use super::place::{Opened, Place, in_words, parse_with};
+use crate::model::grant::{Global, Permission};
+use crate::model::id::{AccountId, VpcId};
+use crate::model::token::Secret;
+use crate::model::user::{Email, NewUser, User, Username};
+use crate::rules::grants::{self, Grant};
+use crate::rules::{passwords, users};
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Make a user of an account, or one of the provider's staff
+    Create(Create),
+    /// Allow a restricted user something; all that is given at once, or nothing
+    Grant(GrantOptions),
+}
+
+#[derive(Args)]
+pub struct Create {
+    /// The id of the account the user belongs to
+    #[arg(long, required_unless_present = "staff", conflicts_with = "staff")]
+    account: Option<i64>,
+    /// Make one of the provider's staff
+    #[arg(long)]
+    staff: bool,
+    #[arg(long, value_parser = parse_with(Username::parse))]
+    username: Username,
+    #[arg(long, value_parser = parse_with(Email::parse))]
+    email: Email,
+    /// May do only what is granted
+    #[arg(long, conflicts_with = "staff")]
+    restricted: bool,
+    /// Read a password from standard input
+    #[arg(long)]
+    password_stdin: bool,
+}
+
+#[derive(Args)]
+#[command(arg_required_else_help = true)]
+pub struct GrantOptions {
+    /// The user's name
+    username: String,
+    /// A grant on the account as a whole, for example add_vpcs
+    #[arg(long, value_parser = parse_with(Global::parse))]
+    global: Vec<Global>,
+    /// Access to the account itself: read_only or read_write
+    #[arg(long, value_name = "PERMISSION", value_parser = parse_with(Permission::parse))]
+    account_access: Option<Permission>,
+    /// Access to one VPC, for example 12=read_write
+    #[arg(long, value_name = "ID=PERMISSION", value_parser = on_vpc)]
+    vpc: Vec<(VpcId, Permission)>,
+}
+
+#[derive(Serialize)]
+struct UserView {
+    id: i64,
+    account_id: Option<i64>,
+    username: String,
+    email: String,
+    restricted: bool,
+    staff: bool,
+    account_access: Option<&'static str>,
+    global: Vec<&'static str>,
+    created: String,
+}
+
+impl From<User> for UserView {
+    fn from(user: User) -> Self {
+        Self {
+            id: user.id.0,
+            account_id: user.account.map(|account| account.0),
+            username: user.username.as_str().to_owned(),
+            email: user.email.as_str().to_owned(),
+            restricted: user.restricted,
+            staff: user.account.is_none(),
+            account_access: user.account_access.map(Permission::word),
+            global: user.globals.into_iter().map(Global::word).collect(),
+            created: user.created.to_string(),
+        }
+    }
+}
+
+pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Result<()> {
+    let store = place.open()?;
+    match command {
+        Command::Create(options) => create(&store, output, options).await,
+        Command::Grant(options) => grant(&store, output, options).await,
+    }
+}
+
+async fn create(store: &Opened, output: Output, options: Create) -> anyhow::Result<()> {
+    let password = options.password_stdin.then(read_password).transpose()?;
+    let new = NewUser {
+        account: options.account.map(AccountId),
+        username: options.username,
+        email: options.email,
+        restricted: options.restricted,
+        password: password
+            .map(|password| passwords::hash(&password))
+            .transpose()
+            .map_err(in_words)?,
+    };
+    let account = new.account;
+    let made = store.write(move |tx| users::create(tx, &new)).await;
+    let user = made.with_context(|| match account {
+        Some(account) => format!("making a user of account {account}"),
+        None => "making a user".to_owned(),
+    })?;
+    let sentence = format!("made user {}", user.username.as_str());
+    output.one(&UserView::from(user), &sentence)
+}
+
+async fn grant(store: &Opened, output: Output, options: GrantOptions) -> anyhow::Result<()> {
+    let mut wanted: Vec<Grant> = options.global.into_iter().map(Grant::Global).collect();
+    wanted.extend(options.account_access.map(Grant::AccountAccess));
+    wanted.extend(
+        options
+            .vpc
+            .into_iter()
+            .map(|(vpc, permission)| Grant::Vpc(vpc, permission)),
+    );
+    ensure!(
+        !wanted.is_empty(),
+        "say what to grant: --global, --account-access or --vpc"
+    );
+    let (username, sentence) = (
+        options.username.clone(),
+        format!("granted to {}", options.username),
+    );
+    let given = store.write(move |tx| grants::give(tx, &username, &wanted)).await;
+    let user = given.with_context(|| format!("granting to {}", options.username))?;
+    output.one(&UserView::from(user), &sentence)
+}
+
+fn read_password() -> anyhow::Result<Secret> {
+    let mut password = String::new();
+    std::io::stdin()
+        .read_to_string(&mut password)
+        .context("reading the password")?;
+    Ok(Secret::new(password.trim_end_matches(['\r', '\n']).to_owned()))
+}
+
+fn on_vpc(raw: &str) -> Result<(VpcId, Permission), String> {
+    let (id, permission) = raw.split_once('=').ok_or("must look like 12=read_write")?;
+    let id = id.parse().map_err(|_| format!("{id:?} is no id"))?;
+    Ok((VpcId(id), parse_with(Permission::parse)(permission)?))
+}

@@ -1,0 +1,105 @@
+//! The door: token, scope, side and rate, in this order, before a handler sees the request.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::App;
+use super::answering::Noted;
+use super::limits::{Key, Verdict};
+use super::operations::{Operation, Who};
+use super::server::Peer;
+use crate::model::token::TokenHash;
+use crate::rules::caller::Caller;
+use crate::rules::{Error, Result};
+
+pub async fn check(
+    State((app, operation)): State<(App, &'static Operation)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let mut noted = Noted::of(operation);
+    let mut response = match admit(&app, operation, &mut request, &mut noted).await {
+        Ok(()) => {
+            let expected = not_wanted_again(&request);
+            let response = next.run(request).await;
+            unless_unchanged(expected, response)
+        }
+        Err(response) => *response,
+    };
+    if let Some(verdict) = &noted.verdict {
+        verdict.tell(response.headers_mut());
+    }
+    response.extensions_mut().insert(noted);
+    response
+}
+
+async fn admit(
+    app: &App,
+    operation: &'static Operation,
+    request: &mut Request,
+    noted: &mut Noted,
+) -> Result<(), Box<Response>> {
+    let refuse = |error: Error| Box::new(error.into_response());
+    let key = match operation.who {
+        Who::Everybody => {
+            let peer = request.extensions().get::<Peer>();
+            peer.map(|peer| Key::Address(peer.0.ip()))
+        }
+        Who::Tenants => {
+            let hash = bearer(request.headers()).ok_or_else(|| refuse(Error::Unauthenticated))?;
+            let identity = app.identify(hash).await.map_err(refuse)?;
+            noted.scopes = Some(identity.scopes.to_string());
+            noted.username = Some(identity.username.as_str().to_owned());
+            let key = Key::Token(identity.token);
+            let caller = Caller::admit(identity, operation.scope).map_err(refuse)?;
+            request.extensions_mut().insert(caller);
+            Some(key)
+        }
+    };
+    if let (Some(limits), Some(key)) = (app.limits(), key) {
+        let now = app.store().world().clock.now();
+        noted.verdict = limits.count(key, operation, now);
+        if let Some(verdict) = noted.verdict.as_ref().filter(|verdict| verdict.refused) {
+            return Err(Box::new(Verdict::refusal(verdict)));
+        }
+    }
+    Ok(())
+}
+
+fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (kind, token) = value.split_once(' ')?;
+    let token = token.trim();
+    (kind.eq_ignore_ascii_case("bearer") && !token.is_empty()).then(|| TokenHash::of(token))
+}
+
+/// The tags a reader already has, if it is a reader.
+fn not_wanted_again(request: &Request) -> Option<HeaderValue> {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    request
+        .headers()
+        .get(header::IF_NONE_MATCH)
+        .filter(|_| reads)
+        .cloned()
+}
+
+fn unless_unchanged(known: Option<HeaderValue>, mut response: Response) -> Response {
+    let tag = response
+        .headers()
+        .get(header::ETAG)
+        .and_then(|tag| tag.to_str().ok());
+    let (Some(known), Some(tag)) = (known, tag) else {
+        return response;
+    };
+    let known = known.to_str().unwrap_or_default();
+    let same = |known: &str| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag;
+    if response.status() == StatusCode::OK && known.split(',').any(|known| same(known.trim())) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.body_mut() = axum::body::Body::empty();
+        response.headers_mut().remove(header::CONTENT_TYPE);
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+    }
+    response
+}

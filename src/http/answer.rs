@@ -1,0 +1,62 @@
+//! Shaping answers: one object, a page of them, or nothing to say.
+
+use std::hash::Hash;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use serde::{Serialize, Serializer};
+
+use crate::model::page::Paged;
+use crate::model::tag::Tag;
+use crate::model::time::Time;
+
+/// Exactly this, without a charset: a published client compares it for equality.
+pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
+    let bytes = serde_json::to_vec(value).expect("our own shapes can be written as JSON");
+    let mut response = Response::new(Body::from(bytes));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    response
+}
+
+/// A single object, with the tag of its present state.
+pub fn one(thing: &impl Hash, view: &impl Serialize) -> Response {
+    let mut response = json(StatusCode::OK, view);
+    let tag = Tag::of(thing).to_string();
+    let tag = HeaderValue::try_from(tag).expect("a tag is plain ASCII");
+    response.headers_mut().insert(header::ETAG, tag);
+    response
+}
+
+/// A page in the collection envelope (interface §2.6).
+pub fn page<'a, T, V: Serialize>(paged: &'a Paged<T>, view: impl Fn(&'a T) -> V) -> Response {
+    #[derive(Serialize)]
+    struct Envelope<V> {
+        data: Vec<V>,
+        page: i64,
+        pages: i64,
+        results: i64,
+    }
+    let envelope = Envelope {
+        data: paged.items.iter().map(view).collect(),
+        page: paged.page.number,
+        pages: paged.pages(),
+        results: paged.results,
+    };
+    json(StatusCode::OK, &envelope)
+}
+
+/// `{}`: done, and nothing to say.
+pub fn done() -> Response {
+    #[derive(Serialize)]
+    struct Nothing {}
+    json(StatusCode::OK, &Nothing {})
+}
+
+/// A time in the wire's form.
+pub fn time<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(time)
+}

@@ -1,0 +1,228 @@
+//! From a request as it came to an answer as it goes: what all of them have in common.
+//!
+//! Sizes are checked before anything looks at the request; a panic becomes an answer; the common
+//! headers, the log line and the metrics are added last. Tokens, bodies and query strings are
+//! never logged.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use futures_util::FutureExt;
+use tower::ServiceExt;
+
+use super::error::{self, Cause};
+use super::limits::Verdict;
+use super::operations::Operation;
+use super::paths;
+use crate::model::reason::Code;
+
+const LONGEST_URI: usize = 8 * 1024;
+const MOST_HEADER_BYTES: usize = 32 * 1024;
+const MOST_HEADERS: usize = 100;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const OAUTH_SCOPES: HeaderName = HeaderName::from_static("x-oauth-scopes");
+const ACCEPTED_SCOPES: HeaderName = HeaderName::from_static("x-accepted-oauth-scopes");
+
+/// What the door found out about a request, for its headers, its log line and the metrics.
+#[derive(Clone)]
+pub struct Noted {
+    pub operation: &'static Operation,
+    pub scopes: Option<String>,
+    pub username: Option<String>,
+    pub verdict: Option<Verdict>,
+}
+
+impl Noted {
+    pub fn of(operation: &'static Operation) -> Self {
+        Self {
+            operation,
+            scopes: None,
+            username: None,
+            verdict: None,
+        }
+    }
+}
+
+pub async fn answer(router: Router, mut request: Request) -> Response {
+    let started = Instant::now();
+    let id = request_id(request.headers());
+    let method = request.method().clone();
+    let path = request.uri().path().to_owned();
+
+    let response = match over_limits(&request) {
+        Some(refusal) => refusal,
+        None => {
+            paths::rewrite(&mut request);
+            let answered = AssertUnwindSafe(router.oneshot(request)).catch_unwind().await;
+            match answered {
+                Ok(Ok(response)) => response,
+                Ok(Err(never)) => match never {},
+                Err(_) => error::internal(),
+            }
+        }
+    };
+    let response = dress(response, &id);
+
+    let noted = response.extensions().get::<Noted>();
+    let operation = noted.map_or("none", |noted| noted.operation.id);
+    let status = response.status().as_u16();
+    let took = started.elapsed();
+    metrics::counter!("garth_http_requests_total", "operation" => operation, "status" => status_word(status))
+        .increment(1);
+    metrics::histogram!("garth_http_request_seconds", "operation" => operation).record(took);
+    let user = noted.and_then(|noted| noted.username.as_deref()).unwrap_or("-");
+    let micros = took.as_micros() as u64;
+    if let Some(Cause(cause)) = response.extensions().get::<Cause>() {
+        tracing::error!(
+            id = id.to_str().unwrap_or_default(),
+            operation,
+            cause,
+            "request failed"
+        );
+    }
+    tracing::info!(id = id.to_str().unwrap_or_default(), %method, path, operation, status, user, micros, "request");
+    response
+}
+
+fn over_limits(request: &Request) -> Option<Response> {
+    let uri = request.uri();
+    let uri = uri.path().len() + uri.query().map_or(0, str::len);
+    if uri > LONGEST_URI {
+        let reason = format!("A URL may have at most {LONGEST_URI} bytes");
+        return Some(error::plain(StatusCode::URI_TOO_LONG, Code::UriTooLong, &reason));
+    }
+    let headers = request.headers();
+    let bytes: usize = headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len())
+        .sum();
+    if headers.len() > MOST_HEADERS || bytes > MOST_HEADER_BYTES {
+        let reason = format!("At most {MOST_HEADERS} headers of {MOST_HEADER_BYTES} bytes in all are taken");
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return Some(error::plain(status, Code::HeadersTooLarge, &reason));
+    }
+    None
+}
+
+/// The caller's own id if it is a plain one, else a new one.
+fn request_id(headers: &HeaderMap) -> HeaderValue {
+    static RUN: LazyLock<u64> = LazyLock::new(|| getrandom::u64().unwrap_or_default());
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let plain = |id: &&HeaderValue| {
+        let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+        (1..=64).contains(&id.len()) && id.as_bytes().iter().all(plain)
+    };
+    match headers.get(REQUEST_ID).filter(plain) {
+        Some(id) => id.clone(),
+        None => {
+            let id = format!("{:016x}-{:x}", *RUN, NEXT.fetch_add(1, Ordering::Relaxed));
+            HeaderValue::try_from(id).expect("hexadecimal digits are a header value")
+        }
+    }
+}
+
+fn dress(mut response: Response, id: &HeaderValue) -> Response {
+    if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
+        let cause = response.extensions_mut().remove::<Cause>();
+        let noted = response.extensions_mut().remove::<Noted>();
+        let id = id.to_str().unwrap_or_default();
+        let reason = format!("Internal error; tell your provider the request id {id}");
+        response = error::plain(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, &reason);
+        cause.map(|cause| response.extensions_mut().insert(cause));
+        noted.map(|noted| response.extensions_mut().insert(noted));
+    }
+    let noted = response.extensions().get::<Noted>().cloned();
+    let word = |text: Option<String>, otherwise: &'static str| {
+        text.and_then(|text| HeaderValue::try_from(text).ok())
+            .unwrap_or(HeaderValue::from_static(otherwise))
+    };
+    let accepted = word(noted.as_ref().map(|noted| noted.operation.accepted_scopes()), "*");
+    let held = word(noted.and_then(|noted| noted.scopes), "unknown");
+
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id.clone());
+    headers.insert(OAUTH_SCOPES, held);
+    headers.insert(ACCEPTED_SCOPES, accepted);
+    for (name, value) in &COMMON {
+        if !headers.contains_key(name) {
+            headers.insert(name, value.clone());
+        }
+    }
+    response
+}
+
+const COMMON: [(HeaderName, HeaderValue); 14] = [
+    (
+        HeaderName::from_static("x-spec-version"),
+        HeaderValue::from_static("4.176.0"),
+    ),
+    (header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*")),
+    (
+        header::ACCESS_CONTROL_ALLOW_CREDENTIALS,
+        HeaderValue::from_static("true"),
+    ),
+    (
+        header::ACCESS_CONTROL_ALLOW_METHODS,
+        HeaderValue::from_static("HEAD, GET, OPTIONS, POST, PUT, DELETE"),
+    ),
+    (
+        header::ACCESS_CONTROL_ALLOW_HEADERS,
+        HeaderValue::from_static(
+            "Authorization, Origin, X-Requested-With, Content-Type, Accept, X-Filter, \
+             If-Match, If-None-Match, Last-Event-ID, X-Request-Id",
+        ),
+    ),
+    (
+        header::ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static(
+            "X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Status, X-Request-Id, ETag, Retry-After, \
+             X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset",
+        ),
+    ),
+    (header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600")),
+    (
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("private, no-cache"),
+    ),
+    (header::VARY, HeaderValue::from_static("Authorization, X-Filter")),
+    (
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'"),
+    ),
+    (
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    ),
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    (
+        header::X_XSS_PROTECTION,
+        HeaderValue::from_static("1; mode=block"),
+    ),
+    (
+        header::STRICT_TRANSPORT_SECURITY,
+        HeaderValue::from_static("max-age=31536000"),
+    ),
+];
+
+/// Status codes as words, so that counting an answer allocates nothing.
+fn status_word(status: u16) -> &'static str {
+    match status {
+        200..=299 => "2xx",
+        300..=399 => "3xx",
+        400 => "400",
+        401 => "401",
+        403 => "403",
+        404 => "404",
+        429 => "429",
+        400..=499 => "4xx",
+        503 => "503",
+        _ => "5xx",
+    }
+}

@@ -1,0 +1,162 @@
+//! Errors as answers. The only place that knows status codes.
+
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use super::answer::{done, json};
+use crate::model::reason::Code;
+use crate::rules::Error;
+use crate::rules::error::{BodyFault, FieldError};
+use crate::store::StoreError;
+
+/// What is logged of an error and never sent.
+#[derive(Clone)]
+pub struct Cause(pub String);
+
+#[derive(Serialize)]
+struct ErrorsView<'a> {
+    errors: Vec<ErrorView<'a>>,
+}
+
+#[derive(Serialize)]
+struct ErrorView<'a> {
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    required_scopes: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_scopes: Option<Vec<String>>,
+}
+
+impl<'a> ErrorView<'a> {
+    fn new(code: Code, reason: &'a str) -> Self {
+        Self {
+            reason,
+            field: None,
+            code: code.word(),
+            required_scopes: None,
+            held_scopes: None,
+        }
+    }
+}
+
+impl<'a> From<&'a FieldError> for ErrorView<'a> {
+    fn from(error: &'a FieldError) -> Self {
+        Self {
+            field: error.field.as_deref(),
+            ..Self::new(error.code, &error.reason)
+        }
+    }
+}
+
+/// An answer with one error that concerns no field.
+pub fn plain(status: StatusCode, code: Code, reason: &str) -> Response {
+    let errors = vec![ErrorView::new(code, reason)];
+    json(status, &ErrorsView { errors })
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        match self {
+            Error::Unauthenticated => plain(StatusCode::UNAUTHORIZED, Code::TokenInvalid, "Invalid Token"),
+            Error::ScopeMissing { needed, held } => {
+                let reason = "Your OAuth token is not authorized to use this endpoint.";
+                let mut error = ErrorView::new(Code::ScopeMissing, reason);
+                error.required_scopes = Some(vec![needed.to_string()]);
+                error.held_scopes = Some(held.words());
+                json(StatusCode::UNAUTHORIZED, &ErrorsView { errors: vec![error] })
+            }
+            Error::Forbidden => plain(StatusCode::FORBIDDEN, Code::GrantMissing, "Unauthorized"),
+            Error::WrongSide => plain(StatusCode::FORBIDDEN, Code::WrongSide, "Unauthorized"),
+            Error::NotFound => plain(StatusCode::NOT_FOUND, Code::NotFound, "Not found"),
+            Error::Stale => {
+                let reason = "It has changed since you looked; get it again and compare";
+                plain(StatusCode::PRECONDITION_FAILED, Code::PreconditionFailed, reason)
+            }
+            Error::Body(fault) => body_fault(&fault),
+            Error::Refused(errors) => refused(&errors),
+            Error::Store(cause) => store_failure(&cause),
+        }
+    }
+}
+
+fn refused(errors: &[FieldError]) -> Response {
+    let errors = errors.iter().map(ErrorView::from).collect();
+    json(StatusCode::BAD_REQUEST, &ErrorsView { errors })
+}
+
+fn body_fault(fault: &BodyFault) -> Response {
+    match fault {
+        BodyFault::TooLarge { most } => {
+            let reason = format!("A request may carry at most {most} bytes");
+            plain(StatusCode::PAYLOAD_TOO_LARGE, Code::BodyTooLarge, &reason)
+        }
+        BodyFault::TooSlow => {
+            let reason = "The request's content did not arrive in time";
+            let mut response = plain(StatusCode::REQUEST_TIMEOUT, Code::BodyTimeout, reason);
+            response
+                .headers_mut()
+                .insert(header::CONNECTION, HeaderValue::from_static("close"));
+            response
+        }
+        BodyFault::NotJson { sent } => {
+            let reason = format!("Send application/json, not {sent}");
+            plain(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                Code::MediaTypeUnsupported,
+                &reason,
+            )
+        }
+        BodyFault::Unreadable(reason) => plain(StatusCode::BAD_REQUEST, reason.code, &reason.text),
+    }
+}
+
+fn store_failure(cause: &StoreError) -> Response {
+    let mut response = match cause {
+        StoreError::Full => overloaded(Code::Overloaded, "Too much to do at the moment; try again"),
+        StoreError::Unavailable(_) | StoreError::Stopped => {
+            overloaded(Code::StoreUnavailable, "The store is not available; try again")
+        }
+        _ => internal(),
+    };
+    response.extensions_mut().insert(Cause(cause.to_string()));
+    response
+}
+
+fn overloaded(code: Code, reason: &str) -> Response {
+    let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, code, reason);
+    response
+        .headers_mut()
+        .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    response
+}
+
+/// An answer that tells nothing but that it is our fault; `answering` adds the request's id.
+pub fn internal() -> Response {
+    plain(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        Code::InternalError,
+        "Internal error",
+    )
+}
+
+pub async fn unknown_path() -> Error {
+    Error::NotFound
+}
+
+/// For a path that exists, asked with a method it does not take.
+pub fn other_method(method: &Method, allowed: &str) -> Response {
+    let mut response = match *method {
+        Method::OPTIONS => done(),
+        _ => {
+            let reason = format!("Method not allowed; this path takes {allowed}");
+            plain(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, &reason)
+        }
+    };
+    let allowed = HeaderValue::try_from(allowed).expect("methods are plain ASCII");
+    response.headers_mut().insert(header::ALLOW, allowed);
+    response
+}

@@ -1,0 +1,125 @@
+//! Parts of a request as handlers take them. None of these refuses: what is wrong with a part is
+//! told by the rule that looks into it, after it is clear that the caller may ask.
+
+use std::convert::Infallible;
+
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+
+use super::{App, body, json};
+use crate::model::id::{EventId, SubnetId, VpcId};
+use crate::model::reason::{Code, Reason};
+use crate::rules::caller::Caller;
+use crate::rules::lists::{FILTER, ListRequest};
+use crate::rules::request::{Expected, Request};
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let caller = parts.extensions.remove::<Caller>();
+        Ok(caller.expect("the door lets nobody through to a tenants' operation without a caller"))
+    }
+}
+
+impl FromRequest<App> for Request {
+    type Rejection = Infallible;
+
+    async fn from_request(request: axum::extract::Request, app: &App) -> Result<Self, Infallible> {
+        let expected = expected(request.headers());
+        let body = body::read(request, app.options().body_timeout).await;
+        Ok(Request { expected, body })
+    }
+}
+
+fn expected(headers: &HeaderMap) -> Option<Expected> {
+    let tags = headers.get_all(header::IF_MATCH).into_iter();
+    let mut tags = tags
+        .flat_map(|value| value.to_str().unwrap_or_default().split(','))
+        .map(str::trim)
+        .peekable();
+    tags.peek()?;
+    let tags: Vec<_> = tags.map(str::to_owned).collect();
+    Some(if tags.iter().any(|tag| tag == "*") {
+        Expected::Any
+    } else {
+        Expected::Tags(tags)
+    })
+}
+
+impl FromRequestParts<App> for ListRequest {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let mut list = ListRequest::default();
+        for (key, value) in form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()) {
+            match key.as_ref() {
+                "page" => list.page = Some(value.into_owned()),
+                "page_size" => list.page_size = Some(value.into_owned()),
+                "after" => list.after = Some(value.into_owned()),
+                _ => {}
+            }
+        }
+        list.filter = parts.headers.get(FILTER).map(|value| {
+            let not_json = |text| Reason::new(Code::FilterInvalid, text);
+            json::parse(value.as_bytes()).map_err(|reason| not_json(reason.text))
+        });
+        Ok(list)
+    }
+}
+
+/// What a path names. What is no id names nothing: zero is nobody's.
+pub struct At<T>(pub T);
+
+impl<T: FromPath> FromRequestParts<App> for At<T> {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        let params = RawPathParams::from_request_parts(parts, app).await;
+        let find = |name: &str| {
+            let params = params.as_ref().ok()?;
+            params
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| value.to_owned())
+        };
+        Ok(At(T::from_path(&find)))
+    }
+}
+
+pub trait FromPath {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self;
+}
+
+fn id(raw: Option<String>) -> i64 {
+    let number = raw
+        .as_deref()
+        .and_then(|raw| raw.parse::<i64>().ok().filter(|id| id.to_string() == raw));
+    number.unwrap_or(0)
+}
+
+impl FromPath for VpcId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        VpcId(id(find("vpcId")))
+    }
+}
+
+impl FromPath for (VpcId, SubnetId) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (VpcId::from_path(find), SubnetId(id(find("vpcSubnetId"))))
+    }
+}
+
+impl FromPath for EventId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        EventId(id(find("eventId")))
+    }
+}
+
+/// The id of a region, which is a word.
+impl FromPath for String {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        find("regionId").unwrap_or_default()
+    }
+}

@@ -1,0 +1,152 @@
+//! JSON in, without its traps: no duplicate keys, no endless nesting.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::model::input::Input;
+use crate::model::reason::{Code, Reason};
+
+const DEEPEST: usize = 64;
+
+/// Reads a whole document; the reason for a refusal says where.
+pub fn parse(bytes: &[u8]) -> Result<Input, Reason> {
+    let fault = Cell::new(Code::JsonInvalid);
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let seed = Seed {
+        depth: 0,
+        fault: &fault,
+    };
+    let read = seed
+        .deserialize(&mut json)
+        .and_then(|input| json.end().map(|()| input));
+    read.map_err(|error| Reason::new(fault.get(), format!("Invalid JSON: {error}")))
+}
+
+#[derive(Clone, Copy)]
+struct Seed<'a> {
+    depth: usize,
+    fault: &'a Cell<Code>,
+}
+
+impl Seed<'_> {
+    fn deeper<E: Error>(self) -> Result<Self, E> {
+        if self.depth == DEEPEST {
+            self.fault.set(Code::JsonTooDeep);
+            return Err(E::custom(format!("nested deeper than {DEEPEST}")));
+        }
+        Ok(Self {
+            depth: self.depth + 1,
+            ..self
+        })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Seed<'_> {
+    type Value = Input;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Input, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed<'_> {
+    type Value = Input;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Input, E> {
+        Ok(Input::Null)
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Input, E> {
+        Ok(Input::Bool(truth))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Input, E> {
+        Ok(Input::Integer(number))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Input, E> {
+        Ok(i64::try_from(number).map_or(Input::Number(number as f64), Input::Integer))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Input, E> {
+        Ok(Input::Number(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Input, E> {
+        Ok(Input::Text(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Input, E> {
+        Ok(Input::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Input, A::Error> {
+        let seed = self.deeper()?;
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(seed)? {
+            list.push(item);
+        }
+        Ok(Input::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Input, A::Error> {
+        let seed = self.deeper()?;
+        let mut object: Vec<(String, Input)> = Vec::new();
+        let mut keys = std::collections::HashSet::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if !keys.insert(key.clone()) {
+                self.fault.set(Code::JsonDuplicateKey);
+                return Err(A::Error::custom(format!("key {key:?} appears twice")));
+            }
+            object.push((key, entries.next_value_seed(seed)?));
+        }
+        Ok(Input::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        let input = parse(br#"{"a": [1, -2, 1.5, 99999999999999999999, true, null, "x"]}"#).unwrap();
+        let list = vec![
+            Input::Integer(1),
+            Input::Integer(-2),
+            Input::Number(1.5),
+            Input::Number(1e20),
+            Input::Bool(true),
+            Input::Null,
+            Input::Text("x".to_owned()),
+        ];
+        assert_eq!(input, Input::Object(vec![("a".to_owned(), Input::List(list))]));
+    }
+
+    #[test]
+    fn every_refusal_has_its_code_and_says_where() {
+        let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
+        for (raw, code, says) in [
+            ("{", Code::JsonInvalid, "line 1 column 1"),
+            ("{\"a\":1,}", Code::JsonInvalid, "line 1 column 8"),
+            ("{\"a\":1} x", Code::JsonInvalid, "line 1 column 9"),
+            ("{\"a\":1,\"a\":1}", Code::JsonDuplicateKey, "\"a\" appears twice"),
+            ("{\"b\":{\"a\":1,\"a\":1}}", Code::JsonDuplicateKey, "column"),
+            ("\"\\ud800\"", Code::JsonInvalid, "column"),
+            (&deep, Code::JsonTooDeep, "deeper than 64"),
+        ] {
+            let reason = parse(raw.as_bytes()).unwrap_err();
+            assert_eq!(reason.code, code, "{raw}");
+            assert!(reason.text.contains(says), "{raw}: {}", reason.text);
+        }
+        let deepest = format!("{}{}", "[".repeat(64), "]".repeat(64));
+        assert!(parse(deepest.as_bytes()).is_ok());
+        assert!(parse(b"\"\xff\"").is_err());
+    }
+}

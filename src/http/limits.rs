@@ -1,0 +1,139 @@
+//! Rate limits, as the public service has them: counted per token in fixed windows.
+//!
+//! The counts are in memory, so each node of several counts for itself.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+
+use super::error;
+use super::operations::{Class, Operation};
+use crate::model::id::TokenId;
+use crate::model::reason::Code;
+use crate::model::time::Time;
+
+/// Who is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    Token(TokenId),
+    Address(IpAddr),
+}
+
+/// So many requests in so many seconds.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    most: u32,
+    seconds: i64,
+}
+
+/// All requests of one caller together.
+const ALTOGETHER: Rate = Rate {
+    most: 800,
+    seconds: 120,
+};
+/// How many windows are remembered before those that have passed are thrown away.
+const MANY: usize = 100_000;
+
+fn rate_of(class: Class) -> Option<Rate> {
+    match class {
+        Class::Command => Some(Rate {
+            most: 400,
+            seconds: 60,
+        }),
+        Class::List => Some(Rate {
+            most: 200,
+            seconds: 60,
+        }),
+        Class::Unlimited => None,
+    }
+}
+
+#[derive(Default)]
+pub struct Limits {
+    windows: Mutex<HashMap<(Key, &'static str), Window>>,
+}
+
+#[derive(Clone, Copy)]
+struct Window {
+    ends: i64,
+    used: u32,
+}
+
+/// Where a caller stands with an operation's limit.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    pub refused: bool,
+    limit: u32,
+    remaining: u32,
+    resets: i64,
+    wait: i64,
+}
+
+impl Limits {
+    /// Counts a request; `None` where no limit applies.
+    pub fn count(&self, key: Key, operation: &Operation, now: Time) -> Option<Verdict> {
+        let rate = rate_of(operation.class)?;
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        if windows.len() > MANY {
+            windows.retain(|_, window| window.ends > now.seconds());
+        }
+        let all = use_one(&mut windows, (key, ""), ALTOGETHER, now);
+        let own = use_one(&mut windows, (key, operation.id), rate, now);
+        Some(if all.refused { all } else { own })
+    }
+}
+
+fn use_one(
+    windows: &mut HashMap<(Key, &'static str), Window>,
+    key: (Key, &'static str),
+    rate: Rate,
+    now: Time,
+) -> Verdict {
+    let now = now.seconds();
+    let fresh = Window {
+        ends: now + rate.seconds,
+        used: 0,
+    };
+    let window = windows.entry(key).or_insert(fresh);
+    if window.ends <= now {
+        *window = fresh;
+    }
+    let refused = window.used >= rate.most;
+    window.used = window.used.saturating_add(1).min(rate.most);
+    Verdict {
+        refused,
+        limit: rate.most,
+        remaining: rate.most - window.used,
+        resets: window.ends,
+        wait: window.ends - now,
+    }
+}
+
+impl Verdict {
+    pub fn tell(&self, headers: &mut HeaderMap) {
+        headers.insert(
+            HeaderName::from_static("x-ratelimit-limit"),
+            HeaderValue::from(self.limit),
+        );
+        headers.insert(
+            HeaderName::from_static("x-ratelimit-remaining"),
+            HeaderValue::from(self.remaining),
+        );
+        headers.insert(
+            HeaderName::from_static("x-ratelimit-reset"),
+            HeaderValue::from(self.resets),
+        );
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(self.wait));
+    }
+
+    pub fn refusal(&self) -> Response {
+        error::plain(
+            StatusCode::TOO_MANY_REQUESTS,
+            Code::RateLimited,
+            "Too many requests",
+        )
+    }
+}

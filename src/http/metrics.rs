@@ -1,0 +1,49 @@
+//! Figures for Prometheus, on a listener of their own so that they are not public by accident.
+
+use axum::Router;
+use axum::routing::get;
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+/// Upper bounds of the buckets of request times, in seconds.
+const SECONDS: [f64; 12] = [
+    0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0,
+];
+const JOBS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+
+/// Starts collecting, and serves what is collected at `/metrics` until `stop` becomes true.
+pub async fn serve(listener: TcpListener, mut stop: watch::Receiver<bool>) -> anyhow::Result<()> {
+    let builder = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?
+        .set_buckets_for_metric(Matcher::Suffix("_jobs".to_owned()), &JOBS)?;
+    let recorder = builder.build_recorder();
+    let figures = recorder.handle();
+    metrics::set_global_recorder(recorder)?;
+    describe();
+    let router = Router::new().route("/metrics", get(move || std::future::ready(figures.render())));
+    tokio::spawn(async move {
+        let stopped = async move {
+            let _ = stop.wait_for(|stop| *stop).await;
+        };
+        let served = axum::serve(listener, router)
+            .with_graceful_shutdown(stopped)
+            .await;
+        if let Err(cause) = served {
+            tracing::error!(%cause, "the metrics listener failed");
+        }
+    });
+    Ok(())
+}
+
+fn describe() {
+    metrics::describe_counter!(
+        "garth_http_requests_total",
+        "Requests answered, by operation and status."
+    );
+    metrics::describe_histogram!(
+        "garth_http_request_seconds",
+        "Time to answer a request, by operation."
+    );
+    metrics::describe_histogram!("garth_store_batch_jobs", "Writes that shared one commit.");
+}

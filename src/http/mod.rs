@@ -1,0 +1,29 @@
+//! How it is spoken: the operation table, paths, JSON shapes, status codes.
+//!
+//! A handler reads the request, runs one rule in one transaction and shapes the answer; it
+//! decides nothing. What every answer has in common is added in `answering`.
+
+mod access;
+mod accounts;
+mod answer;
+mod answering;
+mod app;
+mod body;
+mod docs;
+mod error;
+mod events;
+mod extract;
+mod health;
+mod json;
+pub mod limits;
+pub mod metrics;
+pub mod operations;
+mod paths;
+mod regions;
+pub mod server;
+mod subnets;
+mod vpcs;
+mod wire;
+
+pub use app::{App, Options, WireNames};
+pub use docs::openapi_json;

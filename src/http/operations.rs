@@ -1,0 +1,221 @@
+//! Every operation, once. The router, the access check, the headers, the rate limits and the
+//! access test are made from this table, so an operation that is not in it does not exist.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::{Router, middleware};
+
+use super::{App, access, accounts, docs, error, events, health, regions, subnets, vpcs};
+use crate::model::scope::Scope;
+
+pub struct Operation {
+    pub id: &'static str,
+    pub method: Method,
+    pub path: &'static str,
+    pub base: Base,
+    pub who: Who,
+    pub scope: Option<Scope>,
+    pub grant: Option<Needs>,
+    pub class: Class,
+    route: MethodRouter<App>,
+}
+
+/// Where a path begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// Under `/v4` and `/v4beta`.
+    Versioned,
+    /// At the root of the server.
+    Root,
+}
+
+/// Who an operation is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    Everybody,
+    Tenants,
+}
+
+/// What a restricted user must have been granted. The rules ask for it; here it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    AddVpcs,
+    VpcReadOnly,
+    VpcReadWrite,
+}
+
+/// How often it may be asked for where rate limits are on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Command,
+    List,
+    Unlimited,
+}
+
+pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
+    let (get, post) = (Method::GET, Method::POST);
+    let (put, delete) = (Method::PUT, Method::DELETE);
+    vec![
+        // VPCs (interface §4.1)
+        op("getVpcs", &get, "/vpcs", vpcs::list).list(),
+        op("createVpc", &post, "/vpcs", vpcs::create)
+            .scope(Scope::VPC_READ_WRITE)
+            .needs(Needs::AddVpcs),
+        op("getVpc", &get, "/vpcs/{vpcId}", vpcs::view).needs(Needs::VpcReadOnly),
+        op("updateVpc", &put, "/vpcs/{vpcId}", vpcs::update)
+            .scope(Scope::VPC_READ_WRITE)
+            .needs(Needs::VpcReadWrite),
+        op("deleteVpc", &delete, "/vpcs/{vpcId}", vpcs::delete)
+            .scope(Scope::VPC_READ_WRITE)
+            .needs(Needs::VpcReadWrite),
+        // VPC subnets (interface §4.2)
+        op("getVpcSubnets", &get, "/vpcs/{vpcId}/subnets", subnets::list)
+            .needs(Needs::VpcReadOnly)
+            .list(),
+        op("createVpcSubnet", &post, "/vpcs/{vpcId}/subnets", subnets::create)
+            .scope(Scope::VPC_READ_WRITE)
+            .needs(Needs::VpcReadWrite),
+        op(
+            "getVpcSubnet",
+            &get,
+            "/vpcs/{vpcId}/subnets/{vpcSubnetId}",
+            subnets::view,
+        )
+        .needs(Needs::VpcReadOnly),
+        op(
+            "updateVpcSubnet",
+            &put,
+            "/vpcs/{vpcId}/subnets/{vpcSubnetId}",
+            subnets::update,
+        )
+        .scope(Scope::VPC_READ_WRITE)
+        .needs(Needs::VpcReadWrite),
+        op(
+            "deleteVpcSubnet",
+            &delete,
+            "/vpcs/{vpcId}/subnets/{vpcSubnetId}",
+            subnets::delete,
+        )
+        .scope(Scope::VPC_READ_WRITE)
+        .needs(Needs::VpcReadWrite),
+        // Events (interface §6)
+        op("getEvents", &get, "/account/events", events::list)
+            .scope(Scope::EVENTS_READ_ONLY)
+            .list(),
+        op("streamEvents", &get, "/account/events/stream", events::stream).scope(Scope::EVENTS_READ_ONLY),
+        op("getEvent", &get, "/account/events/{eventId}", events::view).scope(Scope::EVENTS_READ_ONLY),
+        op(
+            "markEventSeen",
+            &post,
+            "/account/events/{eventId}/seen",
+            events::seen,
+        )
+        .scope(Scope::EVENTS_READ_ONLY),
+        op(
+            "markEventRead",
+            &post,
+            "/account/events/{eventId}/read",
+            events::read,
+        )
+        .scope(Scope::EVENTS_READ_ONLY),
+        // The account
+        op("getQuotas", &get, "/account/quotas", accounts::quotas),
+        // Open to everybody
+        op("getRegions", &get, "/regions", regions::list)
+            .everybody()
+            .list(),
+        op("getRegion", &get, "/regions/{regionId}", regions::view).everybody(),
+        op("getHealth", &get, "/healthz", health::alive).at_root(),
+        op("getReadiness", &get, "/readyz", health::ready).at_root(),
+        op("getOpenapi", &get, "/openapi.json", docs::openapi).at_root(),
+        op("getDocs", &get, "/docs", docs::page).at_root(),
+        op("getDocsStyle", &get, "/docs/style.css", docs::style).at_root(),
+    ]
+});
+
+fn op<H, T>(id: &'static str, method: &Method, path: &'static str, handler: H) -> Operation
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    let filter = MethodFilter::try_from(method.clone()).expect("the table uses plain methods");
+    Operation {
+        id,
+        method: method.clone(),
+        path,
+        base: Base::Versioned,
+        who: Who::Tenants,
+        scope: None,
+        grant: None,
+        class: Class::Command,
+        route: on(filter, handler),
+    }
+}
+
+impl Operation {
+    fn scope(mut self, scope: Scope) -> Self {
+        self.scope = Some(scope);
+        self
+    }
+
+    fn needs(mut self, grant: Needs) -> Self {
+        self.grant = Some(grant);
+        self
+    }
+
+    fn list(mut self) -> Self {
+        self.class = Class::List;
+        self
+    }
+
+    fn everybody(mut self) -> Self {
+        self.who = Who::Everybody;
+        self
+    }
+
+    fn at_root(mut self) -> Self {
+        self.base = Base::Root;
+        self.class = Class::Unlimited;
+        self.everybody()
+    }
+
+    /// The path from the root of the server.
+    pub fn full_path(&self) -> String {
+        match self.base {
+            Base::Versioned => format!("/v4{}", self.path),
+            Base::Root => self.path.to_owned(),
+        }
+    }
+
+    /// The value of `X-Accepted-OAuth-Scopes`.
+    pub fn accepted_scopes(&self) -> String {
+        self.scope
+            .map_or_else(|| "*".to_owned(), |scope| scope.to_string())
+    }
+}
+
+/// All operations at their paths, each behind its own access check.
+pub fn router(app: &App) -> Router {
+    let mut paths: BTreeMap<String, (MethodRouter<App>, Vec<&str>)> = BTreeMap::new();
+    for operation in OPERATIONS.iter() {
+        let guard = middleware::from_fn_with_state((app.clone(), operation), access::check);
+        let (routes, methods) = paths.entry(operation.full_path()).or_default();
+        *routes = std::mem::take(routes).merge(operation.route.clone().layer(guard));
+        methods.push(operation.method.as_str());
+        if operation.method == Method::GET {
+            methods.push("HEAD");
+        }
+    }
+    let mut router = Router::new();
+    for (path, (routes, mut methods)) in paths {
+        methods.push("OPTIONS");
+        let allowed = methods.join(", ");
+        let other = move |method: Method| std::future::ready(error::other_method(&method, &allowed));
+        router = router.route(&path, routes.fallback(other));
+    }
+    router.fallback(error::unknown_path).with_state(app.clone())
+}

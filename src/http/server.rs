@@ -1,0 +1,119 @@
+//! Accepting connections, and stopping without dropping anyone in the middle of a sentence.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use http_body_util::BodyExt;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tower::{Layer, service_fn};
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
+
+use super::wire::{Talk, Wire};
+use super::{App, answering, operations};
+
+/// How long requests that run when the server stops may go on.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long to wait after the system could not give us a connection (too many open files).
+const PAUSE: Duration = Duration::from_millis(50);
+/// Smaller answers are sent as they are.
+const WORTH_COMPRESSING: u64 = 1024;
+
+/// Who is at the other end of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub SocketAddr);
+
+/// Serves until `stop` becomes true, and then until every request that runs is answered.
+pub async fn serve(listener: TcpListener, app: App, mut stop: watch::Receiver<bool>) {
+    let router = operations::router(&app);
+    let connections = GracefulShutdown::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stop.wait_for(|stop| *stop) => break,
+        };
+        match accepted {
+            Ok((stream, peer)) => converse(stream, Peer(peer), &app, router.clone(), &connections),
+            Err(cause) => {
+                tracing::warn!(%cause, "could not accept a connection");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    if tokio::time::timeout(PATIENCE, connections.shutdown())
+        .await
+        .is_err()
+    {
+        tracing::warn!("some requests did not end in time and were cut off");
+    }
+}
+
+fn converse(stream: TcpStream, peer: Peer, app: &App, router: Router, connections: &GracefulShutdown) {
+    let _ = stream.set_nodelay(true);
+    let talk = Arc::new(Talk::default());
+    let wire = Wire::new(stream, talk.clone(), app.options().header_timeout);
+
+    let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        let answering = talk.begin();
+        let mut request: Request = request.map(Body::new);
+        request.extensions_mut().insert(peer);
+        let router = router.clone();
+        async move {
+            let response = answering::answer(router, request).await;
+            // The request is being answered until its last byte is out.
+            let response: Response = response.map(|body| {
+                Body::new(body.map_frame(move |frame| {
+                    let _until_the_end = &answering;
+                    frame
+                }))
+            });
+            Ok::<_, std::convert::Infallible>(response)
+        }
+    });
+    let worth_it = SizeAbove::new(WORTH_COMPRESSING).and(NotForContentType::SSE);
+    let compression = CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(worth_it);
+    let service = TowerToHyperService::new(compression.layer(service));
+
+    let connection = builder()
+        .serve_connection(TokioIo::new(wire), service)
+        .into_owned();
+    let connection = connections.watch(connection);
+    tokio::spawn(async move {
+        if let Err(cause) = connection.await {
+            tracing::debug!(%cause, "a connection ended early");
+        }
+    });
+}
+
+/// The protocol's own limits are wider than ours, so that ours are the ones that answer.
+fn builder() -> auto::Builder<TokioExecutor> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(None)
+        .max_buf_size(256 * 1024)
+        .max_headers(256);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(128 * 1024)
+        .max_concurrent_streams(256)
+        .keep_alive_interval(Some(Duration::from_secs(30)))
+        .keep_alive_timeout(Duration::from_secs(20));
+    builder
+}

@@ -1,0 +1,116 @@
+//! Subnets on the wire.
+
+use axum::extract::State;
+use axum::response::Response;
+use serde::Serialize;
+
+use super::extract::At;
+use super::{App, WireNames, answer};
+use crate::model::id::{SubnetId, VpcId};
+use crate::model::subnet::Subnet;
+use crate::model::time::Time;
+use crate::rules::caller::Caller;
+use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
+use crate::rules::{self, Result};
+use crate::store::WriteTx;
+
+#[derive(Serialize)]
+pub struct SubnetView<'a> {
+    id: i64,
+    label: &'a str,
+    ipv4: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linodes: Option<[(); 0]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    computes: Option<[(); 0]>,
+    /// Newer clients read the next two without asking whether they are there.
+    databases: [(); 0],
+    nodebalancers: [(); 0],
+    #[serde(serialize_with = "answer::time")]
+    created: Time,
+    #[serde(serialize_with = "answer::time")]
+    updated: Time,
+}
+
+impl<'a> SubnetView<'a> {
+    pub fn new(subnet: &'a Subnet, names: WireNames) -> Self {
+        Self {
+            id: subnet.id.0,
+            label: subnet.label.as_str(),
+            ipv4: subnet.ipv4.to_string(),
+            linodes: names.linode([]),
+            computes: names.compute([]),
+            databases: [],
+            nodebalancers: [],
+            created: subnet.created,
+            updated: subnet.updated,
+        }
+    }
+}
+
+type Path = At<(VpcId, SubnetId)>;
+
+pub async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    At(vpc): At<VpcId>,
+    list: ListRequest,
+) -> Result<Response> {
+    let subnets = app
+        .read(caller, move |tx, caller| {
+            rules::subnets::list(tx, caller, vpc, &list)
+        })
+        .await?;
+    Ok(answer::page(&subnets, |subnet| {
+        SubnetView::new(subnet, app.names())
+    }))
+}
+
+pub async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    At(vpc): At<VpcId>,
+    request: Request,
+) -> Result<Response> {
+    let subnet = app
+        .write(caller, move |tx, caller| {
+            rules::subnets::create(tx, caller, vpc, &request)
+        })
+        .await?;
+    Ok(answer::one(&subnet, &SubnetView::new(&subnet, app.names())))
+}
+
+pub async fn view(State(app): State<App>, caller: Caller, At((vpc, id)): Path) -> Result<Response> {
+    let subnet = app
+        .read(caller, move |tx, caller| {
+            rules::subnets::view(tx, caller, vpc, id)
+        })
+        .await?;
+    Ok(answer::one(&subnet, &SubnetView::new(&subnet, app.names())))
+}
+
+pub async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    At((vpc, id)): Path,
+    request: Request,
+) -> Result<Response> {
+    let update =
+        move |tx: &mut WriteTx, caller: &Caller| rules::subnets::update(tx, caller, vpc, id, &request);
+    let subnet = app.write(caller, update).await?;
+    Ok(answer::one(&subnet, &SubnetView::new(&subnet, app.names())))
+}
+
+pub async fn delete(
+    State(app): State<App>,
+    caller: Caller,
+    At((vpc, id)): Path,
+    request: Request,
+) -> Result<Response> {
+    app.write(caller, move |tx, caller| {
+        rules::subnets::delete(tx, caller, vpc, id, &request)
+    })
+    .await?;
+    Ok(answer::done())
+}

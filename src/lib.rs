@@ -1,0 +1,10 @@
+//! Garth: a virtual-private-cloud and support-desk service that anyone can run.
+//!
+//! Layers from the ground up; each may use those above it in this list, never those below.
+//! `ARCHITECTURE.md` is the map.
+
+pub mod cli;
+pub mod http;
+pub mod model;
+pub mod rules;
+pub mod store;

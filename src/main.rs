@@ -1,0 +1,11 @@
+//! The binary: all it does is run the command line.
+
+fn main() -> std::process::ExitCode {
+    match garth::cli::run() {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("garth: {error:#}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}

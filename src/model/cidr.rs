@@ -1,0 +1,133 @@
+//! IPv4 ranges of subnets.
+
+use std::net::Ipv4Addr;
+
+use super::reason::{Code, Reason, Reasons};
+
+/// An IPv4 network in canonical form: `10.0.0.0/24`, no host bits, no leading zeros.
+///
+/// Any network can be held, also one no subnet may have (a forbidden range is one): what a
+/// subnet may be is asked with `for_subnet`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cidr {
+    network: u32,
+    prefix: u8,
+}
+
+const PRIVATE: [Cidr; 3] = [
+    Cidr::from_octets([10, 0, 0, 0], 8),
+    Cidr::from_octets([172, 16, 0, 0], 12),
+    Cidr::from_octets([192, 168, 0, 0], 16),
+];
+
+impl Cidr {
+    const fn from_octets(octets: [u8; 4], prefix: u8) -> Self {
+        Self {
+            network: u32::from_be_bytes(octets),
+            prefix,
+        }
+    }
+
+    /// Reads any network in canonical form.
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let not_a_network = || vec![Reason::new(Code::CidrInvalid, "Must be an IPv4 network")];
+        let (address, prefix) = raw.split_once('/').ok_or_else(not_a_network)?;
+        let address: Ipv4Addr = address.parse().map_err(|_| not_a_network())?;
+        let prefix: u8 = prefix.parse().map_err(|_| not_a_network())?;
+        // The standard library reads "+8" and "08" as 8: what is not written back is not canonical.
+        if prefix > 32 || format!("{address}/{prefix}") != raw {
+            return Err(not_a_network());
+        }
+        let cidr = Self {
+            network: address.to_bits() & mask(prefix),
+            prefix,
+        };
+        if cidr.network != address.to_bits() {
+            let text = format!("Must be an IPv4 network without host bits set; the network here is {cidr}");
+            return Err(vec![Reason::new(Code::CidrHostBits, text)]);
+        }
+        Ok(cidr)
+    }
+
+    /// Reads a network that a subnet may have: private, /8 to /29, clear of the forbidden ranges.
+    pub fn for_subnet(raw: &str, forbidden: &[Cidr]) -> Result<Self, Reasons> {
+        let cidr = Self::parse(raw)?;
+        let mut wrong = Reasons::new();
+        if !PRIVATE.iter().any(|range| range.contains(cidr)) {
+            let text = "Must be inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16";
+            wrong.push(Reason::new(Code::CidrNotPrivate, text));
+        }
+        if !(8..=29).contains(&cidr.prefix) {
+            let text = "Must have a prefix length from 8 to 29";
+            wrong.push(Reason::new(Code::CidrPrefix, text));
+        }
+        for range in forbidden.iter().filter(|range| range.overlaps(cidr)) {
+            let text = format!("Must not overlap {range}, which is reserved");
+            wrong.push(Reason::new(Code::CidrForbidden, text));
+        }
+        if wrong.is_empty() { Ok(cidr) } else { Err(wrong) }
+    }
+
+    pub fn first(self) -> u32 {
+        self.network
+    }
+
+    pub fn last(self) -> u32 {
+        self.network | !mask(self.prefix)
+    }
+
+    pub fn contains(self, other: Cidr) -> bool {
+        self.first() <= other.first() && other.last() <= self.last()
+    }
+
+    pub fn overlaps(self, other: Cidr) -> bool {
+        self.first() <= other.last() && other.first() <= self.last()
+    }
+}
+
+fn mask(prefix: u8) -> u32 {
+    u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0)
+}
+
+impl std::fmt::Display for Cidr {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", Ipv4Addr::from_bits(self.network), self.prefix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_default_route_is_a_network_and_covers_all() {
+        let all = Cidr::parse("0.0.0.0/0").unwrap();
+        assert_eq!((all.first(), all.last()), (0, u32::MAX));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_is_read_back(bits: u32, prefix in 0u8..=32) {
+            let cidr = Cidr { network: bits & mask(prefix), prefix };
+            prop_assert_eq!(Cidr::parse(&cidr.to_string()), Ok(cidr));
+        }
+
+        #[test]
+        fn two_networks_overlap_exactly_when_one_holds_the_other(
+            a: u32, b: u32, p in 0u8..=32, q in 0u8..=32,
+        ) {
+            let a = Cidr { network: a & mask(p), prefix: p };
+            let b = Cidr { network: b & mask(q), prefix: q };
+            prop_assert_eq!(a.overlaps(b), a.contains(b) || b.contains(a));
+        }
+
+        #[test]
+        fn only_canonical_text_is_read(raw in "[0-9./+ ]{0,20}") {
+            if let Ok(cidr) = Cidr::parse(&raw) {
+                prop_assert_eq!(cidr.to_string(), raw);
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Identifiers: one type per resource, so that a subnet's cannot be passed for a VPC's.
+
+macro_rules! ids {
+    ($($name:ident),+ $(,)?) => {$(
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub i64);
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )+};
+}
+
+ids!(AccountId, EventId, SubnetId, TokenId, UserId, VpcId);

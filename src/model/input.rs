@@ -1,0 +1,27 @@
+//! What a caller sent, before any meaning is read into it.
+
+/// A JSON document without the traps: keys are unique and whole numbers are exact.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    /// Any other number: a fraction, or too large to be exact.
+    Number(f64),
+    Text(String),
+    List(Vec<Input>),
+    Object(Vec<(String, Input)>),
+}
+
+impl Input {
+    /// The value of a key of an object; a key that is null counts as absent.
+    pub fn get(&self, key: &str) -> Option<&Input> {
+        let Input::Object(entries) = self else {
+            return None;
+        };
+        let entry = entries.iter().find(|(name, _)| name == key);
+        entry
+            .map(|(_, value)| value)
+            .filter(|value| **value != Input::Null)
+    }
+}

@@ -1,0 +1,66 @@
+//! Parts of collections.
+
+/// Which part of a collection is asked for. Both numbers are at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    pub number: i64,
+    pub size: i64,
+}
+
+impl Page {
+    pub const DEFAULT_SIZE: i64 = 100;
+    pub const MAX_SIZE: i64 = 500;
+
+    /// How many items stand before this page; more than any collection holds if that overflows.
+    pub fn offset(self) -> i64 {
+        (self.number - 1).saturating_mul(self.size)
+    }
+
+    /// How many pages `results` items make: at least one, even if it is empty.
+    pub fn pages(self, results: i64) -> i64 {
+        ((results + self.size - 1) / self.size).max(1)
+    }
+}
+
+/// One page of a collection.
+#[derive(Clone, Debug)]
+pub struct Paged<T> {
+    pub items: Vec<T>,
+    pub page: Page,
+    pub results: i64,
+}
+
+impl<T> Paged<T> {
+    pub fn pages(&self) -> i64 {
+        self.page.pages(self.results)
+    }
+
+    pub fn map<U>(self, turn: impl FnMut(T) -> U) -> Paged<U> {
+        Paged {
+            items: self.items.into_iter().map(turn).collect(),
+            page: self.page,
+            results: self.results,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Page;
+
+    #[test]
+    fn an_empty_collection_has_one_page_and_a_full_last_page_adds_none() {
+        let page = Page { number: 1, size: 100 };
+        let pages = [0, 1, 100, 101].map(|results| page.pages(results));
+        assert_eq!(pages, [1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn the_largest_page_number_is_past_every_end() {
+        let page = Page {
+            number: i64::MAX,
+            size: 500,
+        };
+        assert_eq!(page.offset(), i64::MAX);
+    }
+}

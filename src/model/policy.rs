@@ -1,0 +1,39 @@
+//! What the provider has decided: limits and choices that rules look up and never guess.
+
+use super::cidr::Cidr;
+use super::reason::{Code, Reason, Reasons};
+use super::region::{Region, RegionId};
+
+#[derive(Clone, Debug)]
+pub struct Policy {
+    pub regions: Vec<Region>,
+    /// Ranges that no subnet may touch.
+    pub forbidden_ranges: Vec<Cidr>,
+    pub quota: Quota,
+    pub page_size_min: i64,
+    /// How long events are kept, in days.
+    pub event_days: i64,
+}
+
+/// How much an account may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    pub vpcs_per_region: i64,
+    pub subnets_per_vpc: i64,
+}
+
+impl Policy {
+    /// The region of that id, if it can hold VPCs; else the reason names those that can.
+    pub fn vpc_region(&self, raw: &str) -> Result<RegionId, Reasons> {
+        let able = |region: &&Region| region.can(Region::VPCS);
+        match self.regions.iter().filter(able).find(|region| region.id == raw) {
+            Some(region) => Ok(RegionId(region.id.clone())),
+            None => {
+                let able: Vec<_> = self.regions.iter().filter(able).collect();
+                let able: Vec<_> = able.iter().map(|region| region.id.as_str()).collect();
+                let text = format!("region is not valid; choose one of {}", able.join(", "));
+                Err(vec![Reason::new(Code::RegionInvalid, text)])
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Why a value or a request was refused: a sentence for people and a word for programs.
+//!
+//! The words are a promise: a reason may be reworded, a code never changes its meaning.
+//! `docs/errors.md` tells each of them to users; a test holds that list complete.
+
+/// A refusal without the name of the field it concerns; whoever asked for the field knows that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    pub code: Code,
+    pub text: String,
+}
+
+impl Reason {
+    pub fn new(code: Code, text: impl Into<String>) -> Self {
+        Self {
+            code,
+            text: text.into(),
+        }
+    }
+}
+
+/// Everything wrong with one value.
+pub type Reasons = Vec<Reason>;
+
+macro_rules! codes {
+    ($($name:ident = $word:literal),+ $(,)?) => {
+        /// The stable machine words of error answers.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Code { $($name),+ }
+
+        impl Code {
+            pub const ALL: &[Code] = &[$(Code::$name),+];
+
+            pub const fn word(self) -> &'static str {
+                match self { $(Code::$name => $word),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    // The request as such.
+    NotFound = "not_found",
+    MethodNotAllowed = "method_not_allowed",
+    UriTooLong = "uri_too_long",
+    HeadersTooLarge = "headers_too_large",
+    BodyTooLarge = "body_too_large",
+    BodyTimeout = "body_timeout",
+    HeaderTimeout = "header_timeout",
+    MediaTypeUnsupported = "media_type_unsupported",
+    JsonInvalid = "json_invalid",
+    JsonDuplicateKey = "json_duplicate_key",
+    JsonTooDeep = "json_too_deep",
+    JsonNotObject = "json_not_object",
+    PreconditionFailed = "precondition_failed",
+    RateLimited = "rate_limited",
+    InternalError = "internal_error",
+    Overloaded = "overloaded",
+    StoreUnavailable = "store_unavailable",
+
+    // Who is asking.
+    TokenInvalid = "token_invalid",
+    ScopeMissing = "scope_missing",
+    GrantMissing = "grant_missing",
+    WrongSide = "wrong_side",
+
+    // Lists.
+    PageInvalid = "page_invalid",
+    PageSizeInvalid = "page_size_invalid",
+    AfterInvalid = "after_invalid",
+    FilterInvalid = "filter_invalid",
+    FilterField = "filter_field",
+    FilterOperator = "filter_operator",
+    FilterType = "filter_type",
+    FilterTooLarge = "filter_too_large",
+
+    // Fields of any kind.
+    Required = "required",
+    WrongType = "wrong_type",
+    TooLong = "too_long",
+    ControlCharacters = "control_characters",
+
+    // VPCs and subnets.
+    LabelLength = "label_length",
+    LabelCharacters = "label_characters",
+    LabelDashes = "label_dashes",
+    LabelTaken = "label_taken",
+    RegionInvalid = "region_invalid",
+    CidrInvalid = "cidr_invalid",
+    CidrHostBits = "cidr_host_bits",
+    CidrNotPrivate = "cidr_not_private",
+    CidrPrefix = "cidr_prefix",
+    CidrForbidden = "cidr_forbidden",
+    CidrOverlap = "cidr_overlap",
+    QuotaExceeded = "quota_exceeded",
+
+    // Accounts, users and tokens.
+    UsernameInvalid = "username_invalid",
+    UsernameTaken = "username_taken",
+    EmailInvalid = "email_invalid",
+    PasswordTooShort = "password_too_short",
+    GrantInvalid = "grant_invalid",
+    ScopesInvalid = "scopes_invalid",
+    ExpiryInvalid = "expiry_invalid",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+
+    #[test]
+    fn no_two_codes_share_a_word() {
+        let mut words: Vec<_> = Code::ALL.iter().map(|code| code.word()).collect();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), Code::ALL.len());
+    }
+}

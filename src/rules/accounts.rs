@@ -1,0 +1,85 @@
+//! Accounts: what they may have, and how the first one comes about.
+
+use super::caller::Caller;
+use super::error::{Error, Result};
+use super::{tokens, users};
+use crate::model::account::{Account, QuotaOverride};
+use crate::model::id::AccountId;
+use crate::model::policy::Quota;
+use crate::model::scope::Scopes;
+use crate::model::token::{NewToken, TokenKind, TokenText};
+use crate::model::user::{Email, NewUser, Username};
+use crate::store::{self, ReadTx, WriteTx};
+
+/// What an account may have, and what of it is used.
+#[derive(Debug)]
+pub struct QuotaUse {
+    pub quota: Quota,
+    /// VPCs in each region that has any.
+    pub vpcs: Vec<(String, i64)>,
+}
+
+/// The quota of an account: the provider's, but for what was set for this account.
+pub fn quota(tx: &mut ReadTx, account: AccountId) -> Result<Quota> {
+    let set = load(tx, account)?.quota;
+    let usual = tx.policy().quota;
+    Ok(Quota {
+        vpcs_per_region: set.vpcs_per_region.unwrap_or(usual.vpcs_per_region),
+        subnets_per_vpc: set.subnets_per_vpc.unwrap_or(usual.subnets_per_vpc),
+    })
+}
+
+pub fn quota_use(tx: &mut ReadTx, caller: &Caller) -> Result<QuotaUse> {
+    Ok(QuotaUse {
+        quota: quota(tx, caller.account)?,
+        vpcs: store::vpcs::counts(tx, caller.account)?,
+    })
+}
+
+pub fn list(tx: &mut ReadTx) -> Result<Vec<Account>> {
+    Ok(store::accounts::list(tx)?)
+}
+
+pub fn create(tx: &mut WriteTx, company: &str, email: &Email) -> Result<Account> {
+    let id = store::accounts::insert(tx, company, email)?;
+    load(tx, id)
+}
+
+/// Changes what is given of an account's quota; the rest stays.
+pub fn set_quota(tx: &mut WriteTx, id: AccountId, change: QuotaOverride) -> Result<Account> {
+    let mut quota = load(tx, id)?.quota;
+    quota.vpcs_per_region = change.vpcs_per_region.or(quota.vpcs_per_region);
+    quota.subnets_per_vpc = change.subnets_per_vpc.or(quota.subnets_per_vpc);
+    store::accounts::set_quota(tx, id, quota)?;
+    load(tx, id)
+}
+
+/// Makes the first account, its user `admin` and a token, if the store has no user yet.
+pub fn bootstrap(tx: &mut WriteTx, given: Option<&TokenText>) -> Result<Option<TokenText>> {
+    if !store::users::is_empty(tx)? {
+        return Ok(None);
+    }
+    let email = Email::stored("admin@localhost".to_owned());
+    let account = create(tx, "", &email)?;
+    let admin = NewUser {
+        account: Some(account.id),
+        username: Username::stored("admin".to_owned()),
+        email,
+        restricted: false,
+        password: None,
+    };
+    let admin = users::create(tx, &admin)?;
+    let new = NewToken {
+        user: admin.id,
+        kind: TokenKind::Personal,
+        label: "first start".to_owned(),
+        scopes: Scopes::Everything,
+        expiry: None,
+    };
+    let (_, text) = tokens::create(tx, &new, given)?;
+    Ok(Some(text))
+}
+
+fn load(tx: &mut ReadTx, id: AccountId) -> Result<Account> {
+    store::accounts::find(tx, id)?.ok_or(Error::NotFound)
+}

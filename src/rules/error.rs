@@ -1,0 +1,70 @@
+//! Why an operation did not happen, in the words of the caller's next step.
+
+use crate::model::reason::{Code, Reason};
+use crate::model::scope::{Scope, Scopes};
+use crate::store::StoreError;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[derive(Debug)]
+pub enum Error {
+    /// No token, or none we know: authenticate.
+    Unauthenticated,
+    /// The token may not be used for this: get one with the scope.
+    ScopeMissing { needed: Scope, held: Scopes },
+    /// Known, but not allowed: ask for the grant.
+    Forbidden,
+    /// An operation of tenants asked for by staff, or the other way round.
+    WrongSide,
+    /// No such thing, or none the caller may know of.
+    NotFound,
+    /// It changed since the caller looked: look again.
+    Stale,
+    /// What came with the request is not what this operation takes.
+    Body(BodyFault),
+    /// The request breaks a rule; every field at fault is named.
+    Refused(Vec<FieldError>),
+    /// The store failed: nothing the caller can mend. The cause is logged, never sent.
+    Store(StoreError),
+}
+
+/// Why a request's content could not be taken at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BodyFault {
+    TooLarge { most: usize },
+    TooSlow,
+    NotJson { sent: String },
+    Unreadable(Reason),
+}
+
+/// A complaint about one field, or about the request as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    pub field: Option<String>,
+    pub code: Code,
+    pub reason: String,
+}
+
+impl FieldError {
+    pub fn on(field: impl Into<String>, reason: Reason) -> Self {
+        Self {
+            field: Some(field.into()),
+            code: reason.code,
+            reason: reason.text,
+        }
+    }
+
+    pub fn whole(reason: Reason) -> Self {
+        Self {
+            field: None,
+            code: reason.code,
+            reason: reason.text,
+        }
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(cause: StoreError) -> Self {
+        Error::Store(cause)
+    }
+}

@@ -1,0 +1,233 @@
+//! The filter language of lists: `{"label": {"+contains": "web"}, "+order_by": "id"}`.
+//!
+//! `docs/reference.md` teaches it. What comes out names only fields of the collection's own
+//! table, with values of the field's own kind.
+
+use crate::model::input::Input;
+use crate::model::reason::{Code, Reason};
+use crate::model::time::Time;
+use crate::store::filter::{Comparison, Field, Filter, Kind, Order};
+use crate::store::value::Value;
+
+const DEEPEST: usize = 16;
+const MOST_TERMS: usize = 256;
+
+type Result<T> = std::result::Result<T, Reason>;
+
+/// Reads a whole filter, with the order it asks for.
+pub fn read(input: &Input, fields: &'static [Field]) -> Result<(Filter, Option<Order>)> {
+    let Input::Object(entries) = input else {
+        return Err(wrong(Code::FilterInvalid, "Must be a JSON object"));
+    };
+    let mut reading = Reading { fields, terms: 0 };
+    let order = reading.order(input)?;
+    let conditions = entries
+        .iter()
+        .filter(|(key, _)| key != "+order_by" && key != "+order");
+    let filter = reading.all(conditions, 1)?;
+    Ok((filter, order))
+}
+
+struct Reading {
+    fields: &'static [Field],
+    terms: usize,
+}
+
+impl Reading {
+    fn order(&self, input: &Input) -> Result<Option<Order>> {
+        let descending = match input.get("+order") {
+            None => false,
+            Some(_) if input.get("+order_by").is_none() => {
+                return Err(wrong(Code::FilterOperator, "+order needs +order_by beside it"));
+            }
+            Some(Input::Text(word)) if word == "asc" => false,
+            Some(Input::Text(word)) if word == "desc" => true,
+            Some(_) => return Err(wrong(Code::FilterType, "+order must be \"asc\" or \"desc\"")),
+        };
+        let field = match input.get("+order_by") {
+            None => return Ok(None),
+            Some(Input::Text(name)) => self.field(name, "order by")?,
+            Some(_) => return Err(wrong(Code::FilterType, "+order_by must be the name of a field")),
+        };
+        if field.within.is_some() {
+            return Err(wrong(
+                Code::FilterField,
+                format!("Cannot order by {}", field.name),
+            ));
+        }
+        Ok(Some(Order { field, descending }))
+    }
+
+    /// The entries of an object, all of which must hold.
+    fn all<'a>(
+        &mut self,
+        entries: impl Iterator<Item = &'a (String, Input)>,
+        depth: usize,
+    ) -> Result<Filter> {
+        if depth > DEEPEST {
+            let text = format!("Must not be nested deeper than {DEEPEST}");
+            return Err(wrong(Code::FilterTooLarge, text));
+        }
+        let parts = entries.map(|(key, value)| match key.as_str() {
+            "+and" => self.several(key, value, depth).map(Filter::All),
+            "+or" => self.several(key, value, depth).map(Filter::Any),
+            key if key.starts_with('+') => Err(unknown_operator(key)),
+            name => {
+                let field = self.field(name, "filter on")?;
+                self.condition(field, value, depth)
+            }
+        });
+        parts.collect::<Result<_>>().map(Filter::All)
+    }
+
+    /// The filters of an `+and` or `+or`.
+    fn several(&mut self, key: &str, value: &Input, depth: usize) -> Result<Vec<Filter>> {
+        let Input::List(items) = value else {
+            return Err(wrong(
+                Code::FilterType,
+                format!("{key} must be a list of filters"),
+            ));
+        };
+        if items.is_empty() && key == "+or" {
+            return Err(wrong(Code::FilterInvalid, "+or must not be empty"));
+        }
+        let parts = items.iter().map(|item| match item {
+            Input::Object(entries) => self.all(entries.iter(), depth + 1),
+            _ => Err(wrong(
+                Code::FilterType,
+                format!("{key} must be a list of filters"),
+            )),
+        });
+        parts.collect()
+    }
+
+    /// What must hold of one field: a value it equals, or an object of operators.
+    fn condition(&mut self, field: &'static Field, value: &Input, depth: usize) -> Result<Filter> {
+        if depth > DEEPEST {
+            let text = format!("Must not be nested deeper than {DEEPEST}");
+            return Err(wrong(Code::FilterTooLarge, text));
+        }
+        let Input::Object(operators) = value else {
+            return self.test(field, Comparison::Equal, value);
+        };
+        let parts = operators.iter().map(|(operator, value)| match operator.as_str() {
+            "+or" => self.alternatives(field, operator, value, depth).map(Filter::Any),
+            "+and" => self.alternatives(field, operator, value, depth).map(Filter::All),
+            operator => self.test(field, comparison(operator)?, value),
+        });
+        parts.collect::<Result<_>>().map(Filter::All)
+    }
+
+    /// `+or` or `+and` inside one field: bare values, or objects of operators.
+    fn alternatives(
+        &mut self,
+        field: &'static Field,
+        operator: &str,
+        value: &Input,
+        depth: usize,
+    ) -> Result<Vec<Filter>> {
+        match value {
+            Input::List(items) if !items.is_empty() => items
+                .iter()
+                .map(|item| self.condition(field, item, depth + 1))
+                .collect(),
+            Input::List(_) => Err(wrong(
+                Code::FilterInvalid,
+                format!("{operator} must not be empty"),
+            )),
+            _ => Err(wrong(
+                Code::FilterType,
+                format!("{operator} must be a list of values"),
+            )),
+        }
+    }
+
+    fn test(&mut self, field: &'static Field, comparison: Comparison, value: &Input) -> Result<Filter> {
+        self.terms += 1;
+        if self.terms > MOST_TERMS {
+            let text = format!("Must not have more than {MOST_TERMS} terms");
+            return Err(wrong(Code::FilterTooLarge, text));
+        }
+        let value = match comparison {
+            Comparison::Contains => part_of(field, value)?,
+            Comparison::Equal | Comparison::NotEqual if *value == Input::Null => Value::Null,
+            _ => value_of(field, value)?,
+        };
+        Ok(Filter::Test(field, comparison, value))
+    }
+
+    fn field(&self, name: &str, verb: &str) -> Result<&'static Field> {
+        let field = self.fields.iter().find(|field| field.name == name);
+        field.ok_or_else(|| wrong(Code::FilterField, format!("Cannot {verb} {name}")))
+    }
+}
+
+fn comparison(operator: &str) -> Result<Comparison> {
+    Ok(match operator {
+        "+neq" => Comparison::NotEqual,
+        "+gt" => Comparison::Greater,
+        "+gte" => Comparison::GreaterOrEqual,
+        "+lt" => Comparison::Less,
+        "+lte" => Comparison::LessOrEqual,
+        "+contains" => Comparison::Contains,
+        _ => return Err(unknown_operator(operator)),
+    })
+}
+
+/// A value of the field's own kind.
+fn value_of(field: &Field, value: &Input) -> Result<Value> {
+    let (read, kind) = match (field.kind, value) {
+        (Kind::Integer, Input::Integer(number)) => (Some(Value::Int(*number)), "an integer"),
+        (Kind::Integer, _) => (None, "an integer"),
+        (Kind::Truth, Input::Bool(truth)) => (Some(Value::from(*truth)), "true or false"),
+        (Kind::Truth, _) => (None, "true or false"),
+        (Kind::Text, Input::Text(text)) => (Some(Value::Text(meaning(field, text))), "a text"),
+        (Kind::Text, _) => (None, "a text"),
+        (Kind::Time, Input::Text(text)) => (Time::parse(text).map(Value::from), TIME),
+        (Kind::Time, _) => (None, TIME),
+    };
+    let read = read.filter(|value| !matches!(value, Value::Text(text) if text.contains('\0')));
+    read.ok_or_else(|| {
+        wrong(
+            Code::FilterType,
+            format!("{} must be compared with {kind}", field.name),
+        )
+    })
+}
+
+const TIME: &str = "a time like 2024-05-31T17:43:12";
+
+/// A part of a text, or of the digits of a number.
+fn part_of(field: &Field, value: &Input) -> Result<Value> {
+    match (field.kind, value) {
+        (Kind::Text | Kind::Integer, Input::Text(text)) if !text.contains('\0') => {
+            Ok(Value::Text(text.clone()))
+        }
+        (Kind::Integer, Input::Integer(number)) => Ok(Value::Text(number.to_string())),
+        (Kind::Text | Kind::Integer, _) => Err(wrong(
+            Code::FilterType,
+            format!("+contains on {} needs a text", field.name),
+        )),
+        _ => Err(wrong(
+            Code::FilterType,
+            format!("+contains cannot be used on {}", field.name),
+        )),
+    }
+}
+
+fn meaning(field: &Field, text: &str) -> String {
+    let synonym = field.synonyms.iter().find(|(word, _)| *word == text);
+    synonym.map_or(text, |(_, meaning)| *meaning).to_owned()
+}
+
+fn unknown_operator(operator: &str) -> Reason {
+    let text = format!(
+        "Unknown operator {operator}: there are +and, +or, +gt, +gte, +lt, +lte, +contains, +neq, \
+         and at the top +order_by and +order"
+    );
+    wrong(Code::FilterOperator, text)
+}
+
+fn wrong(code: Code, text: impl Into<String>) -> Reason {
+    Reason::new(code, text)
+}

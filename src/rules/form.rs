@@ -1,0 +1,137 @@
+//! Reading the fields of a request, and keeping every complaint about them.
+//!
+//! A caller hears of all that is wrong at once, in the order the interface lists the fields, no
+//! matter whether a field was wrong in itself or because of what the store already holds.
+
+use super::error::{Error, FieldError, Result};
+use crate::model::input::Input;
+use crate::model::reason::{Code, Reason, Reasons};
+
+pub struct Form<'a> {
+    object: &'a Input,
+    /// What stands before the names of this form's fields: `subnets[0].`
+    prefix: String,
+    /// The fields, in the order they were asked for.
+    asked: Vec<String>,
+    complaints: Vec<FieldError>,
+}
+
+impl<'a> Form<'a> {
+    pub fn new(object: &'a Input) -> Self {
+        Self::nested(object, String::new())
+    }
+
+    fn nested(object: &'a Input, prefix: String) -> Self {
+        Self {
+            object,
+            prefix,
+            asked: Vec::new(),
+            complaints: Vec::new(),
+        }
+    }
+
+    /// A text that must be there. `None` means that a complaint was kept.
+    pub fn required<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, Reasons>) -> Option<T> {
+        let field = self.ask(name);
+        if self.object.get(name).is_none() {
+            let missing = Reason::new(Code::Required, format!("{name} is required"));
+            self.complaints.push(FieldError::on(field, missing));
+            return None;
+        }
+        self.parse(name, field, parse)
+    }
+
+    /// A text that may be left out. `None` means that it was, or that a complaint was kept.
+    pub fn optional<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, Reasons>) -> Option<T> {
+        let field = self.ask(name);
+        self.parse(name, field, parse)
+    }
+
+    /// A list of objects, each read as a form of its own; absent is empty.
+    pub fn list<T>(&mut self, name: &str, mut read: impl FnMut(&mut Form<'a>) -> T) -> Vec<T> {
+        let field = self.ask(name);
+        let items = match self.object.get(name) {
+            None => return Vec::new(),
+            Some(Input::List(items)) => items,
+            Some(_) => {
+                self.complain_of_type(field, "a list");
+                return Vec::new();
+            }
+        };
+        let mut found = Vec::with_capacity(items.len());
+        for (at, item) in items.iter().enumerate() {
+            let field = self.ask(&format!("{name}[{at}]"));
+            if !matches!(item, Input::Object(_)) {
+                self.complain_of_type(field, "an object");
+                continue;
+            }
+            let mut form = Form::nested(item, format!("{field}."));
+            found.push(read(&mut form));
+            self.asked.append(&mut form.asked);
+            self.complaints.append(&mut form.complaints);
+        }
+        found
+    }
+
+    /// Keeps a complaint about a field that was read well but cannot be accepted.
+    pub fn refuse(&mut self, field: impl Into<String>, reason: Reason) {
+        self.complaints.push(FieldError::on(field, reason));
+    }
+
+    /// Keeps a complaint about the request as a whole.
+    pub fn refuse_whole(&mut self, reason: Reason) {
+        self.complaints.push(FieldError::whole(reason));
+    }
+
+    /// What was read, if there is no complaint.
+    pub fn finish<T>(mut self, build: impl FnOnce() -> Option<T>) -> Result<T> {
+        if self.complaints.is_empty() {
+            return Ok(build().expect("a form without complaints has all its required fields"));
+        }
+        let place = |complaint: &FieldError| match &complaint.field {
+            Some(field) => self
+                .asked
+                .iter()
+                .position(|asked| asked == field)
+                .unwrap_or(usize::MAX - 1),
+            None => usize::MAX,
+        };
+        self.complaints.sort_by_cached_key(place);
+        Err(Error::Refused(self.complaints))
+    }
+
+    fn ask(&mut self, name: &str) -> String {
+        let field = format!("{}{name}", self.prefix);
+        self.asked.push(field.clone());
+        field
+    }
+
+    fn parse<T>(
+        &mut self,
+        name: &str,
+        field: String,
+        parse: impl FnOnce(&str) -> Result<T, Reasons>,
+    ) -> Option<T> {
+        match self.object.get(name)? {
+            Input::Text(text) => match parse(text) {
+                Ok(value) => Some(value),
+                Err(reasons) => {
+                    let complaints = reasons
+                        .into_iter()
+                        .map(|reason| FieldError::on(field.clone(), reason));
+                    self.complaints.extend(complaints);
+                    None
+                }
+            },
+            _ => {
+                self.complain_of_type(field, "a string");
+                None
+            }
+        }
+    }
+
+    fn complain_of_type(&mut self, field: String, wanted: &str) {
+        let reason = Reason::new(Code::WrongType, format!("Must be {wanted}"));
+        self.complaints.push(FieldError::on(field, reason));
+    }
+}

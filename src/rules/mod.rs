@@ -1,0 +1,22 @@
+//! What may happen: who may, what must hold, what changes, and which event tells of it.
+//!
+//! A rule is plain synchronous Rust over a transaction; every `?` before its end undoes
+//! everything before it. Rules know nothing of HTTP, SQL or the terminal.
+
+pub mod accounts;
+pub mod caller;
+pub mod error;
+pub mod events;
+pub mod filters;
+pub mod form;
+pub mod grants;
+pub mod lists;
+pub mod passwords;
+pub mod regions;
+pub mod request;
+pub mod subnets;
+pub mod tokens;
+pub mod users;
+pub mod vpcs;
+
+pub use error::{Error, Result};

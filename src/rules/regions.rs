@@ -1,0 +1,36 @@
+//! Regions: the provider's list, open to everybody.
+
+use super::error::{Error, Result};
+use super::lists::ListRequest;
+use crate::model::page::Paged;
+use crate::model::policy::Policy;
+use crate::model::region::Region;
+use crate::store::filter::{Field, Kind};
+use crate::store::value::Value;
+
+static FIELDS: [Field; 4] = [
+    Field::new("id", Kind::Text, ""),
+    Field::new("label", Kind::Text, ""),
+    Field::new("country", Kind::Text, ""),
+    Field::new("status", Kind::Text, ""),
+];
+
+pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
+    let wanted = list.read(policy, &FIELDS)?;
+    Ok(wanted.select(&policy.regions, field))
+}
+
+pub fn view(policy: &Policy, id: &str) -> Result<Region> {
+    let region = policy.regions.iter().find(|region| region.id == id);
+    region.cloned().ok_or(Error::NotFound)
+}
+
+fn field(region: &Region, name: &str) -> Value {
+    let text = match name {
+        "id" => &region.id,
+        "label" => &region.label,
+        "country" => &region.country,
+        _ => &region.status,
+    };
+    Value::Text(text.clone())
+}

@@ -1,0 +1,178 @@
+//! Subnets of a VPC: listing, creating, viewing, changing, deleting (interface §4.2).
+//!
+//! Subnets that come with a new VPC are read here too, but made there, in one piece with it.
+
+use std::collections::HashMap;
+
+use super::caller::Caller;
+use super::error::{Error, Result};
+use super::form::Form;
+use super::lists::ListRequest;
+use super::request::Request;
+use super::{accounts, events, vpcs};
+use crate::model::cidr::Cidr;
+use crate::model::event::Action;
+use crate::model::grant::Permission;
+use crate::model::id::{SubnetId, VpcId};
+use crate::model::label::Label;
+use crate::model::page::Paged;
+use crate::model::policy::{Policy, Quota};
+use crate::model::reason::{Code, Reason};
+use crate::model::subnet::{NewSubnet, Subnet, SubnetChange};
+use crate::model::vpc::Vpc;
+use crate::store::{self, ReadTx, WriteTx};
+
+pub fn list(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) -> Result<Paged<Subnet>> {
+    vpcs::load_for(tx, caller, vpc, Permission::ReadOnly)?;
+    let wanted = list.read(tx.policy(), &store::subnets::FIELDS)?;
+    Ok(store::subnets::list(tx, vpc, &wanted)?)
+}
+
+pub fn create(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, request: &Request) -> Result<Subnet> {
+    let vpc = vpcs::load_for(tx, caller, vpc, Permission::ReadWrite)?;
+    let new = read_new(tx, caller, &vpc, request)?;
+
+    let id = store::subnets::insert(tx, vpc.id, &new)?;
+    let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
+    events::record_subnet(tx, caller, Action::SubnetCreate, &subnet, &vpc)?;
+    Ok(subnet)
+}
+
+pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId) -> Result<Subnet> {
+    Ok(load_for(tx, caller, vpc, id, Permission::ReadOnly)?.0)
+}
+
+pub fn update(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    vpc: VpcId,
+    id: SubnetId,
+    request: &Request,
+) -> Result<Subnet> {
+    let (mut subnet, vpc) = load_for(tx, caller, vpc, id, Permission::ReadWrite)?;
+    request.unchanged(&subnet)?;
+    let change = read_change(tx, &subnet, request)?;
+
+    subnet.label = change.label.unwrap_or(subnet.label);
+    subnet.updated = tx.now();
+    store::subnets::update(tx, &subnet)?;
+    events::record_subnet(tx, caller, Action::SubnetUpdate, &subnet, &vpc)?;
+    Ok(subnet)
+}
+
+pub fn delete(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, id: SubnetId, request: &Request) -> Result<()> {
+    let (subnet, vpc) = load_for(tx, caller, vpc, id, Permission::ReadWrite)?;
+    request.unchanged(&subnet)?;
+
+    store::subnets::delete(tx, subnet.id)?;
+    events::record_subnet(tx, caller, Action::SubnetDelete, &subnet, &vpc)
+}
+
+/// The subnet with its VPC, if the caller may do that much with them.
+fn load_for(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    vpc: VpcId,
+    id: SubnetId,
+    access: Permission,
+) -> Result<(Subnet, Vpc)> {
+    // A subnet that is not there is not found, also by someone who could only have looked at it.
+    let vpc = vpcs::load_for(tx, caller, vpc, Permission::ReadOnly)?;
+    let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
+    if access > Permission::ReadOnly {
+        vpcs::load_for(tx, caller, vpc.id, access)?;
+    }
+    Ok((subnet, vpc))
+}
+
+/// A subnet as far as it could be read.
+pub struct Draft {
+    label: Option<Label>,
+    ipv4: Option<Cidr>,
+}
+
+impl Draft {
+    pub fn finish(self) -> Option<NewSubnet> {
+        Some(NewSubnet {
+            label: self.label?,
+            ipv4: self.ipv4?,
+        })
+    }
+}
+
+pub fn read_draft(policy: &Policy, form: &mut Form) -> Draft {
+    Draft {
+        label: form.required("label", Label::parse),
+        ipv4: form.required("ipv4", |raw| Cidr::for_subnet(raw, &policy.forbidden_ranges)),
+    }
+}
+
+/// Complains of subnets of one new VPC that share a label or addresses: the later one is at fault.
+pub fn refuse_clashes(form: &mut Form, drafts: &[Draft]) {
+    let mut labels = HashMap::new();
+    for (at, draft) in drafts.iter().enumerate() {
+        if let Some(label) = &draft.label
+            && labels.insert(label.as_str().to_ascii_lowercase(), at).is_some()
+        {
+            form.refuse(format!("subnets[{at}].label"), label_taken());
+        }
+        for earlier in &drafts[..at] {
+            if let (Some(range), Some(taken)) = (draft.ipv4, earlier.ipv4)
+                && range.overlaps(taken)
+            {
+                let reason = overlap(taken, earlier.label.as_ref());
+                form.refuse(format!("subnets[{at}].ipv4"), reason);
+                break;
+            }
+        }
+    }
+}
+
+pub fn over_quota(quota: Quota) -> Reason {
+    let text = format!("You may have at most {} subnets in a VPC", quota.subnets_per_vpc);
+    Reason::new(Code::QuotaExceeded, text)
+}
+
+fn read_new(tx: &mut ReadTx, caller: &Caller, vpc: &Vpc, request: &Request) -> Result<NewSubnet> {
+    let mut form = request.form()?;
+    let draft = read_draft(tx.policy(), &mut form);
+    if let Some(label) = &draft.label
+        && store::subnets::has_label(tx, vpc.id, label, None)?
+    {
+        form.refuse("label", label_taken());
+    }
+    if let Some(range) = draft.ipv4
+        && let Some(taken) = store::subnets::overlapping(tx, vpc.id, range)?.first()
+    {
+        form.refuse("ipv4", overlap(taken.ipv4, Some(&taken.label)));
+    }
+    let quota = accounts::quota(tx, caller.account)?;
+    if store::subnets::count(tx, vpc.id)? >= quota.subnets_per_vpc {
+        form.refuse_whole(over_quota(quota));
+    }
+    form.finish(|| draft.finish())
+}
+
+fn read_change(tx: &mut ReadTx, subnet: &Subnet, request: &Request) -> Result<SubnetChange> {
+    let mut form = request.form()?;
+    let label = form.optional("label", Label::parse);
+    if let Some(label) = &label
+        && store::subnets::has_label(tx, subnet.vpc, label, Some(subnet.id))?
+    {
+        form.refuse("label", label_taken());
+    }
+    form.finish(|| Some(SubnetChange { label }))
+}
+
+fn label_taken() -> Reason {
+    let text = "Label must be unique among your VPC's subnets";
+    Reason::new(Code::LabelTaken, text)
+}
+
+fn overlap(taken: Cidr, label: Option<&Label>) -> Reason {
+    let text = match label {
+        Some(label) => format!("overlaps {taken} ({})", label.as_str()),
+        None => format!("overlaps {taken}"),
+    };
+    Reason::new(Code::CidrOverlap, text)
+}

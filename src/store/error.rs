@@ -1,0 +1,29 @@
+//! What can go wrong in the store. None of it is the caller's fault, and none of it is shown.
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// More work is waiting than will be taken on.
+    #[error("the store's queue is full")]
+    Full,
+    /// The database cannot be reached or is held by someone else; later it may work.
+    #[error("the database is not available: {0}")]
+    Unavailable(String),
+    /// A write may not have reached the disk: the store has stopped for good.
+    #[error("the store has stopped")]
+    Stopped,
+    /// The work itself broke down; its changes were undone.
+    #[error("the work panicked")]
+    Panicked,
+    /// A constraint of the schema said no to what the rules let through.
+    #[error("a constraint was violated: {0}")]
+    Conflict(String),
+    /// A row does not look as the schema says.
+    #[error("unexpected data in the store: {0}")]
+    Unexpected(String),
+    #[error("{0}")]
+    Schema(String),
+    #[error("the database failed: {0}")]
+    Database(Box<dyn std::error::Error + Send + Sync>),
+    #[error("{0}: {1}")]
+    Files(String, std::io::Error),
+}

@@ -1,0 +1,202 @@
+//! Events as rows. Only `append` makes them, inside the transaction of the change they tell of.
+
+use super::error::StoreError;
+use super::filter::{Field, Kind};
+use super::list::{Collection, Sight, Wanted};
+use super::tx::{ReadTx, WriteTx};
+use super::value::{Row, args};
+use crate::model::event::{Action, Entity, Event};
+use crate::model::grant::Granted;
+use crate::model::id::{AccountId, EventId, UserId};
+use crate::model::page::Paged;
+use crate::model::time::Time;
+
+/// `seen` and `read` are the reader's own, so an event is always read for a user (`u`).
+const FROM: &str = "event e JOIN app_user u ON u.id = $2
+    LEFT JOIN event_read r ON r.app_user = u.id AND r.event = e.id";
+const SEEN: &str = "CASE WHEN e.id <= u.events_seen THEN 1 ELSE 0 END";
+const READ: &str = "CASE WHEN r.event IS NULL THEN 0 ELSE 1 END";
+const COLUMNS: &str = "e.id, e.created, e.action, e.username,
+    e.entity_kind, e.entity_id, e.entity_label, e.entity_url,
+    e.secondary_kind, e.secondary_id, e.secondary_label, e.secondary_url, e.status,
+    CASE WHEN e.id <= u.events_seen THEN 1 ELSE 0 END, CASE WHEN r.event IS NULL THEN 0 ELSE 1 END";
+
+pub static FIELDS: [Field; 9] = [
+    Field::new("id", Kind::Integer, "e.id"),
+    Field::new("action", Kind::Text, "e.action"),
+    Field::new("created", Kind::Time, "e.created"),
+    Field::new("read", Kind::Truth, READ),
+    Field::new("seen", Kind::Truth, SEEN),
+    Field::new("status", Kind::Text, "e.status"),
+    Field::new("username", Kind::Text, "e.username"),
+    Field::new("entity.id", Kind::Integer, "e.entity_id"),
+    Field::new("entity.type", Kind::Text, "e.entity_kind").synonyms(&[("compute", "linode")]),
+];
+
+/// Who reads events, of which account, and since when they are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    pub account: AccountId,
+    pub user: UserId,
+    pub sight: Sight,
+    pub since: Time,
+}
+
+/// A page of events: newest first, or those after an id in the order they happened.
+pub fn list(
+    tx: &mut ReadTx,
+    reader: Reader,
+    after: Option<EventId>,
+    wanted: &Wanted,
+) -> Result<Paged<Event>, StoreError> {
+    let mut collection = visible_to(reader);
+    if let Some(after) = after {
+        collection.args.push(after.into());
+        collection.condition += &format!(" AND e.id > ${}", collection.args.len());
+        collection.newest_first = false;
+    }
+    collection.page(tx, wanted, read)
+}
+
+/// The next events after an id, oldest first.
+pub fn next(tx: &mut ReadTx, reader: Reader, after: EventId, most: i64) -> Result<Vec<Event>, StoreError> {
+    let Collection {
+        condition, mut args, ..
+    } = visible_to(reader);
+    args.extend(args![after, most].iter().cloned());
+    let (after, most) = (args.len() - 1, args.len());
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {FROM} WHERE {condition} AND e.id > ${after} ORDER BY e.id LIMIT ${most}"
+    );
+    tx.all(&sql, &args)?.iter_mut().map(read).collect()
+}
+
+pub fn find(tx: &mut ReadTx, reader: Reader, id: EventId) -> Result<Option<Event>, StoreError> {
+    let Collection {
+        condition, mut args, ..
+    } = visible_to(reader);
+    args.push(id.into());
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {FROM} WHERE {condition} AND e.id = ${}",
+        args.len()
+    );
+    tx.find(&sql, &args)?.as_mut().map(read).transpose()
+}
+
+/// The id of the account's newest event; zero if there is none.
+pub fn last_id(tx: &mut ReadTx, account: AccountId) -> Result<EventId, StoreError> {
+    let sql = "SELECT coalesce(max(id), 0) FROM event WHERE account = $1";
+    tx.one(sql, args![account])?.take()
+}
+
+/// An event about to be recorded.
+pub struct NewEvent<'a> {
+    pub action: Action,
+    pub username: &'a str,
+    pub entity: &'a Entity,
+    pub secondary: Option<&'a Entity>,
+    /// What a restricted user must be granted to see it.
+    pub guard: (Granted, i64),
+    pub status: &'static str,
+}
+
+pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<(), StoreError> {
+    let now = tx.now();
+    let (entity, secondary) = (new.entity, new.secondary);
+    tx.execute(
+        "INSERT INTO event (account, created, action, username,
+             entity_kind, entity_id, entity_label, entity_url,
+             secondary_kind, secondary_id, secondary_label, secondary_url,
+             guard_kind, guard_id, status)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+        args![
+            account,
+            now,
+            new.action.word(),
+            new.username,
+            entity.kind.as_str(),
+            entity.id,
+            entity.label.as_str(),
+            entity.url.as_str(),
+            secondary.map(|entity| entity.kind.as_str()),
+            secondary.map(|entity| entity.id),
+            secondary.map(|entity| entity.label.as_str()),
+            secondary.map(|entity| entity.url.as_str()),
+            new.guard.0.word(),
+            new.guard.1,
+            new.status,
+        ],
+    )?;
+    tx.touch(account);
+    Ok(())
+}
+
+/// Marks everything up to an event as seen by a user.
+pub fn mark_seen(tx: &mut WriteTx, user: UserId, upto: EventId) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE app_user SET events_seen = $2 WHERE id = $1 AND events_seen < $2",
+        args![user, upto],
+    )?;
+    Ok(())
+}
+
+pub fn mark_read(tx: &mut WriteTx, user: UserId, event: EventId) -> Result<(), StoreError> {
+    tx.execute(
+        "INSERT INTO event_read (app_user, event) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        args![user, event],
+    )?;
+    Ok(())
+}
+
+/// Deletes up to `most` events older than a time; how many they were.
+pub fn delete_before(tx: &mut WriteTx, before: Time, most: i64) -> Result<u64, StoreError> {
+    tx.execute(
+        "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE created < $1 ORDER BY id LIMIT $2)",
+        args![before, most],
+    )
+}
+
+fn visible_to(reader: Reader) -> Collection<'static> {
+    let mut condition = "e.account = $1 AND e.created >= $3".to_owned();
+    if let Sight::OnlyGrantedTo(_) = reader.sight {
+        condition += " AND (e.username = u.username OR EXISTS (SELECT 1 FROM entity_grant g
+            WHERE g.app_user = u.id AND g.kind = e.guard_kind AND g.entity = e.guard_id))";
+    }
+    Collection {
+        columns: COLUMNS,
+        from: FROM,
+        condition,
+        args: args![reader.account, reader.user, reader.since].to_vec(),
+        id: "e.id",
+        newest_first: true,
+    }
+}
+
+fn read(row: &mut Row) -> Result<Event, StoreError> {
+    Ok(Event {
+        id: row.take()?,
+        created: row.take()?,
+        action: row.take()?,
+        username: row.take()?,
+        entity: read_entity(row)?,
+        secondary: read_entity(row)?,
+        status: row.take()?,
+        seen: row.take()?,
+        read: row.take()?,
+    })
+}
+
+fn read_entity(row: &mut Row) -> Result<Option<Entity>, StoreError> {
+    let (kind, id, label, url) = (row.take()?, row.take()?, row.take()?, row.take()?);
+    let entity = |kind| -> Option<Entity> {
+        let (id, label, url): (Option<i64>, Option<String>, Option<String>) = (id, label, url);
+        Some(Entity {
+            kind,
+            id: id?,
+            label: label?,
+            url: url?,
+        })
+    };
+    let kind: Option<String> = kind;
+    Ok(kind.and_then(entity))
+}

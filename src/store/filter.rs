@@ -1,0 +1,175 @@
+//! Filters and orders of lists, and their meaning in SQL and in memory.
+//!
+//! A filter only ever names fields from its collection's own table (`Field`), and its values are
+//! bound as arguments: nothing a caller sent becomes SQL text.
+
+use super::value::Value;
+
+/// Something a collection can be filtered and sorted by.
+#[derive(Debug)]
+pub struct Field {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// The SQL expression; empty for collections that are not in the database.
+    pub sql: &'static str,
+    /// For a field of many (a VPC's subnets): the query it is looked up in. It holds if any has it.
+    pub within: Option<&'static str>,
+    /// Words that mean another word.
+    pub synonyms: &'static [(&'static str, &'static str)],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Integer,
+    Text,
+    Time,
+    Truth,
+}
+
+impl Field {
+    pub const fn new(name: &'static str, kind: Kind, sql: &'static str) -> Self {
+        Self {
+            name,
+            kind,
+            sql,
+            within: None,
+            synonyms: &[],
+        }
+    }
+
+    pub const fn within(mut self, query: &'static str) -> Self {
+        self.within = Some(query);
+        self
+    }
+
+    pub const fn synonyms(mut self, synonyms: &'static [(&'static str, &'static str)]) -> Self {
+        self.synonyms = synonyms;
+        self
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Filter {
+    All(Vec<Filter>),
+    Any(Vec<Filter>),
+    Test(&'static Field, Comparison, Value),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    Equal,
+    NotEqual,
+    Greater,
+    GreaterOrEqual,
+    Less,
+    LessOrEqual,
+    Contains,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    pub field: &'static Field,
+    pub descending: bool,
+}
+
+impl Filter {
+    /// The filter as an SQL condition; its values are added to `args`.
+    pub fn to_sql(&self, args: &mut Vec<Value>) -> String {
+        let join = |parts: &[Filter], word: &str, none: &str, args: &mut Vec<Value>| {
+            let parts: Vec<_> = parts.iter().map(|part| part.to_sql(args)).collect();
+            match parts.is_empty() {
+                true => none.to_owned(),
+                false => format!("({})", parts.join(word)),
+            }
+        };
+        match self {
+            Filter::All(parts) => join(parts, " AND ", "1 = 1", args),
+            Filter::Any(parts) => join(parts, " OR ", "1 = 0", args),
+            Filter::Test(field, comparison, value) => {
+                let test = test_sql(field, *comparison, value, args);
+                match field.within {
+                    Some(query) => format!("EXISTS ({query} AND {test})"),
+                    None => test,
+                }
+            }
+        }
+    }
+
+    /// The same meaning, for a thing in memory whose fields `look` finds.
+    pub fn holds(&self, look: &impl Fn(&'static str) -> Value) -> bool {
+        match self {
+            Filter::All(parts) => parts.iter().all(|part| part.holds(look)),
+            Filter::Any(parts) => parts.iter().any(|part| part.holds(look)),
+            Filter::Test(field, comparison, value) => test(&look(field.name), *comparison, value),
+        }
+    }
+}
+
+fn test_sql(field: &Field, comparison: Comparison, value: &Value, args: &mut Vec<Value>) -> String {
+    let sql = field.sql;
+    if comparison == Comparison::Contains {
+        args.push(Value::Text(format!("%{}%", escaped(value))));
+        return format!(
+            "lower(CAST({sql} AS TEXT)) LIKE lower(${}) ESCAPE '\\'",
+            args.len()
+        );
+    }
+    if *value == Value::Null {
+        return match comparison {
+            Comparison::NotEqual => format!("{sql} IS NOT NULL"),
+            _ => format!("{sql} IS NULL"),
+        };
+    }
+    args.push(value.clone());
+    let operator = match comparison {
+        Comparison::Equal => "=",
+        Comparison::NotEqual => "IS DISTINCT FROM",
+        Comparison::Greater => ">",
+        Comparison::GreaterOrEqual => ">=",
+        Comparison::Less => "<",
+        Comparison::LessOrEqual => "<=",
+        Comparison::Contains => unreachable!("answered above"),
+    };
+    format!("{sql} {operator} ${}", args.len())
+}
+
+fn escaped(value: &Value) -> String {
+    let mut escaped = String::new();
+    for c in written(value).chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
+fn test(is: &Value, comparison: Comparison, value: &Value) -> bool {
+    if comparison == Comparison::Contains {
+        let is = written(is).to_ascii_lowercase();
+        return is.contains(&written(value).to_ascii_lowercase());
+    }
+    let order = match (is, value) {
+        (Value::Int(is), Value::Int(value)) => Some(is.cmp(value)),
+        (Value::Text(is), Value::Text(value)) => Some(is.cmp(value)),
+        (Value::Null, Value::Null) => Some(std::cmp::Ordering::Equal),
+        _ => None,
+    };
+    match comparison {
+        Comparison::Equal => order.is_some_and(|order| order.is_eq()),
+        Comparison::NotEqual => order.is_none_or(|order| order.is_ne()),
+        Comparison::Greater => order.is_some_and(|order| order.is_gt()),
+        Comparison::GreaterOrEqual => order.is_some_and(|order| order.is_ge()),
+        Comparison::Less => order.is_some_and(|order| order.is_lt()),
+        Comparison::LessOrEqual => order.is_some_and(|order| order.is_le()),
+        Comparison::Contains => false,
+    }
+}
+
+pub(super) fn written(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Int(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+    }
+}

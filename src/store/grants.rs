@@ -1,0 +1,62 @@
+//! Grants as rows.
+
+use super::error::StoreError;
+use super::tokens::forget_identities;
+use super::tx::{ReadTx, WriteTx};
+use super::value::args;
+use crate::model::grant::{Global, Granted, Permission};
+use crate::model::id::UserId;
+
+pub fn globals(tx: &mut ReadTx, user: UserId) -> Result<Vec<Global>, StoreError> {
+    let rows = tx.all(
+        "SELECT name FROM global_grant WHERE app_user = $1 ORDER BY name",
+        args![user],
+    )?;
+    let read = |name: String| {
+        Global::parse(&name).map_err(|_| StoreError::Unexpected(format!("a global grant is {name:?}")))
+    };
+    rows.into_iter().map(|mut row| read(row.take()?)).collect()
+}
+
+/// What a user was granted on one thing.
+pub fn permission(
+    tx: &mut ReadTx,
+    user: UserId,
+    kind: Granted,
+    entity: i64,
+) -> Result<Option<Permission>, StoreError> {
+    let row = tx.find(
+        "SELECT permission FROM entity_grant WHERE app_user = $1 AND kind = $2 AND entity = $3",
+        args![user, kind.word(), entity],
+    )?;
+    row.map(|mut row| row.take()).transpose()
+}
+
+pub fn add_global(tx: &mut WriteTx, user: UserId, global: Global) -> Result<(), StoreError> {
+    tx.execute(
+        "INSERT INTO global_grant (app_user, name) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        args![user, global.word()],
+    )?;
+    forget_identities(tx)
+}
+
+pub fn set_account_access(tx: &mut WriteTx, user: UserId, access: Permission) -> Result<(), StoreError> {
+    let sql = "UPDATE app_user SET account_access = $2 WHERE id = $1";
+    tx.execute(sql, args![user, access.word()])?;
+    forget_identities(tx)
+}
+
+pub fn set(
+    tx: &mut WriteTx,
+    user: UserId,
+    kind: Granted,
+    entity: i64,
+    permission: Permission,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "INSERT INTO entity_grant (app_user, kind, entity, permission) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (app_user, kind, entity) DO UPDATE SET permission = excluded.permission",
+        args![user, kind.word(), entity, permission.word()],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! Bringing a store's tables to the shape this build knows.
+//!
+//! Migrations are numbered SQL files that never change once released: each is recorded with a
+//! checksum, and a store whose record differs is refused rather than guessed at.
+
+use sha2::{Digest, Sha256};
+
+use super::error::StoreError;
+use super::tx::Sql;
+use super::value::{Row, args};
+use crate::model::time::Time;
+use crate::model::token::hex;
+
+struct Migration {
+    number: i64,
+    name: &'static str,
+    sql: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[Migration {
+    number: 1,
+    name: "foundation",
+    sql: include_str!("migrations/0001_foundation.sql"),
+}];
+
+/// The words in which the engines' schemas differ.
+pub struct Dialect {
+    /// A primary key that counts up and never reuses a number.
+    pub identity: &'static str,
+    /// Text that sorts by its bytes.
+    pub text: &'static str,
+}
+
+/// Applies what is missing. The caller holds the write lock and commits.
+pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, now: Time) -> Result<(), StoreError> {
+    sql.execute(
+        "CREATE TABLE IF NOT EXISTS migration (
+            number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied BIGINT NOT NULL)",
+        args![],
+    )?;
+    let applied = sql.query("SELECT number, checksum FROM migration ORDER BY number", args![])?;
+    let applied: Vec<(i64, String)> = applied
+        .into_iter()
+        .map(|mut row: Row| Ok((row.take()?, row.take()?)))
+        .collect::<Result<_, StoreError>>()?;
+
+    for (number, checksum) in &applied {
+        let Some(known) = MIGRATIONS.iter().find(|known| known.number == *number) else {
+            return Err(StoreError::Schema(format!(
+                "this store was last used by a newer Garth (its schema is at {number}, this build knows {}): \
+                 use that version, or restore a backup",
+                MIGRATIONS.len()
+            )));
+        };
+        if *checksum != checksum_of(known) {
+            return Err(StoreError::Schema(format!(
+                "migration {number} ({}) of this store is not the one this build knows",
+                known.name
+            )));
+        }
+    }
+
+    for missing in &MIGRATIONS[applied.len()..] {
+        let script = missing
+            .sql
+            .replace("{identity}", dialect.identity)
+            .replace("{text}", dialect.text);
+        for statement in script.split(";\n").map(str::trim).filter(|s| !s.is_empty()) {
+            sql.execute(statement, args![])?;
+        }
+        sql.execute(
+            "INSERT INTO migration (number, name, checksum, applied) VALUES ($1, $2, $3, $4)",
+            args![missing.number, missing.name, checksum_of(missing), now],
+        )?;
+        tracing::info!(number = missing.number, name = missing.name, "migrated the store");
+    }
+    Ok(())
+}
+
+fn checksum_of(migration: &Migration) -> String {
+    hex(&Sha256::digest(migration.sql.as_bytes()))
+}

@@ -1,0 +1,384 @@
+//! The embedded engine: SQLite, many readers, one writer that commits in groups.
+//!
+//! Each reader thread owns a read-only connection. The writer takes whatever waits, gives each
+//! job a savepoint of its own and commits them together, so that one flush of the disk serves
+//! many callers. Nobody is answered before that flush has returned. When it fails, the store
+//! stops for good: the system may have dropped what it could not write, and a second try would
+//! report success for data that is gone.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
+use tokio::sync::watch;
+
+use super::Engine;
+use super::bell::Bell;
+use super::error::StoreError;
+use super::migrate::{Dialect, migrate};
+use super::task::{ReadJob, WriteJob};
+use super::tx::{ReadTx, Sql, WriteTx};
+use super::value::{Row, Value};
+use super::world::World;
+
+const FILE: &str = "garth.db";
+const DIALECT: Dialect = Dialect {
+    identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
+    text: "TEXT",
+};
+/// How many jobs may wait; the next one is turned away.
+const QUEUE: usize = 4096;
+/// How many jobs share a commit at most.
+pub const GROUP: usize = 256;
+/// How many pages the log may hold before they are moved into the database file.
+const LOG_PAGES: i32 = 4000;
+/// 3.51.3 mends a fault of the write-ahead log that could lose a commit.
+const OLDEST: i32 = 3_051_003;
+
+pub struct Sqlite {
+    reads: Sender<Box<dyn ReadJob>>,
+    writes: Sender<Box<dyn WriteJob>>,
+    stopped: Arc<AtomicBool>,
+    failed: watch::Receiver<bool>,
+}
+
+impl Sqlite {
+    pub fn open(folder: &Path, world: Arc<World>, bell: Arc<Bell>, group: usize) -> Result<Self, StoreError> {
+        make_private_folder(folder)?;
+        let file = folder.join(FILE);
+        let mut writer = open_writer(&file)?;
+        migrate_embedded(&mut writer, &world)?;
+
+        let (reads, waiting_reads) = bounded::<Box<dyn ReadJob>>(QUEUE);
+        let readers = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+        for number in 0..readers {
+            let (connection, jobs, world) = (open_reader(&file)?, waiting_reads.clone(), world.clone());
+            spawn(format!("store-read-{number}"), move || {
+                read_loop(&connection, &jobs, &world);
+            })?;
+        }
+
+        let (writes, jobs) = bounded::<Box<dyn WriteJob>>(QUEUE);
+        let (failing, failed) = watch::channel(false);
+        let stopped = Arc::new(AtomicBool::new(false));
+        let writer = Writer {
+            connection: writer,
+            jobs,
+            world,
+            bell,
+            stopped: stopped.clone(),
+            failing,
+            group,
+        };
+        spawn("store-write".to_owned(), move || writer.run())?;
+        Ok(Self {
+            reads,
+            writes,
+            stopped,
+            failed,
+        })
+    }
+}
+
+impl Engine for Sqlite {
+    fn read(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError> {
+        submit(&self.reads, job)
+    }
+
+    fn write(&self, job: Box<dyn WriteJob>) -> Result<(), StoreError> {
+        if self.stopped.load(Ordering::SeqCst) {
+            return Err(StoreError::Stopped);
+        }
+        submit(&self.writes, job)
+    }
+
+    fn failed(&self) -> watch::Receiver<bool> {
+        self.failed.clone()
+    }
+}
+
+fn submit<J>(queue: &Sender<J>, job: J) -> Result<(), StoreError> {
+    queue.try_send(job).map_err(|refused| match refused {
+        TrySendError::Full(_) => StoreError::Full,
+        TrySendError::Disconnected(_) => StoreError::Stopped,
+    })
+}
+
+fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
+    let spawned = thread::Builder::new().name(name).spawn(work);
+    spawned
+        .map(drop)
+        .map_err(|e| StoreError::Files("starting a store thread".to_owned(), e))
+}
+
+fn read_loop(connection: &Connection, jobs: &Receiver<Box<dyn ReadJob>>, world: &World) {
+    while let Ok(mut job) = jobs.recv() {
+        let ended = run_command(connection, "BEGIN").and_then(|()| {
+            job.run(&mut ReadTx::new(&mut &*connection, world));
+            run_command(connection, "COMMIT")
+        });
+        if ended.is_err() && !connection.is_autocommit() {
+            let _ = run_command(connection, "ROLLBACK");
+        }
+        job.answer(ended);
+    }
+}
+
+struct Writer {
+    connection: Connection,
+    jobs: Receiver<Box<dyn WriteJob>>,
+    world: Arc<World>,
+    bell: Arc<Bell>,
+    stopped: Arc<AtomicBool>,
+    failing: watch::Sender<bool>,
+    group: usize,
+}
+
+impl Writer {
+    fn run(self) {
+        while let Ok(first) = self.jobs.recv() {
+            let mut batch = vec![first];
+            match self.commit_together(&mut batch) {
+                Ok(()) => answer_all(batch, || Ok(())),
+                Err(cause) if is_fatal(&cause) => {
+                    self.stopped.store(true, Ordering::SeqCst);
+                    tracing::error!(%cause, "a write may not have reached the disk: the store stops");
+                    self.failing.send_replace(true);
+                    answer_all(batch, || Err(StoreError::Stopped));
+                    answer_all(self.jobs.try_iter().collect(), || Err(StoreError::Stopped));
+                    return;
+                }
+                Err(cause) => {
+                    tracing::error!(%cause, "a batch of writes failed and was undone");
+                    let reason = cause.to_string();
+                    answer_all(batch, || Err(StoreError::Unavailable(reason.clone())));
+                }
+            }
+        }
+    }
+
+    /// Runs the first job, and every other that waits by then, in one transaction.
+    fn commit_together(&self, batch: &mut Vec<Box<dyn WriteJob>>) -> Result<(), StoreError> {
+        run_command(&self.connection, "BEGIN IMMEDIATE")?;
+        let done = self.run_jobs(batch).and_then(|touched| {
+            run_command(&self.connection, "COMMIT")?;
+            Ok(touched)
+        });
+        match done {
+            Ok(touched) => {
+                metrics::histogram!("garth_store_batch_jobs").record(batch.len() as f64);
+                self.bell.ring(touched);
+                Ok(())
+            }
+            Err(cause) => {
+                if !self.connection.is_autocommit() {
+                    let _ = run_command(&self.connection, "ROLLBACK");
+                }
+                Err(cause)
+            }
+        }
+    }
+
+    fn run_jobs(
+        &self,
+        batch: &mut Vec<Box<dyn WriteJob>>,
+    ) -> Result<std::collections::BTreeSet<crate::model::id::AccountId>, StoreError> {
+        let mut touched = std::collections::BTreeSet::new();
+        let mut next = 0;
+        while next < batch.len() {
+            run_command(&self.connection, "SAVEPOINT job")?;
+            let mut connection = &self.connection;
+            let mut tx = WriteTx::new(&mut connection, &self.world);
+            if batch[next].run(&mut tx) {
+                touched.extend(tx.into_touched());
+            } else {
+                run_command(&self.connection, "ROLLBACK TO job")?;
+            }
+            run_command(&self.connection, "RELEASE job")?;
+            next += 1;
+            if next == batch.len() && next < self.group {
+                batch.extend(self.jobs.try_recv().ok());
+            }
+        }
+        Ok(touched)
+    }
+}
+
+fn answer_all(batch: Vec<Box<dyn WriteJob>>, ended: impl Fn() -> Result<(), StoreError>) {
+    for job in batch {
+        job.answer(ended());
+    }
+}
+
+/// Whether the disk may hold something else than was written to it.
+fn is_fatal(cause: &StoreError) -> bool {
+    let StoreError::Database(cause) = cause else {
+        return false;
+    };
+    let code = cause
+        .downcast_ref::<rusqlite::Error>()
+        .and_then(|e| e.sqlite_error_code());
+    matches!(
+        code,
+        Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+    )
+}
+
+fn open_writer(file: &Path) -> Result<Connection, StoreError> {
+    if rusqlite::version_number() < OLDEST {
+        let text = format!(
+            "SQLite {} is too old: 3.51.3 or later is needed",
+            rusqlite::version()
+        );
+        return Err(StoreError::Schema(text));
+    }
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = open(file, flags)?;
+    pragma(&connection, "journal_mode", "wal", Some("wal"))?;
+    pragma(&connection, "synchronous", "full", Some("2"))?;
+    pragma(&connection, "foreign_keys", "on", Some("1"))?;
+    // SQLite's own checkpoint after a commit swallows its errors; a flush that fails must not be.
+    let checkpoint = |wal: &mut rusqlite::hooks::Wal, pages: i32| match pages {
+        LOG_PAGES.. => match wal.checkpoint() {
+            Err(e) if e.sqlite_error_code() == Some(ErrorCode::SystemIoFailure) => Err(e),
+            _ => Ok(()),
+        },
+        _ => Ok(()),
+    };
+    connection.wal_hook(Some(checkpoint)).map_err(database)?;
+    Ok(connection)
+}
+
+fn open_reader(file: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = open(file, flags)?;
+    pragma(&connection, "query_only", "on", Some("1"))?;
+    Ok(connection)
+}
+
+fn open(file: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let connection = Connection::open_with_flags(file, flags).map_err(database)?;
+    connection
+        .busy_timeout(Duration::from_secs(10))
+        .map_err(database)?;
+    connection.set_prepared_statement_cache_capacity(256);
+    pragma(&connection, "trusted_schema", "off", Some("0"))?;
+    pragma(&connection, "mmap_size", "1073741824", None)?;
+    pragma(&connection, "cache_size", "-65536", None)?;
+    Ok(connection)
+}
+
+/// Sets a pragma and, where it matters, makes sure it took.
+fn pragma(connection: &Connection, name: &str, value: &str, wanted: Option<&str>) -> Result<(), StoreError> {
+    connection.pragma_update(None, name, value).map_err(database)?;
+    let Some(wanted) = wanted else { return Ok(()) };
+    let read_back = |row: &rusqlite::Row<'_>| {
+        Ok(match row.get_ref(0)? {
+            ValueRef::Integer(number) => number.to_string(),
+            other => other.as_str().unwrap_or_default().to_owned(),
+        })
+    };
+    let is: String = connection
+        .pragma_query_value(None, name, read_back)
+        .map_err(database)?;
+    if is != wanted {
+        let text = format!("SQLite would not set {name} to {value}: it is {is}");
+        return Err(StoreError::Schema(text));
+    }
+    Ok(())
+}
+
+fn migrate_embedded(connection: &mut Connection, world: &World) -> Result<(), StoreError> {
+    run_command(connection, "BEGIN IMMEDIATE")?;
+    let migrated = migrate(&mut &*connection, &DIALECT, world.clock.now());
+    run_command(connection, if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    migrated
+}
+
+fn make_private_folder(folder: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::DirBuilderExt;
+    let made = std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder);
+    made.map_err(|e| StoreError::Files(format!("making the data folder {}", folder.display()), e))
+}
+
+fn run_command(connection: &Connection, command: &str) -> Result<(), StoreError> {
+    let mut statement = connection.prepare_cached(command).map_err(database)?;
+    statement.raw_execute().map(drop).map_err(database)
+}
+
+impl Sql for &Connection {
+    fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row>, StoreError> {
+        let mut statement = bound(self, sql, args)?;
+        let width = statement.column_count();
+        let mut rows = statement.raw_query();
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().map_err(database)? {
+            let column = |at| row.get_ref(at).map(Value::from).map_err(database);
+            found.push(Row::new((0..width).map(column).collect::<Result<_, _>>()?));
+        }
+        Ok(found)
+    }
+
+    fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError> {
+        let changed = bound(self, sql, args)?.raw_execute().map_err(database)?;
+        Ok(changed as u64)
+    }
+}
+
+/// SQLite takes `$2` for a name and numbers names as they appear, so each is bound by its name.
+fn bound<'c>(
+    connection: &'c Connection,
+    sql: &str,
+    args: &[Value],
+) -> Result<rusqlite::CachedStatement<'c>, StoreError> {
+    let mut statement = connection.prepare_cached(sql).map_err(database)?;
+    for at in 1..=statement.parameter_count() {
+        let number = statement
+            .parameter_name(at)
+            .and_then(|name| name[1..].parse::<usize>().ok());
+        let value = number.and_then(|number| args.get(number - 1));
+        let value =
+            value.ok_or_else(|| StoreError::Unexpected(format!("no argument {number:?} for {sql}")))?;
+        statement.raw_bind_parameter(at, value).map_err(database)?;
+    }
+    Ok(statement)
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Null => ValueRef::Null,
+            Value::Int(number) => ValueRef::Integer(*number),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+impl From<ValueRef<'_>> for Value {
+    fn from(value: ValueRef<'_>) -> Self {
+        match value {
+            ValueRef::Integer(number) => Value::Int(number),
+            ValueRef::Text(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+            ValueRef::Null | ValueRef::Real(_) | ValueRef::Blob(_) => Value::Null,
+        }
+    }
+}
+
+fn database(cause: rusqlite::Error) -> StoreError {
+    match cause.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) => StoreError::Conflict(cause.to_string()),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::DiskFull) => {
+            StoreError::Unavailable(cause.to_string())
+        }
+        _ => StoreError::Database(Box::new(cause)),
+    }
+}

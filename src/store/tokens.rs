@@ -1,0 +1,122 @@
+//! Tokens as rows, and the identity each of them proves.
+
+use super::error::StoreError;
+use super::grants;
+use super::tx::{ReadTx, WriteTx};
+use super::value::{FromValue, Row, Value, args};
+use crate::model::grant::{Global, Permission};
+use crate::model::id::{AccountId, TokenId, UserId};
+use crate::model::scope::Scopes;
+use crate::model::time::Time;
+use crate::model::token::{NewToken, Token, TokenHash, TokenText};
+use crate::model::user::Username;
+
+const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
+
+/// What a token proves about whoever holds it, as of a version of all identities.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    pub version: i64,
+    pub token: TokenId,
+    pub hash: TokenHash,
+    pub scopes: Scopes,
+    pub expiry: Option<Time>,
+    pub user: UserId,
+    pub account: Option<AccountId>,
+    pub username: Username,
+    pub restricted: bool,
+    pub account_access: Option<Permission>,
+    pub globals: Vec<Global>,
+}
+
+/// Grows whenever a user, a grant or a token changes.
+pub fn identity_version(tx: &mut ReadTx) -> Result<i64, StoreError> {
+    tx.one("SELECT version FROM identity_version", args![])?.take()
+}
+
+/// Makes every remembered identity be read again, on every node, from this commit on.
+pub(super) fn forget_identities(tx: &mut WriteTx) -> Result<(), StoreError> {
+    tx.execute("UPDATE identity_version SET version = version + 1", args![])?;
+    Ok(())
+}
+
+/// The identity behind a token that has not been revoked; it may have expired.
+pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, StoreError> {
+    let version = identity_version(tx)?;
+    let row = tx.find(
+        "SELECT t.id, t.scopes, t.expiry, u.id, u.account, u.username, u.restricted, u.account_access
+         FROM token t JOIN app_user u ON u.id = t.app_user WHERE t.hash = $1 AND t.revoked IS NULL",
+        args![hash.hex()],
+    )?;
+    let Some(mut row) = row else { return Ok(None) };
+    let mut identity = Identity {
+        version,
+        hash,
+        token: row.take()?,
+        scopes: row.take()?,
+        expiry: row.take()?,
+        user: row.take()?,
+        account: row.take()?,
+        username: row.take()?,
+        restricted: row.take()?,
+        account_access: row.take()?,
+        globals: Vec::new(),
+    };
+    identity.globals = grants::globals(tx, identity.user)?;
+    Ok(Some(identity))
+}
+
+/// The tokens of a user that were not revoked, by id.
+pub fn list(tx: &mut ReadTx, user: UserId) -> Result<Vec<Token>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM token WHERE app_user = $1 AND revoked IS NULL ORDER BY id");
+    tx.all(&sql, args![user])?.iter_mut().map(read).collect()
+}
+
+pub fn insert(tx: &mut WriteTx, new: &NewToken, text: &TokenText) -> Result<TokenId, StoreError> {
+    let now = tx.now();
+    let id = tx
+        .one(
+            "INSERT INTO token (app_user, kind, label, hash, prefix, scopes, created, expiry)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id",
+            args![
+                new.user,
+                new.kind.word(),
+                new.label.as_str(),
+                text.hash().hex(),
+                text.prefix(),
+                new.scopes.to_string(),
+                now,
+                new.expiry,
+            ],
+        )?
+        .take()?;
+    forget_identities(tx)?;
+    Ok(id)
+}
+
+/// True if there was such a token to revoke.
+pub fn revoke(tx: &mut WriteTx, id: TokenId) -> Result<bool, StoreError> {
+    let now = tx.now();
+    let sql = "UPDATE token SET revoked = $2 WHERE id = $1 AND revoked IS NULL";
+    let revoked = tx.execute(sql, args![id, now])? > 0;
+    forget_identities(tx)?;
+    Ok(revoked)
+}
+
+fn read(row: &mut Row) -> Result<Token, StoreError> {
+    Ok(Token {
+        id: row.take()?,
+        user: row.take()?,
+        label: row.take()?,
+        prefix: row.take()?,
+        scopes: row.take()?,
+        created: row.take()?,
+        expiry: row.take()?,
+    })
+}
+
+impl FromValue for Scopes {
+    fn from_value(value: Value) -> Option<Self> {
+        Scopes::parse(&String::from_value(value)?).ok()
+    }
+}

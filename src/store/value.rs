@@ -1,0 +1,179 @@
+//! Values on their way into SQL and rows on their way out, the same for every engine.
+
+use super::error::StoreError;
+use crate::model::id::{AccountId, EventId, SubnetId, TokenId, UserId, VpcId};
+use crate::model::label::Label;
+use crate::model::region::RegionId;
+use crate::model::text::Description;
+use crate::model::time::Time;
+use crate::model::user::{Email, Username};
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Null,
+    Int(i64),
+    Text(String),
+}
+
+/// Arguments of a statement: `args![account, &label]` are `$1, $2`.
+macro_rules! args {
+    ($($value:expr),* $(,)?) => { &[$($crate::store::value::Value::from($value)),*] };
+}
+pub(super) use args;
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Value::Int(number)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Value::Int(number.into())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(truth: bool) -> Self {
+        Value::Int(truth.into())
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Value::Text(text)
+    }
+}
+
+impl From<Time> for Value {
+    fn from(time: Time) -> Self {
+        Value::Int(time.micros())
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(maybe: Option<T>) -> Self {
+        maybe.map_or(Value::Null, Into::into)
+    }
+}
+
+macro_rules! from_ids {
+    ($($id:ty),+) => {$(
+        impl From<$id> for Value {
+            fn from(id: $id) -> Self {
+                Value::Int(id.0)
+            }
+        }
+
+        impl FromValue for $id {
+            fn from_value(value: Value) -> Option<Self> {
+                i64::from_value(value).map(Self)
+            }
+        }
+    )+};
+}
+from_ids!(AccountId, EventId, SubnetId, TokenId, UserId, VpcId);
+
+macro_rules! from_texts {
+    ($($text:ty),+) => {$(
+        impl From<&$text> for Value {
+            fn from(text: &$text) -> Self {
+                Value::Text(text.as_str().to_owned())
+            }
+        }
+
+        impl FromValue for $text {
+            fn from_value(value: Value) -> Option<Self> {
+                String::from_value(value).map(Self::stored)
+            }
+        }
+    )+};
+}
+from_texts!(Description, Email, Label, Username);
+
+impl From<&RegionId> for Value {
+    fn from(region: &RegionId) -> Self {
+        Value::Text(region.0.clone())
+    }
+}
+
+/// Something a column can be read as.
+pub trait FromValue: Sized {
+    fn from_value(value: Value) -> Option<Self>;
+}
+
+impl FromValue for i64 {
+    fn from_value(value: Value) -> Option<Self> {
+        match value {
+            Value::Int(number) => Some(number),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for bool {
+    fn from_value(value: Value) -> Option<Self> {
+        match value {
+            Value::Int(number) => Some(number != 0),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for String {
+    fn from_value(value: Value) -> Option<Self> {
+        match value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for Time {
+    fn from_value(value: Value) -> Option<Self> {
+        i64::from_value(value).map(Time::from_micros)
+    }
+}
+
+impl FromValue for RegionId {
+    fn from_value(value: Value) -> Option<Self> {
+        String::from_value(value).map(RegionId)
+    }
+}
+
+impl<T: FromValue> FromValue for Option<T> {
+    fn from_value(value: Value) -> Option<Self> {
+        match value {
+            Value::Null => Some(None),
+            value => T::from_value(value).map(Some),
+        }
+    }
+}
+
+/// A row of an answer; its columns are taken in the order the statement names them.
+pub struct Row {
+    columns: std::vec::IntoIter<Value>,
+}
+
+impl Row {
+    pub fn new(columns: Vec<Value>) -> Self {
+        Self {
+            columns: columns.into_iter(),
+        }
+    }
+
+    /// The next column.
+    pub fn take<T: FromValue>(&mut self) -> Result<T, StoreError> {
+        let value = self.columns.next();
+        value.and_then(T::from_value).ok_or_else(|| {
+            let wanted = std::any::type_name::<T>();
+            StoreError::Unexpected(format!("a column could not be read as {wanted}"))
+        })
+    }
+}

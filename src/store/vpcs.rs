@@ -1,0 +1,139 @@
+//! VPCs as rows.
+
+use super::error::StoreError;
+use super::filter::{Field, Kind};
+use super::list::{Collection, Sight, Wanted, among};
+use super::subnets;
+use super::tx::{ReadTx, WriteTx};
+use super::value::{Row, args};
+use crate::model::id::{AccountId, VpcId};
+use crate::model::label::Label;
+use crate::model::page::Paged;
+use crate::model::region::RegionId;
+use crate::model::vpc::{NewVpc, Vpc};
+
+const COLUMNS: &str = "v.id, v.label, v.description, v.region, v.created, v.updated";
+const ITS_SUBNETS: &str = "SELECT 1 FROM subnet s WHERE s.vpc = v.id";
+
+pub static FIELDS: [Field; 9] = [
+    Field::new("id", Kind::Integer, "v.id"),
+    Field::new("label", Kind::Text, "v.label"),
+    Field::new("region", Kind::Text, "v.region"),
+    Field::new("created", Kind::Time, "v.created"),
+    Field::new("updated", Kind::Time, "v.updated"),
+    Field::new("subnets.id", Kind::Integer, "s.id").within(ITS_SUBNETS),
+    Field::new("subnets.label", Kind::Text, "s.label").within(ITS_SUBNETS),
+    Field::new("subnets.created", Kind::Time, "s.created").within(ITS_SUBNETS),
+    Field::new("subnets.updated", Kind::Time, "s.updated").within(ITS_SUBNETS),
+];
+
+pub fn list(
+    tx: &mut ReadTx,
+    account: AccountId,
+    sight: Sight,
+    wanted: &Wanted,
+) -> Result<Paged<Vpc>, StoreError> {
+    let mut collection = Collection {
+        columns: COLUMNS,
+        from: "vpc v",
+        condition: "v.account = $1".to_owned(),
+        args: args![account].to_vec(),
+        id: "v.id",
+        newest_first: false,
+    };
+    if let Sight::OnlyGrantedTo(user) = sight {
+        collection.condition += " AND EXISTS (SELECT 1 FROM entity_grant g
+            WHERE g.app_user = $2 AND g.kind = 'vpc' AND g.entity = v.id)";
+        collection.args.push(user.into());
+    }
+    let mut vpcs = collection.page(tx, wanted, read)?;
+    add_subnets(tx, &mut vpcs.items)?;
+    Ok(vpcs)
+}
+
+pub fn find(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM vpc v WHERE v.id = $1 AND v.account = $2");
+    let Some(mut row) = tx.find(&sql, args![id, account])? else {
+        return Ok(None);
+    };
+    let mut vpc = read(&mut row)?;
+    vpc.subnets = subnets::of_vpc(tx, id)?;
+    Ok(Some(vpc))
+}
+
+pub fn has_label(
+    tx: &mut ReadTx,
+    account: AccountId,
+    label: &Label,
+    except: Option<VpcId>,
+) -> Result<bool, StoreError> {
+    let row = tx.find(
+        "SELECT 1 FROM vpc WHERE account = $1 AND lower(label) = lower($2) AND id IS DISTINCT FROM $3",
+        args![account, label, except],
+    )?;
+    Ok(row.is_some())
+}
+
+pub fn count_in_region(tx: &mut ReadTx, account: AccountId, region: &RegionId) -> Result<i64, StoreError> {
+    let sql = "SELECT count(*) FROM vpc WHERE account = $1 AND region = $2";
+    tx.one(sql, args![account, region])?.take()
+}
+
+/// How many VPCs an account has in each region where it has any.
+pub fn counts(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(String, i64)>, StoreError> {
+    let sql = "SELECT region, count(*) FROM vpc WHERE account = $1 GROUP BY region ORDER BY region";
+    let rows = tx.all(sql, args![account])?;
+    rows.into_iter()
+        .map(|mut row| Ok((row.take()?, row.take()?)))
+        .collect()
+}
+
+pub fn insert(tx: &mut WriteTx, account: AccountId, new: &NewVpc) -> Result<VpcId, StoreError> {
+    let now = tx.now();
+    tx.one(
+        "INSERT INTO vpc (account, label, description, region, created, updated)
+         VALUES ($1, $2, $3, $4, $5, $5) RETURNING id",
+        args![account, &new.label, &new.description, &new.region, now],
+    )?
+    .take()
+}
+
+pub fn update(tx: &mut WriteTx, vpc: &Vpc) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE vpc SET label = $2, description = $3, updated = $4 WHERE id = $1",
+        args![vpc.id, &vpc.label, &vpc.description, vpc.updated],
+    )?;
+    Ok(())
+}
+
+/// Deletes a VPC that has no subnets any more.
+pub fn delete(tx: &mut WriteTx, id: VpcId) -> Result<(), StoreError> {
+    tx.execute("DELETE FROM vpc WHERE id = $1", args![id])?;
+    Ok(())
+}
+
+fn add_subnets(tx: &mut ReadTx, vpcs: &mut [Vpc]) -> Result<(), StoreError> {
+    if vpcs.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<i64> = vpcs.iter().map(|vpc| vpc.id.0).collect();
+    let (among, args) = among(&ids);
+    let at: std::collections::HashMap<VpcId, usize> =
+        vpcs.iter().enumerate().map(|(at, vpc)| (vpc.id, at)).collect();
+    for subnet in subnets::of_vpcs(tx, &among, &args)? {
+        vpcs[at[&subnet.vpc]].subnets.push(subnet);
+    }
+    Ok(())
+}
+
+fn read(row: &mut Row) -> Result<Vpc, StoreError> {
+    Ok(Vpc {
+        id: row.take()?,
+        label: row.take()?,
+        description: row.take()?,
+        region: row.take()?,
+        subnets: Vec::new(),
+        created: row.take()?,
+        updated: row.take()?,
+    })
+}
