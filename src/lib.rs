@@ -3,8 +3,14 @@
 //! Layers from the ground up; each may use those above it in this list, never those below.
 //! `ARCHITECTURE.md` is the map.
 
-pub mod cli;
-pub mod http;
+#![forbid(unsafe_code)]
+
 pub mod model;
-pub mod rules;
+
 pub mod store;
+
+pub mod rules;
+
+pub mod http;
+
+pub mod cli;

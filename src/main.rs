@@ -1,5 +1,7 @@
 //! The binary: all it does is run the command line.
 
+#![forbid(unsafe_code)]
+
 fn main() -> std::process::ExitCode {
     match garth::cli::run() {
         Ok(()) => std::process::ExitCode::SUCCESS,

@@ -101,7 +101,6 @@ codes! {
     PasswordTooShort = "password_too_short",
     GrantInvalid = "grant_invalid",
     ScopesInvalid = "scopes_invalid",
-    ExpiryInvalid = "expiry_invalid",
 }
 
 #[cfg(test)]

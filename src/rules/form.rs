@@ -47,8 +47,9 @@ impl<'a> Form<'a> {
         self.parse(name, field, parse)
     }
 
-    /// A list of objects, each read as a form of its own; absent is empty.
-    pub fn list<T>(&mut self, name: &str, mut read: impl FnMut(&mut Form<'a>) -> T) -> Vec<T> {
+    /// A list of objects, each read as a form of its own; absent is empty. What is no object is
+    /// `None` in its place, and a complaint was kept.
+    pub fn list<T>(&mut self, name: &str, mut read: impl FnMut(&mut Form<'a>) -> T) -> Vec<Option<T>> {
         let field = self.ask(name);
         let items = match self.object.get(name) {
             None => return Vec::new(),
@@ -63,10 +64,11 @@ impl<'a> Form<'a> {
             let field = self.ask(&format!("{name}[{at}]"));
             if !matches!(item, Input::Object(_)) {
                 self.complain_of_type(field, "an object");
+                found.push(None);
                 continue;
             }
             let mut form = Form::nested(item, format!("{field}."));
-            found.push(read(&mut form));
+            found.push(Some(read(&mut form)));
             self.asked.append(&mut form.asked);
             self.complaints.append(&mut form.complaints);
         }

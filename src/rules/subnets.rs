@@ -2,7 +2,7 @@
 //!
 //! Subnets that come with a new VPC are read here too, but made there, in one piece with it.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use super::caller::Caller;
 use super::error::{Error, Result};
@@ -108,15 +108,16 @@ pub fn read_draft(policy: &Policy, form: &mut Form) -> Draft {
 }
 
 /// Complains of subnets of one new VPC that share a label or addresses: the later one is at fault.
-pub fn refuse_clashes(form: &mut Form, drafts: &[Draft]) {
-    let mut labels = HashMap::new();
+pub fn refuse_clashes(form: &mut Form, drafts: &[Option<Draft>]) {
+    let mut labels = HashSet::new();
     for (at, draft) in drafts.iter().enumerate() {
+        let Some(draft) = draft else { continue };
         if let Some(label) = &draft.label
-            && labels.insert(label.as_str().to_ascii_lowercase(), at).is_some()
+            && !labels.insert(label.as_str().to_ascii_lowercase())
         {
             form.refuse(format!("subnets[{at}].label"), label_taken());
         }
-        for earlier in &drafts[..at] {
+        for earlier in drafts[..at].iter().flatten() {
             if let (Some(range), Some(taken)) = (draft.ipv4, earlier.ipv4)
                 && range.overlaps(taken)
             {

@@ -117,7 +117,7 @@ fn read_new(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<NewVp
             description: description.unwrap_or_default(),
             subnets: subnets
                 .into_iter()
-                .map(subnets::Draft::finish)
+                .map(|draft| draft?.finish())
                 .collect::<Option<_>>()?,
         })
     })

@@ -149,24 +149,20 @@ fn test(is: &Value, comparison: Comparison, value: &Value) -> bool {
         let is = written(is).to_ascii_lowercase();
         return is.contains(&written(value).to_ascii_lowercase());
     }
-    let order = match (is, value) {
-        (Value::Int(is), Value::Int(value)) => Some(is.cmp(value)),
-        (Value::Text(is), Value::Text(value)) => Some(is.cmp(value)),
-        (Value::Null, Value::Null) => Some(std::cmp::Ordering::Equal),
-        _ => None,
-    };
+    // What is not there is neither greater nor less than anything.
+    let there = *is != Value::Null;
     match comparison {
-        Comparison::Equal => order.is_some_and(|order| order.is_eq()),
-        Comparison::NotEqual => order.is_none_or(|order| order.is_ne()),
-        Comparison::Greater => order.is_some_and(|order| order.is_gt()),
-        Comparison::GreaterOrEqual => order.is_some_and(|order| order.is_ge()),
-        Comparison::Less => order.is_some_and(|order| order.is_lt()),
-        Comparison::LessOrEqual => order.is_some_and(|order| order.is_le()),
-        Comparison::Contains => false,
+        Comparison::Equal => is == value,
+        Comparison::NotEqual => is != value,
+        Comparison::Greater => there && is > value,
+        Comparison::GreaterOrEqual => there && is >= value,
+        Comparison::Less => there && is < value,
+        Comparison::LessOrEqual => there && is <= value,
+        Comparison::Contains => unreachable!("answered above"),
     }
 }
 
-pub(super) fn written(value: &Value) -> String {
+fn written(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Int(number) => number.to_string(),

@@ -1,7 +1,7 @@
 //! Pages of collections.
 
 use super::error::StoreError;
-use super::filter::{Filter, Order, written};
+use super::filter::{Filter, Order};
 use super::tx::ReadTx;
 use super::value::{Row, Value};
 use crate::model::id::UserId;
@@ -101,7 +101,7 @@ impl Wanted {
             descending,
         }) = self.order
         {
-            found.sort_by(|a, b| written(&field(a, by.name)).cmp(&written(&field(b, by.name))));
+            found.sort_by_key(|item| field(item, by.name));
             if descending {
                 found.reverse();
             }

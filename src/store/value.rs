@@ -8,7 +8,8 @@ use crate::model::text::Description;
 use crate::model::time::Time;
 use crate::model::user::{Email, Username};
 
-#[derive(Clone, Debug, PartialEq)]
+/// Nothing sorts before numbers, and numbers before texts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
     Null,
     Int(i64),

@@ -47,7 +47,7 @@ pub enum Chance {
 
 impl Chance {
     pub fn bytes(&self) -> [u8; 32] {
-        let mut bytes = [0; 32];
+        let mut bytes = [0xab; 32];
         match self {
             Chance::System => {
                 getrandom::fill(&mut bytes).expect("the operating system has a random source");

@@ -1,0 +1,206 @@
+//! Who may do what: every operation, asked in every wrong way, from the operation table.
+//!
+//! The snapshot is the permission table; a reviewer reads it as code. An operation that is new
+//! appears in it by itself, and the test fails until the table is looked at.
+
+use std::fmt::Write;
+
+use garth::http::operations::{Base, OPERATIONS, Operation, Who};
+use garth::model::grant::Permission;
+use garth::model::id::VpcId;
+use garth::rules::grants::Grant;
+use hyper::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{Call, Reply, TestApp, User, add_vpcs};
+
+/// Ways to ask, and what each stands for in the table.
+const WAYS: [&str; 12] = [
+    "no token",
+    "malformed",
+    "unknown",
+    "expired",
+    "revoked",
+    "wrong scope",
+    "staff",
+    "no grant",
+    "read grant",
+    "other account",
+    "wrong parent",
+    "allowed",
+];
+
+#[tokio::test]
+async fn every_operation_refuses_everyone_it_should() {
+    let mut table = format!("{:<16}", "");
+    for way in WAYS {
+        write!(table, " {way:>13}").unwrap();
+    }
+    for operation in OPERATIONS.iter() {
+        write!(table, "\n{:<16}", operation.id).unwrap();
+        for way in WAYS {
+            let status = ask(operation, way)
+                .await
+                .map_or("-".to_owned(), |reply| describe(&reply));
+            write!(table, " {status:>13}").unwrap();
+        }
+    }
+    insta::assert_snapshot!(table);
+}
+
+#[tokio::test]
+async fn another_accounts_id_and_an_unknown_id_cannot_be_told_apart() {
+    for operation in OPERATIONS
+        .iter()
+        .filter(|op| op.who == Who::Tenants && op.path.contains("Id}"))
+    {
+        let app = furnished().await;
+        let grace = app.user("grace").of(app.another_account().await).await;
+        let theirs = call(&grace, operation, &path(operation, 1, 1)).await;
+        let unknown = call(&grace, operation, &path(operation, 999, 999)).await;
+        assert_eq!(theirs.status, 404, "{}", operation.id);
+        assert_eq!(
+            (theirs.status, theirs.body),
+            (unknown.status, unknown.body),
+            "{}",
+            operation.id
+        );
+        let mut names = [theirs.headers, unknown.headers].map(|headers| {
+            headers
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .filter(varies_not)
+                .collect::<Vec<_>>()
+        });
+        names
+            .iter_mut()
+            .for_each(|names| names.sort_by_key(|(name, _)| name.to_string()));
+        assert_eq!(names[0], names[1], "{}", operation.id);
+    }
+}
+
+fn varies_not((name, _): &(hyper::header::HeaderName, hyper::header::HeaderValue)) -> bool {
+    name != "x-request-id" && name != "date"
+}
+
+/// Two VPCs of the test's account, with a subnet each.
+async fn furnished() -> TestApp {
+    let app = TestApp::new().await;
+    let owner = app.user("owner").await;
+    owner.creates_vpc("one", &["10.0.0.0/24"]).await;
+    owner.creates_vpc("two", &["10.0.0.0/24"]).await;
+    app
+}
+
+async fn ask(operation: &Operation, way: &str) -> Option<Reply> {
+    let app = furnished().await;
+    let own = path(operation, 1, 1);
+    let user = match way {
+        "no token" => app.stranger(),
+        "malformed" => {
+            let stranger = app.stranger();
+            let call = stranger
+                .call(operation.method.clone(), &own)
+                .header("authorization", "Bearer");
+            return answer(operation, call).await;
+        }
+        "unknown" => app.with_token(&"0123456789abcdef".repeat(4)),
+        "expired" => {
+            let user = app.user("late").expiring_in(60).await;
+            app.advance(60);
+            user
+        }
+        "revoked" => {
+            let user = app.user("gone").await;
+            app.revoke(user.token_id).await;
+            user
+        }
+        "wrong scope" => {
+            operation.scope?;
+            app.user("narrow").scopes("domains:read_write").await
+        }
+        "staff" => app.user("staff").staff().await,
+        "no grant" => app.user("bound").restricted().await,
+        "read grant" => {
+            operation.path.contains("{vpcId}").then_some(())?;
+            app.user("reader")
+                .may(Grant::Vpc(VpcId(1), Permission::ReadOnly))
+                .await
+        }
+        "other account" => app.user("grace").of(app.another_account().await).await,
+        "wrong parent" => {
+            operation.path.contains("{vpcSubnetId}").then_some(())?;
+            let user = app.user("ada").await;
+            return answer(operation, call_of(&user, operation, &path(operation, 2, 1))).await;
+        }
+        "allowed" => {
+            let write = Grant::Vpc(VpcId(1), Permission::ReadWrite);
+            let scope = operation
+                .scope
+                .map_or("domains:read_only".to_owned(), |scope| scope.to_string());
+            let user = app.user("ada").may(add_vpcs()).may(write).scopes(&scope).await;
+            return answer(operation, call_of(&user, operation, &own)).await;
+        }
+        other => panic!("{other}?"),
+    };
+    answer(operation, call_of(&user, operation, &own)).await
+}
+
+/// Streams go on for ever, so only their head is read; everything else is read and checked whole.
+async fn answer(operation: &Operation, call: Call<'_>) -> Option<Reply> {
+    if operation.id == "streamEvents" && call.send().await.status() == 200 {
+        let head = call.send().await.into_parts().0;
+        return Some(Reply {
+            status: head.status,
+            headers: head.headers,
+            body: Default::default(),
+        });
+    }
+    Some(call.await)
+}
+
+fn describe(reply: &Reply) -> String {
+    let code = serde_json::from_slice::<Value>(&reply.body).ok();
+    let code = code.and_then(|body| Some(body["errors"][0]["code"].as_str()?.to_owned()));
+    let word = match code.as_deref() {
+        Some("token_invalid") => " token",
+        Some("scope_missing") => " scope",
+        Some("grant_missing") => " grant",
+        Some("wrong_side") => " side",
+        Some("not_found") | None => "",
+        Some(other) => other,
+    };
+    format!("{}{word}", reply.status.as_u16())
+}
+
+fn path(operation: &Operation, vpc: i64, id: i64) -> String {
+    let path = operation.path.replace("{vpcId}", &vpc.to_string());
+    let path = path
+        .replace("{vpcSubnetId}", &id.to_string())
+        .replace("{eventId}", &id.to_string());
+    let path = path.replace("{regionId}", "us-mia");
+    match operation.base {
+        Base::Root => format!("/{path}"),
+        Base::Versioned => path,
+    }
+}
+
+async fn call(user: &User<'_>, operation: &Operation, path: &str) -> Reply {
+    call_of(user, operation, path).await
+}
+
+fn call_of<'a>(user: &'a User<'_>, operation: &Operation, path: &str) -> Call<'a> {
+    let call = user.call(operation.method.clone(), path);
+    match operation.method {
+        Method::POST | Method::PUT => call.json(&body_for(operation.id)),
+        _ => call,
+    }
+}
+
+fn body_for(id: &str) -> Value {
+    match id {
+        "createVpc" => json!({"label": "new", "region": "us-east"}),
+        "createVpcSubnet" => json!({"label": "new", "ipv4": "10.9.0.0/24"}),
+        _ => json!({}),
+    }
+}

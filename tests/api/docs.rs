@@ -1,0 +1,117 @@
+//! The description of the interface, and that it is complete.
+
+use std::collections::BTreeSet;
+
+use garth::http::operations::{Base, Needs, OPERATIONS, Who};
+use garth::model::reason::Code;
+use serde_json::json;
+
+use crate::harness::TestApp;
+use crate::promise::{DOCUMENT, promised};
+
+#[tokio::test]
+async fn the_document_is_served_and_the_page_needs_nothing_from_elsewhere() {
+    let app = TestApp::new().await;
+    let stranger = app.stranger();
+
+    assert_eq!(stranger.get("//openapi.json").await.json(), *DOCUMENT);
+    let page = stranger.get("//docs").await;
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    let html = String::from_utf8(page.body.to_vec()).unwrap();
+    for operation in OPERATIONS.iter() {
+        assert!(
+            html.contains(&format!("id=\"{}\"", operation.id)),
+            "{} is not on the page",
+            operation.id
+        );
+    }
+    assert!(
+        !html.contains("<script") && !html.contains("http://") && !html.contains("src="),
+        "{html}"
+    );
+    assert_eq!(
+        stranger.get("//docs/style.css").await.header("content-type"),
+        "text/css; charset=utf-8"
+    );
+}
+
+#[tokio::test]
+async fn health_and_readiness_answer_without_a_token() {
+    let app = TestApp::new().await;
+    for path in ["//healthz", "//readyz"] {
+        assert_eq!(app.stranger().get(path).await.json(), json!({"status": "ok"}));
+    }
+}
+
+#[test]
+fn the_documents_paths_are_the_tables_operations() {
+    let methods = [
+        "get", "post", "put", "delete", "patch", "head", "options", "trace",
+    ];
+    let documented: BTreeSet<(String, String)> = DOCUMENT["paths"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .flat_map(|(path, item)| {
+            let found = methods.into_iter().filter(|method| item.get(method).is_some());
+            found
+                .map(|method| (path.clone(), method.to_uppercase()))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let operations: BTreeSet<(String, String)> = OPERATIONS
+        .iter()
+        .map(|op| (op.path.to_owned(), op.method.to_string()))
+        .collect();
+    assert_eq!(documented, operations);
+}
+
+#[test]
+fn the_document_tells_each_operations_id_scope_grant_and_base() {
+    for operation in OPERATIONS.iter() {
+        let promised = promised(operation);
+        let id = operation.id;
+        assert_eq!(promised["operationId"], id);
+        let security = match (operation.who, operation.scope) {
+            (Who::Everybody, _) => json!([]),
+            (Who::Tenants, None) => json!([{"bearer": []}]),
+            (Who::Tenants, Some(scope)) => json!([{"bearer": [scope.to_string()]}]),
+        };
+        assert_eq!(promised["security"], security, "{id}");
+        let grant = operation.grant.map(|grant| match grant {
+            Needs::AddVpcs => "add_vpcs",
+            Needs::VpcReadOnly => "vpc read_only",
+            Needs::VpcReadWrite => "vpc read_write",
+        });
+        assert_eq!(promised["x-garth-grant"].as_str(), grant, "{id}");
+        let servers = &DOCUMENT["paths"][operation.path]["servers"];
+        assert_eq!(
+            servers[0]["url"].as_str(),
+            (operation.base == Base::Root).then_some("/"),
+            "{id}"
+        );
+        assert!(
+            promised["summary"].is_string() && promised["tags"].is_array(),
+            "{id}"
+        );
+    }
+}
+
+#[test]
+fn every_code_is_in_the_document_and_in_the_list_of_errors() {
+    let list = include_str!("../../docs/errors.md");
+    let promised = &DOCUMENT["components"]["schemas"]["Error"]["properties"]["code"]["enum"];
+    let promised: BTreeSet<&str> = promised
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|c| c.as_str())
+        .collect();
+    let codes: BTreeSet<&str> = Code::ALL.iter().map(|code| code.word()).collect();
+    assert_eq!(promised, codes);
+    let listed: BTreeSet<&str> = list
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
+    assert_eq!(listed, codes);
+}

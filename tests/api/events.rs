@@ -1,0 +1,182 @@
+//! Events: interface §6.
+
+use garth::model::grant::Permission;
+use garth::model::id::VpcId;
+use garth::rules::grants::Grant;
+use serde_json::json;
+
+use crate::harness::{BEGINNING, TestApp, add_vpcs};
+
+#[tokio::test]
+async fn an_event_tells_what_happened_to_what_by_whom() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+
+    let events = ada.get("/account/events").await.data();
+
+    let vpc = json!({"id": 1, "label": "core", "type": "vpc", "url": "/v4/vpcs/1"});
+    let subnet = json!({"id": 1, "label": "a", "type": "subnet", "url": "/v4/vpcs/1/subnets/1"});
+    let event = |id: i64, action: &str, entity, secondary| {
+        json!({
+            "id": id, "created": BEGINNING, "seen": false, "read": false, "percent_complete": null,
+            "time_remaining": null, "rate": null, "duration": null, "action": action, "username": "ada",
+            "entity": entity, "status": "notification", "secondary_entity": secondary, "message": "",
+        })
+    };
+    let created = event(1, "vpc_create", vpc.clone(), json!(null));
+    assert_eq!(
+        events,
+        [event(2, "subnet_create", subnet, vpc), created.clone()],
+        "newest first"
+    );
+    assert_eq!(ada.get("/account/events/1").await.json(), created);
+    assert_eq!(ada.get("/account/events/3").await.status, 404);
+}
+
+#[tokio::test]
+async fn seen_is_everything_up_to_an_event_and_read_is_one_each_for_its_user() {
+    let app = TestApp::new().await;
+    let (ada, bob) = (app.user("ada").await, app.user("bob").await);
+    for label in ["one", "two", "three"] {
+        ada.creates_vpc(label, &[]).await;
+    }
+
+    assert_eq!(
+        &ada.post("/account/events/2/seen", json!({})).await.body[..],
+        b"{}"
+    );
+    assert_eq!(
+        &ada.post("/account/events/3/read", json!({})).await.body[..],
+        b"{}"
+    );
+    ada.post("/account/events/1/seen", json!({})).await;
+
+    let marks = |events: Vec<serde_json::Value>| -> Vec<_> {
+        events
+            .iter()
+            .map(|e| (e["seen"].as_bool().unwrap(), e["read"].as_bool().unwrap()))
+            .collect()
+    };
+    let adas = marks(ada.get("/account/events?after=0").await.data());
+    assert_eq!(adas, [(true, false), (true, false), (false, true)]);
+    assert_eq!(
+        marks(bob.get("/account/events").await.data()),
+        [(false, false); 3]
+    );
+    assert_eq!(ada.filter("/account/events", r#"{"read":true}"#).await.ids(), [3]);
+    assert_eq!(
+        ada.filter("/account/events", r#"{"seen":false}"#).await.ids(),
+        [3]
+    );
+    assert_eq!(ada.post("/account/events/9/seen", json!({})).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_reader_that_remembers_the_last_id_misses_nothing() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for number in 0..7 {
+        ada.creates_vpc(&format!("vpc-{number}"), &[]).await;
+    }
+
+    let mut seen = Vec::new();
+    loop {
+        let after = seen.last().copied().unwrap_or(0);
+        let page = ada
+            .get(&format!("/account/events?after={after}&page_size=3"))
+            .await
+            .ids();
+        if page.is_empty() {
+            break;
+        }
+        seen.extend(page);
+    }
+    assert_eq!(seen, [1, 2, 3, 4, 5, 6, 7]);
+    for bad in ["-1", "x", "1.5", ""] {
+        let reply = ada.get(&format!("/account/events?after={bad}")).await;
+        assert_eq!(reply.errors(), ["after after_invalid"], "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn restricted_users_get_the_events_of_what_they_may_see_and_their_own() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let bob = app.user("bob").may(add_vpcs()).await;
+    ada.creates_vpc("hidden", &["10.0.0.0/24"]).await;
+    ada.creates_vpc("shared", &["10.0.0.0/24"]).await;
+    app.grant("bob", Grant::Vpc(VpcId(2), Permission::ReadOnly)).await;
+    bob.creates_vpc("own", &[]).await;
+    ada.delete("/vpcs/2").await;
+
+    assert_eq!(
+        bob.events().await,
+        [
+            "vpc_create 2",
+            "subnet_create 2",
+            "vpc_create 3",
+            "subnet_delete 2",
+            "vpc_delete 2"
+        ]
+    );
+    assert_eq!(bob.get("/account/events/1").await.status, 404);
+    assert_eq!(bob.post("/account/events/1/read", json!({})).await.status, 404);
+}
+
+#[tokio::test]
+async fn events_are_kept_for_ninety_days() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("old", &[]).await;
+    app.advance(89 * 24 * 3600);
+    ada.creates_vpc("new", &[]).await;
+    assert_eq!(ada.events().await.len(), 2);
+
+    app.advance(2 * 24 * 3600);
+    assert_eq!(ada.events().await, ["vpc_create 2"]);
+    assert_eq!(ada.get("/account/events/1").await.status, 404);
+
+    let more = app.store.write(garth::rules::events::sweep).await.unwrap();
+    assert!(!more);
+    app.advance(-91 * 24 * 3600);
+    assert_eq!(
+        ada.events().await,
+        ["vpc_create 2"],
+        "the old one is gone for good"
+    );
+}
+
+#[tokio::test]
+async fn the_filters_that_pollers_send_find_the_event() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.put("/vpcs/1", json!({})).await;
+
+    for (filter, found) in [
+        (
+            r#"{"+order":"asc","+order_by":"created","entity.id":1,"entity.type":"vpc","action":"vpc_create"}"#,
+            vec![1],
+        ),
+        (
+            r#"{"action":{"+neq":"profile_update"},"+order":"desc","+order_by":"id","created":{"+gt":"2024-05-25T23:51:20"}}"#,
+            vec![3, 2, 1],
+        ),
+        (
+            r#"{"+and":[{"created":{"+gte":"2024-06-01T12:00:00"}},{"id":{"+neq":3}}],"+order":"desc","+order_by":"id"}"#,
+            vec![2, 1],
+        ),
+        (
+            r#"{"status":{"+or":["pending","notification"]},"entity.type":"subnet"}"#,
+            vec![2],
+        ),
+        (r#"{"entity.type":"compute"}"#, vec![]),
+    ] {
+        assert_eq!(
+            ada.filter("/account/events/", filter).await.ids(),
+            found,
+            "{filter}"
+        );
+    }
+}

@@ -1,0 +1,451 @@
+//! A server of one's own for each test, and users who talk to it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use garth::cli::{Settings, policy_of};
+use garth::http::{App, Options, server};
+use garth::model::grant::Global;
+use garth::model::id::{AccountId, TokenId, VpcId};
+use garth::model::policy::Policy;
+use garth::model::scope::Scopes;
+use garth::model::time::Time;
+use garth::model::token::{NewToken, TokenKind};
+use garth::model::user::{Email, NewUser, Username};
+use garth::rules::{self, Error, grants::Grant};
+use garth::store::world::{Chance, Clock};
+use garth::store::{Store, World};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper_util::client::legacy::{Client, connect::HttpConnector};
+use hyper_util::rt::TokioExecutor;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::promise;
+
+/// When every test begins.
+pub const BEGINNING: &str = "2024-06-01T12:00:00";
+
+pub struct TestApp {
+    pub address: SocketAddr,
+    pub store: Store,
+    /// The account of users who were not put elsewhere.
+    pub account: AccountId,
+    client: Client<HttpConnector, Full<Bytes>>,
+    stop: watch::Sender<bool>,
+    folder: PathBuf,
+}
+
+impl TestApp {
+    pub async fn new() -> Self {
+        Self::with(|_, _| {}).await
+    }
+
+    /// A server whose policy and options were changed first.
+    pub async fn with(change: impl FnOnce(&mut Policy, &mut Options)) -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::SeqCst);
+        let folder = std::env::temp_dir().join(format!("garth-api-{}-{number}", std::process::id()));
+
+        let mut policy = policy_of(&Settings::default()).expect("the defaults are good");
+        let mut options = Options::default();
+        change(&mut policy, &mut options);
+        let world = World {
+            clock: Clock::fixed(Time::parse(BEGINNING).expect("a time")),
+            chance: Chance::Counting(AtomicU64::new(1)),
+            policy,
+        };
+        let store = Store::open_embedded(&folder, world).expect("a fresh store opens");
+        let email = Email::parse("owner@example.com").expect("an address");
+        let account = store
+            .write(move |tx| rules::accounts::create(tx, "Example", &email))
+            .await;
+        let account = account.expect("an account can be made").id;
+
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let (stop, stopping) = watch::channel(false);
+        let app = App::new(store.clone(), options, stopping.clone());
+        tokio::spawn(server::serve(listener, app, stopping));
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        Self {
+            address,
+            store,
+            account,
+            client,
+            stop,
+            folder,
+        }
+    }
+
+    /// A user of the test's account, unrestricted unless something `may` be done.
+    pub fn user<'a>(&'a self, name: &'a str) -> UserBuilder<'a> {
+        UserBuilder {
+            app: self,
+            name,
+            account: Some(self.account),
+            restricted: false,
+            grants: Vec::new(),
+            scopes: "*",
+            seconds: None,
+        }
+    }
+
+    pub async fn another_account(&self) -> AccountId {
+        let email = Email::parse("other@example.com").expect("an address");
+        let made = self
+            .store
+            .write(move |tx| rules::accounts::create(tx, "Other", &email))
+            .await;
+        made.expect("an account can be made").id
+    }
+
+    /// Somebody without a token.
+    pub fn stranger(&self) -> User<'_> {
+        User {
+            app: self,
+            token: None,
+            token_id: TokenId(0),
+        }
+    }
+
+    pub fn with_token(&self, token: &str) -> User<'_> {
+        User {
+            app: self,
+            token: Some(token.to_owned()),
+            token_id: TokenId(0),
+        }
+    }
+
+    pub async fn grant(&self, name: &str, grant: Grant) {
+        let name = name.to_owned();
+        let given = self
+            .store
+            .write(move |tx| rules::grants::give(tx, &name, &[grant]))
+            .await;
+        given.expect("the grant can be given");
+    }
+
+    pub async fn revoke(&self, token: TokenId) {
+        let revoked = self.store.write(move |tx| rules::tokens::revoke(tx, token)).await;
+        revoked.expect("the token can be revoked");
+    }
+
+    pub fn advance(&self, seconds: i64) {
+        self.store.world().clock.advance(seconds);
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+pub struct UserBuilder<'a> {
+    app: &'a TestApp,
+    name: &'a str,
+    account: Option<AccountId>,
+    restricted: bool,
+    grants: Vec<Grant>,
+    scopes: &'a str,
+    seconds: Option<i64>,
+}
+
+impl<'a> UserBuilder<'a> {
+    pub fn of(mut self, account: AccountId) -> Self {
+        self.account = Some(account);
+        self
+    }
+
+    pub fn staff(mut self) -> Self {
+        self.account = None;
+        self
+    }
+
+    pub fn restricted(mut self) -> Self {
+        self.restricted = true;
+        self
+    }
+
+    /// Restricts the user, but for this.
+    pub fn may(mut self, grant: Grant) -> Self {
+        self.grants.push(grant);
+        self.restricted()
+    }
+
+    pub fn scopes(mut self, scopes: &'a str) -> Self {
+        self.scopes = scopes;
+        self
+    }
+
+    pub fn expiring_in(mut self, seconds: i64) -> Self {
+        self.seconds = Some(seconds);
+        self
+    }
+}
+
+impl<'a> IntoFuture for UserBuilder<'a> {
+    type Output = User<'a>;
+    type IntoFuture = Pin<Box<dyn Future<Output = User<'a>> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let username = Username::parse(self.name).expect("a username");
+            let email = Email::parse(&format!("{}@example.com", self.name)).expect("an address");
+            let new = NewUser {
+                account: self.account,
+                username,
+                email,
+                restricted: self.restricted,
+                password: None,
+            };
+            let scopes = Scopes::parse(self.scopes).expect("scopes");
+            let (grants, seconds) = (self.grants, self.seconds);
+            let made = self.app.store.write(move |tx| {
+                let user = rules::users::create(tx, &new)?;
+                if !grants.is_empty() {
+                    rules::grants::give(tx, user.username.as_str(), &grants)?;
+                }
+                let token = NewToken {
+                    user: user.id,
+                    kind: TokenKind::Personal,
+                    label: String::new(),
+                    scopes: scopes.clone(),
+                    expiry: seconds.map(|seconds| tx.now().plus_seconds(seconds)),
+                };
+                let (token, text) = rules::tokens::create(tx, &token, None)?;
+                Ok::<_, Error>((token.id, text.reveal().to_owned()))
+            });
+            let (token_id, token) = made.await.expect("a user can be made");
+            User {
+                app: self.app,
+                token: Some(token),
+                token_id,
+            }
+        })
+    }
+}
+
+#[derive(Clone)]
+pub struct User<'a> {
+    pub app: &'a TestApp,
+    pub token: Option<String>,
+    pub token_id: TokenId,
+}
+
+impl User<'_> {
+    pub fn call(&self, method: Method, path: &str) -> Call<'_> {
+        let mut headers = Vec::new();
+        if let Some(token) = &self.token {
+            headers.push(("authorization".to_owned(), format!("Bearer {token}")));
+        }
+        Call {
+            user: self,
+            method,
+            path: path.to_owned(),
+            headers,
+            body: Bytes::new(),
+        }
+    }
+
+    pub async fn get(&self, path: &str) -> Reply {
+        self.call(Method::GET, path).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Reply {
+        self.call(Method::POST, path).json(&body).await
+    }
+
+    pub async fn put(&self, path: &str, body: Value) -> Reply {
+        self.call(Method::PUT, path).json(&body).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Reply {
+        self.call(Method::DELETE, path).await
+    }
+
+    pub async fn filter(&self, path: &str, filter: &str) -> Reply {
+        self.call(Method::GET, path).header("x-filter", filter).await
+    }
+
+    /// Makes a VPC in us-east with subnets called `a`, `b`, …
+    pub async fn creates_vpc(&self, label: &str, ranges: &[&str]) -> VpcId {
+        let names = 'a'..='z';
+        let subnet =
+            |(name, range): (char, &&str)| serde_json::json!({"label": name.to_string(), "ipv4": range});
+        let subnets: Vec<_> = names.zip(ranges).map(subnet).collect();
+        let body = serde_json::json!({"label": label, "region": "us-east", "subnets": subnets});
+        let reply = self.post("/vpcs", body).await;
+        assert_eq!(reply.status, 200, "{reply}");
+        VpcId(reply.json()["id"].as_i64().expect("an id"))
+    }
+
+    /// What the account's events say, oldest first: `vpc_create 1`.
+    pub async fn events(&self) -> Vec<String> {
+        let reply = self.get("/account/events?after=0&page_size=500").await;
+        let event =
+            |event: &Value| format!("{} {}", event["action"].as_str().unwrap(), event["entity"]["id"]);
+        reply.data().iter().map(event).collect()
+    }
+
+    pub async fn count(&self, path: &str) -> i64 {
+        self.get(path).await.json()["results"].as_i64().expect("a list")
+    }
+}
+
+/// A request about to be made.
+pub struct Call<'a> {
+    user: &'a User<'a>,
+    method: Method,
+    path: String,
+    headers: Vec<(String, String)>,
+    body: Bytes,
+}
+
+impl<'a> Call<'a> {
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn json(self, body: &Value) -> Self {
+        self.header("content-type", "application/json")
+            .body(body.to_string())
+    }
+
+    pub fn body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// The answer's head, with its body still to come; nothing is checked.
+    pub async fn send(&self) -> Response<Incoming> {
+        let path = match self.path.starts_with("/v4") || self.path.starts_with("//") {
+            true => self.path.replacen("//", "/", 1),
+            false => format!("/v4{}", self.path),
+        };
+        let uri = format!("http://{}{path}", self.user.app.address);
+        let mut request = Request::builder().method(self.method.clone()).uri(uri);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let request = request.body(Full::new(self.body.clone())).expect("a request");
+        self.user
+            .app
+            .client
+            .request(request)
+            .await
+            .expect("the server answers")
+    }
+}
+
+impl<'a> IntoFuture for Call<'a> {
+    type Output = Reply;
+    type IntoFuture = Pin<Box<dyn Future<Output = Reply> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let response = self.send().await;
+            let (head, body) = response.into_parts();
+            let body = body.collect().await.expect("the answer arrives whole").to_bytes();
+            let reply = Reply {
+                status: head.status,
+                headers: head.headers,
+                body,
+            };
+            promise::hold(&self.method, &self.path, &self.body, &reply);
+            reply
+        })
+    }
+}
+
+pub struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+impl Reply {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {self}"))
+    }
+
+    pub fn data(&self) -> Vec<Value> {
+        self.json()["data"]
+            .as_array()
+            .unwrap_or_else(|| panic!("not a list: {self}"))
+            .clone()
+    }
+
+    pub fn ids(&self) -> Vec<i64> {
+        self.data()
+            .iter()
+            .map(|item| item["id"].as_i64().expect("an id"))
+            .collect()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().expect("plain text"))
+    }
+
+    /// Each error as `field code`, with `-` for none.
+    pub fn errors(&self) -> Vec<String> {
+        let json = self.json();
+        let errors = json["errors"]
+            .as_array()
+            .unwrap_or_else(|| panic!("no errors: {self}"));
+        let line = |error: &Value| {
+            let field = error["field"].as_str().unwrap_or("-");
+            format!("{field} {}", error["code"].as_str().expect("a code"))
+        };
+        errors.iter().map(line).collect()
+    }
+
+    pub fn reason(&self) -> String {
+        self.json()["errors"][0]["reason"]
+            .as_str()
+            .expect("a reason")
+            .to_owned()
+    }
+}
+
+impl fmt::Display for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.status)?;
+        match serde_json::from_slice::<Value>(&self.body) {
+            Ok(json) => f.write_str(&serde_json::to_string_pretty(&json).expect("JSON")),
+            Err(_) => f.write_str(&String::from_utf8_lossy(&self.body)),
+        }
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Counts equal things.
+pub fn tally<T: std::hash::Hash + Eq>(things: impl IntoIterator<Item = T>) -> HashMap<T, usize> {
+    let mut counts = HashMap::new();
+    for thing in things {
+        *counts.entry(thing).or_insert(0) += 1;
+    }
+    counts
+}
+
+pub fn add_vpcs() -> Grant {
+    Grant::Global(Global::AddVpcs)
+}

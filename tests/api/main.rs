@@ -1,0 +1,22 @@
+//! What Garth does, seen from outside: through HTTP, on a fresh store, with a fixed clock.
+//!
+//! Every answer a test sees is held to `openapi.yaml`, and so is every request that was accepted.
+
+mod harness;
+mod promise;
+
+mod access;
+mod accounts;
+mod conditional;
+mod docs;
+mod events;
+mod filters;
+mod lists;
+mod races;
+mod rate_limits;
+mod regions;
+mod requests;
+mod stream;
+mod subnets;
+mod tables;
+mod vpcs;

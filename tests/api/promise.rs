@@ -1,0 +1,176 @@
+//! Holding answers to `openapi.yaml`: status, headers and body must be as promised.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use garth::http::operations::{Base, OPERATIONS, Operation};
+use hyper::Method;
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use crate::harness::Reply;
+
+pub static DOCUMENT: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(garth::http::openapi_json()).expect("JSON"));
+
+/// Panics if an answer is not one that the document promises for this request.
+pub fn hold(method: &Method, path: &str, sent: &[u8], reply: &Reply) {
+    let Some(operation) = operation_of(method, path) else {
+        return hold_to_error_shape(method, path, reply);
+    };
+    let status = reply.status.as_str();
+    let promised = &promised(operation)["responses"];
+    let response = resolve(promised.get(status).unwrap_or_else(|| {
+        panic!(
+            "{}: an answer with status {status} is not promised: {reply}",
+            operation.id
+        )
+    }));
+    for (name, header) in response["headers"].as_object().into_iter().flatten() {
+        let header = resolve(header);
+        let required = header["required"].as_bool().unwrap_or(false);
+        match reply.headers.get(name.as_str()) {
+            None => assert!(!required, "{} {status}: no header {name}", operation.id),
+            Some(value) => {
+                let text = value.to_str().expect("plain text");
+                let value = match header["schema"]["type"].as_str() {
+                    Some("integer") => json!(text.parse::<i64>().expect("an integer header")),
+                    _ => json!(text),
+                };
+                let place = format!("{} {status} header {name}", operation.id);
+                check(&place, &header["schema"], &value);
+            }
+        }
+    }
+    let kind = reply
+        .header("content-type")
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim();
+    match response["content"].as_object() {
+        _ if *method == Method::HEAD => {}
+        None => assert!(
+            reply.body.is_empty(),
+            "{} {status}: a body is not promised",
+            operation.id
+        ),
+        Some(content) => {
+            let media = content.get(kind).unwrap_or_else(|| {
+                panic!("{} {status}: content type {kind:?} is not promised", operation.id)
+            });
+            if kind == "application/json" {
+                assert_eq!(reply.header("content-type"), "application/json");
+                check(
+                    &format!("{} {status}", operation.id),
+                    &media["schema"],
+                    &reply.json(),
+                );
+            }
+        }
+    }
+    if reply.status == 200 && !sent.is_empty() {
+        let body = resolve(&promised_body(operation)).clone();
+        if let Some(media) = body["content"].get("application/json") {
+            let sent = serde_json::from_slice(sent).expect("what was accepted is JSON");
+            check(&format!("{} request", operation.id), &media["schema"], &sent);
+        }
+    }
+}
+
+fn promised_body(operation: &Operation) -> Value {
+    promised(operation)["requestBody"].clone()
+}
+
+/// What the document says of an operation.
+pub fn promised(operation: &Operation) -> &'static Value {
+    &DOCUMENT["paths"][operation.path][operation.method.as_str().to_lowercase()]
+}
+
+fn hold_to_error_shape(method: &Method, path: &str, reply: &Reply) {
+    if *method == Method::HEAD || *method == Method::OPTIONS {
+        return;
+    }
+    assert!(
+        reply.status.is_client_error(),
+        "{method} {path} is unknown but gave {reply}"
+    );
+    check(
+        "an unknown path",
+        &json!({"$ref": "#/components/schemas/Errors"}),
+        &reply.json(),
+    );
+}
+
+/// The operation a request asks for, as the table says.
+fn operation_of(method: &Method, path: &str) -> Option<&'static Operation> {
+    let method = if *method == Method::HEAD {
+        &Method::GET
+    } else {
+        method
+    };
+    let path = path.split('?').next().unwrap_or_default();
+    let root = path.strip_prefix("//").map(|path| format!("/{path}"));
+    let path = path
+        .strip_prefix("/v4beta")
+        .or_else(|| path.strip_prefix("/v4"))
+        .unwrap_or(path);
+    let (base, path) = match &root {
+        Some(path) => (Base::Root, path.as_str()),
+        None => (Base::Versioned, path),
+    };
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let literal = |operation: &&Operation| {
+        operation.method == *method && operation.base == base && operation.path == path
+    };
+    let similar = |operation: &&Operation| {
+        operation.method == *method && operation.base == base && matches(operation.path, path)
+    };
+    OPERATIONS
+        .iter()
+        .find(literal)
+        .or_else(|| OPERATIONS.iter().find(similar))
+}
+
+fn matches(template: &str, path: &str) -> bool {
+    let (template, path): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
+    let same = |(wanted, is): (&&str, &&str)| wanted == is || (wanted.starts_with('{') && !is.is_empty());
+    template.len() == path.len() && template.iter().zip(&path).all(same)
+}
+
+fn resolve(value: &Value) -> &Value {
+    let pointer = value["$ref"].as_str().and_then(|path| path.strip_prefix('#'));
+    match pointer {
+        Some(pointer) => DOCUMENT
+            .pointer(pointer)
+            .unwrap_or_else(|| panic!("no {pointer} in the document")),
+        None => value,
+    }
+}
+
+fn check(place: &str, schema: &Value, value: &Value) {
+    if schema.is_null() {
+        return;
+    }
+    let validator = validator(schema);
+    let errors: Vec<_> = validator
+        .iter_errors(value)
+        .map(|error| error.to_string())
+        .collect();
+    assert!(
+        errors.is_empty(),
+        "{place} breaks its promise: {}\n{value:#}",
+        errors.join("; ")
+    );
+}
+
+fn validator(schema: &Value) -> Arc<Validator> {
+    static KNOWN: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().expect("no test panics while it holds this");
+    let make = || {
+        // References inside the document start at its root, so the schema is put beside its components.
+        let whole = json!({"allOf": [schema], "components": DOCUMENT["components"]});
+        Arc::new(jsonschema::validator_for(&whole).expect("a schema of the document is valid"))
+    };
+    known.entry(schema.to_string()).or_insert_with(make).clone()
+}

@@ -1,0 +1,262 @@
+//! Many at once: the rules hold however the requests fall.
+
+use std::collections::BTreeSet;
+use std::thread;
+
+use garth::model::cidr::Cidr;
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+use tokio::task::block_in_place;
+
+use crate::harness::{Reply, TestApp, User, tally};
+
+const CLIENTS: usize = 64;
+
+/// Does one thing from each of 64 threads at once, and returns all the answers.
+fn all_at_once(work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
+    let (handle, start) = (Handle::current(), std::sync::Barrier::new(CLIENTS));
+    block_in_place(|| {
+        thread::scope(|scope| {
+            let one = |number| {
+                let (handle, start, work) = (&handle, &start, &work);
+                scope.spawn(move || {
+                    start.wait();
+                    handle.block_on(work(number))
+                })
+            };
+            let threads: Vec<_> = (0..CLIENTS).map(one).collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().expect("no client panics"))
+                .collect()
+        })
+    })
+}
+
+/// How many won, when all others must have lost for this one reason.
+fn winners(replies: &[Reply], reason: &str) -> usize {
+    for reply in replies.iter().filter(|reply| reply.status != 200) {
+        assert_eq!(
+            (reply.status.as_u16(), reply.errors()),
+            (400, vec![reason.to_owned()])
+        );
+    }
+    replies.iter().filter(|reply| reply.status == 200).count()
+}
+
+async fn ranges(user: &User<'_>, vpc: i64) -> Vec<Cidr> {
+    let subnets = user
+        .get(&format!("/vpcs/{vpc}/subnets?page_size=500"))
+        .await
+        .data();
+    subnets
+        .iter()
+        .map(|subnet| Cidr::parse(subnet["ipv4"].as_str().unwrap()).unwrap())
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_equal_ranges_one_wins() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for round in 0..8 {
+        let vpc = ada.creates_vpc(&format!("vpc-{round}"), &[]).await;
+        let replies = all_at_once(async |number| {
+            let body = json!({"label": format!("s-{number}"), "ipv4": "10.0.0.0/24"});
+            ada.post(&format!("/vpcs/{vpc}/subnets"), body).await
+        });
+        assert_eq!(winners(&replies, "ipv4 cidr_overlap"), 1);
+        assert_eq!(ada.count(&format!("/vpcs/{vpc}/subnets")).await, 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_overlapping_ranges_those_that_win_do_not_overlap_and_losers_hit_a_winner() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for round in 0..8usize {
+        let vpc = ada.creates_vpc(&format!("vpc-{round}"), &[]).await;
+        let range = |number: usize| {
+            let prefix = 17 + (number * 7 + round) % 8;
+            let third = ((number * 37 + round * 11) % 256) & (0xff00 >> (prefix - 16));
+            format!("10.{}.{third}.0/{prefix}", number % 2)
+        };
+        let replies = all_at_once(async |number| {
+            let body = json!({"label": format!("s-{number}"), "ipv4": range(number)});
+            ada.post(&format!("/vpcs/{vpc}/subnets"), body).await
+        });
+        let won = winners(&replies, "ipv4 cidr_overlap");
+        let kept = ranges(&ada, vpc.0).await;
+        assert_eq!(kept.len(), won);
+        assert!(won > 1, "the mix has room for several");
+        for (at, range) in kept.iter().enumerate() {
+            assert!(
+                kept[..at].iter().all(|other| !other.overlaps(*range)),
+                "{range} overlaps another"
+            );
+        }
+        for (number, reply) in replies
+            .iter()
+            .enumerate()
+            .filter(|(_, reply)| reply.status != 200)
+        {
+            let lost = Cidr::parse(&range(number)).unwrap();
+            assert!(
+                kept.iter().any(|kept| kept.overlaps(lost)),
+                "{lost} had no reason to lose: {reply}"
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_equal_labels_one_wins() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for round in 0..8 {
+        let replies = all_at_once(async |number| {
+            let label = format!("{}-{round}", if number % 2 == 0 { "same" } else { "SAME" });
+            ada.post("/vpcs", json!({"label": label, "region": "us-east"}))
+                .await
+        });
+        assert_eq!(winners(&replies, "label label_taken"), 1);
+        assert_eq!(ada.count("/vpcs").await, round + 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn exactly_the_quota_wins() {
+    let app = TestApp::with(|policy, _| {
+        policy.quota.vpcs_per_region = 10;
+        policy.quota.subnets_per_vpc = 7;
+    })
+    .await;
+    let ada = app.user("ada").await;
+    for region in ["us-east", "us-mia", "fr-par"] {
+        let replies = all_at_once(async |number| {
+            ada.post(
+                "/vpcs",
+                json!({"label": format!("{region}-{number}"), "region": region}),
+            )
+            .await
+        });
+        assert_eq!(winners(&replies, "- quota_exceeded"), 10);
+    }
+    for vpc in 1..=3 {
+        let replies = all_at_once(async |number| {
+            let body = json!({"label": format!("s-{number}"), "ipv4": format!("10.{number}.0.0/16")});
+            ada.post(&format!("/vpcs/{vpc}/subnets"), body).await
+        });
+        assert_eq!(winners(&replies, "- quota_exceeded"), 7);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_mix_of_everything_leaves_a_whole_world_and_a_true_record() {
+    let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 20).await;
+    let ada = app.user("ada").await;
+    for _ in 0..6 {
+        all_at_once(async |number| {
+            let label = format!("vpc-{}", number % 24);
+            let known = ada.get("/vpcs?page_size=500").await.ids();
+            let some = known.get(number % known.len().max(1)).copied().unwrap_or(0);
+            match number % 5 {
+                0 | 1 => {
+                    let subnets =
+                        json!([{"label": "a", "ipv4": "10.0.0.0/24"}, {"label": "b", "ipv4": "10.0.1.0/24"}]);
+                    ada.post(
+                        "/vpcs",
+                        json!({"label": label, "region": "us-east", "subnets": subnets}),
+                    )
+                    .await
+                }
+                2 => ada.delete(&format!("/vpcs/{some}")).await,
+                3 => ada.put(&format!("/vpcs/{some}"), json!({"label": label})).await,
+                _ => {
+                    let range = format!("10.0.{}.0/23", (number % 8) & 6);
+                    let body = json!({"label": format!("s-{number}"), "ipv4": range});
+                    ada.post(&format!("/vpcs/{some}/subnets"), body).await
+                }
+            }
+        });
+    }
+
+    let vpcs = ada.get("/vpcs?page_size=500").await.data();
+    let labels = tally(
+        vpcs.iter()
+            .map(|vpc| vpc["label"].as_str().unwrap().to_lowercase()),
+    );
+    assert!(
+        vpcs.len() <= 20 && labels.values().all(|count| *count == 1),
+        "{labels:?}"
+    );
+    for vpc in &vpcs {
+        let kept = ranges(&ada, vpc["id"].as_i64().unwrap()).await;
+        for (at, range) in kept.iter().enumerate() {
+            assert!(kept[..at].iter().all(|other| !other.overlaps(*range)));
+        }
+    }
+    let events = all_events(&ada).await;
+    assert!(events.is_sorted_by_key(|event| event["id"].as_i64()));
+    let told = |action: &str| -> BTreeSet<i64> {
+        let told = events.iter().filter(|event| event["action"] == action);
+        let ids: Vec<i64> = told
+            .map(|event| event["entity"]["id"].as_i64().unwrap())
+            .collect();
+        let set: BTreeSet<i64> = ids.iter().copied().collect();
+        assert_eq!(set.len(), ids.len(), "{action} is told once for each");
+        set
+    };
+    let left = |created: &str, deleted: &str| -> Vec<i64> {
+        told(created).difference(&told(deleted)).copied().collect()
+    };
+    let ids =
+        |items: Vec<&Value>| -> Vec<i64> { items.iter().map(|item| item["id"].as_i64().unwrap()).collect() };
+    assert_eq!(left("vpc_create", "vpc_delete"), ids(vpcs.iter().collect()));
+    let mut subnets = ids(vpcs
+        .iter()
+        .flat_map(|vpc| vpc["subnets"].as_array().unwrap())
+        .collect());
+    subnets.sort_unstable();
+    assert_eq!(left("subnet_create", "subnet_delete"), subnets);
+}
+
+async fn all_events(user: &User<'_>) -> Vec<Value> {
+    let mut events: Vec<Value> = Vec::new();
+    loop {
+        let last = events.last().map_or(0, |event| event["id"].as_i64().unwrap());
+        let page = user
+            .get(&format!("/account/events?after={last}&page_size=500"))
+            .await
+            .data();
+        if page.is_empty() {
+            return events;
+        }
+        events.extend(page);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn work_that_panics_is_undone_alone() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let account = app.account;
+    let replies = all_at_once(async |number| {
+        if number % 4 == 0 {
+            let broken = app.store.write(move |tx| -> garth::rules::Result<()> {
+                let email = garth::model::user::Email::parse("x@example.com").unwrap();
+                garth::rules::accounts::create(tx, &format!("half of {account}"), &email)?;
+                panic!("on purpose")
+            });
+            assert!(broken.await.is_err());
+        }
+        ada.post(
+            "/vpcs",
+            json!({"label": format!("vpc-{number}"), "region": "us-east"}),
+        )
+        .await
+    });
+    assert!(replies.iter().all(|reply| reply.status == 200));
+    let accounts = app.store.read(garth::rules::accounts::list).await.unwrap();
+    assert_eq!(accounts.len(), 1, "what broke left nothing behind");
+}

@@ -1,0 +1,88 @@
+//! Rate limits: off unless asked for.
+
+use crate::harness::TestApp;
+
+#[tokio::test]
+async fn without_the_setting_nothing_is_limited_and_nothing_is_said_of_limits() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+
+    let reply = ada.get("/vpcs").await;
+
+    assert!(!reply.headers.contains_key("x-ratelimit-limit"));
+    assert!(!reply.headers.contains_key("retry-after"));
+}
+
+#[tokio::test]
+async fn a_list_may_be_asked_for_two_hundred_times_a_minute_by_each_token() {
+    let app = TestApp::with(|_, options| options.rate_limits = true).await;
+    let (ada, bob) = (app.user("ada").await, app.user("bob").await);
+
+    for left in (0..200).rev() {
+        let reply = ada.get("/vpcs").await;
+        assert_eq!(reply.status, 200);
+        assert_eq!(
+            (
+                reply.header("x-ratelimit-limit"),
+                reply.header("x-ratelimit-remaining")
+            ),
+            ("200", left.to_string().as_str())
+        );
+    }
+    app.advance(13);
+    let reply = ada.get("/vpcs").await;
+    assert_eq!(
+        (reply.status.as_u16(), reply.reason().as_str()),
+        (429, "Too many requests")
+    );
+    assert_eq!(reply.header("retry-after"), "47");
+    let window_end = garth::model::time::Time::parse("2024-06-01T12:01:00")
+        .unwrap()
+        .seconds()
+        .to_string();
+    assert_eq!(reply.header("x-ratelimit-reset"), window_end);
+    assert_eq!(bob.get("/vpcs").await.status, 200, "others are not concerned");
+    assert_eq!(ada.get("/vpcs/1").await.status, 404, "nor are other operations");
+
+    app.advance(47);
+    assert_eq!(ada.get("/vpcs").await.status, 200);
+}
+
+#[tokio::test]
+async fn all_requests_of_a_token_together_are_limited_too() {
+    let app = TestApp::with(|_, options| options.rate_limits = true).await;
+    let ada = app.user("ada").await;
+
+    let mut refused = 0;
+    for minute in 0..2 {
+        for _ in 0..399 {
+            refused += i32::from(ada.get("/vpcs/1").await.status == 429);
+        }
+        app.advance(if minute == 0 { 60 } else { 0 });
+    }
+    assert_eq!(refused, 0, "798 in two minutes are fine");
+    assert_eq!(ada.get("/account/quotas").await.status, 200);
+    assert_eq!(ada.get("/account/events").await.status, 200);
+    let reply = ada.get("/account/quotas").await;
+    assert_eq!(
+        (reply.status.as_u16(), reply.header("x-ratelimit-limit")),
+        (429, "800")
+    );
+}
+
+#[tokio::test]
+async fn open_operations_are_counted_by_address_and_health_not_at_all() {
+    let app = TestApp::with(|_, options| options.rate_limits = true).await;
+    let stranger = app.stranger();
+
+    for _ in 0..200 {
+        assert_eq!(stranger.get("/regions").await.status, 200);
+    }
+    assert_eq!(stranger.get("/regions").await.status, 429);
+    for _ in 0..1000 {
+        assert_eq!(stranger.get("//healthz").await.status, 200);
+    }
+    let refused = stranger.get("/vpcs").await;
+    assert_eq!(refused.status, 401);
+    assert!(!refused.headers.contains_key("x-ratelimit-limit"));
+}

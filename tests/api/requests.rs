@@ -1,0 +1,322 @@
+//! Requests as such: whatever is wrong with one, the answer is an error object and nothing changes.
+
+use hyper::Method;
+use serde_json::json;
+
+use crate::harness::TestApp;
+
+#[tokio::test]
+async fn an_unknown_path_is_not_found_with_or_without_a_token() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for path in [
+        "/nowhere",
+        "//",
+        "//v5/vpcs",
+        "/v4betamax/vpcs",
+        "/vpcs/1/nothing",
+        "/vpcs//",
+        "//v4",
+        "/vpcs/1/subnets/1/x",
+    ] {
+        for user in [&ada, &app.stranger()] {
+            let reply = user.get(path).await;
+            assert_eq!(
+                (reply.status.as_u16(), reply.reason().as_str()),
+                (404, "Not found"),
+                "{path}"
+            );
+            assert_eq!(reply.header("content-type"), "application/json");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_method_a_path_does_not_take_is_told_which_it_takes() {
+    let app = TestApp::new().await;
+    for (method, path, allow) in [
+        ("PATCH", "/vpcs", "GET, HEAD, POST, OPTIONS"),
+        ("TRACE", "/vpcs/1", "GET, HEAD, PUT, DELETE, OPTIONS"),
+        ("DELETE", "/vpcs/1/subnets", "GET, HEAD, POST, OPTIONS"),
+        ("GET", "/account/events/1/seen", "POST, OPTIONS"),
+        ("HEAD", "/account/events/1/seen", "POST, OPTIONS"),
+        ("BREW", "/regions", "GET, HEAD, OPTIONS"),
+    ] {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let reply = app.stranger().call(method.clone(), path).await;
+        assert_eq!(
+            (reply.status.as_u16(), reply.header("allow")),
+            (405, allow),
+            "{method} {path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_browser_may_ask_from_anywhere() {
+    let app = TestApp::new().await;
+    let preflight = app
+        .stranger()
+        .call(Method::OPTIONS, "/vpcs")
+        .header("origin", "https://app.example")
+        .header("access-control-request-method", "POST")
+        .header(
+            "access-control-request-headers",
+            "authorization,content-type,x-filter",
+        )
+        .await;
+    assert_eq!(preflight.status, 200);
+    assert_eq!(preflight.header("allow"), "GET, HEAD, POST, OPTIONS");
+    let refused = app.stranger().get("/vpcs").await;
+    for reply in [preflight, refused] {
+        assert_eq!(reply.header("access-control-allow-origin"), "*");
+        assert!(reply.header("access-control-allow-methods").contains("DELETE"));
+        assert!(reply.header("access-control-allow-headers").contains("X-Filter"));
+        assert!(
+            reply
+                .header("access-control-expose-headers")
+                .contains("X-OAuth-Scopes")
+        );
+    }
+}
+
+#[tokio::test]
+async fn head_is_get_without_the_body() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &[]).await;
+    let get = ada.get("/vpcs/1").await;
+
+    let head = ada.call(Method::HEAD, "/vpcs/1").await;
+
+    assert_eq!((head.status, head.body.len()), (get.status, 0));
+    assert_eq!(head.header("etag"), get.header("etag"));
+    assert_eq!(head.header("content-length"), get.body.len().to_string());
+}
+
+#[tokio::test]
+async fn every_answer_carries_the_common_headers() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").scopes("vpc:read_only,events:*").await;
+    for (reply, held, accepted) in [
+        (ada.get("/vpcs").await, "events:read_write vpc:read_only", "*"),
+        (
+            ada.post("/vpcs", json!({})).await,
+            "events:read_write vpc:read_only",
+            "vpc:read_write",
+        ),
+        (
+            ada.get("/account/events").await,
+            "events:read_write vpc:read_only",
+            "events:read_only",
+        ),
+        (
+            app.stranger().post("/vpcs", json!({})).await,
+            "unknown",
+            "vpc:read_write",
+        ),
+        (app.stranger().get("/nowhere").await, "unknown", "*"),
+    ] {
+        assert_eq!(reply.header("x-oauth-scopes"), held);
+        assert_eq!(reply.header("x-accepted-oauth-scopes"), accepted);
+        assert_eq!(reply.header("x-spec-version"), "4.176.0");
+        assert_eq!(reply.header("x-content-type-options"), "nosniff");
+        assert_eq!(reply.header("x-frame-options"), "DENY");
+        assert_eq!(reply.header("content-security-policy"), "default-src 'none'");
+        assert!(!reply.header("x-request-id").is_empty());
+    }
+    let own = ada
+        .call(Method::GET, "/vpcs")
+        .header("x-request-id", "job-7.step_2")
+        .await;
+    assert_eq!(own.header("x-request-id"), "job-7.step_2");
+    let odd = ada
+        .call(Method::GET, "/vpcs")
+        .header("x-request-id", "<script>")
+        .await;
+    assert!(!odd.header("x-request-id").contains('<'));
+}
+
+#[tokio::test]
+async fn a_token_without_the_scope_is_told_what_it_needs_and_what_it_has() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").scopes("vpc:read_only linodes:read_write").await;
+
+    let reply = ada
+        .post("/vpcs", json!({"label": "core", "region": "us-east"}))
+        .await;
+
+    assert_eq!(reply.status, 401);
+    assert_eq!(
+        reply.json()["errors"],
+        json!([{
+            "reason": "Your OAuth token is not authorized to use this endpoint.",
+            "code": "scope_missing",
+            "required_scopes": ["vpc:read_write"],
+            "held_scopes": ["linodes:read_write", "vpc:read_only"],
+        }])
+    );
+}
+
+#[tokio::test]
+async fn authorization_takes_a_bearer_token_in_any_case_of_the_word_and_nothing_else() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let token = ada.token.clone().unwrap();
+    for (value, status) in [
+        (format!("Bearer {token}"), 200),
+        (format!("bearer {token}"), 200),
+        (format!("BEARER   {token} "), 200),
+        (format!("Token {token}"), 401),
+        (format!("Bearer{token}"), 401),
+        (token.clone(), 401),
+        ("Bearer".to_owned(), 401),
+        ("Bearer ".to_owned(), 401),
+        (String::new(), 401),
+        (format!("Bearer {}", token.to_uppercase()), 401),
+        (format!("Bearer {}", &token[..63]), 401),
+        (format!("Bearer {token}0"), 401),
+        (format!("Bearer {token}, Bearer {token}"), 401),
+        (format!("Bearer {}", "x".repeat(10_000)), 401),
+    ] {
+        let reply = app
+            .stranger()
+            .call(Method::GET, "/vpcs")
+            .header("authorization", &value)
+            .await;
+        assert_eq!(reply.status, status, "{value}");
+        if status == 401 {
+            assert_eq!(reply.reason(), "Invalid Token");
+        }
+    }
+}
+
+#[tokio::test]
+async fn only_json_is_taken_and_an_empty_body_of_any_type_is_fine_where_nothing_is_required() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let good = r#"{"label":"core","region":"us-east"}"#;
+    for (kind, status) in [
+        ("text/plain", 415),
+        ("application/x-www-form-urlencoded", 415),
+        ("application/jsonp", 415),
+        ("multipart/form-data; boundary=x", 415),
+        ("", 415),
+    ] {
+        let reply = ada
+            .call(Method::POST, "/vpcs")
+            .header("content-type", kind)
+            .body(good)
+            .await;
+        assert_eq!(reply.status, status, "{kind}");
+        let empty = ada.call(Method::POST, "/vpcs").header("content-type", kind).await;
+        assert_eq!(empty.errors(), ["label required", "region required"], "{kind}");
+    }
+    assert_eq!(ada.count("/vpcs").await, 0);
+    for (number, kind) in [
+        "application/json",
+        "Application/JSON",
+        "application/json; charset=utf-8",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let body = format!(r#"{{"label":"core-{number}","region":"us-east"}}"#);
+        assert_eq!(
+            ada.call(Method::POST, "/vpcs")
+                .header("content-type", kind)
+                .body(body)
+                .await
+                .status,
+            200
+        );
+    }
+    assert_eq!(
+        ada.call(Method::POST, "/vpcs").body(good).await.status,
+        200,
+        "none given counts as JSON"
+    );
+    let form = "application/x-www-form-urlencoded";
+    assert_eq!(
+        ada.call(Method::PUT, "/vpcs/1")
+            .header("content-type", form)
+            .await
+            .status,
+        200
+    );
+    assert_eq!(
+        ada.call(Method::POST, "/account/events/1/seen")
+            .header("content-type", form)
+            .await
+            .status,
+        200
+    );
+    assert_eq!(
+        ada.call(Method::DELETE, "/vpcs/1")
+            .header("content-type", "application/json")
+            .await
+            .status,
+        200
+    );
+}
+
+#[tokio::test]
+async fn a_body_of_a_mebibyte_is_read_and_one_byte_more_is_not() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let sized = |bytes: usize| {
+        let empty = r#"{"label":"core","region":"us-east","ignored":""}"#;
+        empty.replace(r#""""#, &format!("\"{}\"", "x".repeat(bytes - empty.len())))
+    };
+    let over = ada.call(Method::POST, "/vpcs").body(sized((1 << 20) + 1)).await;
+    assert_eq!(
+        (over.status.as_u16(), over.errors()),
+        (413, vec!["- body_too_large".to_owned()])
+    );
+    assert_eq!(
+        ada.call(Method::POST, "/vpcs").body(sized(1 << 20)).await.status,
+        200
+    );
+    let huge = ada.call(Method::POST, "/vpcs").body(vec![b' '; 32 << 20]).await;
+    assert_eq!(huge.status, 413);
+}
+
+#[tokio::test]
+async fn when_too_much_waits_the_next_is_told_to_come_back_and_nothing_is_lost() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let (open, gate) = std::sync::mpsc::channel::<()>();
+    let gate = std::sync::Mutex::new(gate);
+    let slow = app.store.write(move |_| -> garth::rules::Result<()> {
+        let _ = gate.lock().expect("nobody panics here").recv();
+        Ok(())
+    });
+    // The first job holds the writer; more come than may wait.
+    let waiting = (0..5000).map(|_| app.store.write(|_| -> garth::rules::Result<()> { Ok(()) }));
+    let everything = futures_util::future::join(slow, futures_util::future::join_all(waiting));
+    let meanwhile = async {
+        let reply = ada
+            .post("/vpcs", json!({"label": "core", "region": "us-east"}))
+            .await;
+        assert_eq!(
+            (reply.status.as_u16(), reply.errors()),
+            (503, vec!["- overloaded".to_owned()])
+        );
+        assert_eq!(reply.header("retry-after"), "1");
+        assert_eq!(ada.get("/vpcs").await.status, 200, "readers go on");
+        open.send(()).expect("the writer waits");
+    };
+    let ((slow, others), ()) = futures_util::future::join(everything, meanwhile).await;
+    assert!(slow.is_ok());
+    let done = others.iter().filter(|ended| ended.is_ok()).count();
+    assert!(
+        (4096..=4097).contains(&done),
+        "as many as may wait were done: {done}"
+    );
+    assert_eq!(
+        ada.post("/vpcs", json!({"label": "core", "region": "us-east"}))
+            .await
+            .status,
+        200
+    );
+}

@@ -1,0 +1,147 @@
+//! The event stream: what happens is told as it happens, and nothing is missed.
+
+use std::time::Duration;
+
+use http_body_util::BodyExt;
+use hyper::Method;
+use hyper::body::Incoming;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::harness::{TestApp, User};
+
+/// Long enough for a slow machine, short enough to fail.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Stream {
+    body: Incoming,
+    text: String,
+}
+
+impl Stream {
+    async fn open(user: &User<'_>, path: &str, last: Option<&str>) -> Stream {
+        let mut call = user.call(Method::GET, path);
+        if let Some(last) = last {
+            call = call.header("last-event-id", last);
+        }
+        let response = call.send().await;
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Stream {
+            body: response.into_body(),
+            text: String::new(),
+        }
+    }
+
+    /// The next message as its lines; `None` at the end of the stream.
+    async fn next(&mut self) -> Option<Vec<String>> {
+        loop {
+            if let Some((message, rest)) = self.text.split_once("\n\n") {
+                let message = message.lines().map(str::to_owned).collect();
+                self.text = rest.to_owned();
+                return Some(message);
+            }
+            let frame = timeout(PATIENCE, self.body.frame())
+                .await
+                .expect("a message in time")?;
+            let data = frame.expect("the stream goes on").into_data().expect("data");
+            self.text += std::str::from_utf8(&data).expect("text");
+        }
+    }
+
+    /// The next event as `id action`, passing over heartbeats.
+    async fn event(&mut self) -> Option<String> {
+        loop {
+            let message = self.next().await?;
+            let part = |name: &str| message.iter().find_map(|line| line.strip_prefix(name));
+            if let (Some(id), Some(data)) = (part("id: "), part("data: ")) {
+                let data: Value = serde_json::from_str(data).expect("JSON");
+                assert_eq!(data["id"].to_string(), id);
+                return Some(format!("{id} {}", data["action"].as_str().expect("an action")));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_commit_wakes_the_stream_of_its_account_only() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let grace = app.user("grace").of(app.another_account().await).await;
+    ada.creates_vpc("before", &[]).await;
+    let mut stream = Stream::open(&ada, "/account/events/stream", None).await;
+
+    grace.creates_vpc("theirs", &[]).await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+
+    assert_eq!(stream.event().await.as_deref(), Some("3 vpc_create"));
+    assert_eq!(stream.event().await.as_deref(), Some("4 subnet_create"));
+    ada.delete("/vpcs/1").await;
+    assert_eq!(stream.event().await.as_deref(), Some("5 vpc_delete"));
+}
+
+#[tokio::test]
+async fn a_reader_that_comes_back_gets_what_it_missed() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for number in 0..250 {
+        ada.creates_vpc(&format!("vpc-{number}"), &[]).await;
+    }
+
+    for (path, last) in [
+        ("/account/events/stream", Some("1")),
+        ("/account/events/stream?after=1", None),
+        ("/account/events/stream?after=200", Some("1")),
+    ] {
+        let mut stream = Stream::open(&ada, path, last).await;
+        for id in 2..=250 {
+            assert_eq!(stream.event().await, Some(format!("{id} vpc_create")), "{path}");
+        }
+    }
+    let bad = ada
+        .call(Method::GET, "/account/events/stream")
+        .header("last-event-id", "x")
+        .await;
+    assert_eq!(bad.errors(), ["after after_invalid"]);
+}
+
+#[tokio::test]
+async fn an_idle_stream_shows_that_it_is_alive() {
+    let app = TestApp::with(|_, options| options.heartbeat = Duration::from_millis(50)).await;
+    let ada = app.user("ada").await;
+    let mut stream = Stream::open(&ada, "/account/events/stream", None).await;
+
+    assert_eq!(stream.next().await.unwrap(), [": still here"]);
+    assert_eq!(stream.next().await.unwrap(), [": still here"]);
+    ada.creates_vpc("core", &[]).await;
+    assert_eq!(stream.event().await.as_deref(), Some("1 vpc_create"));
+}
+
+#[tokio::test]
+async fn a_revoked_token_ends_its_stream_and_tells_it_nothing_more() {
+    let app = TestApp::new().await;
+    let (ada, bob) = (app.user("ada").await, app.user("bob").await);
+    let mut stream = Stream::open(&bob, "/account/events/stream", None).await;
+
+    app.revoke(bob.token_id).await;
+    ada.creates_vpc("core", &[]).await;
+
+    assert_eq!(stream.next().await, None);
+}
+
+#[tokio::test]
+async fn a_stream_is_events_like_any_other() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let mut stream = Stream::open(&ada, "/account/events/stream?after=0", None).await;
+
+    let message = stream.next().await.unwrap();
+    let data = message
+        .iter()
+        .find_map(|line| line.strip_prefix("data: "))
+        .unwrap();
+    let data: Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data, ada.get("/account/events/1").await.json());
+    assert_eq!(data["secondary_entity"], json!(null));
+}

@@ -1,0 +1,399 @@
+//! VPCs: interface §4.1.
+
+use garth::model::grant::Permission;
+use garth::rules::grants::Grant;
+use hyper::Method;
+use serde_json::json;
+
+use crate::harness::{BEGINNING, TestApp, add_vpcs};
+
+#[tokio::test]
+async fn a_vpc_is_created_with_its_subnets_and_viewed_as_it_was_answered() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+
+    let made = ada
+        .post(
+            "/vpcs",
+            json!({
+                "label": "core",
+                "region": "us-east",
+                "description": "the middle of it all",
+                "subnets": [
+                    {"label": "web", "ipv4": "10.0.0.0/24"},
+                    {"label": "data", "ipv4": "10.0.1.0/24"},
+                ],
+            }),
+        )
+        .await;
+
+    assert_eq!(made.status, 200);
+    let subnet = |id: i64, label: &str, ipv4: &str| {
+        json!({
+            "id": id, "label": label, "ipv4": ipv4, "linodes": [], "computes": [],
+            "databases": [], "nodebalancers": [], "created": BEGINNING, "updated": BEGINNING,
+        })
+    };
+    let vpc = json!({
+        "id": 1,
+        "label": "core",
+        "description": "the middle of it all",
+        "region": "us-east",
+        "subnets": [subnet(1, "web", "10.0.0.0/24"), subnet(2, "data", "10.0.1.0/24")],
+        "created": BEGINNING,
+        "updated": BEGINNING,
+    });
+    assert_eq!(made.json(), vpc);
+    assert_eq!(ada.get("/vpcs/1").await.json(), vpc);
+    assert_eq!(ada.get("/vpcs").await.data(), [vpc]);
+    assert_eq!(
+        ada.events().await,
+        ["vpc_create 1", "subnet_create 1", "subnet_create 2"]
+    );
+}
+
+#[tokio::test]
+async fn keys_stand_in_the_recorded_order() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+
+    let body = ada.get("/vpcs/1").await.body;
+
+    let text = String::from_utf8(body.to_vec()).unwrap();
+    let place = |key: &str| {
+        text.find(&format!("\"{key}\":"))
+            .unwrap_or_else(|| panic!("no {key}"))
+    };
+    let keys = [
+        "id",
+        "label",
+        "description",
+        "region",
+        "subnets",
+        "ipv4",
+        "linodes",
+        "created",
+        "updated",
+    ];
+    let places: Vec<_> = keys.map(place).to_vec();
+    assert!(places.is_sorted(), "{text}");
+}
+
+#[tokio::test]
+async fn all_that_is_wrong_with_a_create_is_told_at_once_in_the_order_of_the_interface() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &[]).await;
+
+    let reply = ada
+        .post(
+            "/vpcs",
+            json!({
+                "subnets": [
+                    {"label": "web", "ipv4": "10.0.0.1/24"},
+                    {"ipv4": "8.8.8.0/30"},
+                    7,
+                    {"label": "WEB", "ipv4": "192.168.200.0/24"},
+                    {"label": "x", "ipv4": "10.1.0.0/16"},
+                    {"label": "y", "ipv4": "10.1.4.0/24"},
+                ],
+                "description": "x".repeat(256),
+                "region": "mars",
+                "label": "CORE",
+            }),
+        )
+        .await;
+
+    assert_eq!(reply.status, 400);
+    assert_eq!(
+        reply.errors(),
+        [
+            "label label_taken",
+            "region region_invalid",
+            "description too_long",
+            "subnets[0].ipv4 cidr_host_bits",
+            "subnets[1].label required",
+            "subnets[1].ipv4 cidr_not_private",
+            "subnets[1].ipv4 cidr_prefix",
+            "subnets[2] wrong_type",
+            "subnets[3].label label_taken",
+            "subnets[3].ipv4 cidr_forbidden",
+            "subnets[5].ipv4 cidr_overlap",
+        ]
+    );
+    assert_eq!(ada.count("/vpcs").await, 1);
+    assert_eq!(ada.events().await, ["vpc_create 1"]);
+}
+
+#[tokio::test]
+async fn reasons_that_published_suites_assert_are_word_for_word() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+
+    let reason = async |body| ada.post("/vpcs", body).await.reason();
+    assert_eq!(
+        reason(json!({"label": "invalid_label", "region": "us-east"})).await,
+        "Must only use ASCII letters, numbers, and dashes"
+    );
+    assert_eq!(
+        reason(json!({"label": "core", "region": "us-east"})).await,
+        "Label must be unique among your VPCs"
+    );
+    assert_eq!(reason(json!({"region": "us-east"})).await, "label is required");
+    assert!(
+        reason(json!({"label": "x", "region": "mars"}))
+            .await
+            .starts_with("region is not valid")
+    );
+    let subnet = json!({"label": "x", "region": "us-east", "subnets": [{"label": "s", "ipv4": "10.0.0"}]});
+    assert_eq!(reason(subnet).await, "Must be an IPv4 network");
+    let overlap = ada
+        .post("/vpcs/1/subnets", json!({"label": "b", "ipv4": "10.0.0.128/25"}))
+        .await;
+    assert_eq!(overlap.reason(), "overlaps 10.0.0.0/24 (a)");
+}
+
+#[tokio::test]
+async fn an_update_changes_what_it_names_and_always_leaves_a_trace() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+
+    app.advance(60);
+    let renamed = ada.put("/vpcs/1", json!({"label": "middle"})).await.json();
+    assert_eq!(
+        (&renamed["label"], &renamed["description"], &renamed["updated"]),
+        (&json!("middle"), &json!(""), &json!("2024-06-01T12:01:00"))
+    );
+    app.advance(60);
+    let described = ada
+        .put("/vpcs/1", json!({"label": "Middle", "description": "päth\n"}))
+        .await
+        .json();
+    assert_eq!(
+        (&described["label"], &described["description"]),
+        (&json!("Middle"), &json!("päth\n"))
+    );
+    app.advance(60);
+    let same = ada
+        .put(
+            "/vpcs/1",
+            json!({"label": null, "region": "mars", "id": 9, "x": {}}),
+        )
+        .await
+        .json();
+    assert_eq!((&same["id"], &same["region"]), (&json!(1), &json!("us-east")));
+    assert_eq!(same["updated"], "2024-06-01T12:03:00");
+    assert_eq!(same, ada.get("/vpcs/1").await.json());
+    assert_eq!(
+        ada.events().await[2..],
+        ["vpc_update 1", "vpc_update 1", "vpc_update 1"]
+    );
+}
+
+#[tokio::test]
+async fn a_refused_update_changes_nothing() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &[]).await;
+    ada.creates_vpc("edge", &[]).await;
+    let before = ada.get("/vpcs").await.body;
+
+    app.advance(60);
+    let reply = ada
+        .put("/vpcs/2", json!({"label": "Core", "description": "\u{0}"}))
+        .await;
+
+    assert_eq!(
+        reply.errors(),
+        ["label label_taken", "description control_characters"]
+    );
+    assert_eq!(ada.get("/vpcs").await.body, before);
+    assert_eq!(ada.events().await.len(), 2);
+}
+
+#[tokio::test]
+async fn deleting_a_vpc_deletes_its_subnets_and_tells_of_each() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    ada.creates_vpc("edge", &["10.0.0.0/24"]).await;
+
+    let reply = ada.delete("/vpcs/1").await;
+
+    assert_eq!((reply.status.as_u16(), &reply.body[..]), (200, &b"{}"[..]));
+    assert_eq!(ada.get("/vpcs/1").await.status, 404);
+    assert_eq!(ada.get("/vpcs/1/subnets").await.status, 404);
+    assert_eq!(ada.get("/vpcs").await.ids(), [2]);
+    assert_eq!(ada.count("/vpcs/2/subnets").await, 1);
+    assert_eq!(
+        ada.events().await[5..],
+        ["subnet_delete 1", "subnet_delete 2", "vpc_delete 1"]
+    );
+    assert_eq!(ada.delete("/vpcs/1").await.status, 404);
+    assert_eq!(
+        ada.creates_vpc("core", &[]).await.0,
+        3,
+        "an id is never used again"
+    );
+}
+
+#[tokio::test]
+async fn the_quota_of_a_region_holds_and_can_differ_for_an_account() {
+    let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 2).await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("a", &[]).await;
+    ada.creates_vpc("b", &[]).await;
+
+    let third = json!({"label": "c", "region": "us-east"});
+    let reply = ada.post("/vpcs", third.clone()).await;
+    assert_eq!(reply.errors(), ["- quota_exceeded"]);
+    let elsewhere = ada
+        .post("/vpcs", json!({"label": "c", "region": "us-west"}))
+        .await;
+    assert_eq!(elsewhere.status, 200);
+
+    let (account, more) = (
+        app.account,
+        garth::model::account::QuotaOverride {
+            vpcs_per_region: Some(3),
+            subnets_per_vpc: None,
+        },
+    );
+    app.store
+        .write(move |tx| garth::rules::accounts::set_quota(tx, account, more))
+        .await
+        .unwrap();
+    let reply = ada
+        .post("/vpcs", json!({"label": "d", "region": "us-east"}))
+        .await;
+    assert_eq!(reply.status, 200);
+    let grace = app.user("grace").of(app.another_account().await).await;
+    assert_eq!(
+        grace.get("/account/quotas").await.json()["vpcs_per_region"]["limit"],
+        2
+    );
+}
+
+#[tokio::test]
+async fn restricted_users_see_and_change_what_they_were_granted() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for label in ["one", "two", "three"] {
+        ada.creates_vpc(label, &["10.0.0.0/24"]).await;
+    }
+    let bob = app.user("bob").restricted().await;
+    let vpc = |id, permission| Grant::Vpc(garth::model::id::VpcId(id), permission);
+    app.grant("bob", vpc(1, Permission::ReadOnly)).await;
+    app.grant("bob", vpc(2, Permission::ReadWrite)).await;
+
+    assert_eq!(bob.get("/vpcs").await.ids(), [1, 2]);
+    assert_eq!(bob.get("/vpcs/1").await.status, 200);
+    assert_eq!(bob.put("/vpcs/1", json!({})).await.status, 403);
+    assert_eq!(bob.delete("/vpcs/1/subnets/1").await.status, 403);
+    assert_eq!(bob.delete("/vpcs/1/subnets/99").await.status, 404);
+    assert_eq!(bob.put("/vpcs/2", json!({"label": "zwei"})).await.status, 200);
+    assert_eq!(bob.get("/vpcs/3").await.status, 404);
+    assert_eq!(bob.delete("/vpcs/3").await.status, 404);
+    assert_eq!(
+        bob.post("/vpcs", json!({"label": "four", "region": "us-east"}))
+            .await
+            .status,
+        403
+    );
+}
+
+#[tokio::test]
+async fn who_creates_a_vpc_may_change_it_and_nobody_else_restricted_may() {
+    let app = TestApp::new().await;
+    let bob = app.user("bob").may(add_vpcs()).await;
+    let eve = app.user("eve").may(add_vpcs()).await;
+    let vpc = bob.creates_vpc("core", &["10.0.0.0/24"]).await;
+
+    let path = format!("/vpcs/{vpc}");
+    assert_eq!(bob.put(&path, json!({"label": "mine"})).await.status, 200);
+    assert_eq!(eve.get(&path).await.status, 404);
+    assert_eq!(eve.get("/vpcs").await.ids(), [0i64; 0]);
+    assert_eq!(bob.delete(&path).await.status, 200);
+}
+
+#[tokio::test]
+async fn accounts_do_not_see_each_other_and_may_use_the_same_labels_and_ranges() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let grace = app.user("grace").of(app.another_account().await).await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+
+    assert_eq!(grace.creates_vpc("core", &["10.0.0.0/24"]).await.0, 2);
+    assert_eq!(grace.get("/vpcs").await.ids(), [2]);
+    assert_eq!(ada.get("/vpcs").await.ids(), [1]);
+    let (theirs, unknown) = (grace.get("/vpcs/1").await, grace.get("/vpcs/99").await);
+    assert_eq!((theirs.status, theirs.body), (unknown.status, unknown.body));
+}
+
+#[tokio::test]
+async fn both_versions_both_spellings_and_a_slash_at_the_end_are_one_path() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+
+    let plain = ada.get("/vpcs/1").await.body;
+    for path in [
+        "/v4beta/vpcs/1",
+        "/v4/vpcs/1/",
+        "/v4beta/vpcs/1/?page=1&page_size=100",
+    ] {
+        assert_eq!(ada.get(path).await.body, plain, "{path}");
+    }
+    let made = ada
+        .call(Method::POST, "/v4beta/vpcs/1/subnets/")
+        .json(&json!({"label": "b", "ipv4": "10.1.0.0/16"}));
+    assert_eq!(made.await.status, 200);
+}
+
+#[tokio::test]
+async fn what_is_no_id_names_nothing() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+
+    for id in [
+        "0",
+        "-1",
+        "+1",
+        "01",
+        "1.0",
+        "x",
+        "1x",
+        "9223372036854775807",
+        "9223372036854775808",
+        "%31%00",
+    ] {
+        assert_eq!(ada.get(&format!("/vpcs/{id}")).await.status, 404, "{id}");
+        assert_eq!(
+            ada.get(&format!("/vpcs/1/subnets/{id}")).await.status,
+            404,
+            "{id}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn output_can_be_trimmed_to_one_spelling() {
+    use garth::http::WireNames;
+    for (names, there, gone) in [
+        (WireNames::Compute, "computes", "linodes"),
+        (WireNames::Linode, "linodes", "computes"),
+    ] {
+        let app = TestApp::with(|_, options| options.names = names).await;
+        let ada = app.user("ada").await;
+        ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+        let subnet = ada.get("/vpcs/1/subnets/1").await.json();
+        assert_eq!(
+            (subnet.get(there).is_some(), subnet.get(gone).is_some()),
+            (true, false)
+        );
+    }
+}

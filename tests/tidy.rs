@@ -1,0 +1,242 @@
+//! What we claim about our own code, checked.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every Rust file below a folder of `src`, by its path from there, without its own tests.
+fn sources(folder: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![root().join("src").join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder of the source").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let text = fs::read_to_string(&path).expect("a source file");
+                let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+                found.insert(name(&path), code);
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no sources in {folder}");
+    found
+}
+
+fn name(path: &Path) -> String {
+    let path = path.strip_prefix(root().join("src")).expect("a path below src");
+    path.to_string_lossy().into_owned()
+}
+
+/// Lines of code (not of comment) that have one of the words, as `file:line: text`.
+fn lines_with(folder: &str, words: &[&str], except: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (file, text) in sources(folder) {
+        if except.contains(&file.as_str()) {
+            continue;
+        }
+        for (number, line) in text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            if words.iter().any(|word| code.contains(word)) {
+                found.push(format!("{file}:{}: {}", number + 1, line.trim()));
+            }
+        }
+    }
+    found
+}
+
+fn assert_none(claim: &str, found: Vec<String>) {
+    assert!(found.is_empty(), "{claim}, but:\n{}", found.join("\n"));
+}
+
+#[test]
+fn a_layer_uses_only_the_layers_above_it() {
+    let layers = ["model", "store", "rules", "http", "cli"];
+    for (at, layer) in layers.iter().enumerate() {
+        let below: Vec<String> = layers[at + 1..]
+            .iter()
+            .map(|layer| format!("crate::{layer}"))
+            .collect();
+        let below: Vec<&str> = below.iter().map(String::as_str).collect();
+        assert_none(
+            &format!("{layer} uses no layer below it"),
+            lines_with(layer, &below, &[]),
+        );
+    }
+}
+
+#[test]
+fn the_model_knows_no_input_output_clock_or_json() {
+    let foreign = [
+        "serde",
+        "tokio",
+        "rusqlite",
+        "axum",
+        "std::fs",
+        "std::io",
+        "SystemTime",
+        "Timestamp::now",
+    ];
+    assert_none("the model is pure", lines_with("model", &foreign, &[]));
+}
+
+#[test]
+fn rules_know_no_http_sql_or_clock() {
+    let foreign = [
+        "axum",
+        "hyper",
+        "StatusCode",
+        "rusqlite",
+        "SELECT ",
+        "serde",
+        "SystemTime",
+        "tokio",
+    ];
+    assert_none("rules know only transactions", lines_with("rules", &foreign, &[]));
+}
+
+#[test]
+fn only_the_engine_knows_which_database_it_is() {
+    let dialect = [
+        "rusqlite",
+        "PRAGMA",
+        "pragma",
+        "SAVEPOINT",
+        "AUTOINCREMENT",
+        "sqlite_",
+        "BEGIN IMMEDIATE",
+    ];
+    assert_none(
+        "dialect is in the engine's file",
+        lines_with("", &dialect, &["store/sqlite.rs"]),
+    );
+}
+
+#[test]
+fn sql_is_in_the_store_and_status_codes_are_in_http() {
+    for layer in ["model", "rules", "http", "cli"] {
+        let sql = ["SELECT ", "INSERT INTO", "UPDATE vpc", "DELETE FROM"];
+        assert_none("SQL is in the store", lines_with(layer, &sql, &[]));
+    }
+    for layer in ["model", "store", "rules", "cli"] {
+        assert_none(
+            "status codes are in http",
+            lines_with(layer, &["StatusCode"], &[]),
+        );
+    }
+}
+
+#[test]
+fn time_and_chance_come_through_the_store() {
+    let direct = ["SystemTime", "Timestamp::now", "getrandom"];
+    // A request id is no secret and decides nothing.
+    let found = lines_with("", &direct, &["store/world.rs", "http/answering.rs"]);
+    assert_none("only the world has a clock and dice", found);
+}
+
+#[test]
+fn nothing_is_unwrapped_and_nothing_is_left_to_do() {
+    let words = [
+        ".unwrap()",
+        "todo!(",
+        "unimplemented!(",
+        "dbg!(",
+        "println!(",
+        "unsafe ",
+    ];
+    assert_none("code states its invariants", lines_with("", &words, &["main.rs"]));
+}
+
+#[test]
+fn every_file_says_what_it_is_for_and_no_room_is_a_lumber_room() {
+    for (file, text) in sources("") {
+        assert!(
+            text.starts_with("//!"),
+            "{file} does not open with what it is for"
+        );
+        let stem = Path::new(&file)
+            .file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        assert!(
+            !["utils", "util", "helpers", "common", "misc"].contains(&stem.as_str()),
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn licences_of_all_dependencies_are_allowed() {
+    let allowed = fs::read_to_string(root().join("deny.toml")).expect("deny.toml");
+    let allowed: toml::Table = allowed.parse().expect("deny.toml is TOML");
+    let allowed: Vec<&str> = allowed["licenses"]["allow"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|l| l.as_str())
+        .collect();
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let metadata = Command::new(cargo)
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--locked",
+            "--filter-platform",
+            "x86_64-unknown-linux-gnu",
+        ])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(
+        metadata.status.success(),
+        "{}",
+        String::from_utf8_lossy(&metadata.stderr)
+    );
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).expect("JSON");
+    let used: Vec<&Value> = metadata["resolve"]["nodes"]
+        .as_array()
+        .expect("nodes")
+        .iter()
+        .map(|n| &n["id"])
+        .collect();
+    for package in metadata["packages"].as_array().expect("packages") {
+        if !used.contains(&&package["id"]) {
+            continue;
+        }
+        let licence = package["license"].as_str().unwrap_or("none");
+        assert!(
+            is_allowed(licence, &allowed),
+            "{} has the licence {licence}",
+            package["name"]
+        );
+        let source = package["source"].as_str();
+        assert!(
+            source.is_none_or(|source| source.starts_with("registry+")),
+            "{} is from {source:?}",
+            package["name"]
+        );
+    }
+}
+
+/// `A OR B` needs one of them, `A AND B` both; Garth's dependencies use no deeper expressions.
+fn is_allowed(licence: &str, allowed: &[&str]) -> bool {
+    let licence = licence.replace(['(', ')'], "").replace('/', " OR ");
+    let good = |word: &str| allowed.contains(&word.trim());
+    licence
+        .split(" OR ")
+        .any(|either| either.split(" AND ").all(good))
+        || {
+            // `(A OR B) AND C`, written without its brackets.
+            licence.split(" AND ").all(|both| both.split(" OR ").any(good))
+        }
+}

@@ -1,0 +1,111 @@
+//! The README's tour, typed as written, gives the answers it shows.
+//!
+//! Only three things are replaced: where the binary is, the port (a free one is taken), and times.
+
+use std::path::Path;
+use std::process::Command;
+
+/// A command and what the README shows below it.
+struct Step {
+    command: String,
+    shown: String,
+}
+
+fn steps(readme: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut inside = false;
+    for line in readme.lines() {
+        match line {
+            "```console" => inside = true,
+            "```" => inside = false,
+            _ if !inside => {}
+            line => match (line.strip_prefix("$ "), steps.last_mut()) {
+                (Some(command), _) => steps.push(Step {
+                    command: command.to_owned(),
+                    shown: String::new(),
+                }),
+                (None, Some(step)) => step.shown += &format!("{line}\n"),
+                (None, None) => panic!("the tour begins with an answer: {line}"),
+            },
+        }
+    }
+    steps
+}
+
+/// Replaces every `2026-11-15T02:20:39` by a word.
+fn without_times(text: &str) -> String {
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let is_time = |text: &str| {
+        text.is_ascii()
+            && [(0, 4), (5, 7), (8, 10), (11, 13), (14, 16), (17, 19)]
+                .iter()
+                .all(|(a, b)| digits(&text[*a..*b]))
+            && (&text[4..5], &text[7..8], &text[10..11], &text[13..14]) == ("-", "-", "T", ":")
+    };
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        match rest.get(..19) {
+            Some(time) if is_time(time) => {
+                out += "TIME";
+                rest = &rest[19..];
+            }
+            _ => {
+                out.push(next);
+                rest = &rest[next.len_utf8()..];
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn the_tour_typed_as_written_gives_the_answers_it_shows() {
+    let readme =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");
+    let steps = steps(&readme);
+    assert!(steps.len() > 10, "the README has a tour");
+    let folder = std::env::temp_dir().join(format!("garth-tour-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+
+    let binaries = Path::new(env!("CARGO_BIN_EXE_garth"))
+        .parent()
+        .expect("a folder")
+        .display()
+        .to_string();
+    let serve = "garth serve --listen 127.0.0.1:0 >serve.out 2>serve.err & \
+                 server=$!; trap 'kill $server; wait $server' EXIT; \
+                 for _ in $(seq 300); do grep -q listening serve.out && break; sleep 0.1; done; \
+                 address=$(sed -n 's|.*http://\\([0-9.:]*\\) .*|\\1|p' serve.out | head -1)";
+    let mut script = String::new();
+    for (number, step) in steps.iter().enumerate() {
+        let command = step.command.replace("$PWD/target/release", &binaries);
+        let command = command
+            .replace("garth serve &", serve)
+            .replace("127.0.0.1:8080", "$address");
+        script += &format!("{command}\necho; echo '=== {number}'\n");
+    }
+    let ran = Command::new("bash")
+        .args(["-c", &script])
+        .current_dir(&folder)
+        .env_remove("GARTH_BOOTSTRAP_TOKEN")
+        .output()
+        .expect("bash runs");
+
+    let said = String::from_utf8_lossy(&ran.stdout);
+    let mut rest: &str = &said;
+    for (number, step) in steps.iter().enumerate() {
+        let mark = format!("=== {number}\n");
+        let (answer, after) = rest.split_once(&mark).unwrap_or_else(|| {
+            panic!(
+                "{} ended the tour: {}",
+                step.command,
+                String::from_utf8_lossy(&ran.stderr)
+            )
+        });
+        rest = after;
+        let (answer, shown) = (without_times(answer), without_times(&step.shown));
+        assert_eq!(answer.trim(), shown.trim(), "$ {}", step.command);
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+}
