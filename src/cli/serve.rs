@@ -10,7 +10,10 @@ use anyhow::{Context, bail, ensure};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use super::place::{Place, in_words, lock_file, parse_with};
 use super::settings::{LogFormat, Names, Profile, RegionSettings, Settings};
@@ -153,13 +156,19 @@ fn options_of(settings: &Settings) -> Options {
 
 fn start_logging(settings: &Settings) -> anyhow::Result<()> {
     let level = settings.log.as_deref().unwrap_or("info");
-    let filter = EnvFilter::try_new(level).with_context(|| format!("log: {level} is no log level"))?;
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+    let wanted: Targets = level
+        .parse()
+        .with_context(|| format!("log: {level} is no log level"))?;
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let log = tracing_subscriber::registry();
     match settings.log_format {
-        None | Some(LogFormat::Text) => lines.with_ansi(false).with_target(false).init(),
-        Some(LogFormat::Json) => lines.json().flatten_event(true).init(),
+        None | Some(LogFormat::Text) => {
+            log.with(lines.with_ansi(false).with_target(false).with_filter(wanted))
+                .init();
+        }
+        Some(LogFormat::Json) => log
+            .with(lines.json().flatten_event(true).with_filter(wanted))
+            .init(),
     }
     Ok(())
 }

@@ -63,7 +63,7 @@ fn draw(document: &Value) -> Markup {
             body {
                 header {
                     h1 { (text(&info["title"])) }
-                    p { (text(&info["description"])) }
+                    (paragraphs(&info["description"]))
                     p { a href="/openapi.json" { "The same as OpenAPI 3.1 (JSON)" } }
                 }
                 nav aria-label="Operations" { (contents(document)) }
@@ -103,12 +103,12 @@ fn draw_tag(document: &Value, tag: &Value) -> Markup {
     html! {
         section {
             h2 { (text(&tag["name"])) }
-            p { (text(&tag["description"])) }
+            (paragraphs(&tag["description"]))
             @for (path, method, operation) in operations(document, text(&tag["name"])) {
                 article id=(text(&operation["operationId"])) {
                     h3 { code { span class="method" { (method.to_uppercase()) } " " (path) } }
                     p class="summary" { (text(&operation["summary"])) }
-                    p { (text(&operation["description"])) }
+                    (paragraphs(&operation["description"]))
                     (draw_access(operation))
                     (draw_parameters(document, &document["paths"][path], operation))
                     (draw_body(document, operation))
@@ -205,7 +205,7 @@ fn draw_shape(name: &str, schema: &Value) -> Markup {
     html! {
         article id=(format!("shape-{name}")) {
             h3 { code { (name) } }
-            p { (text(&schema["description"])) }
+            (paragraphs(&schema["description"]))
             (draw_fields(schema))
         }
     }
@@ -273,6 +273,12 @@ fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     pointer
         .and_then(|pointer| document.pointer(pointer))
         .unwrap_or(value)
+}
+
+fn paragraphs(value: &Value) -> Markup {
+    html! {
+        @for paragraph in text(value).split("\n\n").filter(|text| !text.is_empty()) { p { (paragraph) } }
+    }
 }
 
 fn text(value: &Value) -> &str {
