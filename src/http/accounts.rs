@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
@@ -33,11 +32,11 @@ pub async fn quotas(State(app): State<App>, caller: Caller) -> Result<Response> 
     let view = QuotasView {
         vpcs_per_region: VpcsPerRegionView {
             limit: used.quota.vpcs_per_region,
-            used: used.vpcs.into_iter().collect(),
+            used: used.vpcs.iter().cloned().collect(),
         },
         subnets_per_vpc: LimitView {
             limit: used.quota.subnets_per_vpc,
         },
     };
-    Ok(answer::json(StatusCode::OK, &view))
+    Ok(answer::one(&used, &view))
 }

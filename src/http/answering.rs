@@ -19,7 +19,7 @@ use tower::ServiceExt;
 use super::error::{self, Cause};
 use super::limits::Verdict;
 use super::operations::Operation;
-use super::paths;
+use super::{answer, paths};
 use crate::model::reason::Code;
 
 const LONGEST_URI: usize = 8 * 1024;
@@ -29,6 +29,10 @@ const MOST_HEADERS: usize = 100;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const OAUTH_SCOPES: HeaderName = HeaderName::from_static("x-oauth-scopes");
 const ACCEPTED_SCOPES: HeaderName = HeaderName::from_static("x-accepted-oauth-scopes");
+/// The scopes of a token that is none.
+const UNKNOWN: HeaderValue = HeaderValue::from_static("unknown");
+/// The scopes an operation takes that asks for none.
+const ANY: HeaderValue = HeaderValue::from_static("*");
 
 /// What the door found out about a request, for its headers, its log line and the metrics.
 #[derive(Clone)]
@@ -130,32 +134,38 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 
 fn dress(mut response: Response, id: &HeaderValue) -> Response {
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
-        let cause = response.extensions_mut().remove::<Cause>();
-        let noted = response.extensions_mut().remove::<Noted>();
         let id = id.to_str().unwrap_or_default();
         let reason = format!("Internal error; tell your provider the request id {id}");
-        response = error::plain(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, &reason);
-        cause.map(|cause| response.extensions_mut().insert(cause));
-        noted.map(|noted| response.extensions_mut().insert(noted));
+        let told = error::plain(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, &reason);
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        response.headers_mut().extend(told.headers().clone());
+        *response.body_mut() = told.into_body();
     }
-    let noted = response.extensions().get::<Noted>().cloned();
-    let word = |text: Option<String>, otherwise: &'static str| {
-        text.and_then(|text| HeaderValue::try_from(text).ok())
-            .unwrap_or(HeaderValue::from_static(otherwise))
-    };
-    let accepted = word(noted.as_ref().map(|noted| noted.operation.accepted_scopes()), "*");
-    let held = word(noted.and_then(|noted| noted.scopes), "unknown");
+    let noted = response.extensions().get::<Noted>();
+    let word = |text: Option<String>| text.and_then(|text| HeaderValue::try_from(text).ok());
+    let accepted = word(noted.map(|noted| noted.operation.accepted_scopes()));
+    let held = word(noted.and_then(|noted| noted.scopes.clone()));
 
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.clone());
-    headers.insert(OAUTH_SCOPES, held);
-    headers.insert(ACCEPTED_SCOPES, accepted);
+    headers.insert(OAUTH_SCOPES, held.unwrap_or(UNKNOWN));
+    headers.insert(ACCEPTED_SCOPES, accepted.unwrap_or(ANY));
     for (name, value) in &COMMON {
         if !headers.contains_key(name) {
             headers.insert(name, value.clone());
         }
     }
     response
+}
+
+/// The headers of an answer to what never became a request.
+pub fn headers_without_a_request() -> HeaderMap {
+    let mut headers: HeaderMap = COMMON.iter().cloned().collect();
+    headers.insert(header::CONTENT_TYPE, answer::JSON);
+    headers.insert(REQUEST_ID, request_id(&HeaderMap::new()));
+    headers.insert(OAUTH_SCOPES, UNKNOWN);
+    headers.insert(ACCEPTED_SCOPES, ANY);
+    headers
 }
 
 const COMMON: [(HeaderName, HeaderValue); 14] = [

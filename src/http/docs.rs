@@ -62,7 +62,7 @@ fn draw(document: &Value) -> Markup {
             }
             body {
                 header {
-                    h1 { (text(&info["title"])) }
+                    h1 { (text(&info["title"])) " " small { (text(&info["version"])) } }
                     (paragraphs(&info["description"]))
                     p { a href="/openapi.json" { "The same as OpenAPI 3.1 (JSON)" } }
                 }
@@ -89,7 +89,7 @@ fn contents(document: &Value) -> Markup {
                 @for (path, method, operation) in operations(document, text(&tag["name"])) {
                     li {
                         a href=(format!("#{}", text(&operation["operationId"]))) {
-                            code { (method.to_uppercase()) " " (path) }
+                            code { (method.to_uppercase()) " " (full_path(document, path)) }
                         }
                     }
                 }
@@ -106,7 +106,7 @@ fn draw_tag(document: &Value, tag: &Value) -> Markup {
             (paragraphs(&tag["description"]))
             @for (path, method, operation) in operations(document, text(&tag["name"])) {
                 article id=(text(&operation["operationId"])) {
-                    h3 { code { span class="method" { (method.to_uppercase()) } " " (path) } }
+                    h3 { code { span class="method" { (method.to_uppercase()) } " " (full_path(document, path)) } }
                     p class="summary" { (text(&operation["summary"])) }
                     (paragraphs(&operation["description"]))
                     (draw_access(operation))
@@ -151,7 +151,7 @@ fn draw_parameters(document: &Value, path: &Value, operation: &Value) -> Markup 
                         tr {
                             td { code { (text(&parameter["name"])) } }
                             td { (text(&parameter["in"])) }
-                            td { (text(&parameter["description"])) }
+                            td { (text(&parameter["description"])) " " (bounds(&parameter["schema"])) }
                         }
                     }
                 }
@@ -195,8 +195,10 @@ fn draw_example(document: &Value, media: &Value) -> Markup {
         .map(|(_, example)| &resolve(document, example)["value"]);
     let example = media.get("example").or(named);
     html! {
-        @if let Some(example) = example {
-            pre { (serde_json::to_string_pretty(example).unwrap_or_default()) }
+        @match example {
+            None => {}
+            Some(Value::String(example)) => pre { (example) }
+            Some(example) => pre { (serde_json::to_string_pretty(example).unwrap_or_default()) }
         }
     }
 }
@@ -206,6 +208,7 @@ fn draw_shape(name: &str, schema: &Value) -> Markup {
         article id=(format!("shape-{name}")) {
             h3 { code { (name) } }
             (paragraphs(&schema["description"]))
+            p { (bounds(schema)) }
             (draw_fields(schema))
         }
     }
@@ -213,47 +216,94 @@ fn draw_shape(name: &str, schema: &Value) -> Markup {
 
 /// A link to a named shape, or the fields of one without a name.
 fn draw_schema(document: &Value, schema: &Value) -> Markup {
-    match schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
-        Some(name) if !document["components"]["schemas"][name].is_null() => {
-            html! { p { a href=(format!("#shape-{name}")) { code { (name) } } } }
-        }
+    match shape_name(schema) {
+        Some(name) if !document["components"]["schemas"][name].is_null() => html! { p { (kind_of(schema)) } },
         _ => draw_fields(schema),
     }
 }
 
 fn draw_fields(schema: &Value) -> Markup {
-    let required: Vec<_> = list(&schema["required"]).iter().map(text).collect();
     html! {
         @if schema["properties"].is_object() {
             table {
                 thead { tr { th { "Field" } th { "Type" } th { "Meaning" } } }
-                tbody {
-                    @for (name, field) in entries(&schema["properties"]) {
-                        tr {
-                            td { code { (name) } @if required.contains(&name) { " " span class="required" { "required" } } }
-                            td { (kind_of(field)) }
-                            td { (text(&field["description"])) }
-                        }
-                    }
-                }
+                tbody { (field_rows(schema, "")) }
             }
         }
     }
 }
 
-fn kind_of(schema: &Value) -> String {
-    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
-        return name.to_owned();
-    }
-    match &schema["type"] {
-        Value::String(kind) if kind == "array" => format!("list of {}", kind_of(&schema["items"])),
-        Value::String(kind) => kind.clone(),
-        Value::Array(kinds) => kinds.iter().map(text).collect::<Vec<_>>().join(" or "),
-        _ => {
-            let choices = list(&schema["oneOf"]).iter().chain(list(&schema["anyOf"]));
-            choices.map(kind_of).collect::<Vec<_>>().join(" or ")
+/// A row for each field, and below it the fields inside it.
+fn field_rows(schema: &Value, prefix: &str) -> Markup {
+    let required: Vec<_> = list(&schema["required"]).iter().map(text).collect();
+    html! {
+        @for (name, field) in entries(&schema["properties"]) {
+            tr {
+                td { code { (prefix) (name) } @if required.contains(&name) { " " span class="required" { "required" } } }
+                td { (kind_of(field)) }
+                td { (text(&field["description"])) " " (bounds(field)) }
+            }
+            (field_rows(field, &format!("{prefix}{name}.")))
+            (field_rows(&field["items"], &format!("{prefix}{name}[].")))
         }
     }
+}
+
+/// What a value must be besides its type.
+fn bounds(schema: &Value) -> String {
+    let number = |key: &str| schema[key].as_i64();
+    let mut bounds = Vec::new();
+    match (number("minLength"), number("maxLength")) {
+        (Some(least), Some(most)) => bounds.push(format!("{least} to {most} characters.")),
+        (None, Some(most)) => bounds.push(format!("At most {most} characters.")),
+        (Some(least), None) => bounds.push(format!("At least {least} characters.")),
+        (None, None) => {}
+    }
+    match (number("minimum"), number("maximum")) {
+        (Some(least), Some(most)) => bounds.push(format!("{least} to {most}.")),
+        (Some(least), None) => bounds.push(format!("At least {least}.")),
+        (None, Some(most)) => bounds.push(format!("At most {most}.")),
+        (None, None) => {}
+    }
+    let words: Vec<_> = list(&schema["enum"]).iter().map(text).collect();
+    if !words.is_empty() {
+        bounds.push(format!("One of {}.", words.join(", ")));
+    }
+    if let Some(only) = schema["const"].as_str() {
+        bounds.push(format!("Always {only}."));
+    }
+    if !schema["default"].is_null() {
+        bounds.push(format!("Default {}.", schema["default"]));
+    }
+    bounds.join(" ")
+}
+
+fn kind_of(schema: &Value) -> Markup {
+    if let Some(name) = shape_name(schema) {
+        return html! { a href=(format!("#shape-{name}")) { code { (name) } } };
+    }
+    match &schema["type"] {
+        Value::String(kind) if kind == "array" => html! { "list of " (kind_of(&schema["items"])) },
+        Value::String(kind) => html! { (kind) },
+        Value::Array(kinds) => html! { (kinds.iter().map(text).collect::<Vec<_>>().join(" or ")) },
+        _ => html! {
+            @for (at, choice) in list(&schema["oneOf"]).iter().chain(list(&schema["anyOf"])).enumerate() {
+                @if at > 0 { " or " }
+                (kind_of(choice))
+            }
+        },
+    }
+}
+
+fn shape_name(schema: &Value) -> Option<&str> {
+    schema["$ref"].as_str()?.rsplit('/').next()
+}
+
+/// The path from the root of the server.
+fn full_path(document: &Value, path: &str) -> String {
+    let own = document["paths"][path]["servers"][0]["url"].as_str();
+    let base = own.unwrap_or_else(|| text(&document["servers"][0]["url"]));
+    format!("{}{path}", base.trim_end_matches('/'))
 }
 
 fn operations<'a>(

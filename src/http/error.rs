@@ -61,13 +61,17 @@ pub fn plain(status: StatusCode, code: Code, reason: &str) -> Response {
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
         match self {
-            Error::Unauthenticated => plain(StatusCode::UNAUTHORIZED, Code::TokenInvalid, "Invalid Token"),
+            Error::Unauthenticated => {
+                let response = plain(StatusCode::UNAUTHORIZED, Code::TokenInvalid, "Invalid Token");
+                challenge(response, "Bearer error=\"invalid_token\"")
+            }
             Error::ScopeMissing { needed, held } => {
                 let reason = "Your OAuth token is not authorized to use this endpoint.";
                 let mut error = ErrorView::new(Code::ScopeMissing, reason);
                 error.required_scopes = Some(vec![needed.to_string()]);
                 error.held_scopes = Some(held.words());
-                json(StatusCode::UNAUTHORIZED, &ErrorsView { errors: vec![error] })
+                let response = json(StatusCode::UNAUTHORIZED, &ErrorsView { errors: vec![error] });
+                challenge(response, "Bearer error=\"insufficient_scope\"")
             }
             Error::Forbidden => plain(StatusCode::FORBIDDEN, Code::GrantMissing, "Unauthorized"),
             Error::WrongSide => plain(StatusCode::FORBIDDEN, Code::WrongSide, "Unauthorized"),
@@ -81,6 +85,13 @@ impl IntoResponse for Error {
             Error::Store(cause) => store_failure(&cause),
         }
     }
+}
+
+fn challenge(mut response: Response, how: &'static str) -> Response {
+    response
+        .headers_mut()
+        .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(how));
+    response
 }
 
 fn refused(errors: &[FieldError]) -> Response {

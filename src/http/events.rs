@@ -131,7 +131,10 @@ pub async fn stream(
     headers: HeaderMap,
 ) -> Result<Response> {
     if let Some(last) = headers.get("last-event-id") {
-        list.after = Some(last.to_str().unwrap_or("not a number").to_owned());
+        list.after = Some((
+            "Last-Event-ID",
+            last.to_str().unwrap_or("not a number").to_owned(),
+        ));
     }
     // Listening begins before looking, so that nothing falls between the two.
     let bell = app.store().bell().listen(caller.account);

@@ -57,7 +57,7 @@ impl FromRequestParts<App> for ListRequest {
             match key.as_ref() {
                 "page" => list.page = Some(value.into_owned()),
                 "page_size" => list.page_size = Some(value.into_owned()),
-                "after" => list.after = Some(value.into_owned()),
+                "after" => list.after = Some(("after", value.into_owned())),
                 _ => {}
             }
         }

@@ -15,6 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::answering;
 use crate::model::reason::Code;
 
 /// How long a connection may be silent between two requests.
@@ -108,11 +109,11 @@ impl Wire {
             r#"{{"errors":[{{"reason":"The request's head did not arrive in time","code":"{}"}}]}}"#,
             Code::HeaderTimeout.word()
         );
-        let answer = format!(
-            "HTTP/1.1 408 Request Timeout\r\ncontent-type: application/json\r\n\
-             content-length: {}\r\nconnection: close\r\n\r\n{body}",
-            body.len()
-        );
+        let mut answer = "HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n".to_owned();
+        for (name, value) in answering::headers_without_a_request().iter() {
+            answer += &format!("{name}: {}\r\n", value.to_str().unwrap_or_default());
+        }
+        answer += &format!("content-length: {}\r\n\r\n{body}", body.len());
         // It may be gone already; then nobody needs telling.
         let _ = self.stream.try_write(answer.as_bytes());
     }

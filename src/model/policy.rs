@@ -16,7 +16,7 @@ pub struct Policy {
 }
 
 /// How much an account may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Quota {
     pub vpcs_per_region: i64,
     pub subnets_per_vpc: i64,

@@ -12,7 +12,7 @@ use crate::model::user::{Email, NewUser, Username};
 use crate::store::{self, ReadTx, WriteTx};
 
 /// What an account may have, and what of it is used.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub struct QuotaUse {
     pub quota: Quota,
     /// VPCs in each region that has any.

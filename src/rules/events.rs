@@ -21,8 +21,7 @@ const NOTIFICATION: &str = "notification";
 const DAY: i64 = 24 * 60 * 60;
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Event>> {
-    let wanted = list.read(tx.policy(), &store::events::FIELDS)?;
-    let after = list.after()?;
+    let (wanted, after) = list.read_after(tx.policy(), &store::events::FIELDS)?;
     Ok(store::events::list(tx, reader(tx, caller), after, &wanted)?)
 }
 
@@ -34,12 +33,14 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: EventId) -> Result<Event> {
 /// Marks this event and all before it as seen by the caller.
 pub fn mark_seen(tx: &mut WriteTx, caller: &Caller, id: EventId, request: &Request) -> Result<()> {
     request.unchanged(&view(tx, caller, id)?)?;
+    request.asks_nothing()?;
     Ok(store::events::mark_seen(tx, caller.user(), id)?)
 }
 
 /// Marks this one event as read by the caller.
 pub fn mark_read(tx: &mut WriteTx, caller: &Caller, id: EventId, request: &Request) -> Result<()> {
     request.unchanged(&view(tx, caller, id)?)?;
+    request.asks_nothing()?;
     Ok(store::events::mark_read(tx, caller.user(), id)?)
 }
 

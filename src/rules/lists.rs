@@ -17,7 +17,8 @@ pub const FILTER: &str = "X-Filter";
 pub struct ListRequest {
     pub page: Option<String>,
     pub page_size: Option<String>,
-    pub after: Option<String>,
+    /// The last event a reader knows of, with the name of the field that told it.
+    pub after: Option<(&'static str, String)>,
     pub filter: Option<Result<Input, Reason>>,
 }
 
@@ -25,8 +26,27 @@ impl ListRequest {
     /// Reads the wishes against the fields a collection has, with all complaints at once.
     pub fn read(&self, policy: &Policy, fields: &'static [Field]) -> Result<Wanted> {
         let mut complaints = Vec::new();
-        let mut keep = |field: &str, reason| complaints.push(FieldError::on(field, reason));
+        let wanted = self.collect(policy, fields, &mut complaints);
+        unless(complaints, wanted)
+    }
 
+    /// The same for events, which can be asked for from one on.
+    pub fn read_after(&self, policy: &Policy, fields: &'static [Field]) -> Result<(Wanted, Option<EventId>)> {
+        let mut complaints = Vec::new();
+        let wanted = self.collect(policy, fields, &mut complaints);
+        let after = self.collect_after(&mut complaints);
+        unless(complaints, (wanted, after))
+    }
+
+    /// Only the id of the last event the caller knows of, if it wants those after it.
+    pub fn after(&self) -> Result<Option<EventId>> {
+        let mut complaints = Vec::new();
+        let after = self.collect_after(&mut complaints);
+        unless(complaints, after)
+    }
+
+    fn collect(&self, policy: &Policy, fields: &'static [Field], complaints: &mut Vec<FieldError>) -> Wanted {
+        let mut keep = |field: &str, reason| complaints.push(FieldError::on(field, reason));
         let number = whole(self.page.as_deref(), 1, 1..=i64::MAX).unwrap_or_else(|()| {
             let text = "Must be a whole number of 1 or more";
             keep("page", Reason::new(Code::PageInvalid, text));
@@ -38,36 +58,37 @@ impl ListRequest {
             keep("page_size", Reason::new(Code::PageSizeInvalid, text));
             Page::DEFAULT_SIZE
         });
-        let (filter, order) = match &self.filter {
-            None => (Filter::All(Vec::new()), None),
-            Some(Ok(input)) => filters::read(input, fields).unwrap_or_else(|reason| {
-                keep(FILTER, reason);
-                (Filter::All(Vec::new()), None)
-            }),
-            Some(Err(reason)) => {
-                keep(FILTER, reason.clone());
-                (Filter::All(Vec::new()), None)
-            }
+        let read = match &self.filter {
+            None => Ok((Filter::All(Vec::new()), None)),
+            Some(Ok(input)) => filters::read(input, fields),
+            Some(Err(reason)) => Err(reason.clone()),
         };
-
-        if complaints.is_empty() {
-            let page = Page { number, size };
-            Ok(Wanted { page, filter, order })
-        } else {
-            Err(Error::Refused(complaints))
-        }
+        let (filter, order) = read.unwrap_or_else(|reason| {
+            keep(FILTER, reason);
+            (Filter::All(Vec::new()), None)
+        });
+        let page = Page { number, size };
+        Wanted { page, filter, order }
     }
 
-    /// The id of the last event the caller knows of, if it wants those after it.
-    pub fn after(&self) -> Result<Option<EventId>> {
-        let Some(raw) = &self.after else { return Ok(None) };
+    fn collect_after(&self, complaints: &mut Vec<FieldError>) -> Option<EventId> {
+        let (field, raw) = self.after.as_ref()?;
         match whole(Some(raw), 0, 0..=i64::MAX) {
-            Ok(id) => Ok(Some(EventId(id))),
+            Ok(id) => Some(EventId(id)),
             Err(()) => {
                 let reason = Reason::new(Code::AfterInvalid, "Must be the id of an event, or 0");
-                Err(Error::Refused(vec![FieldError::on("after", reason)]))
+                complaints.push(FieldError::on(*field, reason));
+                None
             }
         }
+    }
+}
+
+fn unless<T>(complaints: Vec<FieldError>, read: T) -> Result<T> {
+    if complaints.is_empty() {
+        Ok(read)
+    } else {
+        Err(Error::Refused(complaints))
     }
 }
 

@@ -33,6 +33,11 @@ impl Request {
         }
     }
 
+    /// For an operation without fields: what came along is only checked for being readable.
+    pub fn asks_nothing(&self) -> Result<()> {
+        self.form().map(drop)
+    }
+
     pub fn form(&self) -> Result<Form<'_>> {
         match &self.body {
             Ok(object) => Ok(Form::new(object)),

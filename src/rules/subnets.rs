@@ -2,7 +2,7 @@
 //!
 //! Subnets that come with a new VPC are read here too, but made there, in one piece with it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::caller::Caller;
 use super::error::{Error, Result};
@@ -63,6 +63,7 @@ pub fn update(
 pub fn delete(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, id: SubnetId, request: &Request) -> Result<()> {
     let (subnet, vpc) = load_for(tx, caller, vpc, id, Permission::ReadWrite)?;
     request.unchanged(&subnet)?;
+    request.asks_nothing()?;
 
     store::subnets::delete(tx, subnet.id)?;
     events::record_subnet(tx, caller, Action::SubnetDelete, &subnet, &vpc)
@@ -110,21 +111,24 @@ pub fn read_draft(policy: &Policy, form: &mut Form) -> Draft {
 /// Complains of subnets of one new VPC that share a label or addresses: the later one is at fault.
 pub fn refuse_clashes(form: &mut Form, drafts: &[Option<Draft>]) {
     let mut labels = HashSet::new();
+    // Ranges that clash with none before them, by their first address: they do not overlap, so only
+    // the nearest can be hit.
+    let mut ranges: BTreeMap<u32, (Cidr, Option<&Label>)> = BTreeMap::new();
     for (at, draft) in drafts.iter().enumerate() {
-        let Some(draft) = draft else { continue };
-        if let Some(label) = &draft.label
+        let Some(Draft { label, ipv4 }) = draft else {
+            continue;
+        };
+        if let Some(label) = label
             && !labels.insert(label.as_str().to_ascii_lowercase())
         {
             form.refuse(format!("subnets[{at}].label"), label_taken());
         }
-        for earlier in drafts[..at].iter().flatten() {
-            if let (Some(range), Some(taken)) = (draft.ipv4, earlier.ipv4)
-                && range.overlaps(taken)
-            {
-                let reason = overlap(taken, earlier.label.as_ref());
-                form.refuse(format!("subnets[{at}].ipv4"), reason);
-                break;
+        let Some(range) = *ipv4 else { continue };
+        match ranges.range(..=range.last()).next_back() {
+            Some((_, (taken, whose))) if taken.overlaps(range) => {
+                form.refuse(format!("subnets[{at}].ipv4"), overlap(*taken, *whose));
             }
+            _ => drop(ranges.insert(range.first(), (range, label.as_ref()))),
         }
     }
 }

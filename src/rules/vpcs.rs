@@ -62,6 +62,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -> Result<()> {
     let vpc = load_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&vpc)?;
+    request.asks_nothing()?;
 
     for subnet in &vpc.subnets {
         store::subnets::delete(tx, subnet.id)?;
@@ -105,10 +106,9 @@ fn read_new(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<NewVp
         let text = format!("You may have at most {} VPCs in a region", quota.vpcs_per_region);
         form.refuse_whole(Reason::new(Code::QuotaExceeded, text));
     }
+    subnets::refuse_clashes(&mut form, &subnets);
     if subnets.len() as i64 > quota.subnets_per_vpc {
         form.refuse_whole(subnets::over_quota(quota));
-    } else {
-        subnets::refuse_clashes(&mut form, &subnets);
     }
     form.finish(|| {
         Some(NewVpc {

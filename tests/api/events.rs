@@ -97,6 +97,8 @@ async fn a_reader_that_remembers_the_last_id_misses_nothing() {
         let reply = ada.get(&format!("/account/events?after={bad}")).await;
         assert_eq!(reply.errors(), ["after after_invalid"], "{bad}");
     }
+    let both = ada.get("/account/events?after=x&page=0").await;
+    assert_eq!(both.errors(), ["page page_invalid", "after after_invalid"]);
 }
 
 #[tokio::test]

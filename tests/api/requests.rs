@@ -261,6 +261,34 @@ async fn only_json_is_taken_and_an_empty_body_of_any_type_is_fine_where_nothing_
 }
 
 #[tokio::test]
+async fn a_body_where_none_is_needed_must_still_be_readable() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    for (method, path) in [
+        (Method::POST, "/account/events/1/seen"),
+        (Method::POST, "/account/events/1/read"),
+        (Method::DELETE, "/vpcs/1/subnets/1"),
+        (Method::DELETE, "/vpcs/1"),
+    ] {
+        let call = || ada.call(method.clone(), path);
+        let other = call().header("content-type", "text/plain").body("hello").await;
+        assert_eq!(other.status, 415, "{method} {path}");
+        assert_eq!(
+            call().body("{").await.errors(),
+            ["- json_invalid"],
+            "{method} {path}"
+        );
+        assert_eq!(
+            call().body(vec![b' '; (1 << 20) + 1]).await.status,
+            413,
+            "{method} {path}"
+        );
+        assert_eq!(call().body("{\"x\": 1}").await.status, 200, "{method} {path}");
+    }
+}
+
+#[tokio::test]
 async fn a_body_of_a_mebibyte_is_read_and_one_byte_more_is_not() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;

@@ -102,7 +102,7 @@ async fn a_reader_that_comes_back_gets_what_it_missed() {
         .call(Method::GET, "/account/events/stream")
         .header("last-event-id", "x")
         .await;
-    assert_eq!(bad.errors(), ["after after_invalid"]);
+    assert_eq!(bad.errors(), ["Last-Event-ID after_invalid"]);
 }
 
 #[tokio::test]

@@ -117,6 +117,17 @@ async fn the_quota_of_a_vpc_holds_for_its_first_subnets_and_for_later_ones() {
     let subnet = |at: usize| json!({"label": format!("s{at}"), "ipv4": subnets[at]});
     let three = json!({"label": "core", "region": "us-east", "subnets": [subnet(0), subnet(1), subnet(2)]});
     assert_eq!(ada.post("/vpcs", three).await.errors(), ["- quota_exceeded"]);
+    let clashing = json!({"label": "core", "region": "us-east", "subnets": [subnet(0), subnet(1), subnet(1), subnet(0)]});
+    assert_eq!(
+        ada.post("/vpcs", clashing).await.errors(),
+        [
+            "subnets[2].label label_taken",
+            "subnets[2].ipv4 cidr_overlap",
+            "subnets[3].label label_taken",
+            "subnets[3].ipv4 cidr_overlap",
+            "- quota_exceeded",
+        ]
+    );
     ada.creates_vpc("core", &subnets[..2]).await;
     assert_eq!(
         ada.post("/vpcs/1/subnets", subnet(2)).await.errors(),
