@@ -1,5 +1,6 @@
 //! `garth account …`
 
+use anyhow::Context;
 use clap::Subcommand;
 use serde::Serialize;
 
@@ -91,9 +92,10 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
                 vpcs_per_region,
                 subnets_per_vpc,
             };
-            let account = store
+            let changed = store
                 .write(move |tx| accounts::set_quota(tx, AccountId(id), change))
-                .await?;
+                .await;
+            let account = changed.with_context(|| format!("account {id}"))?;
             let number =
                 |set: Option<i64>| set.map_or("the provider's default".to_owned(), |n| n.to_string());
             let sentence = format!(

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tracing_subscriber::Layer;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -43,28 +43,22 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     let store = Store::open_embedded(&folder, world)
         .with_context(|| format!("opening the store in {}", folder.display()))?;
     let _lock = lock(&folder)?;
-    let first = {
-        let given = given.clone();
-        let made = store
-            .write(move |tx| rules::accounts::bootstrap(tx, given.as_ref()))
-            .await;
-        made.map_err(in_words)?
-    };
-
-    let listener = listen(settings.listen.unwrap_or(([127, 0, 0, 1], 8080).into())).await?;
-    let address = listener.local_addr()?;
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let (stop, stopping) = watch::channel(false);
+    let listener = listen(settings.listen.unwrap_or(([127, 0, 0, 1], 8080).into())).await?;
     if let Some(metrics) = settings.metrics_listen {
         http::metrics::serve(listen(metrics).await?, stopping.clone()).await?;
     }
     wake::listen(&folder, store.clone());
+
+    // All that can fail has not: only now is a token made, because it is shown only once.
+    let first = bootstrap(&store, given.clone()).await?;
+    greet(listener.local_addr()?, first.as_ref(), given.is_some())?;
     tokio::spawn(sweep(store.clone()));
-    greet(address, first.as_ref(), given.is_some())?;
 
     let mut failed = store.failed();
     let app = App::new(store, options_of(&settings), stopping.clone());
     let serving = tokio::spawn(http::server::serve(listener, app, stopping));
-    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::select! {
         _ = term.recv() => {}
         _ = int.recv() => {}
@@ -156,9 +150,7 @@ fn options_of(settings: &Settings) -> Options {
 
 fn start_logging(settings: &Settings) -> anyhow::Result<()> {
     let level = settings.log.as_deref().unwrap_or("info");
-    let wanted: Targets = level
-        .parse()
-        .with_context(|| format!("log: {level} is no log level"))?;
+    let wanted = log_levels(level).with_context(|| format!("log: {level} is no log level"))?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let log = tracing_subscriber::registry();
     match settings.log_format {
@@ -173,6 +165,18 @@ fn start_logging(settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Reads `info,garth::store=debug`; a word that is no level is not taken for a module.
+fn log_levels(text: &str) -> anyhow::Result<Targets> {
+    let mut targets = Targets::new();
+    for part in text.split(',') {
+        targets = match part.split_once('=') {
+            Some((module, level)) => targets.with_target(module, level.parse::<LevelFilter>()?),
+            None => targets.with_default(part.parse::<LevelFilter>()?),
+        };
+    }
+    Ok(targets)
+}
+
 /// The token that whoever starts the server wants the first account to have.
 fn bootstrap_token() -> anyhow::Result<Option<TokenText>> {
     match std::env::var("GARTH_BOOTSTRAP_TOKEN") {
@@ -182,6 +186,14 @@ fn bootstrap_token() -> anyhow::Result<Option<TokenText>> {
             None => bail!("GARTH_BOOTSTRAP_TOKEN: must be 64 lower-case hexadecimal characters"),
         },
     }
+}
+
+/// Makes the first account and its token, if the store has none.
+async fn bootstrap(store: &Store, given: Option<TokenText>) -> anyhow::Result<Option<TokenText>> {
+    let made = store
+        .write(move |tx| rules::accounts::bootstrap(tx, given.as_ref()))
+        .await;
+    made.map_err(in_words)
 }
 
 /// Makes sure that no other server runs on this folder; the lock ends with the process.

@@ -4,6 +4,8 @@
 //! transaction; the knock only makes event streams look at once rather than at their next
 //! heartbeat.
 
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -11,15 +13,18 @@ use tokio::net::UnixListener;
 
 use crate::store::Store;
 
-fn socket(folder: &Path) -> PathBuf {
-    folder.join("wake.sock")
+const SOCKET: &str = "wake.sock";
+
+/// A short name for the socket in a folder that is open: the name of a socket may have only some
+/// hundred bytes, however deep the folder is.
+fn socket(folder: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}/{SOCKET}", folder.as_raw_fd()))
 }
 
 /// Rings for every knock. The caller holds the folder's lock, so an old socket is nobody's.
 pub fn listen(folder: &Path, store: Store) {
-    let path = socket(folder);
-    let _ = std::fs::remove_file(&path);
-    let listener = match UnixListener::bind(&path) {
+    let _ = std::fs::remove_file(folder.join(SOCKET));
+    let listener = match File::open(folder).and_then(|folder| UnixListener::bind(socket(&folder))) {
         Ok(listener) => listener,
         Err(cause) => {
             tracing::warn!(%cause, "no socket for the command line; streams hear of its changes late");
@@ -35,5 +40,5 @@ pub fn listen(folder: &Path, store: Store) {
 
 /// Knocks, if there is a server.
 pub fn poke(folder: &Path) {
-    let _ = UnixStream::connect(socket(folder));
+    let _ = File::open(folder).and_then(|folder| UnixStream::connect(socket(&folder)));
 }

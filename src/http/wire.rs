@@ -2,7 +2,8 @@
 //!
 //! A client that begins a request and does not finish its head in time is told so and cut off;
 //! one that stays silent between requests is let go. Timing a request's content and its answer is
-//! not done here: those who read and write them know what is too long.
+//! not done here: those who read and write them know what is too long. What the protocol's own
+//! reader refuses before it is a request is put into our error shape on its way out.
 
 use std::io;
 use std::pin::Pin;
@@ -64,8 +65,12 @@ pub struct Wire {
     phase: Phase,
     /// How many requests had begun when the phase was last looked at.
     begun: usize,
+    /// The first bytes of the connection, as long as they may be HTTP/2's.
+    opening: Vec<u8>,
     header_timeout: Duration,
     deadline: Pin<Box<Sleep>>,
+    /// Our own words, on their way out in place of the protocol's.
+    own: Vec<u8>,
 }
 
 impl Wire {
@@ -75,8 +80,10 @@ impl Wire {
             talk,
             phase: Phase::Idle,
             begun: 0,
+            opening: Vec::new(),
             header_timeout,
             deadline: Box::pin(sleep(IDLE)),
+            own: Vec::new(),
         }
     }
 
@@ -98,25 +105,77 @@ impl Wire {
         self.deadline.as_mut().reset(Instant::now() + patience);
     }
 
+    fn hear(&mut self, new: &[u8]) {
+        if self.phase == Phase::Idle && !new.is_empty() {
+            self.enter(Phase::Head, self.header_timeout);
+        }
+        if self.begun == 0 && self.phase == Phase::Head && self.opening.len() < HTTP2.len() {
+            self.opening
+                .extend(&new[..new.len().min(HTTP2.len() - self.opening.len())]);
+            if self.opening == HTTP2 {
+                self.phase = Phase::Multiplexed;
+            }
+        }
+    }
+
     /// The client has kept us waiting: true if it is to be cut off.
     fn is_too_late(&mut self, cx: &mut Context<'_>) -> bool {
-        let waiting = matches!(self.phase, Phase::Idle | Phase::Head);
+        let waiting = match self.phase {
+            Phase::Idle | Phase::Head => true,
+            Phase::Multiplexed => self.begun == 0,
+            Phase::Busy => false,
+        };
         waiting && self.deadline.as_mut().poll(cx).is_ready()
     }
 
-    fn tell_it_was_too_slow(&self) {
-        let body = format!(
-            r#"{{"errors":[{{"reason":"The request's head did not arrive in time","code":"{}"}}]}}"#,
-            Code::HeaderTimeout.word()
-        );
-        let mut answer = "HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n".to_owned();
-        for (name, value) in answering::headers_without_a_request().iter() {
-            answer += &format!("{name}: {}\r\n", value.to_str().unwrap_or_default());
-        }
-        answer += &format!("content-length: {}\r\n\r\n{body}", body.len());
-        // It may be gone already; then nobody needs telling.
-        let _ = self.stream.try_write(answer.as_bytes());
+    /// Whether these are the protocol's own words about a head it could not take. No request came of
+    /// it, so nobody but us can say it in JSON.
+    fn is_refusal(&self, bytes: &[u8]) -> bool {
+        let unbegun = self.talk.begun.load(Ordering::SeqCst) == self.begun;
+        self.phase == Phase::Head && unbegun && bytes.starts_with(b"HTTP/1.1 4")
     }
+
+    fn refuse(&mut self, bytes: &[u8]) {
+        self.own = match &bytes[9..12] {
+            b"414" => own_answer("414 URI Too Long", Code::UriTooLong, "The URL is too long"),
+            b"431" => {
+                let status = "431 Request Header Fields Too Large";
+                own_answer(
+                    status,
+                    Code::HeadersTooLarge,
+                    "There are too many headers, or they are too large",
+                )
+            }
+            _ => own_answer(
+                "400 Bad Request",
+                Code::HttpInvalid,
+                "This is not an HTTP request",
+            ),
+        };
+    }
+
+    /// Sends what is left of our own words.
+    fn poll_own(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.own.is_empty() {
+            let sent = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.own))?;
+            self.own.drain(..sent);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// An answer to what never became a request.
+fn own_answer(status: &str, code: Code, reason: &str) -> Vec<u8> {
+    let body = format!(
+        r#"{{"errors":[{{"reason":"{reason}","code":"{}"}}]}}"#,
+        code.word()
+    );
+    let mut answer = format!("HTTP/1.1 {status}\r\nconnection: close\r\n");
+    for (name, value) in answering::headers_without_a_request().iter() {
+        answer += &format!("{name}: {}\r\n", value.to_str().unwrap_or_default());
+    }
+    answer += &format!("content-length: {}\r\n\r\n{body}", body.len());
+    answer.into_bytes()
 }
 
 impl AsyncRead for Wire {
@@ -129,23 +188,21 @@ impl AsyncRead for Wire {
         wire.look();
         let before = buffer.filled().len();
         match Pin::new(&mut wire.stream).poll_read(cx, buffer) {
+            // The end of the stream, as if the client had closed it.
+            Poll::Pending if wire.is_too_late(cx) && wire.phase == Phase::Idle => Poll::Ready(Ok(())),
             Poll::Pending if wire.is_too_late(cx) => {
                 if wire.phase == Phase::Head {
-                    wire.tell_it_was_too_slow();
+                    let reason = "The request's head did not arrive in time";
+                    let answer = own_answer("408 Request Timeout", Code::HeaderTimeout, reason);
+                    // It may be gone already; then nobody needs telling.
+                    let _ = wire.stream.try_write(&answer);
                 }
-                // The end of the stream, as if the client had closed it.
-                Poll::Ready(Ok(()))
+                Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }
             Poll::Pending => Poll::Pending,
             Poll::Ready(read) => {
                 read?;
-                let new = &buffer.filled()[before..];
-                if wire.phase == Phase::Idle && !new.is_empty() {
-                    match wire.begun == 0 && new.starts_with(&HTTP2[..new.len().min(HTTP2.len())]) {
-                        true => wire.phase = Phase::Multiplexed,
-                        false => wire.enter(Phase::Head, wire.header_timeout),
-                    }
-                }
+                wire.hear(&buffer.filled()[before..]);
                 Poll::Ready(Ok(()))
             }
         }
@@ -153,28 +210,42 @@ impl AsyncRead for Wire {
 }
 
 impl AsyncWrite for Wire {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let wire = self.get_mut();
+        if wire.is_refusal(bytes) {
+            wire.refuse(bytes);
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        Pin::new(&mut wire.stream).poll_write(cx, bytes)
     }
 
     fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, parts)
+        let wire = self.get_mut();
+        let first = parts.iter().find(|part| !part.is_empty());
+        if let Some(first) = first.filter(|first| wire.is_refusal(first)) {
+            wire.refuse(first);
+            return Poll::Ready(Ok(parts.iter().map(|part| part.len()).sum()));
+        }
+        Pin::new(&mut wire.stream).poll_write_vectored(cx, parts)
     }
 
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let wire = self.get_mut();
+        ready!(wire.poll_own(cx))?;
+        Pin::new(&mut wire.stream).poll_flush(cx)
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let wire = self.get_mut();
+        ready!(wire.poll_own(cx))?;
+        Pin::new(&mut wire.stream).poll_shutdown(cx)
     }
 }

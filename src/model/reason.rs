@@ -42,6 +42,7 @@ codes! {
     // The request as such.
     NotFound = "not_found",
     MethodNotAllowed = "method_not_allowed",
+    HttpInvalid = "http_invalid",
     UriTooLong = "uri_too_long",
     HeadersTooLarge = "headers_too_large",
     BodyTooLarge = "body_too_large",

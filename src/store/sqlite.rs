@@ -8,7 +8,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ const QUEUE: usize = 4096;
 /// How many jobs share a commit at most.
 pub const GROUP: usize = 256;
 /// How many pages the log may hold before they are moved into the database file.
-const LOG_PAGES: i32 = 4000;
+const LOG_PAGES: i32 = 1000;
 /// 3.51.3 mends a fault of the write-ahead log that could lose a commit.
 const OLDEST: i32 = 3_051_003;
 
@@ -66,6 +66,13 @@ impl Sqlite {
         let (writes, jobs) = bounded::<Box<dyn WriteJob>>(QUEUE);
         let (failing, failed) = watch::channel(false);
         let stopped = Arc::new(AtomicBool::new(false));
+        let log_pages = Arc::new(AtomicI32::new(0));
+        let counted = log_pages.clone();
+        let count = move |_: &mut rusqlite::hooks::Wal, pages| {
+            counted.store(pages, Ordering::Relaxed);
+            Ok(())
+        };
+        writer.wal_hook(Some(count)).map_err(database)?;
         let writer = Writer {
             connection: writer,
             jobs,
@@ -74,6 +81,7 @@ impl Sqlite {
             stopped: stopped.clone(),
             failing,
             group,
+            log_pages,
         };
         spawn("store-write".to_owned(), move || writer.run())?;
         Ok(Self {
@@ -137,6 +145,8 @@ struct Writer {
     stopped: Arc<AtomicBool>,
     failing: watch::Sender<bool>,
     group: usize,
+    /// How many pages the log had after the last commit.
+    log_pages: Arc<AtomicI32>,
 }
 
 impl Writer {
@@ -167,6 +177,7 @@ impl Writer {
         run_command(&self.connection, "BEGIN IMMEDIATE")?;
         let done = self.run_jobs(batch).and_then(|touched| {
             run_command(&self.connection, "COMMIT")?;
+            self.shorten_log()?;
             Ok(touched)
         });
         match done {
@@ -181,6 +192,18 @@ impl Writer {
                 }
                 Err(cause)
             }
+        }
+    }
+
+    /// Moves the log into the database file when it has grown long. That flushes the file, so it
+    /// belongs to the commit: if it fails, the commit is not acknowledged.
+    fn shorten_log(&self) -> Result<(), StoreError> {
+        if self.log_pages.load(Ordering::Relaxed) < LOG_PAGES {
+            return Ok(());
+        }
+        match (&self.connection).query("PRAGMA wal_checkpoint(PASSIVE)", &[]) {
+            Err(StoreError::Unavailable(_)) | Ok(_) => Ok(()),
+            Err(cause) => Err(cause),
         }
     }
 
@@ -239,19 +262,12 @@ fn open_writer(file: &Path) -> Result<Connection, StoreError> {
     }
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = open(file, flags)?;
+    let connection = open(file, flags)?;
     pragma(&connection, "journal_mode", "wal", Some("wal"))?;
     pragma(&connection, "synchronous", "full", Some("2"))?;
     pragma(&connection, "foreign_keys", "on", Some("1"))?;
     // SQLite's own checkpoint after a commit swallows its errors; a flush that fails must not be.
-    let checkpoint = |wal: &mut rusqlite::hooks::Wal, pages: i32| match pages {
-        LOG_PAGES.. => match wal.checkpoint() {
-            Err(e) if e.sqlite_error_code() == Some(ErrorCode::SystemIoFailure) => Err(e),
-            _ => Ok(()),
-        },
-        _ => Ok(()),
-    };
-    connection.wal_hook(Some(checkpoint)).map_err(database)?;
+    pragma(&connection, "wal_autocheckpoint", "0", Some("0"))?;
     Ok(connection)
 }
 

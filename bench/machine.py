@@ -1,0 +1,138 @@
+"""The machine under the benchmarks: what is built, and the servers that run on it."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections import namedtuple
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TOKEN = "be" * 32
+START_SECONDS = 20
+STOP_SECONDS = 10
+TICKS = os.sysconf("SC_CLK_TCK")
+
+Programs = namedtuple("Programs", "target garth baseline")
+
+
+class Trouble(Exception):
+    """Why nothing could be measured, for whoever started the run."""
+
+
+def build():
+    command = ["cargo", "build", "--release", "--bin", "garth", "--example", "baseline"]
+    print(f"$ {' '.join(command)}", flush=True)
+    try:
+        if subprocess.run(command, cwd=ROOT).returncode != 0:
+            raise Trouble("the build failed; its messages are above")
+        command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
+        metadata = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+    except FileNotFoundError:
+        raise Trouble("cargo is not there: install Rust (https://rustup.rs)") from None
+    target = Path(json.loads(metadata)["target_directory"])
+    return Programs(target, target / "release" / "garth", target / "release" / "examples" / "baseline")
+
+
+def copy(programs, folder):
+    """The same programs where another build, meanwhile, does not replace them."""
+    return programs._replace(
+        garth=shutil.copy2(programs.garth, folder), baseline=shutil.copy2(programs.baseline, folder)
+    )
+
+
+def describe():
+    """What a reader of the figures has to know of where they come from."""
+    command = ["git", "describe", "--always", "--dirty"]
+    commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    load = os.getloadavg()[0]
+    return f"Garth {commit or 'outside git'}, {os.cpu_count()} cores, load {load:.2f} before the run\n"
+
+
+def refuse_memory_disk(folder):
+    """A flush costs nothing there, so that nothing would be learnt about durable writes."""
+    kind = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True).stdout.strip()
+    if kind in ("tmpfs", "ramfs"):
+        raise Trouble(f"{folder} is in memory: set CARGO_TARGET_DIR to a folder on a disk")
+
+
+class Server:
+    """A server of this run. Leaving its `with` ends it, by its process id."""
+
+    def __init__(self, command, log):
+        self.log = Path(log)
+        # Settings of whoever runs this must not reach the servers.
+        env = {name: value for name, value in os.environ.items() if not name.startswith("GARTH_")}
+        env["GARTH_BOOTSTRAP_TOKEN"] = TOKEN
+        with open(self.log, "wb") as out:
+            ways = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
+            self.process = subprocess.Popen(command, env=env, **ways)
+        try:
+            self.url = self._wait_until_it_listens()
+        except BaseException:
+            self.end()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def cpu_seconds(self):
+        """User and system time of all its threads so far."""
+        try:
+            stat = Path(f"/proc/{self.process.pid}/stat").read_text()
+        except FileNotFoundError:
+            raise self.trouble("has ended") from None
+        # The second field is a name in parentheses that may contain anything.
+        fields = stat.rpartition(")")[2].split()
+        utime, stime = int(fields[11]), int(fields[12])
+        return (utime + stime) / TICKS
+
+    def get(self, path):
+        return self._request(urllib.request.Request(self.url + path))
+
+    def post(self, path, value):
+        body = json.dumps(value).encode()
+        return self._request(urllib.request.Request(self.url + path, data=body, method="POST"))
+
+    def trouble(self, what):
+        said = self.log.read_text(errors="replace").strip() or "nothing"
+        program, pid = self.process.args[0], self.process.pid
+        return Trouble(f"{program} (process {pid}) {what}. It said:\n{said[-2000:]}")
+
+    def _request(self, request):
+        request.add_header("Authorization", f"Bearer {TOKEN}")
+        request.add_header("Content-Type", "application/json")
+        try:
+            with urllib.request.urlopen(request, timeout=10) as response:
+                return response.read()
+        except urllib.error.HTTPError as answer:
+            raise self.trouble(f"answered {answer.code}: {answer.read()[:500]!r}") from None
+        except OSError as cause:
+            raise self.trouble(f"did not answer: {cause}") from None
+
+    def _wait_until_it_listens(self):
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            found = re.search(r"listening on (http://[\d.]+:\d+)\b.*\n", self.log.read_text(errors="replace"))
+            if found:
+                return found[1]
+            if self.process.poll() is not None:
+                raise self.trouble("could not start")
+            time.sleep(0.01)
+        raise self.trouble(f"did not listen within {START_SECONDS} seconds")

@@ -1,0 +1,113 @@
+//! A small HTTP/1.1 client that hides nothing: one connection, no retries, no redirects.
+
+use std::io;
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+
+use crate::connection::{Connection, Reply, number, text};
+
+/// A user with a token, on a connection that is kept for the next request.
+pub struct Client {
+    address: SocketAddr,
+    token: String,
+    connection: Option<Connection>,
+}
+
+impl Client {
+    pub fn new(address: SocketAddr, token: &str) -> Self {
+        Self {
+            address,
+            token: token.to_owned(),
+            connection: None,
+        }
+    }
+
+    pub fn get(&mut self, path: &str) -> Reply {
+        self.send("GET", path, None)
+    }
+
+    pub fn post(&mut self, path: &str, body: Value) -> Reply {
+        self.send("POST", path, Some(&body))
+    }
+
+    pub fn delete(&mut self, path: &str) -> Reply {
+        self.send("DELETE", path, None)
+    }
+
+    /// Creates an empty VPC; its id.
+    pub fn creates_vpc(&mut self, label: &str) -> i64 {
+        let made = self.post("/v4/vpcs", json!({"label": label, "region": "us-east"}));
+        number(&made.ok()["id"])
+    }
+
+    /// All items of a list, page after page.
+    pub fn all(&mut self, path: &str) -> Vec<Value> {
+        let (mut items, mut page) = (Vec::new(), 1);
+        loop {
+            let mut list = self.get(&format!("{path}?page_size=500&page={page}")).ok();
+            let Value::Array(data) = list["data"].take() else {
+                panic!("no list: {list}")
+            };
+            items.extend(data);
+            if list["pages"] == page {
+                return items;
+            }
+            page += 1;
+        }
+    }
+
+    /// The labels of all VPCs, oldest first.
+    pub fn vpc_labels(&mut self) -> Vec<String> {
+        let vpcs = self.all("/v4/vpcs");
+        vpcs.iter().map(|vpc| text(&vpc["label"])).collect()
+    }
+
+    fn send(&mut self, method: &str, path: &str, body: Option<&Value>) -> Reply {
+        let answered = self.try_send(method, path, body);
+        answered.unwrap_or_else(|e| panic!("{method} {path}: {e}"))
+    }
+
+    /// An error leaves it open whether the request was carried out.
+    pub fn try_send(&mut self, method: &str, path: &str, body: Option<&Value>) -> io::Result<Reply> {
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => Connection::open(self.address)?,
+        };
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let length = body.len();
+        let extra = format!("content-length: {length}\r\ncontent-type: application/json\r\n");
+        connection.send(format!("{}{body}", self.head(method, path, &extra)))?;
+        let reply = connection.reply_to(method)?;
+        if reply.header("connection") != Some("close") {
+            self.connection = Some(connection);
+        }
+        Ok(reply)
+    }
+
+    /// The head of a request, for tests that send it themselves.
+    pub fn head(&self, method: &str, path: &str, extra: &str) -> String {
+        let token = &self.token;
+        format!("{method} {path} HTTP/1.1\r\nhost: garth\r\nauthorization: Bearer {token}\r\n{extra}\r\n")
+    }
+
+    pub fn stream(&self) -> Stream {
+        let mut connection = Connection::open(self.address).expect("the server accepts connections");
+        let head = self.head("GET", "/v4/account/events/stream", "");
+        connection.send(head).expect("a request can be sent");
+        let reply = connection.head().expect("a stream begins with a head");
+        assert_eq!(reply.status, 200);
+        Stream(connection)
+    }
+}
+
+/// Server-sent events as they come.
+pub struct Stream(Connection);
+
+impl Stream {
+    /// The next piece; `None` if the stream was ended in an orderly way.
+    pub fn next(&mut self) -> Option<String> {
+        let chunk = self.0.chunk().expect("a stream is not cut off");
+        chunk.map(|bytes| String::from_utf8(bytes).expect("events are text"))
+    }
+}

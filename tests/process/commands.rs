@@ -1,0 +1,135 @@
+//! The commands themselves: what they print, and what they say when they cannot do it.
+
+use std::fs::File;
+
+use serde_json::{Value, json};
+
+use crate::harness::Folder;
+use crate::process::{Ended, Process};
+
+#[test]
+fn every_command_prints_words_for_people_and_json_for_programs() {
+    let folder = Folder::new("words");
+    let server = folder.start();
+
+    let account = folder.json("account create --email it@acme.example --company Acme");
+    assert_eq!((&account["id"], &account["company"]), (&json!(2), &json!("Acme")));
+    assert_eq!(folder.json("account list")[1]["email"], "it@acme.example");
+    assert!(folder.run("account list").contains("Acme"));
+    let quota = folder.json("account quota 2 --subnets-per-vpc 7");
+    assert_eq!(
+        (&quota["subnets_per_vpc"], &quota["vpcs_per_region"]),
+        (&json!(7), &Value::Null)
+    );
+
+    let ada = folder.json("user create --account 2 --username ada --email ada@acme.example --restricted");
+    assert_eq!(
+        (&ada["account_id"], &ada["restricted"]),
+        (&json!(2), &json!(true))
+    );
+    let grace = folder.run("user create --staff --username grace --email grace@desk.example");
+    assert_eq!(grace, "made user grace\n");
+    let ada = folder.json("user grant ada --global add_vpc --account-access read_only");
+    assert_eq!(
+        (&ada["global"], &ada["account_access"]),
+        (&json!(["add_vpcs"]), &json!("read_only"))
+    );
+
+    let printed = folder.run("token create --user ada --scopes vpc:read_write,events --label laptop");
+    let token = printed.trim_end();
+    assert_eq!(printed, format!("{token}\n"), "the token is printed alone");
+    assert!(
+        token.len() == 64 && token.bytes().all(|b| b.is_ascii_hexdigit()),
+        "{printed}"
+    );
+    assert_eq!(server.client_with(token).get("/v4/vpcs").ok()["results"], 0);
+    let listed = folder.json("token list --user ada");
+    assert_eq!(listed[0]["label"], "laptop");
+    assert_eq!(listed[0]["scopes"], "events:read_write vpc:read_write");
+    let listed = folder.run("token list --user ada");
+    assert!(listed.contains("laptop") && !listed.contains(token), "{listed}");
+
+    let (id, token) = folder.make_token("grace");
+    assert_eq!(server.client_with(&token).get("/v4/vpcs").code(), "wrong_side");
+    assert_eq!(
+        folder.run(&format!("token revoke {id}")),
+        format!("revoked token {id}\n")
+    );
+    assert_eq!(folder.json("token list --user grace"), json!([]));
+}
+
+#[test]
+fn a_command_that_cannot_do_it_says_why_and_prints_nothing_else() {
+    let folder = Folder::new("refusals");
+    let server = folder.start();
+    folder.run("user create --staff --username grace --email grace@desk.example");
+    let mut wrong = Vec::new();
+    for (words, says) in [
+        (
+            "user create --email a@b.example --username ada --account 99",
+            "account 99: not found",
+        ),
+        (
+            "user create --email a@b.example --username admin --account 1",
+            "Username is taken",
+        ),
+        (
+            "user create --email a@b.example --username a--b --account 1",
+            "--username",
+        ),
+        ("user create --email a@b.example --username ada", "--account"),
+        (
+            "user create --email a@b.example --username ada --account 1 --staff",
+            "--staff",
+        ),
+        ("user create --email ada --username ada --account 1", "--email"),
+        ("user grant nobody --global add_vpcs", "nobody: not found"),
+        ("user grant grace --global add_vpcs", "staff take no grants"),
+        ("user grant admin --global add_all", "--global"),
+        ("user grant admin --vpc 99=read_write", "no VPC 99"),
+        ("user grant admin --vpc 1=sometimes", "read_only or read_write"),
+        ("account create --email nobody", "e-mail address"),
+        ("account quota 99", "account 99"),
+        ("account quota 99 --vpcs-per-region 5", "account 99"),
+        ("account quota 1 --vpcs-per-region -5", "-5"),
+        ("token create --user nobody", "nobody: not found"),
+        ("token create --user admin --scopes vpcs:write", "vpcs:write"),
+        ("token create --user admin --expiry soon", "soon"),
+        ("token create --user admin --expiry 0s", "--expiry"),
+        ("token list --user nobody", "nobody: not found"),
+        (
+            "token list --user admin --data elsewhere",
+            "no store in elsewhere",
+        ),
+        ("token revoke 99", "token 99: not found"),
+    ] {
+        let ended = Process::spawn(&mut folder.garth(words)).ended();
+        if !is_refusal(&ended, says) {
+            wrong.push(format!("garth {words}: {says:?} was expected: {ended:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(server.client().get("/v4/vpcs").status, 200);
+}
+
+#[test]
+fn a_password_is_read_from_standard_input_and_must_be_good() {
+    let folder = Folder::new("password");
+    let _server = folder.start();
+    let create = |username: &str, password: &str| {
+        let typed = File::open(folder.write("typed", password)).expect("it was just written");
+        let user = "user create --account 1 --email a@b.example --password-stdin --username";
+        Process::spawn(folder.garth(user).arg(username).stdin(typed)).ended()
+    };
+    assert_eq!(create("ada", "correct horse battery staple\n").code, Some(0));
+    let refused = create("bob", "too-brief\n");
+    assert!(
+        is_refusal(&refused, "password: Must have at least 11 characters"),
+        "{refused:?}"
+    );
+    assert!(!refused.stderr.contains("too-brief"), "{refused:?}");
+}
+
+fn is_refusal(ended: &Ended, says: &str) -> bool {
+    matches!(ended.code, Some(1..)) && ended.stdout.is_empty() && ended.stderr.contains(says)
+}

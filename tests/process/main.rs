@@ -1,0 +1,26 @@
+//! What only the real program can prove: `garth` runs here as child processes, is killed, stopped,
+//! starved of its disk and talked to byte by byte. What the interface does is tested in `tests/api`.
+//!
+//! Every test has a folder of its own and ends only the processes it started. Nothing is timed but
+//! what the server itself promises to time; everything else is waited for.
+
+#![forbid(unsafe_code)]
+
+mod beside;
+mod bootstrap;
+mod client;
+mod commands;
+mod connection;
+mod crash;
+mod fsync;
+mod harness;
+mod ledger;
+mod limits;
+mod process;
+mod profiles;
+mod secrets;
+mod settings;
+mod slow;
+mod stopping;
+mod wire;
+mod wrong_settings;

@@ -1,0 +1,131 @@
+//! Settings that shape what clients see: the public service's limits, spellings, regions, ranges.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::connection::text;
+use crate::harness::{Folder, Server};
+
+#[test]
+fn the_upstream_profile_has_the_public_limits_and_single_settings_still_win() {
+    let folder = Folder::new("upstream");
+    let server = Server::start(folder.serve().args(["--profile", "upstream"]));
+    let mut client = server.client();
+    let refused = client.get("/v4/vpcs?page_size=24");
+    assert_eq!(refused.json()["errors"][0]["reason"], "Must be 25-500");
+    let list = client.get("/v4/vpcs?page_size=25");
+    assert_eq!(list.header("x-ratelimit-limit"), Some("200"));
+    assert!(list.header("x-ratelimit-remaining").is_some() && list.header("x-ratelimit-reset").is_some());
+    let quotas = client.get("/v4/account/quotas").ok();
+    assert_eq!(quotas["vpcs_per_region"]["limit"], 10);
+    assert_eq!(quotas["subnets_per_vpc"]["limit"], 10);
+    let create = |client: &mut Client, label: &str, region: &str| {
+        client.post("/v4/vpcs", json!({"label": label, "region": region}))
+    };
+    assert_eq!(create(&mut client, "core", "us-east").code(), "region_invalid");
+    for number in 0..10 {
+        create(&mut client, &format!("core-{number}"), "us-ord").ok();
+    }
+    assert_eq!(create(&mut client, "one-more", "us-ord").code(), "quota_exceeded");
+    drop(server);
+
+    let single = [
+        "--profile",
+        "upstream",
+        "--page-size-min",
+        "1",
+        "--rate-limit-enabled",
+        "false",
+    ];
+    let server = Server::start(folder.serve().args(single));
+    let list = server.client().get("/v4/vpcs?page_size=1");
+    assert_eq!((list.status, list.header("x-ratelimit-limit")), (200, None));
+}
+
+#[test]
+fn wire_names_trim_the_subnet_to_one_spelling() {
+    let folder = Folder::new("names");
+    let body =
+        json!({"label": "core", "region": "us-east", "subnets": [{"label": "web", "ipv4": "10.0.0.0/24"}]});
+    folder.start().client().post("/v4/vpcs", body).ok();
+    for (names, linodes, computes) in [
+        ("both", true, true),
+        ("linode", true, false),
+        ("compute", false, true),
+    ] {
+        let server = Server::start(folder.serve().args(["--wire-names", names]));
+        let subnet = server.client().get("/v4/vpcs").ok()["data"][0]["subnets"][0].take();
+        let spelled = (subnet.get("linodes").is_some(), subnet.get("computes").is_some());
+        assert_eq!(spelled, (linodes, computes), "{names}: {subnet}");
+    }
+}
+
+#[test]
+fn regions_of_the_file_replace_the_built_in_ones() {
+    let folder = Folder::new("regions");
+    let file = folder.write(
+        "garth.toml",
+        r#"
+        [[regions]]
+        id = "lab"
+        label = "Basement, HQ"
+        country = "ch"
+        resolvers = { ipv4 = "10.9.9.9", ipv6 = "" }
+
+        [[regions]]
+        id = "attic"
+        capabilities = ["Linodes"]
+        "#,
+    );
+    let server = Server::start(folder.serve().arg("--config").arg(file));
+    let mut client = server.client();
+    let regions = client.all("/v4/regions");
+    let ids: Vec<_> = regions.iter().map(|region| text(&region["id"])).collect();
+    assert_eq!(ids, ["lab", "attic"]);
+    assert_eq!(regions[0]["label"], "Basement, HQ");
+    assert_eq!(regions[0]["resolvers"]["ipv4"], "10.9.9.9");
+    let mut create = |region: &str| client.post("/v4/vpcs", json!({"label": region, "region": region}));
+    create("lab").ok();
+    for region in ["attic", "us-east"] {
+        let refused = create(region).json()["errors"][0].take();
+        assert_eq!(refused["field"], "region");
+        assert!(
+            text(&refused["reason"]).starts_with("region is not valid"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn forbidden_ranges_are_what_the_provider_says() {
+    let folder = Folder::new("ranges");
+    for (setting, range, code) in [
+        (None, "192.168.128.0/24", Some("cidr_forbidden")),
+        (None, "10.0.0.0/24", None),
+        (
+            Some("10.0.0.0/16,172.16.0.0/12"),
+            "10.0.1.0/24",
+            Some("cidr_forbidden"),
+        ),
+        (
+            Some("10.0.0.0/16,172.16.0.0/12"),
+            "172.20.0.0/24",
+            Some("cidr_forbidden"),
+        ),
+        (Some("10.0.0.0/16,172.16.0.0/12"), "192.168.128.0/24", None),
+        (Some(""), "192.168.128.0/24", None),
+    ] {
+        let mut serve = folder.serve();
+        serve.args(setting.map(|ranges| format!("--forbidden-ranges={ranges}")));
+        let server = Server::start(&mut serve);
+        let mut client = server.client();
+        let vpc = client.creates_vpc(&format!("core-{}", getrandom::u32().expect("randomness")));
+        let subnet = json!({"label": "web", "ipv4": range});
+        let reply = client.post(&format!("/v4/vpcs/{vpc}/subnets"), subnet);
+        let told = match reply.status {
+            200 => Value::Null,
+            _ => json!(reply.code()),
+        };
+        assert_eq!(told, json!(code), "{range} beside {setting:?}");
+    }
+}

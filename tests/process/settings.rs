@@ -1,0 +1,169 @@
+//! Where settings come from, which of them wins, and what becomes of wrong ones.
+
+use std::net::{SocketAddr, TcpListener};
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::client::Client;
+use crate::harness::{Folder, Server, TOKEN};
+
+#[test]
+fn a_flag_wins_over_the_environment_and_that_over_the_file() {
+    let folder = Folder::new("order");
+    let file = folder.write("garth.toml", "page_size_min = 7");
+    let smallest_page = |serve: &mut Command| {
+        let refused = Server::start(serve).client().get("/v4/vpcs?page_size=0");
+        refused.json()["errors"][0]["reason"].take()
+    };
+
+    let mut serve = folder.serve();
+    assert_eq!(smallest_page(&mut serve), "Must be 1-500");
+    serve.env("GARTH_CONFIG", file);
+    assert_eq!(smallest_page(&mut serve), "Must be 7-500");
+    serve.env("GARTH_PAGE_SIZE_MIN", "8");
+    assert_eq!(smallest_page(&mut serve), "Must be 8-500");
+    serve.args(["--page-size-min", "9"]);
+    assert_eq!(smallest_page(&mut serve), "Must be 9-500");
+}
+
+#[test]
+fn every_setting_can_be_given_in_each_of_the_three_ways() {
+    let metrics = free_address();
+    let folder = Folder::new("flags");
+    let mut flags = bare(&folder);
+    flags.args([
+        "--listen",
+        "127.0.0.1:0",
+        "--metrics-listen",
+        &metrics.to_string(),
+    ]);
+    flags.args(["--data", "kept-here", "--log", "info", "--log-format", "json"]);
+    flags.args([
+        "--wire-names",
+        "linode",
+        "--page-size-min",
+        "7",
+        "--event-days",
+        "30",
+    ]);
+    flags.args([
+        "--forbidden-ranges",
+        "10.0.0.0/9,172.16.0.0/16",
+        "--rate-limit-enabled",
+        "true",
+    ]);
+    flags.args(["--quota-vpcs-per-region", "3", "--quota-subnets-per-vpc", "4"]);
+    assert_settings_work(&folder, &mut flags, metrics);
+
+    let metrics = free_address();
+    let folder = Folder::new("environment");
+    let mut environment = bare(&folder);
+    for (name, value) in [
+        ("LISTEN", "127.0.0.1:0"),
+        ("METRICS_LISTEN", &metrics.to_string()),
+        ("DATA", "kept-here"),
+        ("LOG", "info"),
+        ("LOG_FORMAT", "json"),
+        ("WIRE_NAMES", "linode"),
+        ("PAGE_SIZE_MIN", "7"),
+        ("EVENT_DAYS", "30"),
+        ("FORBIDDEN_RANGES", "10.0.0.0/9,172.16.0.0/16"),
+        ("RATE_LIMIT_ENABLED", "true"),
+        ("QUOTA_VPCS_PER_REGION", "3"),
+        ("QUOTA_SUBNETS_PER_VPC", "4"),
+    ] {
+        environment.env(format!("GARTH_{name}"), value);
+    }
+    assert_settings_work(&folder, &mut environment, metrics);
+
+    let metrics = free_address();
+    let folder = Folder::new("file");
+    let text = format!(
+        r#"
+        listen = "127.0.0.1:0"
+        metrics_listen = "{metrics}"
+        data = "kept-here"
+        log = "info"
+        log_format = "json"
+        wire_names = "linode"
+        page_size_min = 7
+        event_days = 30
+        forbidden_ranges = ["10.0.0.0/9", "172.16.0.0/16"]
+        [rate_limit]
+        enabled = true
+        [quota]
+        vpcs_per_region = 3
+        subnets_per_vpc = 4
+        "#
+    );
+    let config = folder.write("garth.toml", &text);
+    assert_settings_work(&folder, bare(&folder).arg("--config").arg(config), metrics);
+}
+
+/// `garth serve` with nothing set but the first token.
+fn bare(folder: &Folder) -> Command {
+    let mut serve = folder.serve();
+    serve.env_remove("GARTH_LISTEN").env_remove("GARTH_DATA");
+    serve
+}
+
+fn assert_settings_work(folder: &Folder, serve: &mut Command, metrics: SocketAddr) {
+    let server = Server::start(serve);
+    let mut client = server.client();
+    assert!(folder.path("kept-here/garth.db").exists());
+    assert_eq!(client.get("/v4/vpcs?page_size=6").code(), "page_size_invalid");
+    let quotas = client.get("/v4/account/quotas").ok();
+    assert_eq!(quotas["vpcs_per_region"]["limit"], 3);
+    assert_eq!(quotas["subnets_per_vpc"]["limit"], 4);
+    let vpc = |range: &str| json!({"label": "core", "region": "us-east", "subnets": [{"label": "web", "ipv4": range}]});
+    for forbidden in ["10.1.0.0/24", "172.16.0.0/24"] {
+        assert_eq!(client.post("/v4/vpcs", vpc(forbidden)).code(), "cidr_forbidden");
+    }
+    // The range that is forbidden if nothing is said.
+    let made = client.post("/v4/vpcs", vpc("192.168.200.0/24"));
+    assert_eq!(made.header("x-ratelimit-limit"), Some("400"));
+    let subnet = made.ok()["subnets"][0].take();
+    assert!(
+        subnet["linodes"].is_array() && subnet["computes"].is_null(),
+        "{subnet}"
+    );
+    let page = Client::new(metrics, TOKEN).get("/metrics");
+    assert!(
+        page.text().contains("garth_http_requests_total"),
+        "{}",
+        page.text()
+    );
+
+    let log = server.stop().stderr;
+    let lines: Result<Vec<serde_json::Value>, _> = log.lines().map(serde_json::from_str).collect();
+    assert!(!lines.unwrap_or_else(|e| panic!("{e}: {log}")).is_empty());
+}
+
+/// A place where nobody listened a moment ago, for a listener that does not say where it is.
+pub fn free_address() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    listener.local_addr().expect("it is bound")
+}
+
+#[test]
+fn the_help_names_every_setting_and_its_variable() {
+    let help = Folder::new("help").run("serve --help");
+    for option in help.split("\n      --").skip(1) {
+        let words: Vec<_> = option.split_whitespace().collect();
+        let name = words[0].to_uppercase().replace('-', "_");
+        let variable = format!("[env: GARTH_{name}=");
+        let told = words.join(" ").contains(&variable);
+        assert!(told || words[0] == "json", "--{option}");
+    }
+    for name in [
+        "listen",
+        "data",
+        "config",
+        "profile",
+        "quota-vpcs-per-region",
+        "rate-limit-enabled",
+    ] {
+        assert!(help.contains(&format!("--{name} ")), "{help}");
+    }
+}

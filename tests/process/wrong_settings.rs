@@ -1,0 +1,87 @@
+//! A setting that makes no sense stops the start, before anything is made, and is named.
+
+use std::process::Command;
+
+use crate::harness::{Folder, TOKEN};
+use crate::process::{Ended, Process, eventually};
+
+#[test]
+fn a_wrong_flag_or_variable_stops_the_start_and_is_named() {
+    let folder = Folder::new("wrong");
+    let mut wrong = Vec::new();
+    for (name, value) in [
+        ("listen", "here"),
+        ("metrics_listen", "there"),
+        ("log", "loud"),
+        ("log_format", "xml"),
+        ("profile", "downstream"),
+        ("wire_names", "none"),
+        ("page_size_min", "0"),
+        ("page_size_min", "501"),
+        ("event_days", "0"),
+        ("quota_vpcs_per_region", "-1"),
+        ("quota_subnets_per_vpc", "many"),
+        ("rate_limit_enabled", "maybe"),
+        ("forbidden_ranges", "10.0.0.1/8"),
+    ] {
+        let flag = format!("--{}={value}", name.replace('_', "-"));
+        let variable = format!("GARTH_{}", name.to_uppercase());
+        wrong.extend(unless_refused(name, folder.serve().arg(&flag)));
+        wrong.extend(unless_refused(name, folder.serve().env(&variable, value)));
+    }
+    for token in ["", "secret", &TOKEN.to_uppercase(), &TOKEN[1..]] {
+        let variable = "GARTH_BOOTSTRAP_TOKEN";
+        wrong.extend(unless_refused(variable, folder.serve().env(variable, token)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(!folder.data().exists(), "no store is made before all is clear");
+}
+
+#[test]
+fn a_wrong_line_in_the_file_stops_the_start_and_is_named() {
+    let folder = Folder::new("wrong-file");
+    let mut wrong = Vec::new();
+    for (lines, names) in [
+        ("listen = 'here'", "listen"),
+        ("page_size_min = 0", "page_size_min"),
+        ("page_size_min = 'few'", "page_size_min"),
+        ("event_days = 40000", "event_days"),
+        ("wire_names = 'none'", "wire_names"),
+        ("profile = 'downstream'", "profile"),
+        ("log = 'loud'", "log"),
+        ("forbidden_ranges = ['10.0.0.1/8']", "forbidden_ranges"),
+        ("quota.vpcs_per_region = -1", "quota.vpcs_per_region"),
+        ("regions = []", "regions"),
+        ("page_size_minimum = 5", "page_size_minimum"),
+        ("[quota]\nvpcs = 5", "vpcs"),
+        ("[[regions]]\nid = 'lab'\nname = 'Lab'", "name"),
+        ("listen = ", "garth.toml"),
+    ] {
+        let file = folder.write("garth.toml", lines);
+        wrong.extend(unless_refused(names, folder.serve().arg("--config").arg(file)));
+    }
+    let nowhere = unless_refused("nowhere.toml", folder.serve().args(["--config", "nowhere.toml"]));
+    wrong.extend(nowhere);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(!folder.data().exists(), "no store is made before all is clear");
+}
+
+/// A complaint, if a start succeeds or ends without naming the setting that is wrong.
+fn unless_refused(name: &str, serve: &mut Command) -> Option<String> {
+    let ended = start_in_vain(serve);
+    let told = ended.stderr.replace('-', "_").contains(name);
+    let refused = matches!(ended.code, Some(1..)) && ended.stdout.is_empty();
+    (!refused || !told).then(|| format!("{name} is not named: {ended:?}"))
+}
+
+/// How a start ended that should not have succeeded; one that did is ended here.
+fn start_in_vain(serve: &mut Command) -> Ended {
+    let mut process = Process::spawn(serve);
+    eventually("the start to fail", || {
+        (!process.is_running() || !process.printed().is_empty()).then_some(())
+    });
+    if process.is_running() {
+        process.kill();
+    }
+    process.ended()
+}
