@@ -6,6 +6,7 @@
 mod account;
 mod output;
 mod place;
+mod policy;
 mod serve;
 mod settings;
 mod token;
@@ -17,7 +18,7 @@ use clap::{Parser, Subcommand};
 use output::Output;
 use place::Place;
 
-pub use serve::policy_of;
+pub use policy::policy_of;
 pub use settings::Settings;
 
 /// A virtual-private-cloud and support-desk service that anyone can run.

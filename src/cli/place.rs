@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 
+use super::policy::policy_of;
 use super::settings::Settings;
-use super::{serve, wake};
+use super::wake;
 use crate::rules::{Error, Result};
 use crate::store::world::{Chance, Clock};
 use crate::store::{ReadTx, Store, World, WriteTx};
@@ -63,7 +64,7 @@ impl Place {
                 folder.display()
             );
         }
-        let policy = serve::policy_of(&file)?;
+        let policy = policy_of(&file)?;
         let world = World {
             clock: Clock::System,
             chance: Chance::System,

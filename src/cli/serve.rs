@@ -1,12 +1,13 @@
 //! `garth serve`: from settings to a running server, and to its orderly end.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read, Write};
 use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -15,15 +16,15 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use super::place::{Place, in_words, lock_file, parse_with};
-use super::settings::{LogFormat, Names, Profile, RegionSettings, Settings};
+use super::place::{Place, in_words, lock_file};
+use super::policy::policy_of;
+use super::settings::{LogFormat, Names, Profile, Settings};
 use super::wake;
 use crate::http::{self, App, Options, WireNames};
-use crate::model::cidr::Cidr;
-use crate::model::policy::{Policy, Quota};
-use crate::model::region::{Region, built_in};
+use crate::model::time::Time;
 use crate::model::token::TokenText;
 use crate::rules;
+use crate::store::due_work::WORKSHOP;
 use crate::store::world::{Chance, Clock};
 use crate::store::{Store, World};
 
@@ -35,6 +36,8 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     let folder = place.folder(&settings);
     let given = bootstrap_token()?;
 
+    // The lock comes first: a server that may not run here must not change the store's tables either.
+    let _lock = lock(&folder)?;
     let world = World {
         clock: Clock::System,
         chance: Chance::System,
@@ -42,19 +45,29 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     };
     let store = Store::open_embedded(&folder, world)
         .with_context(|| format!("opening the store in {}", folder.display()))?;
-    let _lock = lock(&folder)?;
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let (stop, stopping) = watch::channel(false);
     let listener = listen(settings.listen.unwrap_or(([127, 0, 0, 1], 8080).into())).await?;
-    if let Some(metrics) = settings.metrics_listen {
-        http::metrics::serve(listen(metrics).await?, stopping.clone()).await?;
+    let metrics = match settings.metrics_listen {
+        Some(address) => Some(listen(address).await?),
+        None => None,
+    };
+    let metrics_address = metrics.as_ref().map(TcpListener::local_addr).transpose()?;
+    if let Some(listener) = metrics {
+        http::metrics::serve(listener, stopping.clone()).await?;
     }
     wake::listen(&folder, store.clone());
 
     // All that can fail has not: only now is a token made, because it is shown only once.
     let first = bootstrap(&store, given.clone()).await?;
-    greet(listener.local_addr()?, first.as_ref(), given.is_some())?;
+    greet(
+        listener.local_addr()?,
+        metrics_address,
+        first.as_ref(),
+        given.is_some(),
+    )?;
     tokio::spawn(sweep(store.clone()));
+    tokio::spawn(settle(store.clone()));
 
     let mut failed = store.failed();
     let app = App::new(store, options_of(&settings), stopping.clone());
@@ -73,66 +86,6 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     serving.await?;
     tracing::info!("stopped");
     Ok(())
-}
-
-/// What the rules need to know of the settings.
-pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
-    let upstream = settings.profile == Some(Profile::Upstream);
-    let usual = |own: i64, public: i64| if upstream { public } else { own };
-    let regions = match &settings.regions {
-        None => built_in(upstream),
-        Some(regions) => regions.iter().map(region_of).collect(),
-    };
-    ensure!(!regions.is_empty(), "regions: there must be at least one");
-    let forbidden = match &settings.forbidden_ranges {
-        None => vec!["192.168.128.0/17".to_owned()],
-        Some(ranges) => ranges.iter().filter(|range| !range.is_empty()).cloned().collect(),
-    };
-    let read = |raw: &String| {
-        parse_with(Cidr::parse)(raw).map_err(|why| anyhow::anyhow!("forbidden_ranges: {raw}: {why}"))
-    };
-    let page_size_min = settings.page_size_min.unwrap_or(usual(1, 25));
-    ensure!(
-        (1..=500).contains(&page_size_min),
-        "page_size_min: must be 1 to 500, not {page_size_min}"
-    );
-    let quota = Quota {
-        vpcs_per_region: settings.quota.vpcs_per_region.unwrap_or(usual(1000, 10)),
-        subnets_per_vpc: settings.quota.subnets_per_vpc.unwrap_or(usual(1000, 10)),
-    };
-    ensure!(
-        quota.vpcs_per_region >= 0,
-        "quota.vpcs_per_region: must not be negative"
-    );
-    ensure!(
-        quota.subnets_per_vpc >= 0,
-        "quota.subnets_per_vpc: must not be negative"
-    );
-    let event_days = settings.event_days.unwrap_or(90);
-    ensure!(
-        (1..=36500).contains(&event_days),
-        "event_days: must be 1 to 36500, not {event_days}"
-    );
-    Ok(Policy {
-        regions,
-        forbidden_ranges: forbidden.iter().map(read).collect::<anyhow::Result<_>>()?,
-        quota,
-        page_size_min,
-        event_days,
-    })
-}
-
-fn region_of(settings: &RegionSettings) -> Region {
-    let everything = || vec!["Linodes".to_owned(), "Vlans".to_owned(), Region::VPCS.to_owned()];
-    Region {
-        id: settings.id.clone(),
-        label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
-        country: settings.country.clone(),
-        capabilities: settings.capabilities.clone().unwrap_or_else(everything),
-        status: settings.status.clone().unwrap_or_else(|| "ok".to_owned()),
-        resolvers_ipv4: settings.resolvers.ipv4.clone(),
-        resolvers_ipv6: settings.resolvers.ipv6.clone(),
-    }
 }
 
 fn options_of(settings: &Settings) -> Options {
@@ -198,6 +151,8 @@ async fn bootstrap(store: &Store, given: Option<TokenText>) -> anyhow::Result<Op
 
 /// Makes sure that no other server runs on this folder; the lock ends with the process.
 fn lock(folder: &Path) -> anyhow::Result<File> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.with_context(|| format!("making the data folder {}", folder.display()))?;
     let path = lock_file(folder);
     let mut file = OpenOptions::new()
         .read(true)
@@ -237,12 +192,43 @@ async fn sweep(store: Store) {
     }
 }
 
-fn greet(address: SocketAddr, first: Option<&TokenText>, given: bool) -> anyhow::Result<()> {
+/// Finishes what instances have under way, each when it is due.
+async fn settle(store: Store) {
+    let mut bell = store.bell().listen(WORKSHOP);
+    loop {
+        match store.write(rules::power::settle_due).await {
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(cause) => tracing::warn!(?cause, "could not do what is due"),
+        }
+        let due = store.read(rules::power::next_due).await.ok().flatten();
+        let now = store.world().clock.now();
+        let wait = due.map_or(SWEEP_EVERY, |due| micros_between(now, due));
+        tokio::select! {
+            _ = tokio::time::sleep(wait) => {}
+            rung = bell.changed() => if rung.is_err() { return },
+        }
+    }
+}
+
+fn micros_between(now: Time, then: Time) -> Duration {
+    Duration::from_micros(u64::try_from(then.micros() - now.micros()).unwrap_or(0).max(1000))
+}
+
+fn greet(
+    address: SocketAddr,
+    metrics: Option<SocketAddr>,
+    first: Option<&TokenText>,
+    given: bool,
+) -> anyhow::Result<()> {
     let mut out = std::io::stdout();
     writeln!(
         out,
         "Garth is listening on http://{address} (API at /v4, reference at /docs)."
     )?;
+    if let Some(metrics) = metrics {
+        writeln!(out, "Its metrics are at http://{metrics}/metrics.")?;
+    }
     if let Some(token) = first {
         writeln!(
             out,

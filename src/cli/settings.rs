@@ -63,9 +63,72 @@ pub struct Settings {
     #[command(flatten)]
     pub rate_limit: RateLimitSettings,
 
+    #[command(flatten)]
+    pub compute: ComputeSettings,
+
     /// The regions, in the settings file only; a built-in list serves as the default.
     #[arg(skip)]
     pub regions: Option<Vec<RegionSettings>>,
+
+    /// The plans instances can have, in the settings file only; a built-in list serves as the default.
+    #[arg(skip)]
+    pub types: Option<Vec<TypeSettings>>,
+
+    /// The images instances can be made from, in the settings file only; a built-in list serves as the default.
+    #[arg(skip)]
+    pub images: Option<Vec<ImageSettings>>,
+}
+
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ComputeSettings {
+    /// Milliseconds until a create, boot, reboot or shutdown has settled [default: 0, at once]
+    #[arg(long = "compute-settle-ms", env = "GARTH_COMPUTE_SETTLE_MS", value_name = "MS", value_parser = clap::value_parser!(i64).range(0..=86_400_000))]
+    pub settle_ms: Option<i64>,
+
+    /// Ranges that instances get their public addresses from, separated by commas [default: the three ranges for documentation]
+    #[arg(
+        long = "compute-public-ranges",
+        env = "GARTH_COMPUTE_PUBLIC_RANGES",
+        value_name = "CIDRS",
+        value_delimiter = ','
+    )]
+    pub public_ranges: Option<Vec<String>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TypeSettings {
+    pub id: String,
+    pub label: Option<String>,
+    pub class: Option<String>,
+    /// In megabytes, as the disk is.
+    pub memory: i64,
+    pub disk: i64,
+    pub vcpus: i64,
+    #[serde(default)]
+    pub transfer: i64,
+    #[serde(default)]
+    pub gpus: i64,
+    #[serde(default)]
+    pub network_out: i64,
+    #[serde(default)]
+    pub hourly: f64,
+    #[serde(default)]
+    pub monthly: f64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImageSettings {
+    pub id: String,
+    pub label: Option<String>,
+    #[serde(default)]
+    pub vendor: String,
+    #[serde(default)]
+    pub size: i64,
+    /// Like 2024-05-28T17:05:33; the beginning of 2024 if it is not said.
+    pub created: Option<String>,
 }
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
@@ -155,7 +218,13 @@ impl Settings {
             rate_limit: RateLimitSettings {
                 enabled: self.rate_limit.enabled.or(other.rate_limit.enabled),
             },
+            compute: ComputeSettings {
+                settle_ms: self.compute.settle_ms.or(other.compute.settle_ms),
+                public_ranges: self.compute.public_ranges.or(other.compute.public_ranges),
+            },
             regions: self.regions.or(other.regions),
+            types: self.types.or(other.types),
+            images: self.images.or(other.images),
         }
     }
 }

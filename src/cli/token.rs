@@ -113,9 +113,10 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
 }
 
 async fn create(store: &Opened, output: Output, options: Create) -> anyhow::Result<()> {
+    // Times are whole seconds: the one that has begun is not taken from what was asked for.
     let expiry = options
         .expiry
-        .map(|seconds| store.now().to_second().plus_seconds(seconds));
+        .map(|seconds| store.now().to_second().plus_seconds(seconds + 1));
     let Create {
         user, scopes, label, ..
     } = options;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::output::Output;
 use super::place::{Opened, Place, in_words, parse_with};
 use crate::model::grant::{Global, Permission};
-use crate::model::id::{AccountId, VpcId};
+use crate::model::id::{AccountId, InstanceId, VpcId};
 use crate::model::token::Secret;
 use crate::model::user::{Email, NewUser, User, Username};
 use crate::rules::grants::{self, Grant};
@@ -57,6 +57,9 @@ pub struct GrantOptions {
     /// Access to one VPC, for example 12=read_write
     #[arg(long, value_name = "ID=PERMISSION", value_parser = on_vpc)]
     vpc: Vec<(VpcId, Permission)>,
+    /// Access to one instance, for example 12=read_only
+    #[arg(long, value_name = "ID=PERMISSION", value_parser = on_instance)]
+    linode: Vec<(InstanceId, Permission)>,
 }
 
 #[derive(Serialize)]
@@ -127,9 +130,11 @@ async fn grant(store: &Opened, output: Output, options: GrantOptions) -> anyhow:
             .into_iter()
             .map(|(vpc, permission)| Grant::Vpc(vpc, permission)),
     );
+    let linodes = options.linode.into_iter();
+    wanted.extend(linodes.map(|(linode, permission)| Grant::Linode(linode, permission)));
     ensure!(
         !wanted.is_empty(),
-        "say what to grant: --global, --account-access or --vpc"
+        "say what to grant: --global, --account-access, --vpc or --linode"
     );
     let (username, sentence) = (
         options.username.clone(),
@@ -149,7 +154,15 @@ fn read_password() -> anyhow::Result<Secret> {
 }
 
 fn on_vpc(raw: &str) -> Result<(VpcId, Permission), String> {
+    on_one(raw).map(|(id, permission)| (VpcId(id), permission))
+}
+
+fn on_instance(raw: &str) -> Result<(InstanceId, Permission), String> {
+    on_one(raw).map(|(id, permission)| (InstanceId(id), permission))
+}
+
+fn on_one(raw: &str) -> Result<(i64, Permission), String> {
     let (id, permission) = raw.split_once('=').ok_or("must look like 12=read_write")?;
     let id = id.parse().map_err(|_| format!("{id:?} is no id"))?;
-    Ok((VpcId(id), parse_with(Permission::parse)(permission)?))
+    Ok((id, parse_with(Permission::parse)(permission)?))
 }

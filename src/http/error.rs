@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::answer::{done, json};
 use crate::model::reason::Code;
 use crate::rules::Error;
-use crate::rules::error::{BodyFault, FieldError};
+use crate::rules::error::{Blocker, BodyFault, FieldError};
 use crate::store::StoreError;
 
 /// What is logged of an error and never sent.
@@ -29,6 +29,35 @@ struct ErrorView<'a> {
     required_scopes: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     held_scopes: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocker: Option<BlockerView<'a>>,
+}
+
+/// What must be removed first.
+#[derive(Serialize)]
+struct BlockerView<'a> {
+    subnet_id: i64,
+    linode_id: i64,
+    compute_id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linode_label: Option<&'a str>,
+    config_id: i64,
+    interface_id: i64,
+    active: bool,
+}
+
+impl<'a> BlockerView<'a> {
+    fn new(blocker: &'a Blocker) -> Self {
+        Self {
+            subnet_id: blocker.subnet.0,
+            linode_id: blocker.instance.0,
+            compute_id: blocker.instance.0,
+            linode_label: blocker.instance_label.as_deref(),
+            config_id: blocker.config.0,
+            interface_id: blocker.interface.0,
+            active: blocker.active,
+        }
+    }
 }
 
 impl<'a> ErrorView<'a> {
@@ -39,6 +68,7 @@ impl<'a> ErrorView<'a> {
             code: code.word(),
             required_scopes: None,
             held_scopes: None,
+            blocker: None,
         }
     }
 }
@@ -47,6 +77,7 @@ impl<'a> From<&'a FieldError> for ErrorView<'a> {
     fn from(error: &'a FieldError) -> Self {
         Self {
             field: error.field.as_deref(),
+            blocker: error.blocker.as_ref().map(BlockerView::new),
             ..Self::new(error.code, &error.reason)
         }
     }

@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use super::{App, body, json};
-use crate::model::id::{EventId, SubnetId, VpcId};
+use crate::model::id::{ConfigId, EventId, InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::reason::{Code, Reason};
 use crate::rules::caller::Caller;
 use crate::rules::lists::{FILTER, ListRequest};
@@ -117,9 +117,29 @@ impl FromPath for EventId {
     }
 }
 
-/// The id of a region, which is a word.
+impl FromPath for InstanceId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        InstanceId(id(find("computeId")))
+    }
+}
+
+impl FromPath for (InstanceId, ConfigId) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (InstanceId::from_path(find), ConfigId(id(find("configId"))))
+    }
+}
+
+impl FromPath for (InstanceId, ConfigId, InterfaceId) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        let (instance, config) = FromPath::from_path(find);
+        (instance, config, InterfaceId(id(find("interfaceId"))))
+    }
+}
+
+/// The id of a region, a plan or an image, which is a word.
 impl FromPath for String {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        find("regionId").unwrap_or_default()
+        let names = ["regionId", "typeId", "imageId"];
+        names.into_iter().find_map(find).unwrap_or_default()
     }
 }

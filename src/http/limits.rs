@@ -43,6 +43,10 @@ fn rate_of(class: Class) -> Option<Rate> {
             most: 400,
             seconds: 60,
         }),
+        Class::InstanceCreate => Some(Rate {
+            most: 10,
+            seconds: 30,
+        }),
         Class::List => Some(Rate {
             most: 200,
             seconds: 60,

@@ -9,7 +9,10 @@ use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use axum::{Router, middleware};
 
-use super::{App, access, accounts, docs, error, events, health, regions, subnets, vpcs};
+use super::{
+    App, access, accounts, configs, docs, error, events, health, images, instances, interfaces, plans,
+    regions, subnets, vpc_ips, vpcs,
+};
 use crate::model::scope::Scope;
 
 pub struct Operation {
@@ -43,7 +46,10 @@ pub enum Who {
 /// What a restricted user must have been granted. The rules ask for it; here it is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
+    AddLinodes,
     AddVpcs,
+    LinodeReadOnly,
+    LinodeReadWrite,
     VpcReadOnly,
     VpcReadWrite,
 }
@@ -52,6 +58,7 @@ pub enum Needs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Command,
+    InstanceCreate,
     List,
     Unlimited,
 }
@@ -102,6 +109,61 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         )
         .scope(Scope::VPC_READ_WRITE)
         .needs(Needs::VpcReadWrite),
+        // VPC IP addresses (interface §4.1)
+        op("getVpcsIps", &get, "/vpcs/ips", vpc_ips::list)
+            .scope(Scope::IPS_READ_ONLY)
+            .list(),
+        op("getVpcIps", &get, "/vpcs/{vpcId}/ips", vpc_ips::of_vpc)
+            .scope(Scope::IPS_READ_ONLY)
+            .needs(Needs::VpcReadOnly)
+            .list(),
+        // Instances
+        op("getInstances", &get, "/compute/instances", instances::list)
+            .scope(Scope::LINODES_READ_ONLY)
+            .list(),
+        op("createInstance", &post, "/compute/instances", instances::create)
+            .scope(Scope::LINODES_READ_WRITE)
+            .needs(Needs::AddLinodes)
+            .class(Class::InstanceCreate),
+        instance_read("getInstance", INSTANCE, instances::view),
+        instance_write("updateInstance", &put, INSTANCE, instances::update),
+        instance_write("deleteInstance", &delete, INSTANCE, instances::delete),
+        instance_write(
+            "bootInstance",
+            &post,
+            "/compute/instances/{computeId}/boot",
+            instances::boot,
+        ),
+        instance_write(
+            "rebootInstance",
+            &post,
+            "/compute/instances/{computeId}/reboot",
+            instances::reboot,
+        ),
+        instance_write(
+            "shutdownInstance",
+            &post,
+            "/compute/instances/{computeId}/shutdown",
+            instances::shutdown,
+        ),
+        instance_read(
+            "getInstanceIps",
+            "/compute/instances/{computeId}/ips",
+            instances::ips,
+        ),
+        // Configs
+        instance_read("getConfigs", CONFIGS, configs::list).list(),
+        instance_write("createConfig", &post, CONFIGS, configs::create),
+        instance_read("getConfig", CONFIG, configs::view),
+        instance_write("updateConfig", &put, CONFIG, configs::update),
+        instance_write("deleteConfig", &delete, CONFIG, configs::delete),
+        // Interfaces of a config
+        instance_read("getConfigInterfaces", INTERFACES, interfaces::list),
+        instance_write("createConfigInterface", &post, INTERFACES, interfaces::create),
+        instance_write("orderConfigInterfaces", &post, INTERFACE_ORDER, interfaces::order),
+        instance_read("getConfigInterface", INTERFACE, interfaces::view),
+        instance_write("updateConfigInterface", &put, INTERFACE, interfaces::update),
+        instance_write("deleteConfigInterface", &delete, INTERFACE, interfaces::delete),
         // Events (interface §6)
         op("getEvents", &get, "/account/events", events::list)
             .scope(Scope::EVENTS_READ_ONLY)
@@ -129,6 +191,12 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
             .everybody()
             .list(),
         op("getRegion", &get, "/regions/{regionId}", regions::view).everybody(),
+        op("getTypes", &get, "/compute/types", plans::list)
+            .everybody()
+            .list(),
+        op("getType", &get, "/compute/types/{typeId}", plans::view).everybody(),
+        op("getImages", &get, "/images", images::list).everybody().list(),
+        op("getImage", &get, "/images/{imageId}", images::view).everybody(),
         op("getHealth", &get, "/healthz", health::alive).at_root(),
         op("getReadiness", &get, "/readyz", health::ready).at_root(),
         op("getOpenapi", &get, "/openapi.json", docs::openapi).at_root(),
@@ -136,6 +204,35 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         op("getDocsStyle", &get, "/docs/style.css", docs::style).at_root(),
     ]
 });
+
+const INSTANCE: &str = "/compute/instances/{computeId}";
+const CONFIGS: &str = "/compute/instances/{computeId}/configs";
+const CONFIG: &str = "/compute/instances/{computeId}/configs/{configId}";
+const INTERFACES: &str = "/compute/instances/{computeId}/configs/{configId}/interfaces";
+const INTERFACE_ORDER: &str = "/compute/instances/{computeId}/configs/{configId}/interfaces/order";
+const INTERFACE: &str = "/compute/instances/{computeId}/configs/{configId}/interfaces/{interfaceId}";
+
+/// An operation that looks at an instance or what it has.
+fn instance_read<H, T>(id: &'static str, path: &'static str, handler: H) -> Operation
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    op(id, &Method::GET, path, handler)
+        .scope(Scope::LINODES_READ_ONLY)
+        .needs(Needs::LinodeReadOnly)
+}
+
+/// An operation that changes an instance or what it has.
+fn instance_write<H, T>(id: &'static str, method: &Method, path: &'static str, handler: H) -> Operation
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    op(id, method, path, handler)
+        .scope(Scope::LINODES_READ_WRITE)
+        .needs(Needs::LinodeReadWrite)
+}
 
 fn op<H, T>(id: &'static str, method: &Method, path: &'static str, handler: H) -> Operation
 where
@@ -167,8 +264,12 @@ impl Operation {
         self
     }
 
-    fn list(mut self) -> Self {
-        self.class = Class::List;
+    fn list(self) -> Self {
+        self.class(Class::List)
+    }
+
+    fn class(mut self, class: Class) -> Self {
+        self.class = class;
         self
     }
 

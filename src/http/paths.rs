@@ -5,10 +5,7 @@ use axum::http::Uri;
 use axum::http::uri::PathAndQuery;
 
 /// Spellings that mean the same, as beginnings of a path under the version.
-const ALIASES: [(&str, &str); 2] = [
-    ("/networking/vpcs/ips", "/vpcs/ips"),
-    ("/linode/instances", "/compute/instances"),
-];
+const ALIASES: [(&str, &str); 2] = [("/networking/vpcs/ips", "/vpcs/ips"), ("/linode", "/compute")];
 
 pub fn rewrite(request: &mut Request) {
     if let Some(path) = canonical(request.uri().path())
@@ -68,7 +65,7 @@ mod tests {
                 Some("/v4/compute/instances/7/configs"),
             ),
             ("/v4/vpcs", None),
-            ("/v4/linode/instancesque", None),
+            ("/v4/linodes/instances", None),
             ("/v4betamax/vpcs", None),
             ("/healthz", None),
             ("/", None),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::extract::At;
 use super::{App, WireNames, answer};
 use crate::model::id::{SubnetId, VpcId};
-use crate::model::subnet::Subnet;
+use crate::model::subnet::{Subnet, Use};
 use crate::model::time::Time;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
@@ -21,9 +21,9 @@ pub struct SubnetView<'a> {
     label: &'a str,
     ipv4: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    linodes: Option<[(); 0]>,
+    linodes: Option<Vec<ComputeView>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    computes: Option<[(); 0]>,
+    computes: Option<Vec<ComputeView>>,
     /// Newer clients read the next two without asking whether they are there.
     databases: [(); 0],
     nodebalancers: [(); 0],
@@ -39,13 +39,44 @@ impl<'a> SubnetView<'a> {
             id: subnet.id.0,
             label: subnet.label.as_str(),
             ipv4: subnet.ipv4.to_string(),
-            linodes: names.linode([]),
-            computes: names.compute([]),
+            linodes: names.linode(ComputeView::all(&subnet.uses)),
+            computes: names.compute(ComputeView::all(&subnet.uses)),
             databases: [],
             nodebalancers: [],
             created: subnet.created,
             updated: subnet.updated,
         }
+    }
+}
+
+/// An instance on a subnet, with its interfaces there.
+#[derive(Serialize)]
+struct ComputeView {
+    id: i64,
+    interfaces: Vec<InterfaceOnSubnetView>,
+}
+
+#[derive(Serialize)]
+struct InterfaceOnSubnetView {
+    id: i64,
+    active: bool,
+    config_id: i64,
+}
+
+impl ComputeView {
+    /// Uses come by instance, so those of one stand together.
+    fn all(uses: &[Use]) -> Vec<Self> {
+        let interface = |found: &Use| InterfaceOnSubnetView {
+            id: found.interface.0,
+            active: found.active,
+            config_id: found.config.0,
+        };
+        let same = uses.chunk_by(|a, b| a.instance == b.instance);
+        let view = |uses: &[Use]| ComputeView {
+            id: uses[0].instance.0,
+            interfaces: uses.iter().map(interface).collect(),
+        };
+        same.map(view).collect()
     }
 }
 

@@ -132,7 +132,13 @@ impl Wire {
     /// it, so nobody but us can say it in JSON.
     fn is_refusal(&self, bytes: &[u8]) -> bool {
         let unbegun = self.talk.begun.load(Ordering::SeqCst) == self.begun;
-        self.phase == Phase::Head && unbegun && bytes.starts_with(b"HTTP/1.1 4")
+        // Every answer of ours has a request's id.
+        let ours = || {
+            bytes
+                .windows(12)
+                .any(|part| part.eq_ignore_ascii_case(b"x-request-id"))
+        };
+        self.phase == Phase::Head && unbegun && bytes.starts_with(b"HTTP/1.1 4") && !ours()
     }
 
     fn refuse(&mut self, bytes: &[u8]) {

@@ -76,6 +76,24 @@ impl Cidr {
         self.network | !mask(self.prefix)
     }
 
+    pub fn prefix(self) -> u8 {
+        self.prefix
+    }
+
+    pub fn mask(self) -> u32 {
+        mask(self.prefix)
+    }
+
+    /// The subnet's own end of the wire.
+    pub fn gateway(self) -> u32 {
+        self.first() + 1
+    }
+
+    /// What can be assigned: all but the first two and the last two addresses.
+    pub fn assignable(self) -> std::ops::RangeInclusive<u32> {
+        self.first() + 2..=self.last() - 2
+    }
+
     pub fn contains(self, other: Cidr) -> bool {
         self.first() <= other.first() && other.last() <= self.last()
     }

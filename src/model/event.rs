@@ -1,6 +1,7 @@
 //! What happened: a record of every change, for the account it happened to.
 
-use super::id::{EventId, SubnetId, VpcId};
+use super::id::{ConfigId, EventId, InstanceId, SubnetId, VpcId};
+use super::instance::Instance;
 use super::subnet::Subnet;
 use super::time::Time;
 use super::vpc::Vpc;
@@ -14,6 +15,10 @@ pub struct Event {
     pub entity: Option<Entity>,
     pub secondary: Option<Entity>,
     pub status: String,
+    /// How far a thing that takes time has come; `None` for what was done at once.
+    pub percent: Option<i64>,
+    /// How long it took, or has taken so far, in microseconds.
+    pub duration: Option<i64>,
     pub seen: bool,
     pub read: bool,
 }
@@ -47,6 +52,26 @@ impl Entity {
     }
 }
 
+impl Entity {
+    pub fn instance(instance: &Instance) -> Self {
+        Self {
+            kind: "linode".to_owned(),
+            id: instance.id.0,
+            label: instance.label.as_str().to_owned(),
+            url: format!("/v4/linode/instances/{}", instance.id),
+        }
+    }
+
+    pub fn config(instance: InstanceId, config: ConfigId, label: &str) -> Self {
+        Self {
+            kind: "linode_config".to_owned(),
+            id: config.0,
+            label: label.to_owned(),
+            url: format!("/v4/linode/instances/{instance}/configs/{config}"),
+        }
+    }
+}
+
 fn vpc_url(vpc: VpcId) -> String {
     format!("/v4/vpcs/{vpc}")
 }
@@ -64,6 +89,15 @@ pub enum Action {
     SubnetCreate,
     SubnetUpdate,
     SubnetDelete,
+    InstanceCreate,
+    InstanceUpdate,
+    InstanceDelete,
+    InstanceBoot,
+    InstanceReboot,
+    InstanceShutdown,
+    ConfigCreate,
+    ConfigUpdate,
+    ConfigDelete,
 }
 
 impl Action {
@@ -75,6 +109,15 @@ impl Action {
             Action::SubnetCreate => "subnet_create",
             Action::SubnetUpdate => "subnet_update",
             Action::SubnetDelete => "subnet_delete",
+            Action::InstanceCreate => "linode_create",
+            Action::InstanceUpdate => "linode_update",
+            Action::InstanceDelete => "linode_delete",
+            Action::InstanceBoot => "linode_boot",
+            Action::InstanceReboot => "linode_reboot",
+            Action::InstanceShutdown => "linode_shutdown",
+            Action::ConfigCreate => "linode_config_create",
+            Action::ConfigUpdate => "linode_config_update",
+            Action::ConfigDelete => "linode_config_delete",
         }
     }
 }

@@ -13,4 +13,15 @@ macro_rules! ids {
     )+};
 }
 
-ids!(AccountId, EventId, SubnetId, TokenId, UserId, VpcId);
+ids!(
+    AccountId,
+    ConfigId,
+    DiskId,
+    EventId,
+    InstanceId,
+    InterfaceId,
+    SubnetId,
+    TokenId,
+    UserId,
+    VpcId,
+);

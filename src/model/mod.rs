@@ -5,12 +5,17 @@
 
 pub mod account;
 pub mod cidr;
+pub mod config;
 pub mod event;
 pub mod grant;
 pub mod id;
+pub mod image;
 pub mod input;
+pub mod instance;
+pub mod interface;
 pub mod label;
 pub mod page;
+pub mod plan;
 pub mod policy;
 pub mod reason;
 pub mod region;

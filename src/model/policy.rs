@@ -1,12 +1,20 @@
 //! What the provider has decided: limits and choices that rules look up and never guess.
 
 use super::cidr::Cidr;
+use super::image::Image;
+use super::plan::Plan;
 use super::reason::{Code, Reason, Reasons};
 use super::region::{Region, RegionId};
 
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub regions: Vec<Region>,
+    pub plans: Vec<Plan>,
+    pub images: Vec<Image>,
+    /// Where instances get their public addresses from.
+    pub public_ranges: Vec<Cidr>,
+    /// How long a boot, reboot or shutdown takes, in milliseconds.
+    pub settle_ms: i64,
     /// Ranges that no subnet may touch.
     pub forbidden_ranges: Vec<Cidr>,
     pub quota: Quota,

@@ -44,6 +44,8 @@ const FOLDED: [&str; 5] = ["tokens", "clients", "users", "tickets", "managed"];
 impl Scope {
     pub const VPC_READ_WRITE: Scope = Scope::new("vpc", Level::ReadWrite);
     pub const IPS_READ_ONLY: Scope = Scope::new("ips", Level::ReadOnly);
+    pub const LINODES_READ_ONLY: Scope = Scope::new("linodes", Level::ReadOnly);
+    pub const LINODES_READ_WRITE: Scope = Scope::new("linodes", Level::ReadWrite);
     pub const EVENTS_READ_ONLY: Scope = Scope::new("events", Level::ReadOnly);
 
     const fn new(family: &'static str, level: Level) -> Self {

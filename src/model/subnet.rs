@@ -1,7 +1,7 @@
 //! A range of addresses inside a VPC.
 
 use super::cidr::Cidr;
-use super::id::{SubnetId, VpcId};
+use super::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
 use super::label::Label;
 use super::time::Time;
 
@@ -11,8 +11,22 @@ pub struct Subnet {
     pub vpc: VpcId,
     pub label: Label,
     pub ipv4: Cidr,
+    /// The interfaces on it, by instance, config and place.
+    pub uses: Vec<Use>,
     pub created: Time,
     pub updated: Time,
+}
+
+/// An interface on a subnet, and what it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Use {
+    pub subnet: SubnetId,
+    pub instance: InstanceId,
+    pub instance_label: String,
+    pub config: ConfigId,
+    pub config_label: String,
+    pub interface: InterfaceId,
+    pub active: bool,
 }
 
 #[derive(Clone, Debug)]

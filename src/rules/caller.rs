@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::error::{Error, Result};
-use crate::model::grant::Global;
+use super::events::Author;
+use crate::model::grant::{Global, Granted, Permission};
 use crate::model::id::{AccountId, UserId};
 use crate::model::scope::Scope;
 use crate::model::token::TokenHash;
 use crate::store::ReadTx;
+use crate::store::grants;
 use crate::store::list::Sight;
 use crate::store::tokens::{self, Identity};
 
@@ -58,8 +60,27 @@ impl Caller {
         self.identity.username.as_str()
     }
 
+    pub fn author(&self) -> Author<'_> {
+        Author {
+            account: self.account,
+            username: self.username(),
+        }
+    }
+
     pub fn is_restricted(&self) -> bool {
         self.identity.restricted
+    }
+
+    /// Whether the caller may do that much with one thing: an error says why not.
+    pub fn may(&self, tx: &mut ReadTx, kind: Granted, id: i64, access: Permission) -> Result<()> {
+        if !self.identity.restricted {
+            return Ok(());
+        }
+        match grants::permission(tx, self.identity.user, kind, id)? {
+            None => Err(Error::NotFound),
+            Some(granted) if granted < access => Err(Error::Forbidden),
+            Some(_) => Ok(()),
+        }
     }
 
     pub fn must_hold(&self, global: Global) -> Result<()> {

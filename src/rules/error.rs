@@ -1,5 +1,6 @@
 //! Why an operation did not happen, in the words of the caller's next step.
 
+use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId};
 use crate::model::reason::{Code, Reason};
 use crate::model::scope::{Scope, Scopes};
 use crate::store::StoreError;
@@ -43,6 +44,20 @@ pub struct FieldError {
     pub field: Option<String>,
     pub code: Code,
     pub reason: String,
+    /// What stands in the way, where that is something to be removed first.
+    pub blocker: Option<Blocker>,
+}
+
+/// An interface that keeps a subnet from being deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocker {
+    pub subnet: SubnetId,
+    pub instance: InstanceId,
+    /// Only if the caller may see the instance.
+    pub instance_label: Option<String>,
+    pub config: ConfigId,
+    pub interface: InterfaceId,
+    pub active: bool,
 }
 
 impl FieldError {
@@ -51,6 +66,7 @@ impl FieldError {
             field: Some(field.into()),
             code: reason.code,
             reason: reason.text,
+            blocker: None,
         }
     }
 
@@ -59,6 +75,7 @@ impl FieldError {
             field: None,
             code: reason.code,
             reason: reason.text,
+            blocker: None,
         }
     }
 }

@@ -8,16 +8,21 @@ use super::lists::ListRequest;
 use super::request::Request;
 use crate::model::event::{Action, Entity, Event};
 use crate::model::grant::Granted;
-use crate::model::id::EventId;
+use crate::model::id::{AccountId, EventId};
+use crate::model::instance::Instance;
 use crate::model::page::Paged;
 use crate::model::subnet::Subnet;
 use crate::model::time::Time;
 use crate::model::vpc::Vpc;
-use crate::store::events::{NewEvent, Reader};
+use crate::store::events::{NewEvent, Progress, Reader};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// The status of an event that tells of something done at once.
-const NOTIFICATION: &str = "notification";
+/// Of an event that tells of something done at once.
+const DONE: Progress = Progress {
+    status: "notification",
+    percent: None,
+    duration: None,
+};
 const DAY: i64 = 24 * 60 * 60;
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Event>> {
@@ -62,7 +67,8 @@ pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
 }
 
 pub fn record_vpc(tx: &mut WriteTx, caller: &Caller, action: Action, vpc: &Vpc) -> Result<()> {
-    record(tx, caller, action, &Entity::vpc(vpc), None, vpc)
+    let guard = (Granted::Vpc, vpc.id.0);
+    record(tx, caller.author(), action, &Entity::vpc(vpc), None, guard, DONE).map(drop)
 }
 
 pub fn record_subnet(
@@ -72,33 +78,85 @@ pub fn record_subnet(
     subnet: &Subnet,
     vpc: &Vpc,
 ) -> Result<()> {
+    let guard = (Granted::Vpc, vpc.id.0);
     record(
         tx,
-        caller,
+        caller.author(),
         action,
         &Entity::subnet(subnet),
         Some(&Entity::vpc(vpc)),
-        vpc,
+        guard,
+        DONE,
     )
+    .map(drop)
+}
+
+pub fn record_instance(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    action: Action,
+    instance: &Instance,
+    secondary: Option<&Entity>,
+) -> Result<()> {
+    let guard = (Granted::Linode, instance.id.0);
+    record(
+        tx,
+        caller.author(),
+        action,
+        &Entity::instance(instance),
+        secondary,
+        guard,
+        DONE,
+    )
+    .map(drop)
+}
+
+/// Records something that takes time, or took none though it might have.
+pub fn record_progress(
+    tx: &mut WriteTx,
+    author: Author,
+    action: Action,
+    instance: &Instance,
+    secondary: Option<&Entity>,
+    progress: Progress,
+) -> Result<EventId> {
+    let guard = (Granted::Linode, instance.id.0);
+    record(
+        tx,
+        author,
+        action,
+        &Entity::instance(instance),
+        secondary,
+        guard,
+        progress,
+    )
+}
+
+/// Whose doing an event is, and in which account.
+#[derive(Clone, Copy)]
+pub struct Author<'a> {
+    pub account: AccountId,
+    pub username: &'a str,
 }
 
 fn record(
     tx: &mut WriteTx,
-    caller: &Caller,
+    author: Author,
     action: Action,
     entity: &Entity,
     secondary: Option<&Entity>,
-    guard: &Vpc,
-) -> Result<()> {
+    guard: (Granted, i64),
+    progress: Progress,
+) -> Result<EventId> {
     let new = NewEvent {
         action,
-        username: caller.username(),
+        username: author.username,
         entity,
         secondary,
-        guard: (Granted::Vpc, guard.id.0),
-        status: NOTIFICATION,
+        guard,
+        progress,
     };
-    Ok(store::events::append(tx, caller.account, &new)?)
+    Ok(store::events::append(tx, author.account, &new)?)
 }
 
 fn reader(tx: &ReadTx, caller: &Caller) -> Reader {

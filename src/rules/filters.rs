@@ -4,6 +4,7 @@
 //! table, with values of the field's own kind.
 
 use crate::model::input::Input;
+use crate::model::interface::parse_address;
 use crate::model::reason::{Code, Reason};
 use crate::model::time::Time;
 use crate::store::filter::{Comparison, Field, Filter, Kind, Order};
@@ -179,6 +180,8 @@ fn value_of(field: &Field, value: &Input) -> Result<Value> {
     let (read, kind) = match (field.kind, value) {
         (Kind::Integer, Input::Integer(number)) => (Some(Value::Int(*number)), "an integer"),
         (Kind::Integer, _) => (None, "an integer"),
+        (Kind::Address, Input::Text(text)) => (parse_address(text).ok().map(Value::from), "an IPv4 address"),
+        (Kind::Address, _) => (None, "an IPv4 address"),
         (Kind::Truth, Input::Bool(truth)) => (Some(Value::from(*truth)), "true or false"),
         (Kind::Truth, _) => (None, "true or false"),
         (Kind::Text, Input::Text(text)) => (Some(Value::Text(meaning(field, text))), "a text"),

@@ -6,6 +6,7 @@
 use super::error::{Error, FieldError, Result};
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::text::Description;
 
 pub struct Form<'a> {
     object: &'a Input,
@@ -55,7 +56,7 @@ impl<'a> Form<'a> {
             None => return Vec::new(),
             Some(Input::List(items)) => items,
             Some(_) => {
-                self.complain_of_type(field, "a list");
+                self.complain_of_type::<T>(field, "a list");
                 return Vec::new();
             }
         };
@@ -63,8 +64,7 @@ impl<'a> Form<'a> {
         for (at, item) in items.iter().enumerate() {
             let field = self.ask(&format!("{name}[{at}]"));
             if !matches!(item, Input::Object(_)) {
-                self.complain_of_type(field, "an object");
-                found.push(None);
+                found.push(self.complain_of_type(field, "an object"));
                 continue;
             }
             let mut form = Form::nested(item, format!("{field}."));
@@ -73,6 +73,74 @@ impl<'a> Form<'a> {
             self.complaints.append(&mut form.complaints);
         }
         found
+    }
+
+    /// Whether the field was sent, and not as null.
+    pub fn has(&self, name: &str) -> bool {
+        self.object.get(name).is_some()
+    }
+
+    /// The field's name with all that stands before it.
+    pub fn path(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    pub fn integer(&mut self, name: &str) -> Option<i64> {
+        let field = self.ask(name);
+        match self.object.get(name)? {
+            Input::Integer(number) => Some(*number),
+            _ => self.complain_of_type(field, "an integer"),
+        }
+    }
+
+    pub fn truth(&mut self, name: &str) -> Option<bool> {
+        let field = self.ask(name);
+        match self.object.get(name)? {
+            Input::Bool(truth) => Some(*truth),
+            _ => self.complain_of_type(field, "true or false"),
+        }
+    }
+
+    /// An object inside this one, read as a form of its own.
+    pub fn within<T>(&mut self, name: &str, read: impl FnOnce(&mut Form<'a>) -> T) -> Option<T> {
+        let field = self.ask(name);
+        let object = self.object.get(name)?;
+        if !matches!(object, Input::Object(_)) {
+            return self.complain_of_type(field, "an object");
+        }
+        let mut form = Form::nested(object, format!("{field}."));
+        let read = read(&mut form);
+        self.asked.append(&mut form.asked);
+        self.complaints.append(&mut form.complaints);
+        Some(read)
+    }
+
+    /// A list of plain values, each read by itself; what could not be read is left out.
+    pub fn values<T>(
+        &mut self,
+        name: &str,
+        wanted: &str,
+        mut read: impl FnMut(&Input) -> Option<Result<T, Reasons>>,
+    ) -> Option<Vec<T>> {
+        let field = self.ask(name);
+        let Input::List(items) = self.object.get(name)? else {
+            return self.complain_of_type(field, "a list");
+        };
+        let mut found = Vec::new();
+        for (at, item) in items.iter().enumerate() {
+            let field = self.ask(&format!("{name}[{at}]"));
+            match read(item) {
+                Some(Ok(value)) => found.push(value),
+                Some(Err(reasons)) => {
+                    let complaints = reasons
+                        .into_iter()
+                        .map(|reason| FieldError::on(field.clone(), reason));
+                    self.complaints.extend(complaints);
+                }
+                None => drop(self.complain_of_type::<T>(field, wanted)),
+            }
+        }
+        Some(found)
     }
 
     /// Keeps a complaint about a field that was read well but cannot be accepted.
@@ -103,7 +171,7 @@ impl<'a> Form<'a> {
     }
 
     fn ask(&mut self, name: &str) -> String {
-        let field = format!("{}{name}", self.prefix);
+        let field = self.path(name);
         self.asked.push(field.clone());
         field
     }
@@ -125,15 +193,18 @@ impl<'a> Form<'a> {
                     None
                 }
             },
-            _ => {
-                self.complain_of_type(field, "a string");
-                None
-            }
+            _ => self.complain_of_type(field, "a string"),
         }
     }
 
-    fn complain_of_type(&mut self, field: String, wanted: &str) {
+    fn complain_of_type<T>(&mut self, field: String, wanted: &str) -> Option<T> {
         let reason = Reason::new(Code::WrongType, format!("Must be {wanted}"));
         self.complaints.push(FieldError::on(field, reason));
+        None
     }
+}
+
+/// A short line or two about nothing the rules look into: at most 255 characters.
+pub fn short_text(raw: &str) -> Result<String, Reasons> {
+    Description::parse(raw).map(|text| text.as_str().to_owned())
 }

@@ -3,7 +3,7 @@
 use super::error::{Error, FieldError, Result};
 use super::users;
 use crate::model::grant::{Global, Granted, Permission};
-use crate::model::id::{AccountId, VpcId};
+use crate::model::id::{InstanceId, VpcId};
 use crate::model::reason::{Code, Reason};
 use crate::model::user::User;
 use crate::store::{self, WriteTx};
@@ -14,6 +14,7 @@ pub enum Grant {
     Global(Global),
     AccountAccess(Permission),
     Vpc(VpcId, Permission),
+    Linode(InstanceId, Permission),
 }
 
 /// Gives a user all of these grants, or none of them.
@@ -27,18 +28,28 @@ pub fn give(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> 
             Grant::Global(global) => store::grants::add_global(tx, user.id, global)?,
             Grant::AccountAccess(access) => store::grants::set_account_access(tx, user.id, access)?,
             Grant::Vpc(vpc, permission) => {
-                must_be_of(tx, account, vpc)?;
+                let found = store::vpcs::find(tx, account, vpc)?.is_some();
+                must_be(found, "vpc", format!("The user's account has no VPC {vpc}"))?;
                 store::grants::set(tx, user.id, Granted::Vpc, vpc.0, permission)?;
+            }
+            Grant::Linode(instance, permission) => {
+                let found = store::instances::find(tx, account, instance)?.is_some();
+                must_be(
+                    found,
+                    "linode",
+                    format!("The user's account has no instance {instance}"),
+                )?;
+                store::grants::set(tx, user.id, Granted::Linode, instance.0, permission)?;
             }
         }
     }
     users::load(tx, username)
 }
 
-fn must_be_of(tx: &mut WriteTx, account: AccountId, vpc: VpcId) -> Result<()> {
-    match store::vpcs::find(tx, account, vpc)? {
-        Some(_) => Ok(()),
-        None => Err(refused("vpc", format!("The user's account has no VPC {vpc}"))),
+fn must_be(found: bool, field: &str, otherwise: String) -> Result<()> {
+    match found {
+        true => Ok(()),
+        false => Err(refused(field, otherwise)),
     }
 }
 

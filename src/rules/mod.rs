@@ -4,19 +4,27 @@
 //! everything before it. Rules know nothing of HTTP, SQL or the terminal.
 
 pub mod accounts;
+pub mod addresses;
 pub mod caller;
+pub mod configs;
 pub mod error;
 pub mod events;
 pub mod filters;
 pub mod form;
 pub mod grants;
+pub mod images;
+pub mod instances;
+pub mod interfaces;
 pub mod lists;
 pub mod passwords;
+pub mod plans;
+pub mod power;
 pub mod regions;
 pub mod request;
 pub mod subnets;
 pub mod tokens;
 pub mod users;
+pub mod vpc_ips;
 pub mod vpcs;
 
 pub use error::{Error, Result};

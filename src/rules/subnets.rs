@@ -5,20 +5,20 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::caller::Caller;
-use super::error::{Error, Result};
+use super::error::{Blocker, Error, FieldError, Result};
 use super::form::Form;
 use super::lists::ListRequest;
 use super::request::Request;
 use super::{accounts, events, vpcs};
 use crate::model::cidr::Cidr;
 use crate::model::event::Action;
-use crate::model::grant::Permission;
+use crate::model::grant::{Granted, Permission};
 use crate::model::id::{SubnetId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
 use crate::model::policy::{Policy, Quota};
 use crate::model::reason::{Code, Reason};
-use crate::model::subnet::{NewSubnet, Subnet, SubnetChange};
+use crate::model::subnet::{NewSubnet, Subnet, SubnetChange, Use};
 use crate::model::vpc::Vpc;
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -64,9 +64,58 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, id: SubnetId, reque
     let (subnet, vpc) = load_for(tx, caller, vpc, id, Permission::ReadWrite)?;
     request.unchanged(&subnet)?;
     request.asks_nothing()?;
+    refuse_if_used(tx, caller, std::slice::from_ref(&subnet))?;
 
     store::subnets::delete(tx, subnet.id)?;
     events::record_subnet(tx, caller, Action::SubnetDelete, &subnet, &vpc)
+}
+
+/// Refuses if an interface is on one of the subnets, with an error for each (interface §3, rules 1
+/// and 2).
+pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> Result<()> {
+    let mut blockers = Vec::new();
+    for subnet in subnets {
+        for found in &subnet.uses {
+            let seen = caller
+                .may(tx, Granted::Linode, found.instance.0, Permission::ReadOnly)
+                .is_ok();
+            blockers.push(blocker(subnet, found, seen));
+        }
+    }
+    if blockers.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Refused(blockers))
+    }
+}
+
+fn blocker(subnet: &Subnet, found: &Use, seen: bool) -> FieldError {
+    let label = seen.then(|| found.instance_label.clone());
+    let instance = match &label {
+        Some(label) => format!("{} ({label})", found.instance),
+        None => found.instance.to_string(),
+    };
+    let first = if found.active {
+        "shut the instance down, then delete"
+    } else {
+        "delete"
+    };
+    let text = format!(
+        "Subnet {} is in use by instance {instance}, config {}, interface {}: {first} the interface first",
+        subnet.label.as_str(),
+        found.config,
+        found.interface
+    );
+    let mut error = FieldError::whole(Reason::new(Code::SubnetInUse, text));
+    error.blocker = Some(Blocker {
+        subnet: subnet.id,
+        instance: found.instance,
+        instance_label: label,
+        config: found.config,
+        interface: found.interface,
+        active: found.active,
+    });
+    error
 }
 
 /// The subnet with its VPC, if the caller may do that much with them.

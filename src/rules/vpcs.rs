@@ -63,6 +63,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
     let vpc = load_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&vpc)?;
     request.asks_nothing()?;
+    subnets::refuse_if_used(tx, caller, &vpc.subnets)?;
 
     for subnet in &vpc.subnets {
         store::subnets::delete(tx, subnet.id)?;
@@ -75,14 +76,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
 /// The VPC, if the caller may do that much with it.
 pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
     let vpc = store::vpcs::find(tx, caller.account, id)?.ok_or(Error::NotFound)?;
-    if caller.is_restricted() {
-        let granted = store::grants::permission(tx, caller.user(), Granted::Vpc, id.0)?;
-        match granted {
-            None => return Err(Error::NotFound),
-            Some(granted) if granted < access => return Err(Error::Forbidden),
-            Some(_) => {}
-        }
-    }
+    caller.may(tx, Granted::Vpc, id.0, access)?;
     Ok(vpc)
 }
 

@@ -19,6 +19,7 @@ const READ: &str = "CASE WHEN r.event IS NULL THEN 0 ELSE 1 END";
 const COLUMNS: &str = "e.id, e.created, e.action, e.username,
     e.entity_kind, e.entity_id, e.entity_label, e.entity_url,
     e.secondary_kind, e.secondary_id, e.secondary_label, e.secondary_url, e.status,
+    e.percent_complete, e.duration,
     CASE WHEN e.id <= u.events_seen THEN 1 ELSE 0 END, CASE WHEN r.event IS NULL THEN 0 ELSE 1 END";
 
 pub static FIELDS: [Field; 9] = [
@@ -97,18 +98,28 @@ pub struct NewEvent<'a> {
     pub secondary: Option<&'a Entity>,
     /// What a restricted user must be granted to see it.
     pub guard: (Granted, i64),
-    pub status: &'static str,
+    pub progress: Progress,
 }
 
-pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<(), StoreError> {
+/// How far the thing has come that an event tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub status: &'static str,
+    pub percent: Option<i64>,
+    /// In microseconds.
+    pub duration: Option<i64>,
+}
+
+pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<EventId, StoreError> {
     let now = tx.now();
     let (entity, secondary) = (new.entity, new.secondary);
-    tx.execute(
+    let mut row = tx.one(
         "INSERT INTO event (account, created, action, username,
              entity_kind, entity_id, entity_label, entity_url,
              secondary_kind, secondary_id, secondary_label, secondary_url,
-             guard_kind, guard_id, status)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+             guard_kind, guard_id, status, percent_complete, duration)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+         RETURNING id",
         args![
             account,
             now,
@@ -124,10 +135,27 @@ pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<()
             secondary.map(|entity| entity.url.as_str()),
             new.guard.0.word(),
             new.guard.1,
-            new.status,
+            new.progress.status,
+            new.progress.percent,
+            new.progress.duration,
         ],
     )?;
     tx.touch(account);
+    row.take()
+}
+
+/// Who caused an event.
+pub fn author(tx: &mut ReadTx, id: EventId) -> Result<Option<String>, StoreError> {
+    let row = tx.find("SELECT username FROM event WHERE id = $1", args![id])?;
+    row.map(|mut row| row.take()).transpose().map(Option::flatten)
+}
+
+/// Moves an event on.
+pub fn progress(tx: &mut WriteTx, id: EventId, progress: Progress) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE event SET status = $2, percent_complete = $3, duration = $4 WHERE id = $1",
+        args![id, progress.status, progress.percent, progress.duration],
+    )?;
     Ok(())
 }
 
@@ -167,7 +195,7 @@ fn visible_to(reader: Reader) -> Collection<'static> {
         from: FROM,
         condition,
         args: args![reader.account, reader.user, reader.since].to_vec(),
-        id: "e.id",
+        key: &["e.id"],
         newest_first: true,
     }
 }
@@ -181,6 +209,8 @@ fn read(row: &mut Row) -> Result<Event, StoreError> {
         entity: read_entity(row)?,
         secondary: read_entity(row)?,
         status: row.take()?,
+        percent: row.take()?,
+        duration: row.take()?,
         seen: row.take()?,
         read: row.take()?,
     })

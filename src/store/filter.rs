@@ -20,6 +20,8 @@ pub struct Field {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// An IPv4 address, kept as a number and written as one writes it.
+    Address,
     Integer,
     Text,
     Time,

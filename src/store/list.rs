@@ -30,7 +30,8 @@ pub(super) struct Collection<'a> {
     /// The condition every item fulfils; its arguments are `$1` onwards.
     pub condition: String,
     pub args: Vec<Value>,
-    pub id: &'a str,
+    /// What tells items apart and orders them when nothing else does.
+    pub key: &'a [&'a str],
     pub newest_first: bool,
 }
 
@@ -46,7 +47,7 @@ impl Collection<'_> {
             from,
             condition,
             mut args,
-            id,
+            key,
             newest_first,
         } = self;
         let filter = wanted.filter.to_sql(&mut args);
@@ -56,17 +57,24 @@ impl Collection<'_> {
         let page = wanted.page;
         let mut items = Vec::new();
         if page.offset() < results {
+            let by_key = |direction: &str| {
+                let columns: Vec<_> = key.iter().map(|column| format!("{column} {direction}")).collect();
+                columns.join(", ")
+            };
             let order = match wanted.order {
                 Some(Order {
                     field,
                     descending: false,
-                }) => format!("{} ASC NULLS FIRST, {id} ASC", field.sql),
+                }) => {
+                    format!("{} ASC NULLS FIRST, {}", field.sql, by_key("ASC"))
+                }
                 Some(Order {
                     field,
                     descending: true,
-                }) => format!("{} DESC NULLS LAST, {id} DESC", field.sql),
-                None if newest_first => format!("{id} DESC"),
-                None => format!("{id} ASC"),
+                }) => {
+                    format!("{} DESC NULLS LAST, {}", field.sql, by_key("DESC"))
+                }
+                None => by_key(if newest_first { "DESC" } else { "ASC" }),
             };
             let (limit, offset) = (args.len() + 1, args.len() + 2);
             args.extend([Value::Int(page.size), Value::Int(page.offset())]);

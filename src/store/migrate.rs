@@ -17,11 +17,18 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration {
-    number: 1,
-    name: "foundation",
-    sql: include_str!("migrations/0001_foundation.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        number: 1,
+        name: "foundation",
+        sql: include_str!("migrations/0001_foundation.sql"),
+    },
+    Migration {
+        number: 2,
+        name: "compute",
+        sql: include_str!("migrations/0002_compute.sql"),
+    },
+];
 
 /// The words in which the engines' schemas differ.
 pub struct Dialect {

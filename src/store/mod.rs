@@ -6,10 +6,15 @@
 
 pub mod accounts;
 pub mod bell;
+pub mod configs;
+pub mod due_work;
 pub mod error;
 pub mod events;
 pub mod filter;
+pub mod free_ranges;
 pub mod grants;
+pub mod instances;
+pub mod interfaces;
 pub mod list;
 mod migrate;
 mod sqlite;
@@ -19,6 +24,7 @@ pub mod tokens;
 mod tx;
 pub mod users;
 pub mod value;
+pub mod vpc_ips;
 pub mod vpcs;
 pub mod world;
 

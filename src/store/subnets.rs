@@ -1,10 +1,13 @@
 //! Subnets as rows.
 
+use std::collections::HashMap;
+
 use super::error::StoreError;
 use super::filter::{Field, Kind};
 use super::list::{Collection, Wanted};
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, Value, args};
+use super::{free_ranges, interfaces};
 use crate::model::cidr::Cidr;
 use crate::model::id::{SubnetId, VpcId};
 use crate::model::label::Label;
@@ -27,28 +30,35 @@ pub fn list(tx: &mut ReadTx, vpc: VpcId, wanted: &Wanted) -> Result<Paged<Subnet
         from: "subnet s",
         condition: "s.vpc = $1".to_owned(),
         args: args![vpc].to_vec(),
-        id: "s.id",
+        key: &["s.id"],
         newest_first: false,
     };
-    collection.page(tx, wanted, read)
+    let mut subnets = collection.page(tx, wanted, read)?;
+    add_uses(tx, &mut subnets.items)?;
+    Ok(subnets)
 }
 
 /// All subnets of a VPC, by id.
 pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.vpc = $1 ORDER BY s.id");
-    tx.all(&sql, args![vpc])?.iter_mut().map(read).collect()
+    with_uses(tx, &sql, args![vpc])
 }
 
 /// The subnets of several VPCs, by id; `among` is the list of their ids in SQL.
 pub(super) fn of_vpcs(tx: &mut ReadTx, among: &str, args: &[Value]) -> Result<Vec<Subnet>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.vpc IN {among} ORDER BY s.vpc, s.id");
-    tx.all(&sql, args)?.iter_mut().map(read).collect()
+    with_uses(tx, &sql, args)
 }
 
 pub fn find(tx: &mut ReadTx, vpc: VpcId, id: SubnetId) -> Result<Option<Subnet>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.id = $1 AND s.vpc = $2");
-    let row = tx.find(&sql, args![id, vpc])?;
-    row.map(|mut row| read(&mut row)).transpose()
+    Ok(with_uses(tx, &sql, args![id, vpc])?.into_iter().next())
+}
+
+/// The VPC a subnet is in.
+pub fn vpc_of(tx: &mut ReadTx, id: SubnetId) -> Result<Option<VpcId>, StoreError> {
+    let row = tx.find("SELECT vpc FROM subnet WHERE id = $1", args![id])?;
+    row.map(|mut row| row.take()).transpose()
 }
 
 pub fn has_label(
@@ -70,8 +80,10 @@ pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subne
         "SELECT {COLUMNS} FROM subnet s
          WHERE s.vpc = $1 AND s.first_address <= $3 AND s.last_address >= $2 ORDER BY s.first_address"
     );
-    let rows = tx.all(&sql, args![vpc, range.first(), range.last()])?;
-    rows.into_iter().map(|mut row| read(&mut row)).collect()
+    tx.all(&sql, args![vpc, range.first(), range.last()])?
+        .iter_mut()
+        .map(read)
+        .collect()
 }
 
 pub fn count(tx: &mut ReadTx, vpc: VpcId) -> Result<i64, StoreError> {
@@ -81,19 +93,16 @@ pub fn count(tx: &mut ReadTx, vpc: VpcId) -> Result<i64, StoreError> {
 
 pub fn insert(tx: &mut WriteTx, vpc: VpcId, new: &NewSubnet) -> Result<SubnetId, StoreError> {
     let now = tx.now();
-    tx.one(
-        "INSERT INTO subnet (vpc, label, ipv4, first_address, last_address, created, updated)
-         VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id",
-        args![
-            vpc,
-            &new.label,
-            new.ipv4.to_string(),
-            new.ipv4.first(),
-            new.ipv4.last(),
-            now
-        ],
-    )?
-    .take()
+    let (first, last) = (new.ipv4.first(), new.ipv4.last());
+    let id = tx
+        .one(
+            "INSERT INTO subnet (vpc, label, ipv4, first_address, last_address, created, updated)
+             VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id",
+            args![vpc, &new.label, new.ipv4.to_string(), first, last, now],
+        )?
+        .take()?;
+    free_ranges::open(tx, id, new.ipv4)?;
+    Ok(id)
 }
 
 pub fn update(tx: &mut WriteTx, subnet: &Subnet) -> Result<(), StoreError> {
@@ -104,8 +113,29 @@ pub fn update(tx: &mut WriteTx, subnet: &Subnet) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Deletes a subnet that nothing uses any more.
 pub fn delete(tx: &mut WriteTx, id: SubnetId) -> Result<(), StoreError> {
+    free_ranges::close(tx, id)?;
     tx.execute("DELETE FROM subnet WHERE id = $1", args![id])?;
+    Ok(())
+}
+
+fn with_uses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<Subnet>, StoreError> {
+    let mut subnets = tx
+        .all(sql, args)?
+        .iter_mut()
+        .map(read)
+        .collect::<Result<Vec<_>, _>>()?;
+    add_uses(tx, &mut subnets)?;
+    Ok(subnets)
+}
+
+fn add_uses(tx: &mut ReadTx, subnets: &mut [Subnet]) -> Result<(), StoreError> {
+    let ids: Vec<SubnetId> = subnets.iter().map(|subnet| subnet.id).collect();
+    let at: HashMap<SubnetId, usize> = ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+    for found in interfaces::on_subnets(tx, &ids)? {
+        subnets[at[&found.subnet]].uses.push(found);
+    }
     Ok(())
 }
 
@@ -114,13 +144,9 @@ fn read(row: &mut Row) -> Result<Subnet, StoreError> {
         id: row.take()?,
         vpc: row.take()?,
         label: row.take()?,
-        ipv4: read_range(row)?,
+        ipv4: row.take()?,
+        uses: Vec::new(),
         created: row.take()?,
         updated: row.take()?,
     })
-}
-
-fn read_range(row: &mut Row) -> Result<Cidr, StoreError> {
-    let text: String = row.take()?;
-    Cidr::parse(&text).map_err(|_| StoreError::Unexpected(format!("a subnet's range is {text:?}")))
 }

@@ -32,6 +32,11 @@ impl<'a> ReadTx<'a> {
         self.world.clock.now().to_second()
     }
 
+    /// The time as exactly as the clock tells it, for what is due later.
+    pub fn instant(&self) -> Time {
+        self.world.clock.now()
+    }
+
     pub fn policy(&self) -> &'a Policy {
         &self.world.policy
     }

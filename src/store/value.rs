@@ -1,7 +1,11 @@
 //! Values on their way into SQL and rows on their way out, the same for every engine.
 
 use super::error::StoreError;
-use crate::model::id::{AccountId, EventId, SubnetId, TokenId, UserId, VpcId};
+use crate::model::config::ConfigLabel;
+use crate::model::id::{
+    AccountId, ConfigId, DiskId, EventId, InstanceId, InterfaceId, SubnetId, TokenId, UserId, VpcId,
+};
+use crate::model::instance::InstanceLabel;
 use crate::model::label::Label;
 use crate::model::region::RegionId;
 use crate::model::text::Description;
@@ -79,7 +83,18 @@ macro_rules! from_ids {
         }
     )+};
 }
-from_ids!(AccountId, EventId, SubnetId, TokenId, UserId, VpcId);
+from_ids!(
+    AccountId,
+    ConfigId,
+    DiskId,
+    EventId,
+    InstanceId,
+    InterfaceId,
+    SubnetId,
+    TokenId,
+    UserId,
+    VpcId
+);
 
 macro_rules! from_texts {
     ($($text:ty),+) => {$(
@@ -96,7 +111,7 @@ macro_rules! from_texts {
         }
     )+};
 }
-from_texts!(Description, Email, Label, Username);
+from_texts!(ConfigLabel, Description, Email, InstanceLabel, Label, Username);
 
 impl From<&RegionId> for Value {
     fn from(region: &RegionId) -> Self {
@@ -115,6 +130,12 @@ impl FromValue for i64 {
             Value::Int(number) => Some(number),
             _ => None,
         }
+    }
+}
+
+impl FromValue for u32 {
+    fn from_value(value: Value) -> Option<Self> {
+        i64::from_value(value).and_then(|number| number.try_into().ok())
     }
 }
 

@@ -38,7 +38,7 @@ pub fn list(
         from: "vpc v",
         condition: "v.account = $1".to_owned(),
         args: args![account].to_vec(),
-        id: "v.id",
+        key: &["v.id"],
         newest_first: false,
     };
     if let Sight::OnlyGrantedTo(user) = sight {

@@ -6,8 +6,8 @@
 use std::fmt::Write;
 
 use garth::http::operations::{Base, OPERATIONS, Operation, Who};
-use garth::model::grant::Permission;
-use garth::model::id::VpcId;
+use garth::model::grant::{Global, Permission};
+use garth::model::id::{InstanceId, VpcId};
 use garth::rules::grants::Grant;
 use hyper::Method;
 use serde_json::{Value, json};
@@ -32,14 +32,16 @@ const WAYS: [&str; 12] = [
 
 #[tokio::test]
 async fn every_operation_refuses_everyone_it_should() {
-    let mut table = format!("{:<16}", "");
+    let mut table = format!("{:<22}", "");
     for way in WAYS {
         write!(table, " {way:>13}").unwrap();
     }
     for operation in OPERATIONS.iter() {
-        write!(table, "\n{:<16}", operation.id).unwrap();
+        // One world for a row: only the last way changes it.
+        let app = furnished().await;
+        write!(table, "\n{:<22}", operation.id).unwrap();
         for way in WAYS {
-            let status = ask(operation, way)
+            let status = ask(&app, operation, way)
                 .await
                 .map_or("-".to_owned(), |reply| describe(&reply));
             write!(table, " {status:>13}").unwrap();
@@ -89,11 +91,13 @@ async fn furnished() -> TestApp {
     let owner = app.user("owner").await;
     owner.creates_vpc("one", &["10.0.0.0/24"]).await;
     owner.creates_vpc("two", &["10.0.0.0/24"]).await;
+    for _ in 0..2 {
+        assert_eq!(owner.creates_instance_on(1).await.status, 200);
+    }
     app
 }
 
-async fn ask(operation: &Operation, way: &str) -> Option<Reply> {
-    let app = furnished().await;
+async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
     let own = path(operation, 1, 1);
     let user = match way {
         "no token" => app.stranger(),
@@ -129,8 +133,9 @@ async fn ask(operation: &Operation, way: &str) -> Option<Reply> {
         }
         "other account" => app.user("grace").of(app.another_account().await).await,
         "wrong parent" => {
-            operation.path.contains("{vpcSubnetId}").then_some(())?;
-            let user = app.user("ada").await;
+            (operation.path.contains("{vpcSubnetId}") || operation.path.contains("{configId}"))
+                .then_some(())?;
+            let user = app.user("lost").await;
             return answer(operation, call_of(&user, operation, &path(operation, 2, 1))).await;
         }
         "allowed" => {
@@ -138,12 +143,35 @@ async fn ask(operation: &Operation, way: &str) -> Option<Reply> {
             let scope = operation
                 .scope
                 .map_or("domains:read_only".to_owned(), |scope| scope.to_string());
-            let user = app.user("ada").may(add_vpcs()).may(write).scopes(&scope).await;
+            let add_linodes = Grant::Global(Global::AddLinodes);
+            let linode = Grant::Linode(InstanceId(1), Permission::ReadWrite);
+            let granted = app
+                .user("ada")
+                .may(add_vpcs())
+                .may(add_linodes)
+                .may(write)
+                .may(linode);
+            let user = granted.scopes(&scope).await;
+            free_what_blocks(app, operation).await;
             return answer(operation, call_of(&user, operation, &own)).await;
         }
         other => panic!("{other}?"),
     };
     answer(operation, call_of(&user, operation, &own)).await
+}
+
+/// Puts the world into the state in which the operation can be done.
+async fn free_what_blocks(app: &TestApp, operation: &Operation) {
+    let owner = app.user("freer").await;
+    match operation.id {
+        "deleteVpc" | "deleteVpcSubnet" => {
+            for instance in [1, 2] {
+                owner.delete(&format!("/compute/instances/{instance}")).await;
+            }
+        }
+        "rebootInstance" => drop(owner.post("/compute/instances/1/boot", json!({})).await),
+        _ => {}
+    }
 }
 
 /// Streams go on for ever, so only their head is read; everything else is read and checked whole.
@@ -174,7 +202,16 @@ fn describe(reply: &Reply) -> String {
 }
 
 fn path(operation: &Operation, vpc: i64, id: i64) -> String {
-    let path = operation.path.replace("{vpcId}", &vpc.to_string());
+    let path = operation
+        .path
+        .replace("{vpcId}", &vpc.to_string())
+        .replace("{computeId}", &vpc.to_string());
+    let path = path
+        .replace("{configId}", &id.to_string())
+        .replace("{interfaceId}", &id.to_string());
+    let path = path
+        .replace("{typeId}", "g6-nanode-1")
+        .replace("{imageId}", "linode%2Fdebian12");
     let path = path
         .replace("{vpcSubnetId}", &id.to_string())
         .replace("{eventId}", &id.to_string());
@@ -200,6 +237,10 @@ fn call_of<'a>(user: &'a User<'_>, operation: &Operation, path: &str) -> Call<'a
 fn body_for(id: &str) -> Value {
     match id {
         "createVpc" => json!({"label": "new", "region": "us-east"}),
+        "createInstance" => json!({"type": "g6-nanode-1", "region": "us-east"}),
+        "createConfig" => json!({"label": "new", "devices": {}}),
+        "createConfigInterface" => json!({"purpose": "public"}),
+        "orderConfigInterfaces" => json!({"ids": [1]}),
         "createVpcSubnet" => json!({"label": "new", "ipv4": "10.9.0.0/24"}),
         _ => json!({}),
     }

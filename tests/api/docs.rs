@@ -79,7 +79,10 @@ fn the_document_tells_each_operations_id_scope_grant_and_base() {
         };
         assert_eq!(promised["security"], security, "{id}");
         let grant = operation.grant.map(|grant| match grant {
+            Needs::AddLinodes => "add_linodes",
             Needs::AddVpcs => "add_vpcs",
+            Needs::LinodeReadOnly => "linode read_only",
+            Needs::LinodeReadWrite => "linode read_write",
             Needs::VpcReadOnly => "vpc read_only",
             Needs::VpcReadWrite => "vpc read_write",
         });

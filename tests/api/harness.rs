@@ -290,6 +290,13 @@ impl User<'_> {
         VpcId(reply.json()["id"].as_i64().expect("an id"))
     }
 
+    /// Makes an instance without an image that has one interface, on a subnet.
+    pub async fn creates_instance_on(&self, subnet: i64) -> Reply {
+        let interfaces = serde_json::json!([{"purpose": "vpc", "subnet_id": subnet}]);
+        let body = serde_json::json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
+        self.post("/compute/instances", body).await
+    }
+
     /// What the account's events say, oldest first: `vpc_create 1`.
     pub async fn events(&self) -> Vec<String> {
         let reply = self.get("/account/events?after=0&page_size=500").await;

@@ -120,6 +120,13 @@ fn operation_of(method: &Method, path: &str) -> Option<&'static Operation> {
         None => (Base::Versioned, path),
     };
     let path = path.strip_suffix('/').unwrap_or(path);
+    let path = path
+        .strip_prefix("/networking/vpcs/ips")
+        .map_or(path.to_owned(), |rest| format!("/vpcs/ips{rest}"));
+    let path = path
+        .strip_prefix("/linode")
+        .map_or(path.clone(), |rest| format!("/compute{rest}"));
+    let path = path.as_str();
     let literal = |operation: &&Operation| {
         operation.method == *method && operation.base == base && operation.path == path
     };

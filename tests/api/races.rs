@@ -14,7 +14,12 @@ const CLIENTS: usize = 64;
 
 /// Does one thing from each of 64 threads at once, and returns all the answers.
 fn all_at_once(work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
-    let (handle, start) = (Handle::current(), std::sync::Barrier::new(CLIENTS));
+    this_many_at_once(CLIENTS, work)
+}
+
+/// The same from any number of threads.
+fn this_many_at_once(clients: usize, work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
+    let (handle, start) = (Handle::current(), std::sync::Barrier::new(clients));
     block_in_place(|| {
         thread::scope(|scope| {
             let one = |number| {
@@ -24,7 +29,7 @@ fn all_at_once(work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
                     handle.block_on(work(number))
                 })
             };
-            let threads: Vec<_> = (0..CLIENTS).map(one).collect();
+            let threads: Vec<_> = (0..clients).map(one).collect();
             threads
                 .into_iter()
                 .map(|thread| thread.join().expect("no client panics"))
@@ -233,6 +238,107 @@ async fn all_events(user: &User<'_>) -> Vec<Value> {
             return events;
         }
         events.extend(page);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_subnet_is_drained_to_its_last_address_and_none_is_given_twice() {
+    let app =
+        TestApp::with(|policy, _| policy.public_ranges = vec![Cidr::parse("198.18.0.0/16").unwrap()]).await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let replies = this_many_at_once(256, async |_| ada.creates_instance_on(1).await);
+
+    let won = winners(&replies, "interfaces[0].ipv4.vpc addresses_exhausted");
+    assert_eq!(won, 252, "all but the first two and the last two");
+    let ips = ada.get("/vpcs/ips?page_size=500").await.data();
+    let addresses = tally(ips.iter().map(|ip| ip["address"].as_str().unwrap().to_owned()));
+    assert_eq!((ips.len(), addresses.len()), (252, 252));
+    assert_eq!(
+        ada.count("/compute/instances").await,
+        252,
+        "a loser leaves nothing behind"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_instances_that_want_one_address_one_gets_it_and_configs_of_one_instance_share_it() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let wish = |address: &str| json!([{"purpose": "vpc", "subnet_id": 1, "ipv4": {"vpc": address}}]);
+    let replies = all_at_once(async |_| {
+        let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": wish("10.0.0.9")});
+        ada.post("/compute/instances", body).await
+    });
+    assert_eq!(winners(&replies, "interfaces[0].ipv4.vpc address_taken"), 1);
+    let winner = ada.get("/compute/instances").await.ids()[0];
+
+    let replies = all_at_once(async |number| {
+        let body = json!({"label": format!("c{number}"), "devices": {}, "interfaces": wish("10.0.0.9")});
+        ada.post(&format!("/compute/instances/{winner}/configs"), body)
+            .await
+    });
+    assert!(
+        replies.iter().all(|reply| reply.status == 200),
+        "an instance may repeat its own address"
+    );
+    let other = ada
+        .post(
+            "/compute/instances",
+            json!({"type": "g6-nanode-1", "region": "us-east"}),
+        )
+        .await;
+    let body = json!({"label": "late", "devices": {}, "interfaces": wish("10.0.0.9")});
+    let late = ada
+        .post(
+            &format!("/compute/instances/{}/configs", other.json()["id"]),
+            body,
+        )
+        .await;
+    assert_eq!(late.errors(), ["interfaces[0].ipv4.vpc address_taken"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn attaching_and_deleting_never_leave_an_interface_on_nothing() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for round in 1..=8 {
+        let vpc = ada.creates_vpc(&format!("vpc-{round}"), &["10.0.0.0/24"]).await;
+        let subnet = ada.get(&format!("/vpcs/{vpc}/subnets")).await.ids()[0];
+        let replies = all_at_once(async |number| match number % 8 {
+            0 => ada.delete(&format!("/vpcs/{vpc}/subnets/{subnet}")).await,
+            1 => ada.delete(&format!("/vpcs/{vpc}")).await,
+            _ => ada.creates_instance_on(subnet).await,
+        });
+        let codes = tally(
+            replies
+                .iter()
+                .filter(|reply| reply.status == 400)
+                .flat_map(Reply::errors),
+        );
+        let known = ["- subnet_in_use", "interfaces[0].subnet_id subnet_invalid"];
+        assert!(
+            codes.keys().all(|code| known.contains(&code.as_str())),
+            "{codes:?}"
+        );
+        let ips = ada
+            .filter(
+                "/vpcs/ips?page_size=500",
+                &json!({"subnet_id": subnet}).to_string(),
+            )
+            .await;
+        let there = ada.get(&format!("/vpcs/{vpc}/subnets/{subnet}")).await.status == 200;
+        assert!(
+            there || ips.data().is_empty(),
+            "an interface stands on a subnet that is gone"
+        );
+        for instance in ada.get("/compute/instances?page_size=500").await.ids() {
+            assert_eq!(
+                ada.delete(&format!("/compute/instances/{instance}")).await.status,
+                200
+            );
+        }
     }
 }
 

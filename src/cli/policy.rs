@@ -1,0 +1,132 @@
+//! What the provider has decided, read from the settings.
+
+use anyhow::{Context, ensure};
+
+use super::place::parse_with;
+use super::settings::{ImageSettings, Profile, RegionSettings, Settings, TypeSettings};
+use crate::model::cidr::Cidr;
+use crate::model::image::{self, Image};
+use crate::model::plan::{self, Plan, Price};
+use crate::model::policy::{Policy, Quota};
+use crate::model::region::{self, Region};
+use crate::model::time::Time;
+
+/// What the rules need to know of the settings.
+pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
+    let upstream = settings.profile == Some(Profile::Upstream);
+    let usual = |own: i64, public: i64| if upstream { public } else { own };
+    let regions = match &settings.regions {
+        None => region::built_in(upstream),
+        Some(regions) => regions.iter().map(region_of).collect(),
+    };
+    ensure!(!regions.is_empty(), "regions: there must be at least one");
+    let plans = match &settings.types {
+        None => plan::built_in(),
+        Some(types) => types.iter().map(plan_of).collect(),
+    };
+    let images = match &settings.images {
+        None => image::built_in(),
+        Some(images) => images.iter().map(image_of).collect::<anyhow::Result<_>>()?,
+    };
+    let page_size_min = settings.page_size_min.unwrap_or(usual(1, 25));
+    ensure!(
+        (1..=500).contains(&page_size_min),
+        "page_size_min: must be 1 to 500, not {page_size_min}"
+    );
+    let quota = Quota {
+        vpcs_per_region: settings.quota.vpcs_per_region.unwrap_or(usual(1000, 10)),
+        subnets_per_vpc: settings.quota.subnets_per_vpc.unwrap_or(usual(1000, 10)),
+    };
+    ensure!(
+        quota.vpcs_per_region >= 0,
+        "quota.vpcs_per_region: must not be negative"
+    );
+    ensure!(
+        quota.subnets_per_vpc >= 0,
+        "quota.subnets_per_vpc: must not be negative"
+    );
+    let event_days = settings.event_days.unwrap_or(90);
+    ensure!(
+        (1..=36500).contains(&event_days),
+        "event_days: must be 1 to 36500, not {event_days}"
+    );
+    let settle_ms = settings.compute.settle_ms.unwrap_or(0);
+    ensure!(
+        (0..=86_400_000).contains(&settle_ms),
+        "compute.settle_ms: must be 0 to 86400000, not {settle_ms}"
+    );
+    let public_ranges = &settings.compute.public_ranges;
+    Ok(Policy {
+        regions,
+        plans,
+        images,
+        public_ranges: ranges("compute.public_ranges", public_ranges.as_deref(), &DOCUMENTATION)?,
+        settle_ms,
+        forbidden_ranges: ranges(
+            "forbidden_ranges",
+            settings.forbidden_ranges.as_deref(),
+            &["192.168.128.0/17"],
+        )?,
+        quota,
+        page_size_min,
+        event_days,
+    })
+}
+
+/// The ranges that are kept free for examples (RFC 5737).
+const DOCUMENTATION: [&str; 3] = ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"];
+
+fn ranges(name: &str, given: Option<&[String]>, usual: &[&str]) -> anyhow::Result<Vec<Cidr>> {
+    let given: Vec<&str> = match given {
+        None => usual.to_vec(),
+        Some(given) => given
+            .iter()
+            .map(String::as_str)
+            .filter(|range| !range.is_empty())
+            .collect(),
+    };
+    let read =
+        |raw: &str| parse_with(Cidr::parse)(raw).map_err(|why| anyhow::anyhow!("{name}: {raw}: {why}"));
+    given.into_iter().map(read).collect()
+}
+
+fn region_of(settings: &RegionSettings) -> Region {
+    let everything = || vec!["Linodes".to_owned(), "Vlans".to_owned(), Region::VPCS.to_owned()];
+    Region {
+        id: settings.id.clone(),
+        label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
+        country: settings.country.clone(),
+        capabilities: settings.capabilities.clone().unwrap_or_else(everything),
+        status: settings.status.clone().unwrap_or_else(|| "ok".to_owned()),
+        resolvers_ipv4: settings.resolvers.ipv4.clone(),
+        resolvers_ipv6: settings.resolvers.ipv6.clone(),
+    }
+}
+
+fn plan_of(settings: &TypeSettings) -> Plan {
+    let price = |dollars: f64| Price((dollars * 10_000.0).round() as i64);
+    Plan {
+        id: settings.id.clone(),
+        label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
+        class: settings.class.clone().unwrap_or_else(|| "standard".to_owned()),
+        memory: settings.memory,
+        disk: settings.disk,
+        transfer: settings.transfer,
+        vcpus: settings.vcpus,
+        gpus: settings.gpus,
+        network_out: settings.network_out,
+        hourly: price(settings.hourly),
+        monthly: price(settings.monthly),
+    }
+}
+
+fn image_of(settings: &ImageSettings) -> anyhow::Result<Image> {
+    let created = settings.created.as_deref().unwrap_or("2024-01-01T00:00:00");
+    Ok(Image {
+        id: settings.id.clone(),
+        label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
+        vendor: settings.vendor.clone(),
+        size: settings.size,
+        created: Time::parse(created).with_context(|| format!("images: created: {created} is no time"))?,
+    })
+}

@@ -1,0 +1,240 @@
+//! Configs of instances.
+
+use serde_json::{Value, json};
+
+use crate::harness::{BEGINNING, TestApp, User};
+
+async fn furnished(app: &TestApp) -> User<'_> {
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    let body = json!({"type": "g6-nanode-1", "region": "us-east"});
+    assert_eq!(ada.post("/linode/instances", body).await.status, 200);
+    ada
+}
+
+#[tokio::test]
+async fn a_config_is_created_with_the_recorded_defaults() {
+    let app = TestApp::new().await;
+    let ada = furnished(&app).await;
+
+    let made = ada
+        .post(
+            "/linode/instances/1/configs",
+            json!({"kernel": null, "label": "boot", "devices": {"sda": null}, "interfaces": null}),
+        )
+        .await;
+
+    let config = json!({
+        "id": 1,
+        "label": "boot",
+        "helpers": {
+            "updatedb_disabled": true, "distro": true, "modules_dep": true, "network": true,
+            "devtmpfs_automount": true,
+        },
+        "kernel": "linode/latest-64bit", "comments": "", "memory_limit": 0,
+        "created": BEGINNING, "updated": BEGINNING,
+        "root_device": "/dev/sda",
+        "devices": {"sda": null, "sdb": null, "sdc": null, "sdd": null, "sde": null, "sdf": null, "sdg": null, "sdh": null},
+        "initrd": null, "run_level": "default", "virt_mode": "paravirt", "interfaces": [],
+    });
+    assert_eq!((made.status.as_u16(), made.json()), (200, config.clone()));
+    assert_eq!(ada.get("/linode/instances/1/configs").await.data(), [config]);
+    assert_eq!(ada.events().await.last().unwrap(), "linode_config_create 1");
+}
+
+#[tokio::test]
+async fn an_update_keeps_interfaces_unless_it_lists_them_and_those_that_stay_keep_their_ids() {
+    let app = TestApp::new().await;
+    let ada = furnished(&app).await;
+    let config = "/linode/instances/1/configs/1";
+    let vpc = json!({"purpose": "vpc", "subnet_id": 1});
+    let body = json!({"label": "boot", "devices": {}, "interfaces": [{"purpose": "public"}, vpc]});
+    ada.post("/linode/instances/1/configs", body).await;
+    let interfaces = async || {
+        let interfaces = ada.get(&format!("{config}/interfaces")).await.json();
+        let line = |f: &Value| {
+            format!(
+                "{} {} {}",
+                f["id"],
+                f["purpose"].as_str().unwrap(),
+                f["ipv4"]["vpc"]
+            )
+        };
+        interfaces
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(line)
+            .collect::<Vec<_>>()
+    };
+    let two = ["1 public null", "2 vpc \"10.0.0.2\""];
+
+    for kept in [
+        json!({"label": "again"}),
+        json!({"interfaces": null}),
+        json!({"interfaces": [{"purpose": "public"}, vpc]}),
+    ] {
+        assert_eq!(ada.put(config, kept.clone()).await.status, 200);
+        assert_eq!(interfaces().await, two, "{kept}");
+    }
+    let own = ada.get(config).await.json();
+    assert_eq!(
+        ada.put(config, own).await.status,
+        200,
+        "what was read can be written back"
+    );
+    assert_eq!(interfaces().await, two);
+
+    ada.post("/linode/instances/1/boot", json!({})).await;
+    assert_eq!(
+        ada.put(config, json!({"interfaces": [{"purpose": "public"}]}))
+            .await
+            .errors(),
+        ["- interface_active"]
+    );
+    let vlan = json!({"purpose": "vlan", "label": "backstage", "ipam_address": "10.9.0.1/24"});
+    let more = json!({"interfaces": [{"purpose": "public"}, vpc, vlan]});
+    let added = ada.put(config, more).await.json();
+    let active: Vec<_> = added["interfaces"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| f["active"].clone())
+        .collect();
+    assert_eq!(
+        active,
+        [true, true, false],
+        "what is added stays inactive until a reboot"
+    );
+    ada.post("/linode/instances/1/reboot", json!({})).await;
+    assert_eq!(
+        ada.get(&format!("{config}/interfaces/3")).await.json()["active"],
+        true
+    );
+
+    ada.post("/linode/instances/1/shutdown", json!({})).await;
+    let moved = json!({"interfaces": [{"purpose": "vpc", "subnet_id": 2}]});
+    assert_eq!(ada.put(config, moved).await.status, 200);
+    assert_eq!(interfaces().await, ["4 vpc \"10.0.1.2\""]);
+    assert_eq!(
+        ada.put(config, json!({"interfaces": []})).await.json()["interfaces"],
+        json!([])
+    );
+    assert_eq!(ada.count("/vpcs/ips").await, 0);
+}
+
+#[tokio::test]
+async fn interfaces_of_a_config_must_fit_together_and_every_complaint_says_which() {
+    let app = TestApp::new().await;
+    let ada = furnished(&app).await;
+    let elsewhere =
+        json!({"label": "far", "region": "us-mia", "subnets": [{"label": "s", "ipv4": "10.0.0.0/24"}]});
+    ada.post("/vpcs", elsewhere).await;
+    let wrong = async |interfaces: Value| {
+        let body = json!({"label": "boot", "devices": {}, "interfaces": interfaces});
+        ada.post("/linode/instances/1/configs", body).await.errors()
+    };
+
+    let vpc = |more: Value| {
+        let mut interface = json!({"purpose": "vpc", "subnet_id": 1});
+        interface
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        interface
+    };
+    for (interfaces, errors) in [
+        (json!([{}]), vec!["interfaces[0].purpose required"]),
+        (
+            json!([{"purpose": "wifi"}]),
+            vec!["interfaces[0].purpose purpose_invalid"],
+        ),
+        (json!([5]), vec!["interfaces[0] wrong_type"]),
+        (
+            json!([{"purpose": "vpc"}]),
+            vec!["interfaces[0].subnet_id required"],
+        ),
+        (
+            json!([{"purpose": "vpc", "subnet_id": 99}]),
+            vec!["interfaces[0].subnet_id subnet_invalid"],
+        ),
+        (
+            json!([{"purpose": "vpc", "subnet_id": 3}]),
+            vec!["interfaces[0].subnet_id subnet_invalid"],
+        ),
+        (
+            json!([{"purpose": "vpc", "subnet_id": "1"}]),
+            vec!["interfaces[0].subnet_id wrong_type"],
+        ),
+        (
+            json!([{"purpose": "public"}, {"purpose": "public"}]),
+            vec!["interfaces[1].purpose interface_count"],
+        ),
+        (
+            json!([vpc(json!({})), {"purpose": "vpc", "subnet_id": 2}]),
+            vec!["interfaces[1].purpose interface_count"],
+        ),
+        (
+            json!([{"purpose": "vlan"}]),
+            vec!["interfaces[0].label label_length"],
+        ),
+        (
+            json!([{"purpose": "vlan", "label": "x", "primary": true}]),
+            vec!["interfaces[0].primary primary_invalid"],
+        ),
+        (
+            json!([{"purpose": "public", "label": "x"}]),
+            vec!["interfaces[0].label interface_field"],
+        ),
+        (
+            json!([{"purpose": "public", "subnet_id": 1}]),
+            vec!["interfaces[0].subnet_id interface_field"],
+        ),
+        (
+            json!([{"purpose": "public", "primary": true}, vpc(json!({"primary": true}))]),
+            vec!["interfaces[1].primary primary_invalid"],
+        ),
+        (
+            json!([vpc(json!({"ipv4": {"vpc": "10.0.1.5"}}))]),
+            vec!["interfaces[0].ipv4.vpc address_invalid"],
+        ),
+        (
+            json!([vpc(json!({"ipv4": {"vpc": "10.0.0.1"}}))]),
+            vec!["interfaces[0].ipv4.vpc address_invalid"],
+        ),
+        (
+            json!([vpc(json!({"ipv4": {"vpc": "10.0.0.254"}}))]),
+            vec!["interfaces[0].ipv4.vpc address_invalid"],
+        ),
+        (
+            json!([vpc(json!({"ipv4": {"vpc": "10.0.0"}}))]),
+            vec!["interfaces[0].ipv4.vpc address_invalid"],
+        ),
+        (
+            json!([vpc(json!({"ipv4": {"nat_1_1": "8.8.8.8"}}))]),
+            vec!["interfaces[0].ipv4.nat_1_1 nat_invalid"],
+        ),
+        (
+            json!([vpc(json!({"ip_ranges": ["10.0.1.0/28"]}))]),
+            vec!["interfaces[0].ip_ranges[0] range_invalid"],
+        ),
+        (
+            json!([vpc(json!({"ip_ranges": ["10.0.0.16/28", "10.0.0.20/32"]}))]),
+            vec!["interfaces[0].ip_ranges[1] range_invalid"],
+        ),
+        (
+            json!([vpc(
+                json!({"ipv4": {"vpc": "10.0.0.17"}, "ip_ranges": ["10.0.0.16/28"]})
+            )]),
+            vec!["interfaces[0].ip_ranges[0] range_invalid"],
+        ),
+        (
+            json!([{"purpose": "public"}, {"purpose": "vlan", "label": "a"}, {"purpose": "vlan", "label": "b"}, {"purpose": "vlan", "label": "c"}]),
+            vec!["interfaces interface_count"],
+        ),
+    ] {
+        assert_eq!(wrong(interfaces.clone()).await, errors, "{interfaces}");
+    }
+    assert_eq!(ada.count("/linode/instances/1/configs").await, 0);
+    assert_eq!(ada.count("/vpcs/ips").await, 0);
+}

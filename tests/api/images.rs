@@ -1,0 +1,38 @@
+//! Types and images: what creating an instance needs, open to everybody.
+
+use serde_json::json;
+
+use crate::harness::TestApp;
+
+#[tokio::test]
+async fn types_and_images_need_no_token() {
+    let app = TestApp::new().await;
+    let stranger = app.stranger();
+
+    let nanode = stranger.get("/linode/types/g6-nanode-1").await.json();
+    assert_eq!(
+        (&nanode["memory"], &nanode["disk"]),
+        (&json!(1024), &json!(25600))
+    );
+    assert_eq!(nanode["price"], json!({"hourly": 0.0075, "monthly": 5.0}));
+    assert!(stranger.get("/linode/types").await.data().len() > 3);
+    assert_eq!(stranger.get("/linode/types/huge").await.status, 404);
+
+    for vendor in ["Alpine", "Debian", "Ubuntu"] {
+        let filter = json!({"vendor": vendor}).to_string();
+        assert!(
+            stranger.filter("/images", &filter).await.data().len() >= 2,
+            "{vendor}"
+        );
+    }
+    let image = stranger.get("/images/linode%2Fubuntu22.04").await.json();
+    assert_eq!(
+        (&image["id"], &image["is_public"]),
+        (&json!("linode/ubuntu22.04"), &json!(true))
+    );
+    let by_size = stranger
+        .filter("/linode/types", r#"{"+order_by":"memory","+order":"desc"}"#)
+        .await
+        .data();
+    assert_eq!(by_size[0]["memory"], 16384, "numbers sort as numbers");
+}

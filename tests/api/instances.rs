@@ -1,0 +1,478 @@
+//! Instances, and the walk through the whole life of a subnet in use.
+
+use garth::model::grant::Permission;
+use garth::model::id::InstanceId;
+use garth::rules::grants::Grant;
+use serde_json::{Value, json};
+
+use crate::harness::{BEGINNING, TestApp, User};
+
+const NANODE: &str = "g6-nanode-1";
+
+#[tokio::test]
+async fn an_instance_is_whole_from_the_start() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+
+    let made = ada
+        .post(
+            "/linode/instances",
+            json!({"type": NANODE, "region": "us-east", "label": "web-1"}),
+        )
+        .await;
+
+    let instance = made.json();
+    assert_eq!(
+        (made.status.as_u16(), instance.clone()),
+        (200, ada.get("/compute/instances/1").await.json())
+    );
+    assert_eq!(
+        (&instance["label"], &instance["status"], &instance["type"]),
+        (&json!("web-1"), &json!("offline"), &json!(NANODE))
+    );
+    assert_eq!(
+        instance["specs"],
+        json!({"disk": 25600, "memory": 1024, "vcpus": 1, "gpus": 0, "transfer": 1000})
+    );
+    assert_eq!(
+        (&instance["ipv4"], &instance["hypervisor"]),
+        (&json!(["192.0.2.2"]), &json!("kvm"))
+    );
+    assert_eq!(
+        (&instance["created"], &instance["image"]),
+        (&json!(BEGINNING), &json!(null))
+    );
+    assert_eq!(instance["host_uuid"].as_str().unwrap().len(), 40);
+    assert_eq!(
+        ada.count("/linode/instances/1/configs").await,
+        0,
+        "no image and no interfaces make no config"
+    );
+    assert_eq!(ada.events().await, ["linode_create 1"]);
+}
+
+#[tokio::test]
+async fn from_an_image_it_gets_a_disk_and_a_config_and_runs() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let body = json!({"type": NANODE, "region": "us-east", "image": "linode/debian12", "root_pass": "x"});
+    let made = ada.post("/linode/instances", body.clone()).await.json();
+
+    assert_eq!(
+        (&made["status"], &made["label"], &made["image"]),
+        (&json!("running"), &json!("linode1"), &json!("linode/debian12"))
+    );
+    let configs = ada.get("/linode/instances/1/configs").await.data();
+    assert_eq!(configs[0]["label"], "My Debian 12 Disk Profile");
+    assert_eq!(
+        configs[0]["devices"]["sda"],
+        json!({"disk_id": 1, "volume_id": null})
+    );
+    assert_eq!(ada.events().await, ["linode_create 1", "linode_boot 1"]);
+    let mut off = body.clone();
+    off["booted"] = json!(false);
+    assert_eq!(
+        ada.post("/linode/instances", off).await.json()["status"],
+        "offline"
+    );
+}
+
+#[tokio::test]
+async fn an_instance_without_a_label_gets_one_that_is_free() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let named = json!({"type": NANODE, "region": "us-east", "label": "LINODE2", "tags": ["prod", "prod"]});
+    assert_eq!(
+        ada.post("/linode/instances", named).await.json()["tags"],
+        json!(["prod"])
+    );
+
+    let second = ada
+        .post("/linode/instances", json!({"type": NANODE, "region": "us-east"}))
+        .await;
+
+    assert_eq!(second.json()["label"], "linode2-1");
+}
+
+#[tokio::test]
+async fn all_that_is_wrong_with_a_create_is_told_at_once() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.post(
+        "/linode/instances",
+        json!({"type": NANODE, "region": "us-east", "label": "taken"}),
+    )
+    .await;
+
+    let reply = ada
+        .post(
+            "/linode/instances",
+            json!({"type": "huge", "region": "mars", "label": "Taken", "image": "linode/none", "tags": ["x", 5]}),
+        )
+        .await;
+
+    assert_eq!(
+        reply.errors(),
+        [
+            "type plan_invalid",
+            "region region_invalid",
+            "label label_taken",
+            "image image_invalid",
+            "tags[0] tag_invalid",
+            "tags[1] wrong_type",
+            "root_pass credentials_missing",
+        ]
+    );
+    assert_eq!(reply.reason(), "A valid plan type by that ID was not found");
+    assert_eq!(ada.count("/linode/instances").await, 1);
+}
+
+#[tokio::test]
+async fn labels_tags_and_group_change_and_a_boot_needs_a_config() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.post("/linode/instances", json!({"type": NANODE, "region": "us-east"}))
+        .await;
+
+    app.advance(9);
+    let changed = ada
+        .put(
+            "/linode/instances/1",
+            json!({"label": "db.main", "tags": ["prod"], "group": "g"}),
+        )
+        .await
+        .json();
+    assert_eq!(
+        (&changed["label"], &changed["tags"], &changed["group"]),
+        (&json!("db.main"), &json!(["prod"]), &json!("g"))
+    );
+    assert_eq!(changed["updated"], "2024-06-01T12:00:09");
+    assert_eq!(
+        ada.put("/linode/instances/1", json!({"label": "a"}))
+            .await
+            .errors(),
+        ["label label_length"]
+    );
+    assert_eq!(
+        ada.post("/linode/instances/1/boot", json!({})).await.errors(),
+        ["- config_missing"]
+    );
+    assert_eq!(
+        ada.post("/linode/instances/1/shutdown", json!({})).await.status,
+        200,
+        "it is off already"
+    );
+    assert_eq!(
+        ada.post("/linode/instances/1/reboot", json!({})).await.errors(),
+        ["- config_missing"]
+    );
+    assert_eq!(ada.events().await, ["linode_create 1", "linode_update 1"]);
+}
+
+#[tokio::test]
+async fn a_boot_takes_the_named_config_or_the_only_one_or_the_last() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.post("/linode/instances", json!({"type": NANODE, "region": "us-east"}))
+        .await;
+    ada.post(
+        "/linode/instances/1/configs",
+        json!({"label": "one", "devices": {}}),
+    )
+    .await;
+    assert_eq!(ada.post("/linode/instances/1/boot", json!({})).await.status, 200);
+    ada.post("/linode/instances/1/shutdown", json!({})).await;
+    ada.post(
+        "/linode/instances/1/configs",
+        json!({"label": "two", "devices": {}}),
+    )
+    .await;
+
+    assert_eq!(
+        ada.post("/linode/instances/1/boot", json!({"config_id": 9}))
+            .await
+            .errors(),
+        ["config_id config_invalid"]
+    );
+    assert_eq!(
+        ada.post("/linode/instances/1/boot", json!({"config_id": 2}))
+            .await
+            .status,
+        200
+    );
+    assert_eq!(
+        ada.post("/linode/instances/1/boot", json!({"config_id": 1}))
+            .await
+            .errors(),
+        ["- instance_state"]
+    );
+    assert_eq!(
+        ada.post("/linode/instances/1/boot", json!({"config_id": 2}))
+            .await
+            .status,
+        200,
+        "it runs with it already"
+    );
+    assert_eq!(
+        ada.delete("/linode/instances/1/configs/2").await.errors(),
+        ["- config_active"]
+    );
+    assert_eq!(ada.delete("/linode/instances/1/configs/1").await.status, 200);
+    let booted = ada
+        .filter("/account/events", r#"{"action":"linode_boot","+order_by":"id"}"#)
+        .await
+        .data();
+    let configs: Vec<_> = booted
+        .iter()
+        .map(|event| event["secondary_entity"]["label"].clone())
+        .collect();
+    assert_eq!(configs, ["one", "two"]);
+}
+
+/// The account's events as `action entity status`.
+async fn story(user: &User<'_>) -> Vec<String> {
+    let events = user.get("/account/events?after=0&page_size=500").await.data();
+    let line = |event: &Value| {
+        let (action, status) = (
+            event["action"].as_str().unwrap(),
+            event["status"].as_str().unwrap(),
+        );
+        format!("{action} {} {status}", event["entity"]["id"])
+    };
+    events.iter().map(line).collect()
+}
+
+#[tokio::test]
+async fn a_subnet_in_use_can_be_deleted_only_in_the_order_of_the_interface() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    let interfaces =
+        json!([{"purpose": "public"}, {"purpose": "vpc", "subnet_id": 2, "ipv4": {"nat_1_1": "any"}}]);
+    let body = json!({"type": NANODE, "region": "us-east", "label": "web-1", "interfaces": interfaces});
+    ada.post("/linode/instances", body).await;
+    assert_eq!(ada.post("/linode/instances/1/boot", json!({})).await.status, 200);
+
+    let record = json!({
+        "address": "10.0.1.2", "address_range": null, "vpc_id": 1, "subnet_id": 2, "region": "us-east",
+        "linode_id": 1, "compute_id": 1, "config_id": 1, "interface_id": 2, "active": true,
+        "nat_1_1": "192.0.2.2", "gateway": "10.0.1.1", "prefix": 24, "subnet_mask": "255.255.255.0",
+    });
+    for path in ["/vpcs/ips", "/networking/vpcs/ips", "/vpcs/1/ips"] {
+        assert_eq!(
+            ada.get(path).await.data()[..],
+            *std::slice::from_ref(&record),
+            "{path}"
+        );
+    }
+    let compute = json!([{"id": 1, "interfaces": [{"id": 2, "active": true, "config_id": 1}]}]);
+    let subnet = ada.get("/vpcs/1/subnets/2").await.json();
+    assert_eq!((&subnet["linodes"], &subnet["computes"]), (&compute, &compute));
+
+    let (before, told) = (ada.get("/vpcs").await.body, story(&ada).await);
+    for path in ["/vpcs/1/subnets/2", "/vpcs/1"] {
+        let refused = ada.delete(path).await;
+        assert_eq!(
+            (refused.status.as_u16(), refused.errors()),
+            (400, vec!["- subnet_in_use".to_owned()])
+        );
+        let error = &refused.json()["errors"][0];
+        assert_eq!(
+            error["reason"],
+            "Subnet b is in use by instance 1 (web-1), config 1, interface 2: shut the instance down, then delete the interface first"
+        );
+        let blocker = json!({
+            "subnet_id": 2, "linode_id": 1, "compute_id": 1, "linode_label": "web-1", "config_id": 1,
+            "interface_id": 2, "active": true,
+        });
+        assert_eq!(error["blocker"], blocker);
+    }
+    let interface = "/linode/instances/1/configs/1/interfaces/2";
+    assert_eq!(ada.delete(interface).await.errors(), ["- interface_active"]);
+    assert_eq!(
+        (ada.get("/vpcs").await.body, story(&ada).await),
+        (before, told),
+        "nothing changed, nothing was told"
+    );
+
+    ada.post("/linode/instances/1/shutdown", json!({})).await;
+    let inactive = ada.delete("/vpcs/1").await.json();
+    assert_eq!(inactive["errors"][0]["blocker"]["active"], false);
+    assert_eq!(ada.delete(interface).await.status, 200);
+    assert_eq!(ada.delete("/vpcs/1/subnets/2").await.status, 200);
+    assert_eq!(ada.delete("/vpcs/1").await.status, 200);
+    assert_eq!(
+        story(&ada).await,
+        [
+            "vpc_create 1 notification",
+            "subnet_create 1 notification",
+            "subnet_create 2 notification",
+            "linode_create 1 finished",
+            "linode_boot 1 finished",
+            "linode_shutdown 1 finished",
+            "linode_config_update 1 notification",
+            "subnet_delete 2 notification",
+            "subnet_delete 1 notification",
+            "vpc_delete 1 notification",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn deleting_an_instance_frees_everything_at_once_whatever_it_does() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.creates_instance_on(1).await;
+    ada.post("/linode/instances/1/boot", json!({})).await;
+
+    assert_eq!(ada.delete("/linode/instances/1").await.status, 200);
+    assert_eq!(ada.get("/linode/instances/1").await.status, 404);
+    assert_eq!(ada.count("/vpcs/ips").await, 0);
+    let again = ada.creates_instance_on(1).await.json();
+    assert_eq!(
+        (&again["id"], &again["ipv4"]),
+        (&json!(2), &json!(["192.0.2.2"])),
+        "the address is free, the id is not"
+    );
+    assert_eq!(ada.get("/vpcs/ips").await.data()[0]["address"], "10.0.0.2");
+    ada.delete("/linode/instances/2").await;
+    assert_eq!(ada.delete("/vpcs/1").await.status, 200);
+}
+
+#[tokio::test]
+async fn what_takes_time_goes_from_scheduled_to_finished_and_the_instance_is_busy_meanwhile() {
+    let app = TestApp::with(|policy, _| policy.settle_ms = 10_000).await;
+    let ada = app.user("ada").await;
+    let body = json!({"type": NANODE, "region": "us-east", "image": "linode/debian12", "root_pass": "x"});
+    assert_eq!(
+        ada.post("/linode/instances", body).await.json()["status"],
+        "provisioning"
+    );
+    let settle = async || app.store.write(garth::rules::power::settle_due).await.unwrap();
+    let state = async || {
+        let status = ada.get("/linode/instances/1").await.json()["status"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        (status, story(&ada).await.pop().unwrap())
+    };
+
+    settle().await;
+    assert_eq!(
+        state().await,
+        ("provisioning".to_owned(), "linode_create 1 scheduled".to_owned())
+    );
+    app.advance(5);
+    settle().await;
+    assert_eq!(
+        state().await,
+        ("provisioning".to_owned(), "linode_create 1 started".to_owned())
+    );
+    let busy = ada.post("/linode/instances/1/boot", json!({})).await;
+    assert_eq!(
+        (busy.errors(), busy.reason()),
+        (vec!["- instance_busy".to_owned()], "Linode busy.".to_owned())
+    );
+    app.advance(5);
+    settle().await;
+    assert_eq!(
+        state().await,
+        ("booting".to_owned(), "linode_boot 1 scheduled".to_owned())
+    );
+    assert_eq!(story(&ada).await[0], "linode_create 1 finished");
+    app.advance(60);
+    settle().await;
+    assert_eq!(
+        state().await,
+        ("running".to_owned(), "linode_boot 1 finished".to_owned())
+    );
+    let event = ada.get("/account/events/2").await.json();
+    assert_eq!(
+        (&event["percent_complete"], &event["duration"], &event["username"]),
+        (&json!(100), &json!(10.0), &json!("ada"))
+    );
+    ada.post("/linode/instances/1/shutdown", json!({})).await;
+    assert_eq!(state().await.0, "shutting_down");
+    assert_eq!(
+        ada.delete("/linode/instances/1").await.status,
+        200,
+        "deleting is always allowed"
+    );
+    assert_eq!(
+        story(&ada).await[2],
+        "linode_shutdown 1 failed",
+        "nobody waits for it for ever"
+    );
+    app.advance(60);
+    settle().await;
+}
+
+#[tokio::test]
+async fn restricted_users_see_and_change_the_instances_they_were_granted() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    for _ in 0..3 {
+        ada.creates_instance_on(1).await;
+    }
+    let bob = app
+        .user("bob")
+        .may(Grant::Linode(InstanceId(1), Permission::ReadOnly))
+        .await;
+    app.grant("bob", Grant::Linode(InstanceId(2), Permission::ReadWrite))
+        .await;
+
+    assert_eq!(bob.get("/linode/instances").await.ids(), [1, 2]);
+    assert_eq!(bob.post("/linode/instances/1/boot", json!({})).await.status, 403);
+    assert_eq!(bob.post("/linode/instances/2/boot", json!({})).await.status, 200);
+    assert_eq!(bob.get("/linode/instances/3").await.status, 404);
+    assert_eq!(
+        bob.get("/linode/instances/3/configs/3/interfaces").await.status,
+        404
+    );
+    assert_eq!(
+        bob.post("/linode/instances", json!({"type": NANODE, "region": "us-east"}))
+            .await
+            .status,
+        403
+    );
+    assert_eq!(
+        bob.count("/vpcs/ips").await,
+        0,
+        "addresses are seen through the VPC"
+    );
+    let interface =
+        json!({"label": "new", "devices": {}, "interfaces": [{"purpose": "vpc", "subnet_id": 1}]});
+    let hidden = bob.post("/linode/instances/2/configs", interface).await;
+    assert_eq!(
+        hidden.errors(),
+        ["interfaces[0].subnet_id subnet_invalid"],
+        "he may not know of that subnet"
+    );
+    assert!(
+        bob.events()
+            .await
+            .iter()
+            .all(|event| event.ends_with(" 1") || event.ends_with(" 2"))
+    );
+}
+
+#[tokio::test]
+async fn a_blocker_is_named_only_to_those_who_may_see_it() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.creates_instance_on(1).await;
+    let grant = Grant::Vpc(garth::model::id::VpcId(1), Permission::ReadWrite);
+    let bob = app.user("bob").may(grant).await;
+
+    let refused = bob.delete("/vpcs/1").await.json();
+
+    let blocker = &refused["errors"][0]["blocker"];
+    assert_eq!(
+        (&blocker["linode_id"], blocker.get("linode_label")),
+        (&json!(1), None)
+    );
+    assert!(!refused.to_string().contains("linode1"), "{refused}");
+}

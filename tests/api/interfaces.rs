@@ -1,0 +1,414 @@
+//! Interfaces of configs, one at a time, and who has which address.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::IntoFuture;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::{Value, json};
+
+use crate::harness::{TestApp, User};
+
+const PATH: &str = "/linode/instances/1/configs/1/interfaces";
+
+async fn furnished(app: &TestApp) -> User<'_> {
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/29"]).await;
+    ada.post(
+        "/linode/instances",
+        json!({"type": "g6-nanode-1", "region": "us-east"}),
+    )
+    .await;
+    ada.post(
+        "/linode/instances/1/configs",
+        json!({"label": "boot", "devices": {}}),
+    )
+    .await;
+    ada
+}
+
+#[tokio::test]
+async fn an_interface_is_added_viewed_changed_and_deleted() {
+    let app = TestApp::new().await;
+    let ada = furnished(&app).await;
+
+    let sent = json!({
+        "ip_ranges": [], "ipam_address": null, "ipv4": {"nat_1_1": ""}, "label": null, "primary": true,
+        "purpose": "vpc", "subnet_id": 1, "vpc_id": 1,
+    });
+    let made = ada.post(PATH, sent).await;
+    let interface = json!({
+        "id": 1, "purpose": "vpc", "primary": true, "active": false, "ipam_address": null, "label": null,
+        "vpc_id": 1, "subnet_id": 1, "ipv4": {"vpc": "10.0.0.2", "nat_1_1": null}, "ip_ranges": [],
+    });
+    assert_eq!((made.status.as_u16(), made.json()), (200, interface.clone()));
+    assert_eq!(ada.get(PATH).await.json(), json!([interface]), "a bare array");
+    assert_eq!(ada.get(&format!("{PATH}/1")).await.json(), interface);
+
+    let public = ada
+        .post(PATH, json!({"purpose": "public", "primary": true}))
+        .await
+        .json();
+    assert_eq!(
+        (&public["ipv4"], &public["ip_ranges"], &public["vpc_id"]),
+        (&json!(null), &json!(null), &json!(null))
+    );
+    assert_eq!(
+        ada.get(&format!("{PATH}/1")).await.json()["primary"],
+        false,
+        "there is one primary"
+    );
+
+    let change = json!({"ipv4": {"vpc": "10.0.0.9", "nat_1_1": "any"}, "ip_ranges": ["10.0.0.64/28"]});
+    let changed = ada.put(&format!("{PATH}/1"), change).await.json();
+    assert_eq!(
+        changed["ipv4"],
+        json!({"vpc": "10.0.0.9", "nat_1_1": "192.0.2.2"})
+    );
+    assert_eq!(changed["ip_ranges"], json!(["10.0.0.64/28"]));
+    let primary = ada
+        .put(&format!("{PATH}/1"), json!({"primary": true}))
+        .await
+        .json();
+    assert_eq!(
+        (&primary["primary"], &primary["ip_ranges"]),
+        (&json!(true), &json!(["10.0.0.64/28"])),
+        "what is not named stays"
+    );
+    let cleared = ada
+        .put(&format!("{PATH}/1"), json!({"ip_ranges": []}))
+        .await
+        .json();
+    assert_eq!(cleared["ip_ranges"], json!([]));
+
+    assert_eq!(
+        ada.post(&format!("{PATH}/order"), json!({"ids": [2, 1]}))
+            .await
+            .status,
+        200
+    );
+    let order: Vec<_> = ada
+        .get(PATH)
+        .await
+        .json()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| f["id"].clone())
+        .collect();
+    assert_eq!(order, [2, 1]);
+    for bad in [
+        json!({"ids": [1]}),
+        json!({"ids": [1, 1]}),
+        json!({"ids": [1, 2, 3]}),
+    ] {
+        assert_eq!(
+            ada.post(&format!("{PATH}/order"), bad).await.errors(),
+            ["ids order_invalid"]
+        );
+    }
+    assert_eq!(
+        ada.post(&format!("{PATH}/order"), json!({})).await.errors(),
+        ["ids required"]
+    );
+    assert_eq!(ada.delete(&format!("{PATH}/1")).await.status, 200);
+    assert_eq!(ada.get(&format!("{PATH}/1")).await.status, 404);
+    assert_eq!(ada.count("/vpcs/ips").await, 0);
+}
+
+#[tokio::test]
+async fn while_it_runs_an_interface_can_be_added_but_not_removed_or_moved() {
+    let app = TestApp::new().await;
+    let ada = furnished(&app).await;
+    ada.post(PATH, json!({"purpose": "vpc", "subnet_id": 1})).await;
+    ada.post("/linode/instances/1/boot", json!({})).await;
+
+    assert_eq!(
+        ada.post(PATH, json!({"purpose": "public"})).await.json()["active"],
+        false
+    );
+    assert_eq!(
+        ada.delete(&format!("{PATH}/1")).await.errors(),
+        ["- interface_active"]
+    );
+    assert_eq!(
+        ada.post(&format!("{PATH}/order"), json!({"ids": [2, 1]}))
+            .await
+            .errors(),
+        ["- interface_active"]
+    );
+    assert_eq!(
+        ada.delete(&format!("{PATH}/2")).await.status,
+        200,
+        "the new one is not active"
+    );
+    assert_eq!(
+        ada.post(PATH, json!({"purpose": "vpc", "subnet_id": 2}))
+            .await
+            .errors(),
+        ["purpose interface_count"]
+    );
+}
+
+#[tokio::test]
+async fn a_vlan_interface_cannot_be_changed() {
+    let app = TestApp::new().await;
+    let ada = furnished(&app).await;
+    let vlan = ada
+        .post(PATH, json!({"purpose": "vlan", "label": "backstage"}))
+        .await
+        .json();
+    assert_eq!(
+        (&vlan["label"], &vlan["ipam_address"]),
+        (&json!("backstage"), &json!(""))
+    );
+    assert_eq!(
+        ada.put(&format!("{PATH}/1"), json!({"primary": true}))
+            .await
+            .errors(),
+        ["- interface_field"]
+    );
+}
+
+#[tokio::test]
+async fn a_small_subnet_runs_out_and_gives_what_is_freed() {
+    let app = TestApp::new().await;
+    let ada = furnished(&app).await;
+    let mut got = Vec::new();
+    for _ in 0..4 {
+        let made = ada.creates_instance_on(2).await;
+        assert_eq!(made.status, 200, "{made}");
+        got.push(made.json()["id"].as_i64().unwrap());
+    }
+    let full = ada.creates_instance_on(2).await;
+    assert_eq!(full.errors(), ["interfaces[0].ipv4.vpc addresses_exhausted"]);
+    ada.delete(&format!("/linode/instances/{}", got[1])).await;
+    ada.creates_instance_on(2).await;
+    let addresses: BTreeSet<String> = ada
+        .get("/vpcs/ips")
+        .await
+        .data()
+        .iter()
+        .map(|ip| ip["address"].as_str().unwrap().to_owned())
+        .collect();
+    let all: BTreeSet<String> = (2..=5).map(|last| format!("10.0.1.{last}")).collect();
+    assert_eq!(addresses, all);
+}
+
+/// What somebody does with addresses of a /27, by the number of the instance.
+#[derive(Clone, Debug)]
+enum Act {
+    Attach(usize),
+    AttachAt(usize, u8),
+    AttachRange(usize, u8),
+    Detach(usize),
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let instance = 0usize..12;
+    let act = prop_oneof![
+        3 => instance.clone().prop_map(Act::Attach),
+        2 => (instance.clone(), 0u8..32).prop_map(|(i, at)| Act::AttachAt(i, at)),
+        2 => (instance.clone(), 0u8..8).prop_map(|(i, at)| Act::AttachRange(i, at)),
+        3 => instance.prop_map(Act::Detach),
+    ];
+    prop::collection::vec(act, 1..40)
+}
+
+/// The simplest bookkeeping there is: which instance has which addresses.
+#[derive(Default)]
+struct Books {
+    has: BTreeMap<usize, (u8, BTreeSet<u8>)>,
+}
+
+impl Books {
+    fn is_taken(&self, address: u8) -> bool {
+        self.has
+            .values()
+            .any(|(own, range)| *own == address || range.contains(&address))
+    }
+
+    fn lowest(&self, but: &BTreeSet<u8>) -> Option<u8> {
+        (2..=29).find(|address| !self.is_taken(*address) && !but.contains(address))
+    }
+}
+
+/// Does an act through HTTP and in the books; both must agree.
+async fn act(ada: &User<'_>, books: &mut Books, act: &Act) {
+    let (instance, wish, range): (usize, Option<u8>, BTreeSet<u8>) = match act {
+        Act::Attach(instance) => (*instance, None, BTreeSet::new()),
+        Act::AttachAt(instance, at) => (*instance, Some(*at), BTreeSet::new()),
+        Act::AttachRange(instance, at) => (*instance, None, (at * 4..at * 4 + 4).collect()),
+        Act::Detach(instance) => {
+            if books.has.remove(instance).is_some() {
+                let path = format!("/linode/instances/{}/configs/{0}", instance + 1);
+                let interfaces = ada.get(&format!("{path}/interfaces")).await.json();
+                let reply = ada
+                    .delete(&format!("{path}/interfaces/{}", interfaces[0]["id"]))
+                    .await;
+                assert_eq!(reply.status, 200, "{reply}");
+            }
+            return;
+        }
+    };
+    if books.has.contains_key(&instance) {
+        return;
+    }
+    let usable = |address: &u8| (2..=29).contains(address) && !books.is_taken(*address);
+    let address = wish.or_else(|| books.lowest(&range)).filter(usable);
+    let good = range.iter().all(usable);
+    let mut body = json!({"purpose": "vpc", "subnet_id": 1});
+    if let Some(wish) = wish {
+        body["ipv4"] = json!({"vpc": format!("10.0.0.{wish}")});
+    }
+    if let Some(first) = range.first() {
+        body["ip_ranges"] = json!([format!("10.0.0.{first}/30")]);
+    }
+    let reply = ada
+        .post(
+            &format!("/linode/instances/{}/configs/{0}/interfaces", instance + 1),
+            body,
+        )
+        .await;
+    match address.filter(|_| good) {
+        Some(address) => {
+            assert_eq!(reply.status, 200, "{act:?}: {reply}");
+            assert_eq!(
+                reply.json()["ipv4"]["vpc"],
+                format!("10.0.0.{address}"),
+                "{act:?}"
+            );
+            books.has.insert(instance, (address, range));
+        }
+        None => assert_eq!(reply.status, 400, "{act:?}: {reply}"),
+    }
+}
+
+#[test]
+fn addresses_are_given_lowest_first_and_never_twice_whatever_was_taken_and_freed() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut runner = TestRunner::new(Config {
+        cases: 40,
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let outcome = runner.run(&acts(), |acts| {
+        runtime.block_on(async {
+            let app = TestApp::new().await;
+            let ada = app.user("ada").into_future().await;
+            ada.creates_vpc("core", &["10.0.0.0/27"]).await;
+            for _ in 0..12 {
+                let made = ada
+                    .post(
+                        "/linode/instances",
+                        json!({"type": "g6-nanode-1", "region": "us-east"}),
+                    )
+                    .await;
+                let path = format!("/linode/instances/{}/configs", made.json()["id"]);
+                ada.post(&path, json!({"label": "boot", "devices": {}})).await;
+            }
+            let mut books = Books::default();
+            for one in &acts {
+                act(&ada, &mut books, one).await;
+            }
+            let listed = ada.get("/vpcs/ips?page_size=500").await.data();
+            let ranges = listed.iter().filter(|ip| ip["address"] == Value::Null).count();
+            assert_eq!(listed.len() - ranges, books.has.len());
+            assert_eq!(
+                ranges,
+                books.has.values().filter(|(_, range)| !range.is_empty()).count()
+            );
+        });
+        Ok(())
+    });
+    outcome.unwrap();
+}
+
+#[test]
+fn what_blocks_a_deletion_is_exactly_what_is_attached() {
+    // Which of four instances' two configs is attached to which of three subnets, and which instances run.
+    let attachment = prop::collection::vec(prop::option::of(0usize..3), 8);
+    let running = prop::collection::vec(any::<bool>(), 4);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut runner = TestRunner::new(Config {
+        cases: 25,
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let outcome = runner.run(&(attachment, running), |(attachment, running)| {
+        runtime.block_on(async {
+            let app = TestApp::new().await;
+            let ada = app.user("ada").into_future().await;
+            ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/24"])
+                .await;
+            let mut wanted: BTreeMap<usize, BTreeSet<(i64, i64, bool)>> = BTreeMap::new();
+            for (instance, runs) in (1i64..=4).zip(&running) {
+                ada.post(
+                    "/linode/instances",
+                    json!({"type": "g6-nanode-1", "region": "us-east"}),
+                )
+                .await;
+                for half in 0..2usize {
+                    let subnet = attachment[(instance as usize - 1) * 2 + half];
+                    let interfaces: Vec<_> = subnet
+                        .iter()
+                        .map(|subnet| json!({"purpose": "vpc", "subnet_id": subnet + 1}))
+                        .collect();
+                    let body = json!({"label": "c", "devices": {}, "interfaces": interfaces});
+                    let config = ada
+                        .post(&format!("/linode/instances/{instance}/configs"), body)
+                        .await
+                        .json();
+                    if let Some(subnet) = subnet {
+                        let blocker = (instance, config["id"].as_i64().unwrap(), *runs && half == 0);
+                        wanted.entry(subnet).or_default().insert(blocker);
+                    }
+                    if *runs && half == 0 {
+                        let boot = format!("/linode/instances/{instance}/boot");
+                        assert_eq!(ada.post(&boot, json!({})).await.status, 200);
+                    }
+                }
+            }
+            let blockers = |reply: &Value| -> BTreeSet<(i64, i64, bool)> {
+                let one = |error: &Value| {
+                    let blocker = &error["blocker"];
+                    let number = |key: &str| blocker[key].as_i64().unwrap();
+                    (
+                        number("linode_id"),
+                        number("config_id"),
+                        blocker["active"].as_bool().unwrap(),
+                    )
+                };
+                reply["errors"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(one)
+                    .collect()
+            };
+            let told = ada.events().await.len();
+            let all: BTreeSet<_> = wanted.values().flatten().copied().collect();
+            let whole = ada.delete("/vpcs/1").await;
+            assert_eq!(
+                (whole.status == 200, blockers(&whole.json())),
+                (all.is_empty(), all.clone())
+            );
+            if !all.is_empty() {
+                assert_eq!(
+                    (ada.count("/vpcs/1/subnets").await, ada.events().await.len()),
+                    (3, told)
+                );
+                for subnet in 0..3 {
+                    let reply = ada.delete(&format!("/vpcs/1/subnets/{}", subnet + 1)).await;
+                    let wanted = wanted.get(&subnet).cloned().unwrap_or_default();
+                    assert_eq!(
+                        (reply.status == 200, blockers(&reply.json())),
+                        (wanted.is_empty(), wanted)
+                    );
+                }
+            }
+        });
+        Ok(())
+    });
+    outcome.unwrap();
+}

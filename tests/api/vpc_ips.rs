@@ -1,0 +1,84 @@
+//! The lists of addresses in use (interface §2.3).
+
+use garth::model::grant::Permission;
+use garth::model::id::VpcId;
+use garth::rules::grants::Grant;
+use serde_json::{Value, json};
+
+use crate::harness::{Reply, TestApp};
+
+fn addresses(reply: &Reply) -> Vec<String> {
+    let one = |ip: &Value| {
+        ip["address"]
+            .as_str()
+            .or(ip["address_range"].as_str())
+            .unwrap()
+            .to_owned()
+    };
+    reply.data().iter().map(one).collect()
+}
+
+#[tokio::test]
+async fn addresses_and_ranges_of_all_configs_are_listed_in_order_and_filtered() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    ada.creates_vpc("edge", &["10.0.0.0/24"]).await;
+    let on =
+        |subnet: i64, ranges: Value| json!([{"purpose": "vpc", "subnet_id": subnet, "ip_ranges": ranges}]);
+    let instance =
+        |interfaces: Value| json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
+    ada.post("/linode/instances", instance(on(3, json!([])))).await;
+    ada.post(
+        "/linode/instances",
+        instance(on(1, json!(["10.0.0.64/28", "10.0.0.32/28"]))),
+    )
+    .await;
+    let second = json!({"label": "two", "devices": {}, "interfaces": on(2, json!([]))});
+    ada.post("/linode/instances/2/configs", second).await;
+    ada.post("/linode/instances/1/boot", json!({})).await;
+
+    let all = ada.get("/vpcs/ips").await;
+    assert_eq!(
+        addresses(&all),
+        ["10.0.0.2", "10.0.0.64/28", "10.0.0.32/28", "10.0.1.2", "10.0.0.2"]
+    );
+    let range = &all.data()[1];
+    assert_eq!(
+        (&range["gateway"], &range["prefix"], &range["nat_1_1"]),
+        (&json!("10.0.0.1"), &json!(24), &json!(""))
+    );
+    assert_eq!(addresses(&ada.get("/vpcs/2/ips").await), ["10.0.0.2"]);
+    let page = ada.get("/vpcs/ips?page=2&page_size=2").await;
+    assert_eq!(
+        (addresses(&page), page.json()["results"].clone()),
+        (vec!["10.0.0.32/28".to_owned(), "10.0.1.2".to_owned()], json!(5))
+    );
+    for (filter, found) in [
+        (r#"{"linode_id":2}"#, 4),
+        (r#"{"compute_id":1}"#, 1),
+        (r#"{"active":true}"#, 1),
+        (r#"{"config_id":3}"#, 1),
+        (r#"{"region":"us-east","vpc_id":1}"#, 4),
+        (r#"{"subnet_id":{"+gt":1}}"#, 2),
+        (r#"{"address":"10.0.0.2"}"#, 2),
+        (r#"{"+order_by":"vpc_id","+order":"desc"}"#, 5),
+    ] {
+        assert_eq!(
+            ada.filter("/vpcs/ips", filter).await.json()["results"],
+            found,
+            "{filter}"
+        );
+    }
+    assert_eq!(
+        ada.filter("/vpcs/ips", r#"{"address":"x"}"#).await.errors(),
+        ["X-Filter filter_type"]
+    );
+    assert_eq!(ada.get("/vpcs/9/ips").await.status, 404);
+    let bob = app
+        .user("bob")
+        .may(Grant::Vpc(VpcId(2), Permission::ReadOnly))
+        .await;
+    assert_eq!(bob.count("/vpcs/ips").await, 1);
+    assert_eq!(bob.get("/vpcs/1/ips").await.status, 404);
+}
