@@ -7,7 +7,7 @@ from collections import namedtuple
 from contextlib import ExitStack
 
 import load
-from machine import Server, Trouble
+from machine import Server, Trouble, run_to_end
 from verdict import AGAIN, BASELINE, GARTH, SERVERS, Goal, Table
 
 # How long a run goes on: rounds, and seconds for each server in each of them.
@@ -84,6 +84,30 @@ def create_on_empty_store(programs, folder, name, clients, seconds):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def assign(programs, folder, extent):
+    clients, rounds, seconds = 32, extent.rounds, extent.write_seconds
+    crowd, path = (20_000 if rounds < 7 else 200_000), "/v4/linode/instances/1/configs"
+    folder = folder / "assign"
+    with ExitStack() as running:
+        servers = {}
+        for name in SERVERS:
+            data = folder / name
+            taken = crowd if name == GARTH else 0
+            fill = [programs.baseline, "crowd", "--data", data, "--taken", str(taken)]
+            run_to_end(fill, f"filling the store of {name}")
+            servers[name] = running.enter_context(start_garth(programs, data))
+        table = Table(
+            f"assign: a config with an interface that gets the lowest free address of a /8 in which {crowd:,} are taken, "
+            f"{clients} clients; {rounds} rounds of {seconds} s\n"
+            "baseline: the same server on a store in which none was taken before the run",
+            {"throughput": Goal(">=", 0.5), "CPU": Goal("<=", 2.0)},
+        )
+        for _ in range(rounds):
+            for name in shuffled(SERVERS):
+                table.add(name, load.put(servers[name], path, clients, seconds, "assign.lua"))
+    return [table]
+
+
 def start_garth(programs, folder):
     command = [programs.garth, "serve", *ANYWHERE, *NO_QUOTA, "--log", "warn", "--data", folder]
     return Server(command, folder.with_suffix(".log"))
@@ -104,4 +128,5 @@ Benchmark = namedtuple("Benchmark", "about run")
 BENCHMARKS = {
     "get_vpc": Benchmark("view one VPC, beside a handler that returns the same bytes", get_vpc),
     "create_vpc": Benchmark("create VPCs durably, beside one transaction per request", create_vpc),
+    "assign": Benchmark("assign addresses in a crowded subnet, beside an empty one", assign),
 }

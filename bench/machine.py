@@ -61,6 +61,13 @@ def refuse_memory_disk(folder):
         raise Trouble(f"{folder} is in memory: set CARGO_TARGET_DIR to a folder on a disk")
 
 
+def run_to_end(command, what):
+    """Runs a program that prepares something, showing how far it is."""
+    print(f"{what} …", flush=True)
+    if subprocess.run(command, env={**os.environ, "GARTH_BOOTSTRAP_TOKEN": TOKEN}).returncode != 0:
+        raise Trouble(f"{what} failed; its messages are above")
+
+
 class Server:
     """A server of this run. Leaving its `with` ends it, by its process id."""
 

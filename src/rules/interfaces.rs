@@ -13,12 +13,13 @@ use crate::model::cidr::Cidr;
 use crate::model::config::Config;
 use crate::model::event::{Action, Entity};
 use crate::model::grant::Permission;
-use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
+use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId};
 use crate::model::input::Input;
 use crate::model::instance::Instance;
 use crate::model::interface::{Interface, Purpose, VpcAttachment, parse_address, write_address};
 use crate::model::reason::{Code, Reason};
 use crate::model::subnet::Subnet;
+use crate::model::vpc::Vpc;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// How many interfaces a config has at most.
@@ -390,13 +391,13 @@ pub fn resolve(
     let (Purpose::Vpc, Some(subnet)) = (purpose, draft.subnet) else {
         return Ok(Some(plain));
     };
-    let Some((subnet, vpc, vpc_region)) = find_subnet(tx, caller, subnet)? else {
+    let Some((subnet, vpc)) = find_subnet(tx, caller, subnet)? else {
         let reason = Reason::new(Code::SubnetInvalid, "subnet_id is not valid");
         form.refuse(format!("{}subnet_id", draft.path), reason);
         return Ok(None);
     };
-    if vpc_region != on.region {
-        let region = on.region;
+    let (region, vpc_region) = (on.region, &vpc.region.0);
+    if vpc_region != region {
         let text =
             format!("The VPC is in {vpc_region} and the instance in {region}: they must be in one region");
         form.refuse(
@@ -418,7 +419,7 @@ pub fn resolve(
         return Ok(None);
     };
     let attachment = VpcAttachment {
-        vpc,
+        vpc: vpc.id,
         subnet: subnet.id,
         address,
         nat_1_1,
@@ -516,19 +517,16 @@ fn settle_addresses(
     Ok(address.filter(|_| good.get()))
 }
 
-/// A subnet the caller may see, with its VPC and region.
-fn find_subnet(tx: &mut ReadTx, caller: &Caller, id: SubnetId) -> Result<Option<(Subnet, VpcId, String)>> {
-    let Some(vpc) = store::subnets::vpc_of(tx, id)? else {
+/// A subnet the caller may see, with its VPC.
+fn find_subnet(tx: &mut ReadTx, caller: &Caller, id: SubnetId) -> Result<Option<(Subnet, Vpc)>> {
+    let Some(subnet) = store::subnets::find_alone(tx, id)? else {
         return Ok(None);
     };
-    let vpc = match vpcs::load_for(tx, caller, vpc, Permission::ReadOnly) {
-        Ok(vpc) => vpc,
-        Err(Error::NotFound) => return Ok(None),
-        Err(other) => return Err(other),
-    };
-    let (id_of_vpc, region) = (vpc.id, vpc.region.0);
-    let subnet = vpc.subnets.into_iter().find(|subnet| subnet.id == id);
-    Ok(subnet.map(|subnet| (subnet, id_of_vpc, region)))
+    match vpcs::load_alone_for(tx, caller, subnet.vpc, Permission::ReadOnly) {
+        Ok(vpc) => Ok(Some((subnet, vpc))),
+        Err(Error::NotFound) => Ok(None),
+        Err(other) => Err(other),
+    }
 }
 
 fn read_change(
@@ -556,7 +554,7 @@ fn read_change(
                 });
             }
             vpc.ranges = ranges.unwrap_or(std::mem::take(&mut vpc.ranges));
-            if let Some(subnet) = store::subnets::find(tx, vpc.vpc, vpc.subnet)? {
+            if let Some(subnet) = store::subnets::find_alone(tx, vpc.subnet)? {
                 let wish = Wish {
                     path: "",
                     address: Some(vpc.address),

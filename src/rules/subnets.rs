@@ -23,13 +23,13 @@ use crate::model::vpc::Vpc;
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) -> Result<Paged<Subnet>> {
-    vpcs::load_for(tx, caller, vpc, Permission::ReadOnly)?;
+    vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
     let wanted = list.read(tx.policy(), &store::subnets::FIELDS)?;
     Ok(store::subnets::list(tx, vpc, &wanted)?)
 }
 
 pub fn create(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, request: &Request) -> Result<Subnet> {
-    let vpc = vpcs::load_for(tx, caller, vpc, Permission::ReadWrite)?;
+    let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadWrite)?;
     let new = read_new(tx, caller, &vpc, request)?;
 
     let id = store::subnets::insert(tx, vpc.id, &new)?;
@@ -127,10 +127,10 @@ fn load_for(
     access: Permission,
 ) -> Result<(Subnet, Vpc)> {
     // A subnet that is not there is not found, also by someone who could only have looked at it.
-    let vpc = vpcs::load_for(tx, caller, vpc, Permission::ReadOnly)?;
+    let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
     if access > Permission::ReadOnly {
-        vpcs::load_for(tx, caller, vpc.id, access)?;
+        vpcs::load_alone_for(tx, caller, vpc.id, access)?;
     }
     Ok((subnet, vpc))
 }

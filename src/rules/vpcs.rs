@@ -80,6 +80,13 @@ pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission)
     Ok(vpc)
 }
 
+/// The same without its subnets, for what only passes through it.
+pub fn load_alone_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
+    let vpc = store::vpcs::find_alone(tx, caller.account, id)?.ok_or(Error::NotFound)?;
+    caller.may(tx, Granted::Vpc, id.0, access)?;
+    Ok(vpc)
+}
+
 fn read_new(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<NewVpc> {
     let policy = tx.policy();
     let mut form = request.form()?;

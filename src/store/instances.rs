@@ -146,17 +146,23 @@ pub fn forget_config(tx: &mut WriteTx, config: ConfigId, id: InstanceId) -> Resu
     Ok(())
 }
 
-/// The lowest public address of a range that no instance has.
-pub fn lowest_free_public(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>, StoreError> {
-    let taken = "SELECT 1 FROM public_address WHERE address = $1";
-    if tx.find(taken, args![first])?.is_none() {
-        return Ok(Some(first));
+/// A public address of a range that no instance has: the next after the highest in use, and only
+/// when there is none left the lowest that was given back.
+pub fn free_public(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>, StoreError> {
+    let highest = "SELECT max(address) FROM public_address WHERE address BETWEEN $1 AND $2";
+    let highest: Option<u32> = tx.one(highest, args![first, last])?.take()?;
+    match highest {
+        None => return Ok(Some(first)),
+        Some(highest) if highest < last => return Ok(Some(highest + 1)),
+        Some(_) => {}
     }
     let row = tx.find(
-        "SELECT a.address + 1 FROM public_address a
+        "SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM public_address WHERE address = $1)
+         UNION ALL
+         SELECT a.address + 1 FROM public_address a
          WHERE a.address >= $1 AND a.address < $2
            AND NOT EXISTS (SELECT 1 FROM public_address b WHERE b.address = a.address + 1)
-         ORDER BY a.address LIMIT 1",
+         LIMIT 1",
         args![first, last],
     )?;
     row.map(|mut row| row.take()).transpose()

@@ -55,10 +55,10 @@ pub fn find(tx: &mut ReadTx, vpc: VpcId, id: SubnetId) -> Result<Option<Subnet>,
     Ok(with_uses(tx, &sql, args![id, vpc])?.into_iter().next())
 }
 
-/// The VPC a subnet is in.
-pub fn vpc_of(tx: &mut ReadTx, id: SubnetId) -> Result<Option<VpcId>, StoreError> {
-    let row = tx.find("SELECT vpc FROM subnet WHERE id = $1", args![id])?;
-    row.map(|mut row| row.take()).transpose()
+/// The subnet of that id in whatever VPC, without its uses, of which there may be a great many.
+pub fn find_alone(tx: &mut ReadTx, id: SubnetId) -> Result<Option<Subnet>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.id = $1");
+    tx.find(&sql, args![id])?.as_mut().map(read).transpose()
 }
 
 pub fn has_label(

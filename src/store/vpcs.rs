@@ -52,13 +52,18 @@ pub fn list(
 }
 
 pub fn find(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM vpc v WHERE v.id = $1 AND v.account = $2");
-    let Some(mut row) = tx.find(&sql, args![id, account])? else {
+    let Some(mut vpc) = find_alone(tx, account, id)? else {
         return Ok(None);
     };
-    let mut vpc = read(&mut row)?;
     vpc.subnets = subnets::of_vpc(tx, id)?;
     Ok(Some(vpc))
+}
+
+/// The VPC without its subnets, for those who only pass through it: it may have a great many, with a
+/// great many interfaces on them.
+pub fn find_alone(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM vpc v WHERE v.id = $1 AND v.account = $2");
+    tx.find(&sql, args![id, account])?.as_mut().map(read).transpose()
 }
 
 pub fn has_label(

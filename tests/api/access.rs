@@ -126,10 +126,12 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
         "staff" => app.user("staff").staff().await,
         "no grant" => app.user("bound").restricted().await,
         "read grant" => {
-            operation.path.contains("{vpcId}").then_some(())?;
-            app.user("reader")
-                .may(Grant::Vpc(VpcId(1), Permission::ReadOnly))
-                .await
+            let grant = match operation.path {
+                path if path.contains("{vpcId}") => Grant::Vpc(VpcId(1), Permission::ReadOnly),
+                path if path.contains("{computeId}") => Grant::Linode(InstanceId(1), Permission::ReadOnly),
+                _ => return None,
+            };
+            app.user("reader").may(grant).await
         }
         "other account" => app.user("grace").of(app.another_account().await).await,
         "wrong parent" => {

@@ -341,6 +341,31 @@ async fn deleting_an_instance_frees_everything_at_once_whatever_it_does() {
 }
 
 #[tokio::test]
+async fn public_addresses_run_out_and_come_back() {
+    let range = garth::model::cidr::Cidr::parse("203.0.113.0/29").unwrap();
+    let app = TestApp::with(|policy, _| policy.public_ranges = vec![range]).await;
+    let ada = app.user("ada").await;
+    let create = async || {
+        ada.post("/linode/instances", json!({"type": NANODE, "region": "us-east"}))
+            .await
+    };
+
+    for last in 2..=6 {
+        assert_eq!(
+            create().await.json()["ipv4"],
+            json!([format!("203.0.113.{last}")])
+        );
+    }
+    assert_eq!(create().await.errors(), ["- addresses_exhausted"]);
+    for freed in [1, 3] {
+        ada.delete(&format!("/linode/instances/{freed}")).await;
+    }
+    assert_eq!(create().await.json()["ipv4"], json!(["203.0.113.2"]));
+    assert_eq!(create().await.json()["ipv4"], json!(["203.0.113.4"]));
+    assert_eq!(create().await.errors(), ["- addresses_exhausted"]);
+}
+
+#[tokio::test]
 async fn what_takes_time_goes_from_scheduled_to_finished_and_the_instance_is_busy_meanwhile() {
     let app = TestApp::with(|policy, _| policy.settle_ms = 10_000).await;
     let ada = app.user("ada").await;
