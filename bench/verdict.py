@@ -54,7 +54,8 @@ class Table:
 
     def _judge(self, column):
         baseline = self._of(BASELINE, column) + self._of(AGAIN, column)
-        ratio = median(self._of(GARTH, column)) / median(baseline)
+        # Judged as it is printed, so that nobody reads "3.00x >= 3.00x missed".
+        ratio = round(median(self._of(GARTH, column)) / median(baseline), 2)
         against_itself = [a / b for a, b in zip(self._of(BASELINE, column), self._of(AGAIN, column))]
         noise, goal = spread(against_itself), self.goals[column.name]
         if noise > MOST_NOISE:

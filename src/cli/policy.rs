@@ -28,6 +28,9 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
         None => image::built_in(),
         Some(images) => images.iter().map(image_of).collect::<anyhow::Result<_>>()?,
     };
+    unique("regions", regions.iter().map(|region| region.id.as_str()))?;
+    unique("types", plans.iter().map(|plan| plan.id.as_str()))?;
+    unique("images", images.iter().map(|image| image.id.as_str()))?;
     let page_size_min = settings.page_size_min.unwrap_or(usual(1, 25));
     ensure!(
         (1..=500).contains(&page_size_min),
@@ -55,12 +58,23 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
         (0..=86_400_000).contains(&settle_ms),
         "compute.settle_ms: must be 0 to 86400000, not {settle_ms}"
     );
-    let public_ranges = &settings.compute.public_ranges;
+    let public_ranges = settings.compute.public_ranges.as_deref();
+    let public_ranges = ranges("compute.public_ranges", public_ranges, &DOCUMENTATION)?;
+    ensure!(
+        !public_ranges.is_empty(),
+        "compute.public_ranges: there must be at least one"
+    );
+    for range in &public_ranges {
+        ensure!(
+            range.prefix() <= 30,
+            "compute.public_ranges: {range} is too small: /30 or larger is needed"
+        );
+    }
     Ok(Policy {
         regions,
         plans,
         images,
-        public_ranges: ranges("compute.public_ranges", public_ranges.as_deref(), &DOCUMENTATION)?,
+        public_ranges,
         settle_ms,
         forbidden_ranges: ranges(
             "forbidden_ranges",
@@ -88,6 +102,14 @@ fn ranges(name: &str, given: Option<&[String]>, usual: &[&str]) -> anyhow::Resul
     let read =
         |raw: &str| parse_with(Cidr::parse)(raw).map_err(|why| anyhow::anyhow!("{name}: {raw}: {why}"));
     given.into_iter().map(read).collect()
+}
+
+fn unique<'a>(name: &str, ids: impl Iterator<Item = &'a str>) -> anyhow::Result<()> {
+    let mut known = std::collections::HashSet::new();
+    for id in ids {
+        ensure!(known.insert(id), "{name}: {id} is there twice");
+    }
+    Ok(())
 }
 
 fn region_of(settings: &RegionSettings) -> Region {

@@ -24,6 +24,7 @@ use crate::http::{self, App, Options, WireNames};
 use crate::model::time::Time;
 use crate::model::token::TokenText;
 use crate::rules;
+use crate::rules::caller::authenticate;
 use crate::store::due_work::WORKSHOP;
 use crate::store::world::{Chance, Clock};
 use crate::store::{Store, World};
@@ -60,6 +61,9 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
 
     // All that can fail has not: only now is a token made, because it is shown only once.
     let first = bootstrap(&store, given.clone()).await?;
+    if first.is_none() && !knows(&store, given.as_ref()).await? {
+        tracing::warn!("GARTH_BOOTSTRAP_TOKEN is not used: this store was made before, and does not know it");
+    }
     greet(
         listener.local_addr()?,
         metrics_address,
@@ -70,7 +74,7 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     tokio::spawn(settle(store.clone()));
 
     let mut failed = store.failed();
-    let app = App::new(store, options_of(&settings), stopping.clone());
+    let app = App::new(store.clone(), options_of(&settings), stopping.clone());
     let serving = tokio::spawn(http::server::serve(listener, app, stopping));
     tokio::select! {
         _ = term.recv() => {}
@@ -84,6 +88,9 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     tracing::info!("stopping: finishing what runs");
     stop.send_replace(true);
     serving.await?;
+    if let Err(cause) = store.close().await {
+        tracing::warn!(%cause, "could not tidy up the store");
+    }
     tracing::info!("stopped");
     Ok(())
 }
@@ -147,6 +154,19 @@ async fn bootstrap(store: &Store, given: Option<TokenText>) -> anyhow::Result<Op
         .write(move |tx| rules::accounts::bootstrap(tx, given.as_ref()))
         .await;
     made.map_err(in_words)
+}
+
+/// Whether a token that was given, if one was, opens this store.
+async fn knows(store: &Store, given: Option<&TokenText>) -> anyhow::Result<bool> {
+    let Some(hash) = given.map(TokenText::hash) else {
+        return Ok(true);
+    };
+    let found = store.read(move |tx| authenticate(tx, hash)).await;
+    match found {
+        Ok(_) => Ok(true),
+        Err(rules::Error::Unauthenticated) => Ok(false),
+        Err(other) => Err(in_words(other)),
+    }
 }
 
 /// Makes sure that no other server runs on this folder; the lock ends with the process.

@@ -17,6 +17,7 @@ pub enum Command {
     Create(Create),
     /// List a user's tokens
     List {
+        /// The name of the user
         #[arg(long)]
         user: String,
     },

@@ -31,8 +31,10 @@ pub struct Create {
     /// Make one of the provider's staff
     #[arg(long)]
     staff: bool,
+    /// What the user is called; 3 to 32 letters, digits, dashes and underscores
     #[arg(long, value_parser = parse_with(Username::parse))]
     username: Username,
+    /// Where the user is written to
     #[arg(long, value_parser = parse_with(Email::parse))]
     email: Email,
     /// May do only what is granted

@@ -62,7 +62,7 @@ fn draw(document: &Value) -> Markup {
             }
             body {
                 header {
-                    h1 { (text(&info["title"])) " " small { (text(&info["version"])) } }
+                    h1 { (text(&info["title"])) " " small { "interface " (text(&info["version"])) } }
                     (paragraphs(&info["description"]))
                     p { a href="/openapi.json" { "The same as OpenAPI 3.1 (JSON)" } }
                 }

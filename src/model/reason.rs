@@ -78,6 +78,8 @@ codes! {
     // Fields of any kind.
     Required = "required",
     WrongType = "wrong_type",
+    OutOfRange = "out_of_range",
+    ChoiceInvalid = "choice_invalid",
     TooLong = "too_long",
     ControlCharacters = "control_characters",
 

@@ -5,13 +5,102 @@
 //! free address is found at once however many are taken.
 
 use super::error::Result;
+use super::form::Form;
 use crate::model::cidr::Cidr;
 use crate::model::id::{InstanceId, SubnetId};
-use crate::model::interface::VpcAttachment;
+use crate::model::interface::{VpcAttachment, write_address};
+use crate::model::reason::{Code, Reason};
+use crate::model::subnet::Subnet;
 use crate::store::{self, ReadTx, WriteTx};
 
+/// The addresses an interface is to have.
+pub struct Wish<'a> {
+    pub path: &'a str,
+    pub address: Option<u32>,
+    pub ranges: &'a [Cidr],
+}
+
+/// The address an interface gets: the one it asks for, or the lowest that is free.
+pub fn settle(
+    tx: &mut ReadTx,
+    form: &mut Form,
+    subnet: &Subnet,
+    owner: Option<InstanceId>,
+    wish: Wish,
+) -> Result<Option<u32>> {
+    let assignable = subnet.ipv4.assignable();
+    let inside = |first: u32, last: u32| assignable.contains(&first) && assignable.contains(&last);
+    let good = std::cell::Cell::new(true);
+    let mut refuse = |field: String, code: Code, text: String| {
+        form.refuse(field, Reason::new(code, text));
+        good.set(false);
+    };
+    for (at, range) in wish.ranges.iter().enumerate() {
+        let field = format!("{}ip_ranges[{at}]", wish.path);
+        if !inside(range.first(), range.last()) {
+            let text = format!(
+                "Must be inside {} without its first two and last two addresses",
+                subnet.ipv4
+            );
+            refuse(field, Code::RangeInvalid, text);
+        } else if wish.ranges[..at].iter().any(|other| other.overlaps(*range)) {
+            refuse(
+                field,
+                Code::RangeInvalid,
+                format!("{range} overlaps another of the ranges"),
+            );
+        } else if wish
+            .address
+            .is_some_and(|address| range.first() <= address && address <= range.last())
+        {
+            refuse(
+                field,
+                Code::RangeInvalid,
+                format!("{range} holds the interface's own address"),
+            );
+        } else if !is_free_for(tx, subnet.id, owner, range.first(), range.last())? {
+            refuse(
+                field,
+                Code::AddressTaken,
+                format!("{range} is used by another instance"),
+            );
+        }
+    }
+    let field = format!("{}ipv4.vpc", wish.path);
+    let address = match wish.address {
+        Some(address) if !inside(address, address) => {
+            let (first, last) = (
+                write_address(*assignable.start()),
+                write_address(*assignable.end()),
+            );
+            refuse(
+                field,
+                Code::AddressInvalid,
+                format!("Must be from {first} to {last}"),
+            );
+            None
+        }
+        Some(address) if !is_free_for(tx, subnet.id, owner, address, address)? => {
+            let text = format!("{} is used by another instance", write_address(address));
+            refuse(field, Code::AddressTaken, text);
+            None
+        }
+        Some(address) => Some(address),
+        None if !good.get() => None,
+        None => {
+            let lowest = lowest_free(tx, subnet.id, wish.ranges)?;
+            if lowest.is_none() {
+                let text = format!("No address of {} is free", subnet.ipv4);
+                refuse(field, Code::AddressesExhausted, text);
+            }
+            lowest
+        }
+    };
+    Ok(address.filter(|_| good.get()))
+}
+
 /// Whether a span can belong to an instance; `None` is one that is still to be made.
-pub fn is_free_for(
+fn is_free_for(
     tx: &mut ReadTx,
     subnet: SubnetId,
     instance: Option<InstanceId>,
@@ -24,7 +113,7 @@ pub fn is_free_for(
 }
 
 /// The lowest address that nobody has, outside of these ranges that are about to be taken.
-pub fn lowest_free(tx: &mut ReadTx, subnet: SubnetId, outside: &[Cidr]) -> Result<Option<u32>> {
+fn lowest_free(tx: &mut ReadTx, subnet: SubnetId, outside: &[Cidr]) -> Result<Option<u32>> {
     Ok(store::free_ranges::lowest_outside(tx, subnet, outside)?)
 }
 

@@ -14,7 +14,7 @@ use crate::model::id::{ConfigId, DiskId, InstanceId};
 use crate::model::instance::Instance;
 use crate::model::interface::Interface;
 use crate::model::page::Paged;
-use crate::model::reason::{Code, Reason};
+use crate::model::reason::{Code, Reason, Reasons};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(
@@ -86,7 +86,7 @@ pub fn delete(
     request.asks_nothing()?;
     if instance.running == Some(config.id) {
         let text = format!(
-            "{} runs with this config: shut it down, or boot another config, first",
+            "{} runs with this config: shut it down, or reboot it with another config, first",
             instance.label.as_str()
         );
         let reason = Reason::new(Code::ConfigActive, text);
@@ -166,17 +166,17 @@ fn read_settings(
     settings.comments = form.optional("comments", short_text).unwrap_or(settings.comments);
     settings.memory_limit = form.integer("memory_limit").unwrap_or(settings.memory_limit);
     if settings.memory_limit < 0 {
-        let reason = Reason::new(Code::ConfigInvalid, "Must not be negative");
+        let reason = Reason::new(Code::OutOfRange, "Must not be negative");
         form.refuse("memory_limit", reason);
     }
     settings.root_device = form
         .optional("root_device", short_text)
         .unwrap_or(settings.root_device);
     settings.run_level = form
-        .optional("run_level", short_text)
+        .optional("run_level", |raw| one_of(raw, &RUN_LEVELS))
         .unwrap_or(settings.run_level);
     settings.virt_mode = form
-        .optional("virt_mode", short_text)
+        .optional("virt_mode", |raw| one_of(raw, &VIRT_MODES))
         .unwrap_or(settings.virt_mode);
     form.within("helpers", |form| {
         for (helper, name) in settings.helpers.iter_mut().zip(HELPERS) {
@@ -202,6 +202,17 @@ fn read_settings(
         }
     });
     Ok(settings)
+}
+
+const RUN_LEVELS: [&str; 3] = ["default", "single", "binbash"];
+const VIRT_MODES: [&str; 2] = ["paravirt", "fullvirt"];
+
+fn one_of(raw: &str, choices: &[&str]) -> Result<String, Reasons> {
+    if choices.contains(&raw) {
+        return Ok(raw.to_owned());
+    }
+    let text = format!("Must be one of {}", choices.join(", "));
+    Err(vec![Reason::new(Code::ChoiceInvalid, text)])
 }
 
 fn load(tx: &mut ReadTx, instance: InstanceId, id: ConfigId) -> Result<Config> {

@@ -54,6 +54,8 @@ trait Engine: Send + Sync {
     fn write(&self, job: Box<dyn WriteJob>) -> Result<(), StoreError>;
     /// Becomes true when the store can no longer promise that what it wrote is kept.
     fn failed(&self) -> watch::Receiver<bool>;
+    /// Tidies up with the next write.
+    fn close(&self);
 }
 
 impl Store {
@@ -108,6 +110,12 @@ impl Store {
         let (answer, waiting) = oneshot::channel();
         self.engine.write(Box::new(Task::new(work, answer)))?;
         waiting.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
+    }
+
+    /// Leaves the store as tidy as can be. Nothing depends on it: a store is whole at any moment.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        self.engine.close();
+        self.write(|_| Ok(())).await
     }
 
     pub fn world(&self) -> &World {

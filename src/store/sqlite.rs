@@ -44,6 +44,7 @@ pub struct Sqlite {
     reads: Sender<Box<dyn ReadJob>>,
     writes: Sender<Box<dyn WriteJob>>,
     stopped: Arc<AtomicBool>,
+    closing: Arc<AtomicBool>,
     failed: watch::Receiver<bool>,
 }
 
@@ -51,6 +52,7 @@ impl Sqlite {
     pub fn open(folder: &Path, world: Arc<World>, bell: Arc<Bell>, group: usize) -> Result<Self, StoreError> {
         make_private_folder(folder)?;
         let file = folder.join(FILE);
+        make_private_file(&file)?;
         let mut writer = open_writer(&file)?;
         migrate_embedded(&mut writer, &world)?;
 
@@ -66,6 +68,7 @@ impl Sqlite {
         let (writes, jobs) = bounded::<Box<dyn WriteJob>>(QUEUE);
         let (failing, failed) = watch::channel(false);
         let stopped = Arc::new(AtomicBool::new(false));
+        let closing = Arc::new(AtomicBool::new(false));
         let log_pages = Arc::new(AtomicI32::new(0));
         let counted = log_pages.clone();
         let count = move |_: &mut rusqlite::hooks::Wal, pages| {
@@ -79,6 +82,7 @@ impl Sqlite {
             world,
             bell,
             stopped: stopped.clone(),
+            closing: closing.clone(),
             failing,
             group,
             log_pages,
@@ -88,6 +92,7 @@ impl Sqlite {
             reads,
             writes,
             stopped,
+            closing,
             failed,
         })
     }
@@ -107,6 +112,10 @@ impl Engine for Sqlite {
 
     fn failed(&self) -> watch::Receiver<bool> {
         self.failed.clone()
+    }
+
+    fn close(&self) {
+        self.closing.store(true, Ordering::SeqCst);
     }
 }
 
@@ -143,6 +152,8 @@ struct Writer {
     world: Arc<World>,
     bell: Arc<Bell>,
     stopped: Arc<AtomicBool>,
+    /// The server is about to end: the log is emptied with the next commit.
+    closing: Arc<AtomicBool>,
     failing: watch::Sender<bool>,
     group: usize,
     /// How many pages the log had after the last commit.
@@ -154,7 +165,12 @@ impl Writer {
         while let Ok(first) = self.jobs.recv() {
             let mut batch = vec![first];
             match self.commit_together(&mut batch) {
-                Ok(()) => answer_all(batch, || Ok(())),
+                Ok(()) => {
+                    if self.closing.load(Ordering::SeqCst) {
+                        self.empty_log();
+                    }
+                    answer_all(batch, || Ok(()));
+                }
                 Err(cause) if is_fatal(&cause) => {
                     self.stopped.store(true, Ordering::SeqCst);
                     tracing::error!(%cause, "a write may not have reached the disk: the store stops");
@@ -192,6 +208,14 @@ impl Writer {
                 }
                 Err(cause)
             }
+        }
+    }
+
+    /// Leaves a store that is whole in its one file, for whoever copies it after a stop. If that does
+    /// not succeed nothing is lost: the log is read again at the next start.
+    fn empty_log(&self) {
+        if let Err(cause) = (&self.connection).query("PRAGMA wal_checkpoint(TRUNCATE)", &[]) {
+            tracing::warn!(%cause, "could not move the log into the database file");
         }
     }
 
@@ -324,6 +348,18 @@ fn make_private_folder(folder: &Path) -> Result<(), StoreError> {
         .mode(0o700)
         .create(folder);
     made.map_err(|e| StoreError::Files(format!("making the data folder {}", folder.display()), e))
+}
+
+/// Whoever else may look into the folder may not read the store; its log gets the same mode.
+fn make_private_file(file: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let made = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(file);
+    made.map(drop)
+        .map_err(|e| StoreError::Files(format!("making {}", file.display()), e))
 }
 
 fn run_command(connection: &Connection, command: &str) -> Result<(), StoreError> {

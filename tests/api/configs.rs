@@ -183,6 +183,17 @@ async fn interfaces_of_a_config_must_fit_together_and_every_complaint_says_which
             vec!["interfaces[0].primary primary_invalid"],
         ),
         (
+            json!([{"purpose": "vlan", "label": "v 1 !", "ipam_address": "10.0.0.300/99"}]),
+            vec![
+                "interfaces[0].label label_length",
+                "interfaces[0].ipam_address address_invalid",
+            ],
+        ),
+        (
+            json!([{"purpose": "vlan", "label": "a"}, {"purpose": "vlan", "label": "a"}]),
+            vec!["interfaces[1].label interface_count"],
+        ),
+        (
             json!([{"purpose": "public", "label": "x"}]),
             vec!["interfaces[0].label interface_field"],
         ),
@@ -237,4 +248,25 @@ async fn interfaces_of_a_config_must_fit_together_and_every_complaint_says_which
     }
     assert_eq!(ada.count("/linode/instances/1/configs").await, 0);
     assert_eq!(ada.count("/vpcs/ips").await, 0);
+}
+
+#[tokio::test]
+async fn settings_of_a_config_take_only_what_there_is() {
+    let app = TestApp::new().await;
+    let ada = furnished(&app).await;
+
+    let body = json!({
+        "label": "c", "devices": {"sda": {"disk_id": 9}}, "memory_limit": -4, "run_level": "zz", "virt_mode": "q",
+    });
+    let reply = ada.post("/linode/instances/1/configs", body).await;
+
+    assert_eq!(
+        reply.errors(),
+        [
+            "memory_limit out_of_range",
+            "run_level choice_invalid",
+            "virt_mode choice_invalid",
+            "devices.sda.disk_id device_invalid",
+        ]
+    );
 }

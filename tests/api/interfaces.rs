@@ -66,6 +66,20 @@ async fn an_interface_is_added_viewed_changed_and_deleted() {
         json!({"vpc": "10.0.0.9", "nat_1_1": "192.0.2.2"})
     );
     assert_eq!(changed["ip_ranges"], json!(["10.0.0.64/28"]));
+    let moved = ada
+        .put(&format!("{PATH}/1"), json!({"ipv4": {"vpc": "10.0.0.10"}}))
+        .await
+        .json();
+    assert_eq!(
+        moved["ipv4"],
+        json!({"vpc": "10.0.0.10", "nat_1_1": "192.0.2.2"}),
+        "the translation stays"
+    );
+    let plain = ada
+        .put(&format!("{PATH}/1"), json!({"ipv4": {"nat_1_1": ""}}))
+        .await
+        .json();
+    assert_eq!(plain["ipv4"], json!({"vpc": "10.0.0.10", "nat_1_1": null}));
     let primary = ada
         .put(&format!("{PATH}/1"), json!({"primary": true}))
         .await
