@@ -4,6 +4,8 @@
 use std::net::TcpStream;
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::client::Client;
 use crate::connection::Connection;
 use crate::harness::{Folder, Server, TOKEN};
@@ -91,4 +93,55 @@ fn nobody_who_only_listens_keeps_the_server_from_stopping() {
     for stream in &mut streams {
         while stream.next().is_some() {}
     }
+}
+
+#[test]
+fn after_a_stop_the_whole_store_is_in_its_one_file_and_nobody_else_may_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("one-file");
+    let server = folder.start();
+    server.client().creates_vpc("kept");
+    assert_eq!(server.stop().code, Some(0));
+
+    let log = std::fs::metadata(folder.data().join("garth.db-wal")).map_or(0, |log| log.len());
+    assert_eq!(log, 0, "the log is empty or gone");
+    let file = folder.data().join("garth.db");
+    let mode = std::fs::metadata(&file)
+        .expect("the store is there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let copy = Folder::new("one-file-copied");
+    std::fs::create_dir_all(copy.data()).expect("a folder");
+    std::fs::copy(&file, copy.data().join("garth.db")).expect("a copy");
+    assert_eq!(copy.start().client().vpc_labels(), ["kept"]);
+}
+
+#[test]
+fn a_restart_finishes_what_instances_had_under_way() {
+    let folder = Folder::new("under-way");
+    let slow = || {
+        let mut serve = folder.serve();
+        serve.env("GARTH_COMPUTE_SETTLE_MS", "2000");
+        serve
+    };
+    let mut server = Server::start(&mut slow());
+    let body =
+        json!({"type": "g6-nanode-1", "region": "us-east", "image": "linode/debian12", "root_pass": "x"});
+    let made = server.client().post("/v4/linode/instances", body);
+    assert_eq!(made.ok()["status"], "provisioning");
+    server.process.kill();
+
+    let server = Server::start(&mut slow());
+    eventually("the instance to run", || {
+        let instance = server.client().get("/v4/linode/instances/1").ok();
+        (instance["status"] == "running").then_some(())
+    });
+    let events = server.client().get("/v4/account/events?after=0").ok();
+    let told = events["data"].as_array().expect("a list").iter();
+    let told: Vec<_> = told
+        .map(|event| (event["action"].clone(), event["status"].clone()))
+        .collect();
+    let finished = |action: &str| (action.into(), "finished".into());
+    assert_eq!(told, [finished("linode_create"), finished("linode_boot")]);
 }
