@@ -15,7 +15,8 @@ use crate::model::time::Time;
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
-    let bytes = serde_json::to_vec(value).expect("our own shapes can be written as JSON");
+    let mut bytes = Vec::with_capacity(1024);
+    serde_json::to_writer(&mut bytes, value).expect("our own shapes can be written as JSON");
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);

@@ -48,12 +48,20 @@ impl std::fmt::Display for Time {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let at = Timestamp::from_microsecond(self.0).unwrap_or(Timestamp::MAX);
         let at = Offset::UTC.to_datetime(at);
-        let (year, month, day) = (at.year(), at.month(), at.day());
-        let (hour, minute, second) = (at.hour(), at.minute(), at.second());
-        write!(
-            f,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
-        )
+        // Written often, so digit by digit rather than through six formatters.
+        let mut text = *b"0000-00-00T00:00:00";
+        let mut put = |place: usize, width: usize, mut number: u32| {
+            for digit in text[place..place + width].iter_mut().rev() {
+                *digit = b'0' + (number % 10) as u8;
+                number /= 10;
+            }
+        };
+        put(0, 4, u32::from(at.year().unsigned_abs()));
+        let parts = [at.month(), at.day(), at.hour(), at.minute(), at.second()];
+        for (part, place) in parts.into_iter().zip([5, 8, 11, 14, 17]) {
+            put(place, 2, u32::from(part.unsigned_abs()));
+        }
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

@@ -308,6 +308,9 @@ fn open(file: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
         .busy_timeout(Duration::from_secs(10))
         .map_err(database)?;
     connection.set_prepared_statement_cache_capacity(256);
+    // Plans do not depend on arguments: else SQLite prepares a cached statement anew for each.
+    let config = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
+    connection.set_db_config(config, true).map_err(database)?;
     pragma(&connection, "trusted_schema", "off", Some("0"))?;
     pragma(&connection, "mmap_size", "1073741824", None)?;
     pragma(&connection, "cache_size", "-65536", None)?;
