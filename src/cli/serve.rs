@@ -37,12 +37,13 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     let folder = place.folder(&settings);
     let given = bootstrap_token()?;
 
-    // The lock comes first: a server that may not run here must not change the store's tables either.
+    let policy = policy_of(&settings)?;
+    // Before the store is opened: a server that may not run here must not change its tables either.
     let _lock = lock(&folder)?;
     let world = World {
         clock: Clock::System,
         chance: Chance::System,
-        policy: policy_of(&settings)?,
+        policy,
     };
     let store = Store::open_embedded(&folder, world)
         .with_context(|| format!("opening the store in {}", folder.display()))?;
