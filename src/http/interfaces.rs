@@ -11,7 +11,6 @@ use crate::model::id::{ConfigId, InstanceId};
 use crate::model::interface::{Interface, write_address};
 use crate::rules::caller::Caller;
 use crate::rules::interfaces::Place;
-use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
 use crate::rules::{self, Result};
 use crate::store::WriteTx;
@@ -60,16 +59,9 @@ impl<'a> InterfaceView<'a> {
 type ConfigAt = At<(InstanceId, ConfigId)>;
 
 /// A bare array, as the public service answers.
-pub async fn list(
-    State(app): State<App>,
-    caller: Caller,
-    At(at): ConfigAt,
-    list: ListRequest,
-) -> Result<Response> {
+pub async fn list(State(app): State<App>, caller: Caller, At(at): ConfigAt) -> Result<Response> {
     let found = app
-        .read(caller, move |tx, caller| {
-            rules::interfaces::list(tx, caller, at, &list)
-        })
+        .read(caller, move |tx, caller| rules::interfaces::list(tx, caller, at))
         .await?;
     let views: Vec<_> = found.iter().map(InterfaceView::new).collect();
     Ok(answer::json(StatusCode::OK, &views))

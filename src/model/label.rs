@@ -36,9 +36,4 @@ impl Label {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-
-    /// Labels differ only if they differ in more than the case of their letters.
-    pub fn same_as(&self, other: &Label) -> bool {
-        self.0.eq_ignore_ascii_case(&other.0)
-    }
 }

@@ -6,7 +6,6 @@ mod draft;
 
 use super::caller::Caller;
 use super::error::{Error, FieldError, Result};
-use super::lists::ListRequest;
 use super::request::Request;
 use super::{addresses, configs, events};
 use crate::model::config::Config;
@@ -28,12 +27,7 @@ pub const MOST: usize = 3;
 /// Where a path leads: instance, config, interface.
 pub type Place = (InstanceId, ConfigId, InterfaceId);
 
-pub fn list(
-    tx: &mut ReadTx,
-    caller: &Caller,
-    at: (InstanceId, ConfigId),
-    _: &ListRequest,
-) -> Result<Vec<Interface>> {
+pub fn list(tx: &mut ReadTx, caller: &Caller, at: (InstanceId, ConfigId)) -> Result<Vec<Interface>> {
     Ok(configs::load_for(tx, caller, at, Permission::ReadOnly)?
         .1
         .interfaces)

@@ -7,7 +7,7 @@ use super::list::among;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{FromValue, Row, Value, args};
 use crate::model::cidr::Cidr;
-use crate::model::id::{AccountId, ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
+use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::interface::{Interface, Purpose, VpcAttachment};
 use crate::model::subnet::Use;
 
@@ -181,20 +181,6 @@ pub fn claims(
     rows.into_iter()
         .map(|mut row| Ok((row.take()?, row.take()?)))
         .collect()
-}
-
-/// Whether an account has an interface that translates a public address.
-pub fn nat_users(
-    tx: &mut ReadTx,
-    account: AccountId,
-) -> Result<Vec<(u32, VpcId, SubnetId, u32)>, StoreError> {
-    let rows = tx.all(
-        "SELECT f.nat_1_1, f.vpc, f.subnet, f.address FROM interface f JOIN instance i ON i.id = f.instance
-         WHERE i.account = $1 AND f.nat_1_1 IS NOT NULL ORDER BY f.id",
-        args![account],
-    )?;
-    let read = |mut row: Row| Ok((row.take()?, row.take()?, row.take()?, row.take()?));
-    rows.into_iter().map(read).collect()
 }
 
 fn insert_ranges(
