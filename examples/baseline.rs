@@ -15,11 +15,12 @@ use axum::routing::get;
 use axum::serve::ListenerExt;
 use clap::{Args, Parser};
 use garth::cli::{Settings, policy_of};
+use garth::files::Files;
 use garth::http::{self, App, Options};
 use garth::model::id::InstanceId;
 use garth::model::input::Input;
 use garth::model::token::TokenText;
-use garth::rules::caller::{Caller, authenticate};
+use garth::rules::caller::{Asker, Caller, authenticate};
 use garth::rules::request::Request;
 use garth::rules::{self, Error};
 use garth::store::world::{Chance, Clock};
@@ -124,7 +125,8 @@ impl Ungrouped {
         made.map_err(|cause| anyhow::anyhow!("making the first account: {cause:?}"))?;
 
         let (_stop, stopping) = watch::channel(false);
-        let app = App::new(store, Options::default(), stopping.clone());
+        let files = Files::open(None, &self.data)?;
+        let app = App::new(store, files, Options::default(), stopping.clone());
         http::server::serve(listen(self.listen).await?, app, stopping).await;
         Ok(())
     }

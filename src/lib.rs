@@ -9,6 +9,8 @@ pub mod model;
 
 pub mod store;
 
+pub mod files;
+
 pub mod rules;
 
 pub mod http;

@@ -59,7 +59,7 @@ fn assert_none(claim: &str, found: Vec<String>) {
 
 #[test]
 fn a_layer_uses_only_the_layers_above_it() {
-    let layers = ["model", "store", "rules", "http", "cli"];
+    let layers = ["model", "store", "files", "rules", "http", "cli"];
     for (at, layer) in layers.iter().enumerate() {
         let below: Vec<String> = layers[at + 1..]
             .iter()

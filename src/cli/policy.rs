@@ -3,11 +3,11 @@
 use anyhow::{Context, ensure};
 
 use super::place::parse_with;
-use super::settings::{ImageSettings, Profile, RegionSettings, Settings, TypeSettings};
+use super::settings::{ImageSettings, Profile, RegionSettings, Reopen, Settings, TypeSettings};
 use crate::model::cidr::Cidr;
 use crate::model::image::{self, Image};
 use crate::model::plan::{self, Plan, Price};
-use crate::model::policy::{Policy, Quota};
+use crate::model::policy::{Policy, Quota, Support};
 use crate::model::region::{self, Region};
 use crate::model::time::Time;
 
@@ -84,8 +84,42 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
         quota,
         page_size_min,
         event_days,
+        support: support_of(settings)?,
     })
 }
+
+fn support_of(settings: &Settings) -> anyhow::Result<Support> {
+    let (desk, attachments, provider) = (&settings.desk, &settings.attachments, &settings.provider);
+    let name = provider.name.clone().unwrap_or_else(|| "Support".to_owned());
+    ensure!(
+        (1..=64).contains(&name.chars().count()) && !name.chars().any(char::is_control),
+        "provider.name: must be 1 to 64 characters on one line"
+    );
+    let max_bytes = attachments.max_bytes.unwrap_or(5 * 1024 * 1024);
+    ensure!(
+        (1..=MOST_BYTES).contains(&max_bytes),
+        "attachments.max_bytes: must be 1 to {MOST_BYTES}, not {max_bytes}"
+    );
+    let per_ticket = attachments.max_per_ticket.unwrap_or(20);
+    ensure!(
+        (0..=10_000).contains(&per_ticket),
+        "attachments.max_per_ticket: must be 0 to 10000, not {per_ticket}"
+    );
+    Ok(Support {
+        provider: name,
+        provider_email: provider.email.clone().unwrap_or_default(),
+        reopen_days: match desk.reopen {
+            None | Some(Reopen::Never) => None,
+            Some(Reopen::Days(days)) => Some(days),
+        },
+        strict_entities: desk.strict_entities.unwrap_or(false),
+        attachment_max_bytes: max_bytes,
+        attachments_per_ticket: per_ticket,
+    })
+}
+
+/// Larger files belong elsewhere.
+const MOST_BYTES: i64 = 1024 * 1024 * 1024;
 
 /// The ranges that are kept free for examples (RFC 5737).
 const DOCUMENTATION: [&str; 3] = ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"];

@@ -20,6 +20,7 @@ use super::place::{Place, in_words, lock_file};
 use super::policy::policy_of;
 use super::settings::{LogFormat, Names, Profile, Settings};
 use super::wake;
+use crate::files::{Files, Scanner};
 use crate::http::{self, App, Options, WireNames};
 use crate::model::time::Time;
 use crate::model::token::TokenText;
@@ -30,6 +31,8 @@ use crate::store::world::{Chance, Clock};
 use crate::store::{Store, World};
 
 const SWEEP_EVERY: Duration = Duration::from_secs(3600);
+/// After how many seconds an upload cannot be going on any more.
+const ABANDONED: i64 = 3600;
 
 pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     let settings = settings.or(place.file()?);
@@ -47,6 +50,7 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     };
     let store = Store::open_embedded(&folder, world)
         .with_context(|| format!("opening the store in {}", folder.display()))?;
+    let files = open_files(&settings, &folder).await?;
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let (stop, stopping) = watch::channel(false);
     let listener = listen(settings.listen.unwrap_or(([127, 0, 0, 1], 8080).into())).await?;
@@ -71,11 +75,11 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
         first.as_ref(),
         given.is_some(),
     )?;
-    tokio::spawn(sweep(store.clone()));
+    tokio::spawn(sweep(store.clone(), files.clone()));
     tokio::spawn(settle(store.clone()));
 
     let mut failed = store.failed();
-    let app = App::new(store.clone(), options_of(&settings), stopping.clone());
+    let app = App::new(store.clone(), files, options_of(&settings)?, stopping.clone());
     let serving = tokio::spawn(http::server::serve(listener, app, stopping));
     tokio::select! {
         _ = term.recv() => {}
@@ -96,17 +100,33 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn options_of(settings: &Settings) -> Options {
+fn options_of(settings: &Settings) -> anyhow::Result<Options> {
     let upstream = settings.profile == Some(Profile::Upstream);
-    Options {
+    Ok(Options {
         names: match settings.wire_names {
             None | Some(Names::Both) => WireNames::Both,
             Some(Names::Compute) => WireNames::Compute,
             Some(Names::Linode) => WireNames::Linode,
         },
         rate_limits: settings.rate_limit.enabled.unwrap_or(upstream),
+        scanner: settings
+            .attachments
+            .scan_command
+            .as_deref()
+            .map(|command| Scanner::parse(command).context("attachments.scan_command: must name a command"))
+            .transpose()?,
         ..Options::default()
+    })
+}
+
+/// Opens the place for attachments. One that cannot be reached just now may come back.
+async fn open_files(settings: &Settings, folder: &Path) -> anyhow::Result<Files> {
+    let files = Files::open(settings.attachments.url.as_deref(), folder)?;
+    files.empty_spool()?;
+    if let Err(cause) = files.reach().await {
+        tracing::error!(%cause, "attachments can neither be kept nor read at the moment");
     }
+    Ok(files)
 }
 
 fn start_logging(settings: &Settings) -> anyhow::Result<()> {
@@ -202,14 +222,36 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
 }
 
 /// Removes what is kept no longer, now and then for as long as the server runs.
-async fn sweep(store: Store) {
+async fn sweep(store: Store, files: Files) {
+    // Whatever an earlier run had begun is not going on any more.
+    let mut age = 0;
     loop {
+        if let Err(cause) = sweep_uploads(&store, &files, age).await {
+            tracing::warn!(?cause, "could not sweep files that never became attachments");
+        }
+        age = ABANDONED;
         match store.write(rules::events::sweep).await {
             Ok(true) => continue,
             Ok(false) => {}
             Err(cause) => tracing::warn!(?cause, "could not sweep old events"),
         }
         tokio::time::sleep(SWEEP_EVERY).await;
+    }
+}
+
+/// Removes the bytes of uploads that began so many seconds ago and never became attachments.
+async fn sweep_uploads(store: &Store, files: &Files, age: i64) -> anyhow::Result<()> {
+    loop {
+        let stale = store.read(move |tx| rules::attachments::stale(tx, age)).await;
+        let stale = stale.map_err(in_words)?;
+        if stale.is_empty() {
+            return Ok(());
+        }
+        for key in stale {
+            files.remove(&key).await?;
+            let forgotten = store.write(move |tx| rules::attachments::forget(tx, &key)).await;
+            forgotten.map_err(in_words)?;
+        }
     }
 }
 

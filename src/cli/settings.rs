@@ -66,6 +66,15 @@ pub struct Settings {
     #[command(flatten)]
     pub compute: ComputeSettings,
 
+    #[command(flatten)]
+    pub desk: DeskSettings,
+
+    #[command(flatten)]
+    pub attachments: AttachmentSettings,
+
+    #[command(flatten)]
+    pub provider: ProviderSettings,
+
     /// The regions, in the settings file only; a built-in list serves as the default.
     #[arg(skip)]
     pub regions: Option<Vec<RegionSettings>>,
@@ -94,6 +103,109 @@ pub struct ComputeSettings {
         value_delimiter = ','
     )]
     pub public_ranges: Option<Vec<String>>,
+}
+
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DeskSettings {
+    /// For how many days after closing a customer's reply opens a ticket again, or never [default: never]
+    #[arg(long = "desk-reopen", env = "GARTH_DESK_REOPEN", value_name = "DAYS")]
+    pub reopen: Option<Reopen>,
+
+    /// Whether tickets may only be about what the entity directory knows [default: false]
+    #[arg(
+        long = "desk-strict-entities",
+        env = "GARTH_DESK_STRICT_ENTITIES",
+        value_name = "BOOL"
+    )]
+    pub strict_entities: Option<bool>,
+}
+
+/// When a customer's reply opens a closed ticket again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "ReopenWritten")]
+pub enum Reopen {
+    Never,
+    /// Within so many days.
+    Days(i64),
+}
+
+/// In a settings file it is a number, or a text as on the command line.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ReopenWritten {
+    Number(i64),
+    Text(String),
+}
+
+impl TryFrom<ReopenWritten> for Reopen {
+    type Error = String;
+
+    fn try_from(written: ReopenWritten) -> Result<Self, String> {
+        match written {
+            ReopenWritten::Number(days) => days.to_string().parse(),
+            ReopenWritten::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl std::str::FromStr for Reopen {
+    type Err = String;
+
+    fn from_str(raw: &str) -> Result<Self, String> {
+        let wrong = || format!("must be never or a number of days from 1 to 36500, not {raw}");
+        match raw {
+            "never" => Ok(Reopen::Never),
+            raw => match raw.parse() {
+                Ok(days @ 1..=36_500) => Ok(Reopen::Days(days)),
+                _ => Err(wrong()),
+            },
+        }
+    }
+}
+
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AttachmentSettings {
+    /// Where attached files are kept: a folder, or s3://bucket/prefix with credentials from the environment [default: attachments in the data folder]
+    #[arg(long = "attachments", env = "GARTH_ATTACHMENTS_URL", value_name = "URL")]
+    pub url: Option<String>,
+
+    /// How large an attached file may be, in bytes [default: 5242880]
+    #[arg(
+        long = "attachments-max-bytes",
+        env = "GARTH_ATTACHMENTS_MAX_BYTES",
+        value_name = "BYTES"
+    )]
+    pub max_bytes: Option<i64>,
+
+    /// How many files a ticket may have [default: 20]
+    #[arg(
+        long = "attachments-max-per-ticket",
+        env = "GARTH_ATTACHMENTS_MAX_PER_TICKET",
+        value_name = "N"
+    )]
+    pub max_per_ticket: Option<i64>,
+
+    /// Command that looks at each file before it is kept: {} stands for its path; 0 lets it in, 1 refuses it [default: none]
+    #[arg(
+        long = "attachments-scan-command",
+        env = "GARTH_ATTACHMENTS_SCAN_COMMAND",
+        value_name = "COMMAND"
+    )]
+    pub scan_command: Option<String>,
+}
+
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProviderSettings {
+    /// The name under which tenants hear from the staff [default: Support]
+    #[arg(long = "provider-name", env = "GARTH_PROVIDER_NAME", value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// The address whose avatar stands beside the staff's replies [default: none]
+    #[arg(long = "provider-email", env = "GARTH_PROVIDER_EMAIL", value_name = "EMAIL")]
+    pub email: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -221,6 +333,23 @@ impl Settings {
             compute: ComputeSettings {
                 settle_ms: self.compute.settle_ms.or(other.compute.settle_ms),
                 public_ranges: self.compute.public_ranges.or(other.compute.public_ranges),
+            },
+            desk: DeskSettings {
+                reopen: self.desk.reopen.or(other.desk.reopen),
+                strict_entities: self.desk.strict_entities.or(other.desk.strict_entities),
+            },
+            attachments: AttachmentSettings {
+                url: self.attachments.url.or(other.attachments.url),
+                max_bytes: self.attachments.max_bytes.or(other.attachments.max_bytes),
+                max_per_ticket: self
+                    .attachments
+                    .max_per_ticket
+                    .or(other.attachments.max_per_ticket),
+                scan_command: self.attachments.scan_command.or(other.attachments.scan_command),
+            },
+            provider: ProviderSettings {
+                name: self.provider.name.or(other.provider.name),
+                email: self.provider.email.or(other.provider.email),
             },
             regions: self.regions.or(other.regions),
             types: self.types.or(other.types),

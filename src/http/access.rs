@@ -11,7 +11,8 @@ use super::limits::{Key, Verdict};
 use super::operations::{Operation, Who};
 use super::server::Peer;
 use crate::model::token::TokenHash;
-use crate::rules::caller::Caller;
+use crate::rules::agent::Staff;
+use crate::rules::caller::{Asker, Caller};
 use crate::rules::{Error, Result};
 
 pub async fn check(
@@ -47,14 +48,19 @@ async fn admit(
             let peer = request.extensions().get::<Peer>();
             peer.map(|peer| Key::Address(peer.0.ip()))
         }
-        Who::Tenants => {
+        Who::Tenants | Who::Staff => {
             let hash = bearer(request.headers()).ok_or_else(|| refuse(Error::Unauthenticated))?;
             let identity = app.identify(hash).await.map_err(refuse)?;
             noted.scopes = Some(identity.scopes.to_string());
             noted.username = Some(identity.username.as_str().to_owned());
             let key = Key::Token(identity.token);
-            let caller = Caller::admit(identity, operation.scope).map_err(refuse)?;
-            request.extensions_mut().insert(caller);
+            if operation.who == Who::Staff {
+                let staff = Staff::admit(identity, operation.scope).map_err(refuse)?;
+                request.extensions_mut().insert(staff);
+            } else {
+                let caller = Caller::admit(identity, operation.scope).map_err(refuse)?;
+                request.extensions_mut().insert(caller);
+            }
             Some(key)
         }
     };

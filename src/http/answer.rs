@@ -57,6 +57,14 @@ pub fn done() -> Response {
     json(StatusCode::OK, &Nothing {})
 }
 
+/// A time that may not have come yet.
+pub fn maybe_time<S: Serializer>(time: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => to.collect_str(time),
+        None => to.serialize_none(),
+    }
+}
+
 /// A time in the wire's form.
 pub fn time<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(time)

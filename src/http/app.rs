@@ -7,8 +7,9 @@ use quick_cache::sync::Cache;
 use tokio::sync::watch;
 
 use super::limits::Limits;
+use crate::files::{Files, Scanner};
 use crate::model::token::TokenHash;
-use crate::rules::caller::{Caller, authenticate};
+use crate::rules::caller::{Asker, authenticate};
 use crate::rules::{Error, Result};
 use crate::store::tokens::Identity;
 use crate::store::{ReadTx, Store, WriteTx};
@@ -21,6 +22,7 @@ pub struct App(Arc<Shared>);
 
 struct Shared {
     store: Store,
+    files: Files,
     identities: Cache<TokenHash, Arc<Identity>>,
     limits: Option<Limits>,
     options: Options,
@@ -36,6 +38,8 @@ pub struct Options {
     pub body_timeout: Duration,
     /// How often an idle event stream says that it is still there.
     pub heartbeat: Duration,
+    /// What looks at attached files before they are kept.
+    pub scanner: Option<Scanner>,
 }
 
 impl Default for Options {
@@ -46,6 +50,7 @@ impl Default for Options {
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),
+            scanner: None,
         }
     }
 }
@@ -69,11 +74,12 @@ impl WireNames {
 }
 
 impl App {
-    pub fn new(store: Store, options: Options, stopping: watch::Receiver<bool>) -> Self {
+    pub fn new(store: Store, files: Files, options: Options, stopping: watch::Receiver<bool>) -> Self {
         let limits = options.rate_limits.then(Limits::default);
         let identities = Cache::new(REMEMBERED);
         Self(Arc::new(Shared {
             store,
+            files,
             identities,
             limits,
             options,
@@ -83,6 +89,14 @@ impl App {
 
     pub fn store(&self) -> &Store {
         &self.0.store
+    }
+
+    pub fn files(&self) -> &Files {
+        &self.0.files
+    }
+
+    pub fn scanner(&self) -> Option<&Scanner> {
+        self.0.options.scanner.as_ref()
     }
 
     pub fn options(&self) -> &Options {
@@ -118,10 +132,10 @@ impl App {
     }
 
     /// Runs a rule that looks, for a caller who is confirmed in the same transaction.
-    pub async fn read<T: Send + 'static>(
+    pub async fn read<C: Asker, T: Send + 'static>(
         &self,
-        caller: Caller,
-        work: impl FnOnce(&mut ReadTx, &Caller) -> Result<T> + Send + 'static,
+        caller: C,
+        work: impl FnOnce(&mut ReadTx, &C) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let known = caller.identity().version;
         let confirmed = move |tx: &mut ReadTx| {
@@ -134,10 +148,10 @@ impl App {
     }
 
     /// Runs a rule that changes things, for a caller who is confirmed in the same transaction.
-    pub async fn write<T: Send + 'static>(
+    pub async fn write<C: Asker, T: Send + 'static>(
         &self,
-        caller: Caller,
-        work: impl Fn(&mut WriteTx, &Caller) -> Result<T> + Send + 'static,
+        caller: C,
+        work: impl Fn(&mut WriteTx, &C) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let known = caller.identity().version;
         let confirmed = move |tx: &mut WriteTx| {
@@ -150,7 +164,7 @@ impl App {
     }
 
     /// Keeps an identity that was read anew. Only what was committed comes this far.
-    fn remember(&self, known: i64, caller: &Caller) {
+    fn remember(&self, known: i64, caller: &impl Asker) {
         let identity = caller.identity();
         if identity.version != known {
             self.0.identities.insert(identity.hash, identity.clone());

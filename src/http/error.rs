@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::answer::{done, json};
 use crate::model::reason::Code;
 use crate::rules::Error;
-use crate::rules::error::{Blocker, BodyFault, FieldError};
+use crate::rules::error::{Blocker, BodyFault, FieldError, FilesFault};
 use crate::store::StoreError;
 
 /// What is logged of an error and never sent.
@@ -113,6 +113,7 @@ impl IntoResponse for Error {
             }
             Error::Body(fault) => body_fault(&fault),
             Error::Refused(errors) => refused(&errors),
+            Error::Files(fault) => files_failure(fault),
             Error::Store(cause) => store_failure(&cause),
         }
     }
@@ -152,8 +153,38 @@ fn body_fault(fault: &BodyFault) -> Response {
                 &reason,
             )
         }
+        BodyFault::NotMultipart { sent } => {
+            let reason = format!("Send multipart/form-data with the file as its part \"file\", not {sent}");
+            plain(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                Code::MediaTypeUnsupported,
+                &reason,
+            )
+        }
+        BodyFault::FileTooLarge { most } => {
+            let reason = format!("A file may have at most {most} bytes");
+            let mut error = ErrorView::new(Code::FileTooLarge, &reason);
+            error.field = Some("file");
+            json(StatusCode::PAYLOAD_TOO_LARGE, &ErrorsView { errors: vec![error] })
+        }
         BodyFault::Unreadable(reason) => plain(StatusCode::BAD_REQUEST, reason.code, &reason.text),
     }
+}
+
+fn files_failure(fault: FilesFault) -> Response {
+    let (code, reason, cause) = match fault {
+        FilesFault::Storage(cause) => {
+            let reason = "Files cannot be kept or read at the moment; try again";
+            (Code::FilesUnavailable, reason, cause)
+        }
+        FilesFault::Scanner(cause) => {
+            let reason = "The file could not be checked at the moment; try again";
+            (Code::ScanUnavailable, reason, format!("the scanner: {cause}"))
+        }
+    };
+    let mut response = overloaded(code, reason);
+    response.extensions_mut().insert(Cause(cause));
+    response
 }
 
 fn store_failure(cause: &StoreError) -> Response {

@@ -8,8 +8,12 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use super::{App, body, json};
-use crate::model::id::{ConfigId, EventId, InstanceId, InterfaceId, SubnetId, VpcId};
+use crate::model::id::{
+    AccountId, AttachmentId, CannedReplyId, ConfigId, EventId, InstanceId, InterfaceId, SubnetId, TicketId,
+    VpcId,
+};
 use crate::model::reason::{Code, Reason};
+use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::lists::{FILTER, ListRequest};
 use crate::rules::request::{Expected, Request};
@@ -23,6 +27,31 @@ impl FromRequestParts<App> for Caller {
     }
 }
 
+impl FromRequestParts<App> for Staff {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let staff = parts.extensions.remove::<Staff>();
+        Ok(staff.expect("the door lets nobody through to the desk who is not staff"))
+    }
+}
+
+/// The words to look for, from `?q=`.
+pub struct Search(pub Option<String>);
+
+impl FromRequestParts<App> for Search {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let mut query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        Ok(Search(
+            query
+                .find(|(key, _)| key == "q")
+                .map(|(_, words)| words.into_owned()),
+        ))
+    }
+}
+
 impl FromRequest<App> for Request {
     type Rejection = Infallible;
 
@@ -33,7 +62,7 @@ impl FromRequest<App> for Request {
     }
 }
 
-fn expected(headers: &HeaderMap) -> Option<Expected> {
+pub fn expected(headers: &HeaderMap) -> Option<Expected> {
     let tags = headers.get_all(header::IF_MATCH).into_iter();
     let mut tags = tags
         .flat_map(|value| value.to_str().unwrap_or_default().split(','))
@@ -108,6 +137,38 @@ impl FromPath for VpcId {
 impl FromPath for (VpcId, SubnetId) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         (VpcId::from_path(find), SubnetId(id(find("vpcSubnetId"))))
+    }
+}
+
+impl FromPath for TicketId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        TicketId(id(find("ticketId")))
+    }
+}
+
+impl FromPath for (TicketId, AttachmentId) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (TicketId::from_path(find), AttachmentId(id(find("attachmentId"))))
+    }
+}
+
+impl FromPath for CannedReplyId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        CannedReplyId(id(find("cannedReplyId")))
+    }
+}
+
+impl FromPath for AccountId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        AccountId(id(find("accountId")))
+    }
+}
+
+/// The place of an entry in the directory.
+impl FromPath for (AccountId, String, i64) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        let kind = find("entityType").unwrap_or_default();
+        (AccountId::from_path(find), kind, id(find("entityId")))
     }
 }
 

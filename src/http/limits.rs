@@ -51,6 +51,7 @@ fn rate_of(class: Class) -> Option<Rate> {
             most: 200,
             seconds: 60,
         }),
+        Class::TicketCreate => Some(Rate { most: 2, seconds: 60 }),
         Class::Unlimited => None,
     }
 }

@@ -10,8 +10,8 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use axum::{Router, middleware};
 
 use super::{
-    App, access, accounts, configs, docs, error, events, health, images, instances, interfaces, plans,
-    regions, subnets, vpc_ips, vpcs,
+    App, access, accounts, attachments, canned_replies, configs, desk, docs, entities, error, events, health,
+    images, instances, interfaces, plans, regions, replies, subnets, tickets, vpc_ips, vpcs,
 };
 use crate::model::scope::Scope;
 
@@ -41,11 +41,15 @@ pub enum Base {
 pub enum Who {
     Everybody,
     Tenants,
+    /// The provider's staff, at the desk.
+    Staff,
 }
 
 /// What a restricted user must have been granted. The rules ask for it; here it is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
+    AccountReadOnly,
+    AccountReadWrite,
     AddLinodes,
     AddVpcs,
     LinodeReadOnly,
@@ -60,6 +64,7 @@ pub enum Class {
     Command,
     InstanceCreate,
     List,
+    TicketCreate,
     Unlimited,
 }
 
@@ -186,6 +191,91 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         .scope(Scope::EVENTS_READ_ONLY),
         // The account
         op("getQuotas", &get, "/account/quotas", accounts::quotas),
+        // Support (interface §4.3)
+        op("getTickets", &get, TICKETS, tickets::list)
+            .scope(Scope::ACCOUNT_READ_ONLY)
+            .list(),
+        op("createTicket", &post, TICKETS, tickets::create)
+            .scope(Scope::ACCOUNT_READ_WRITE)
+            .class(Class::TicketCreate),
+        ticket_read("getTicket", TICKET, tickets::view),
+        ticket_write("closeTicket", "/support/tickets/{ticketId}/close", tickets::close),
+        ticket_read("getTicketReplies", TICKET_REPLIES, replies::list).list(),
+        ticket_write("createTicketReply", TICKET_REPLIES, replies::create),
+        ticket_read("getTicketAttachments", TICKET_FILES, attachments::list).list(),
+        ticket_write("createTicketAttachment", TICKET_FILES, attachments::create),
+        ticket_read("getTicketAttachment", TICKET_FILE, attachments::download),
+        op("getSupportLimits", &get, "/support/limits", tickets::limits),
+        // The desk
+        desk_read("getDeskTickets", DESK, desk::list).list(),
+        desk_write("createDeskTicket", &post, DESK, desk::create),
+        desk_read("getDeskTicket", DESK_TICKET, desk::view),
+        desk_write("updateDeskTicket", &put, DESK_TICKET, desk::update),
+        desk_write(
+            "claimDeskTicket",
+            &post,
+            "/desk/tickets/{ticketId}/claim",
+            desk::claim,
+        ),
+        desk_write(
+            "releaseDeskTicket",
+            &post,
+            "/desk/tickets/{ticketId}/release",
+            desk::release,
+        ),
+        desk_write(
+            "closeDeskTicket",
+            &post,
+            "/desk/tickets/{ticketId}/close",
+            desk::close,
+        ),
+        desk_write(
+            "reopenDeskTicket",
+            &post,
+            "/desk/tickets/{ticketId}/reopen",
+            desk::reopen,
+        ),
+        desk_write(
+            "createDeskReply",
+            &post,
+            "/desk/tickets/{ticketId}/replies",
+            desk::reply,
+        ),
+        desk_write(
+            "createDeskNote",
+            &post,
+            "/desk/tickets/{ticketId}/notes",
+            desk::note,
+        ),
+        desk_read(
+            "getDeskHistory",
+            "/desk/tickets/{ticketId}/history",
+            desk::history,
+        )
+        .list(),
+        desk_read("getDeskAttachments", DESK_FILES, desk::attachments).list(),
+        desk_read("getDeskAttachment", DESK_FILE, desk::download),
+        desk_read("getCannedReplies", CANNED, canned_replies::list).list(),
+        desk_write("createCannedReply", &post, CANNED, canned_replies::create),
+        desk_read("getCannedReply", CANNED_ONE, canned_replies::view),
+        desk_write("updateCannedReply", &put, CANNED_ONE, canned_replies::update),
+        desk_write("deleteCannedReply", &delete, CANNED_ONE, canned_replies::delete),
+        desk_write(
+            "previewCannedReply",
+            &post,
+            "/desk/canned-replies/{cannedReplyId}/preview",
+            canned_replies::preview,
+        )
+        .scope(Scope::DESK_READ_ONLY),
+        desk_read("getDeskEntities", "/desk/entities", entities::list).list(),
+        desk_write("setDeskEntity", &post, "/desk/entities", entities::set),
+        desk_write("deleteDeskEntity", &delete, DESK_ENTITY, entities::delete),
+        desk_read("getDeskAccounts", "/desk/accounts", accounts::desk_list).list(),
+        desk_read(
+            "getDeskAccount",
+            "/desk/accounts/{accountId}",
+            accounts::desk_view,
+        ),
         // Open to everybody
         op("getRegions", &get, "/regions", regions::list)
             .everybody()
@@ -205,6 +295,18 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
     ]
 });
 
+const TICKETS: &str = "/support/tickets";
+const TICKET: &str = "/support/tickets/{ticketId}";
+const TICKET_REPLIES: &str = "/support/tickets/{ticketId}/replies";
+const TICKET_FILES: &str = "/support/tickets/{ticketId}/attachments";
+const TICKET_FILE: &str = "/support/tickets/{ticketId}/attachments/{attachmentId}";
+const DESK: &str = "/desk/tickets";
+const DESK_TICKET: &str = "/desk/tickets/{ticketId}";
+const DESK_FILES: &str = "/desk/tickets/{ticketId}/attachments";
+const DESK_FILE: &str = "/desk/tickets/{ticketId}/attachments/{attachmentId}";
+const DESK_ENTITY: &str = "/desk/entities/{accountId}/{entityType}/{entityId}";
+const CANNED: &str = "/desk/canned-replies";
+const CANNED_ONE: &str = "/desk/canned-replies/{cannedReplyId}";
 const INSTANCE: &str = "/compute/instances/{computeId}";
 const CONFIGS: &str = "/compute/instances/{computeId}/configs";
 const CONFIG: &str = "/compute/instances/{computeId}/configs/{configId}";
@@ -232,6 +334,50 @@ where
     op(id, method, path, handler)
         .scope(Scope::LINODES_READ_WRITE)
         .needs(Needs::LinodeReadWrite)
+}
+
+/// An operation that looks at a ticket.
+fn ticket_read<H, T>(id: &'static str, path: &'static str, handler: H) -> Operation
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    op(id, &Method::GET, path, handler)
+        .scope(Scope::ACCOUNT_READ_ONLY)
+        .needs(Needs::AccountReadOnly)
+}
+
+/// An operation that adds to a ticket or closes it.
+fn ticket_write<H, T>(id: &'static str, path: &'static str, handler: H) -> Operation
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    op(id, &Method::POST, path, handler)
+        .scope(Scope::ACCOUNT_READ_WRITE)
+        .needs(Needs::AccountReadWrite)
+}
+
+/// An operation of the desk that looks.
+fn desk_read<H, T>(id: &'static str, path: &'static str, handler: H) -> Operation
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    op(id, &Method::GET, path, handler)
+        .scope(Scope::DESK_READ_ONLY)
+        .staff()
+}
+
+/// An operation of the desk that changes something.
+fn desk_write<H, T>(id: &'static str, method: &Method, path: &'static str, handler: H) -> Operation
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    op(id, method, path, handler)
+        .scope(Scope::DESK_READ_WRITE)
+        .staff()
 }
 
 fn op<H, T>(id: &'static str, method: &Method, path: &'static str, handler: H) -> Operation
@@ -275,6 +421,11 @@ impl Operation {
 
     fn everybody(mut self) -> Self {
         self.who = Who::Everybody;
+        self
+    }
+
+    fn staff(mut self) -> Self {
+        self.who = Who::Staff;
         self
     }
 

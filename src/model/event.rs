@@ -3,6 +3,7 @@
 use super::id::{ConfigId, EventId, InstanceId, SubnetId, VpcId};
 use super::instance::Instance;
 use super::subnet::Subnet;
+use super::ticket::Ticket;
 use super::time::Time;
 use super::vpc::Vpc;
 
@@ -72,6 +73,17 @@ impl Entity {
     }
 }
 
+impl Entity {
+    pub fn ticket(ticket: &Ticket) -> Self {
+        Self {
+            kind: "ticket".to_owned(),
+            id: ticket.id.0,
+            label: ticket.summary.as_str().to_owned(),
+            url: format!("/v4/support/tickets/{}", ticket.id),
+        }
+    }
+}
+
 fn vpc_url(vpc: VpcId) -> String {
     format!("/v4/vpcs/{vpc}")
 }
@@ -98,6 +110,9 @@ pub enum Action {
     ConfigCreate,
     ConfigUpdate,
     ConfigDelete,
+    TicketCreate,
+    TicketUpdate,
+    TicketAttachmentUpload,
 }
 
 impl Action {
@@ -118,6 +133,9 @@ impl Action {
             Action::ConfigCreate => "linode_config_create",
             Action::ConfigUpdate => "linode_config_update",
             Action::ConfigDelete => "linode_config_delete",
+            Action::TicketCreate => "ticket_create",
+            Action::TicketUpdate => "ticket_update",
+            Action::TicketAttachmentUpload => "ticket_attachment_upload",
         }
     }
 }

@@ -15,12 +15,18 @@ macro_rules! ids {
 
 ids!(
     AccountId,
+    AttachmentId,
+    CannedReplyId,
     ConfigId,
     DiskId,
     EventId,
+    HistoryId,
     InstanceId,
     InterfaceId,
+    NoteId,
+    ReplyId,
     SubnetId,
+    TicketId,
     TokenId,
     UserId,
     VpcId,

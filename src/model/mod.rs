@@ -4,10 +4,13 @@
 //! that exists has passed its rules; whoever holds one need not check it again.
 
 pub mod account;
+pub mod attachment;
+pub mod canned_reply;
 pub mod cidr;
 pub mod config;
 pub mod event;
 pub mod grant;
+pub mod history;
 pub mod id;
 pub mod image;
 pub mod input;
@@ -19,10 +22,13 @@ pub mod plan;
 pub mod policy;
 pub mod reason;
 pub mod region;
+pub mod reply;
 pub mod scope;
+pub mod subject;
 pub mod subnet;
 pub mod tag;
 pub mod text;
+pub mod ticket;
 pub mod time;
 pub mod token;
 pub mod user;

@@ -21,6 +21,22 @@ pub struct Policy {
     pub page_size_min: i64,
     /// How long events are kept, in days.
     pub event_days: i64,
+    pub support: Support,
+}
+
+/// How tickets are handled.
+#[derive(Clone, Debug)]
+pub struct Support {
+    /// The name under which the staff's doings are told to tenants.
+    pub provider: String,
+    /// Whose avatar stands beside it.
+    pub provider_email: String,
+    /// For how many days after it was closed a customer's reply opens a ticket again; `None` is never.
+    pub reopen_days: Option<i64>,
+    /// Whether a ticket may only be about what the directory knows.
+    pub strict_entities: bool,
+    pub attachment_max_bytes: i64,
+    pub attachments_per_ticket: i64,
 }
 
 /// How much an account may have.
@@ -31,6 +47,18 @@ pub struct Quota {
 }
 
 impl Policy {
+    /// The region of that id, whatever it can hold.
+    pub fn region(&self, raw: &str) -> Result<RegionId, Reasons> {
+        match self.regions.iter().find(|region| region.id == raw) {
+            Some(region) => Ok(RegionId(region.id.clone())),
+            None => {
+                let known: Vec<_> = self.regions.iter().map(|region| region.id.as_str()).collect();
+                let text = format!("region is not valid; choose one of {}", known.join(", "));
+                Err(vec![Reason::new(Code::RegionInvalid, text)])
+            }
+        }
+    }
+
     /// The region of that id, if it can hold VPCs; else the reason names those that can.
     pub fn vpc_region(&self, raw: &str) -> Result<RegionId, Reasons> {
         let able = |region: &&Region| region.can(Region::VPCS);

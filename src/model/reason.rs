@@ -81,6 +81,7 @@ codes! {
     OutOfRange = "out_of_range",
     ChoiceInvalid = "choice_invalid",
     TooLong = "too_long",
+    TooShort = "too_short",
     ControlCharacters = "control_characters",
 
     // VPCs and subnets.
@@ -121,6 +122,35 @@ codes! {
     InstanceState = "instance_state",
     InterfaceActive = "interface_active",
     ConfigActive = "config_active",
+
+    // Tickets, and what they are about.
+    TicketClosed = "ticket_closed",
+    TicketNotClosable = "ticket_not_closable",
+    TicketClaimed = "ticket_claimed",
+    TicketNotClaimed = "ticket_not_claimed",
+    EntityInvalid = "entity_invalid",
+    EntityConflict = "entity_conflict",
+    EntityUnknown = "entity_unknown",
+    SpellingConflict = "spelling_conflict",
+    VlanRegion = "vlan_region",
+    AccountInvalid = "account_invalid",
+    CannedReplyInvalid = "canned_reply_invalid",
+    PlaceholderUnknown = "placeholder_unknown",
+    SearchInvalid = "search_invalid",
+
+    // Attachments.
+    FileRequired = "file_required",
+    FileCount = "file_count",
+    FileEmpty = "file_empty",
+    FileName = "file_name",
+    FileExtension = "file_extension",
+    FileContent = "file_content",
+    FileTooLarge = "file_too_large",
+    FileRefused = "file_refused",
+    MultipartInvalid = "multipart_invalid",
+    AttachmentLimit = "attachment_limit",
+    ScanUnavailable = "scan_unavailable",
+    FilesUnavailable = "files_unavailable",
 
     // Accounts, users and tokens.
     UsernameInvalid = "username_invalid",

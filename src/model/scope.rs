@@ -46,6 +46,10 @@ impl Scope {
     pub const IPS_READ_ONLY: Scope = Scope::new("ips", Level::ReadOnly);
     pub const LINODES_READ_ONLY: Scope = Scope::new("linodes", Level::ReadOnly);
     pub const LINODES_READ_WRITE: Scope = Scope::new("linodes", Level::ReadWrite);
+    pub const ACCOUNT_READ_ONLY: Scope = Scope::new("account", Level::ReadOnly);
+    pub const ACCOUNT_READ_WRITE: Scope = Scope::new("account", Level::ReadWrite);
+    pub const DESK_READ_ONLY: Scope = Scope::new("desk", Level::ReadOnly);
+    pub const DESK_READ_WRITE: Scope = Scope::new("desk", Level::ReadWrite);
     pub const EVENTS_READ_ONLY: Scope = Scope::new("events", Level::ReadOnly);
 
     const fn new(family: &'static str, level: Level) -> Self {

@@ -1,9 +1,12 @@
 //! Someone who acts, for an account or as the provider's staff.
 
+use md5::{Digest, Md5};
+
 use super::grant::{Global, Permission};
 use super::id::{AccountId, UserId};
 use super::reason::{Code, Reason, Reasons};
 use super::time::Time;
+use super::token::hex;
 
 #[derive(Clone, Debug)]
 pub struct User {
@@ -83,6 +86,13 @@ impl Email {
     }
 }
 
+impl Email {
+    /// What finds its owner's avatar: the MD5 of the address in small letters.
+    pub fn gravatar_id(&self) -> String {
+        hex(&Md5::digest(self.0.trim().to_lowercase().as_bytes()))
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct NewUser {
     /// `None` makes a member of the provider's staff.
@@ -116,6 +126,12 @@ mod tests {
         ] {
             assert!(Username::parse(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn an_avatar_is_found_by_the_address_however_it_is_written() {
+        let written = Email::stored(" MyEmailAddress@example.com ".to_owned());
+        assert_eq!(written.gravatar_id(), "0bc83cb571cd1c50ba6f3e8a78ef1346");
     }
 
     #[test]

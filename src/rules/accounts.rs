@@ -2,9 +2,11 @@
 
 use super::caller::Caller;
 use super::error::{Error, Result};
+use super::lists::ListRequest;
 use super::{tokens, users};
-use crate::model::account::{Account, QuotaOverride};
+use crate::model::account::{Account, DeskAccount, QuotaOverride};
 use crate::model::id::AccountId;
+use crate::model::page::Paged;
 use crate::model::policy::Quota;
 use crate::model::scope::Scopes;
 use crate::model::token::{NewToken, TokenKind, TokenText};
@@ -38,6 +40,16 @@ pub fn quota_use(tx: &mut ReadTx, caller: &Caller) -> Result<QuotaUse> {
 
 pub fn list(tx: &mut ReadTx) -> Result<Vec<Account>> {
     Ok(store::accounts::list(tx)?)
+}
+
+/// A page of all accounts, for the desk.
+pub fn desk_list(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<DeskAccount>> {
+    let wanted = list.read(tx.policy(), &store::accounts::FIELDS)?;
+    Ok(store::accounts::desk_list(tx, &wanted)?)
+}
+
+pub fn desk_view(tx: &mut ReadTx, id: AccountId) -> Result<DeskAccount> {
+    store::accounts::desk_find(tx, id)?.ok_or(Error::NotFound)
 }
 
 pub fn create(tx: &mut WriteTx, company: &str, email: &Email) -> Result<Account> {

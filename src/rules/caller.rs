@@ -21,15 +21,38 @@ pub struct Caller {
     needed: Option<Scope>,
 }
 
-impl Caller {
-    /// Lets someone in whose token has the scope, if they belong to an account.
-    pub fn admit(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
-        if let Some(needed) = needed
-            && !identity.scopes.allow(needed)
-        {
-            let held = identity.scopes.clone();
-            return Err(Error::ScopeMissing { needed, held });
+/// Somebody who asks with a token: a tenant, or one of the staff.
+pub trait Asker: Clone + Send + Sized + 'static {
+    /// The asker behind an identity, if it is on the right side.
+    fn of(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self>;
+    fn identity(&self) -> &Arc<Identity>;
+    /// The scope that what it is about to do takes.
+    fn needed(&self) -> Option<Scope>;
+
+    /// Lets someone in whose token has the scope, if they are on the right side.
+    fn admit(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
+        match needed {
+            Some(needed) if !identity.scopes.allow(needed) => {
+                let held = identity.scopes.clone();
+                Err(Error::ScopeMissing { needed, held })
+            }
+            _ => Self::of(identity, needed),
         }
+    }
+
+    /// The same asker as the transaction sees it: tokens, users and grants may have changed since
+    /// the request came in.
+    fn confirm(self, tx: &mut ReadTx) -> Result<Self> {
+        if tokens::identity_version(tx)? == self.identity().version {
+            unexpired(tx, self.identity())?;
+            return Ok(self);
+        }
+        Self::admit(authenticate(tx, self.identity().hash)?, self.needed())
+    }
+}
+
+impl Asker for Caller {
+    fn of(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
         let account = identity.account.ok_or(Error::WrongSide)?;
         Ok(Self {
             account,
@@ -38,20 +61,16 @@ impl Caller {
         })
     }
 
-    /// The same caller as the transaction sees it: tokens, users and grants may have changed
-    /// since the request came in.
-    pub fn confirm(self, tx: &mut ReadTx) -> Result<Self> {
-        if tokens::identity_version(tx)? == self.identity.version {
-            unexpired(tx, &self.identity)?;
-            return Ok(self);
-        }
-        Self::admit(authenticate(tx, self.identity.hash)?, self.needed)
-    }
-
-    pub fn identity(&self) -> &Arc<Identity> {
+    fn identity(&self) -> &Arc<Identity> {
         &self.identity
     }
 
+    fn needed(&self) -> Option<Scope> {
+        self.needed
+    }
+}
+
+impl Caller {
     pub fn user(&self) -> UserId {
         self.identity.user
     }
@@ -64,6 +83,7 @@ impl Caller {
         Author {
             account: self.account,
             username: self.username(),
+            user: Some(self.user()),
         }
     }
 
@@ -89,6 +109,18 @@ impl Caller {
         } else {
             Err(Error::Forbidden)
         }
+    }
+
+    /// How far the caller may go with the account's own things: tickets, users, settings.
+    pub fn account_access(&self) -> Option<Permission> {
+        match self.identity.restricted {
+            true => self.identity.account_access,
+            false => Some(Permission::ReadWrite),
+        }
+    }
+
+    pub fn gravatar_id(&self) -> String {
+        self.identity.email.gravatar_id()
     }
 
     /// What of the account's things this user gets to see.

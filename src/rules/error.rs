@@ -25,6 +25,8 @@ pub enum Error {
     Body(BodyFault),
     /// The request breaks a rule; every field at fault is named.
     Refused(Vec<FieldError>),
+    /// An attached file could not be looked at or kept just now: try again. The cause is logged.
+    Files(FilesFault),
     /// The store failed: nothing the caller can mend. The cause is logged, never sent.
     Store(StoreError),
 }
@@ -35,7 +37,18 @@ pub enum BodyFault {
     TooLarge { most: usize },
     TooSlow,
     NotJson { sent: String },
+    NotMultipart { sent: String },
+    FileTooLarge { most: i64 },
     Unreadable(Reason),
+}
+
+/// Why the bytes of a file could not be handled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FilesFault {
+    /// Where files are kept did not do as asked.
+    Storage(String),
+    /// The provider's scanner did not come to a verdict.
+    Scanner(String),
 }
 
 /// A complaint about one field, or about the request as a whole.

@@ -8,10 +8,11 @@ use super::lists::ListRequest;
 use super::request::Request;
 use crate::model::event::{Action, Entity, Event};
 use crate::model::grant::Granted;
-use crate::model::id::{AccountId, EventId};
+use crate::model::id::{AccountId, EventId, UserId};
 use crate::model::instance::Instance;
 use crate::model::page::Paged;
 use crate::model::subnet::Subnet;
+use crate::model::ticket::Ticket;
 use crate::model::time::Time;
 use crate::model::vpc::Vpc;
 use crate::store::events::{NewEvent, Progress, Reader};
@@ -67,7 +68,7 @@ pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
 }
 
 pub fn record_vpc(tx: &mut WriteTx, caller: &Caller, action: Action, vpc: &Vpc) -> Result<()> {
-    let guard = (Granted::Vpc, vpc.id.0);
+    let guard = (Granted::Vpc.word(), vpc.id.0);
     record(tx, caller.author(), action, &Entity::vpc(vpc), None, guard, DONE).map(drop)
 }
 
@@ -78,7 +79,7 @@ pub fn record_subnet(
     subnet: &Subnet,
     vpc: &Vpc,
 ) -> Result<()> {
-    let guard = (Granted::Vpc, vpc.id.0);
+    let guard = (Granted::Vpc.word(), vpc.id.0);
     record(
         tx,
         caller.author(),
@@ -98,7 +99,7 @@ pub fn record_instance(
     instance: &Instance,
     secondary: Option<&Entity>,
 ) -> Result<()> {
-    let guard = (Granted::Linode, instance.id.0);
+    let guard = (Granted::Linode.word(), instance.id.0);
     record(
         tx,
         caller.author(),
@@ -111,6 +112,11 @@ pub fn record_instance(
     .map(drop)
 }
 
+pub fn record_ticket(tx: &mut WriteTx, author: Author, action: Action, ticket: &Ticket) -> Result<()> {
+    let guard = ("ticket", ticket.id.0);
+    record(tx, author, action, &Entity::ticket(ticket), None, guard, DONE).map(drop)
+}
+
 /// Records something that takes time, or took none though it might have.
 pub fn record_progress(
     tx: &mut WriteTx,
@@ -120,7 +126,7 @@ pub fn record_progress(
     secondary: Option<&Entity>,
     progress: Progress,
 ) -> Result<EventId> {
-    let guard = (Granted::Linode, instance.id.0);
+    let guard = (Granted::Linode.word(), instance.id.0);
     record(
         tx,
         author,
@@ -137,6 +143,8 @@ pub fn record_progress(
 pub struct Author<'a> {
     pub account: AccountId,
     pub username: &'a str,
+    /// `None` for the provider, whoever of its staff it was.
+    pub user: Option<UserId>,
 }
 
 fn record(
@@ -145,12 +153,13 @@ fn record(
     action: Action,
     entity: &Entity,
     secondary: Option<&Entity>,
-    guard: (Granted, i64),
+    guard: (&'static str, i64),
     progress: Progress,
 ) -> Result<EventId> {
     let new = NewEvent {
         action,
         username: author.username,
+        author: author.user,
         entity,
         secondary,
         guard,

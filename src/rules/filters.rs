@@ -182,6 +182,11 @@ fn value_of(field: &Field, value: &Input) -> Result<Value> {
         (Kind::Integer, _) => (None, "an integer"),
         (Kind::Address, Input::Text(text)) => (parse_address(text).ok().map(Value::from), "an IPv4 address"),
         (Kind::Address, _) => (None, "an IPv4 address"),
+        (Kind::Rank(words), Input::Text(text)) => {
+            let rank = words.iter().position(|word| word == text);
+            (rank.map(|rank| Value::Int(rank as i64)), "one of its words")
+        }
+        (Kind::Rank(_), _) => (None, "one of its words"),
         (Kind::Truth, Input::Bool(truth)) => (Some(Value::from(*truth)), "true or false"),
         (Kind::Truth, _) => (None, "true or false"),
         (Kind::Text, Input::Text(text)) => (Some(Value::Text(meaning(field, text))), "a text"),

@@ -93,6 +93,33 @@ impl<'a> Form<'a> {
         }
     }
 
+    /// A whole number that must be there. `None` means that a complaint was kept.
+    pub fn required_integer(&mut self, name: &str) -> Option<i64> {
+        if self.object.get(name).is_none() {
+            let field = self.ask(name);
+            let missing = Reason::new(Code::Required, format!("{name} is required"));
+            self.complaints.push(FieldError::on(field, missing));
+            return None;
+        }
+        self.integer(name)
+    }
+
+    /// A whole number whose name has two spellings, with the one that was sent. With both and
+    /// different values, the complaint is about the first.
+    pub fn integer_in_either<'n>(&mut self, first: &'n str, second: &'n str) -> Option<(&'n str, i64)> {
+        let (one, other) = (self.integer(first), self.integer(second));
+        if let (Some(one), Some(other)) = (one, other)
+            && one != other
+        {
+            let text =
+                format!("{first} and {second} are the same field, but were sent with different values");
+            let field = self.path(first);
+            self.refuse(field, Reason::new(Code::SpellingConflict, text));
+            return None;
+        }
+        one.map(|id| (first, id)).or(other.map(|id| (second, id)))
+    }
+
     pub fn truth(&mut self, name: &str) -> Option<bool> {
         let field = self.ask(name);
         match self.object.get(name)? {

@@ -12,7 +12,7 @@ use super::lists::ListRequest;
 use super::power;
 use super::request::Request;
 use crate::model::config::{ConfigLabel, Settings};
-use crate::model::event::Action;
+use crate::model::event::{Action, Entity};
 use crate::model::grant::{Global, Granted, Permission};
 use crate::model::id::{ConfigId, InstanceId};
 use crate::model::image::Image;
@@ -80,6 +80,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
     instance.watchdog = watchdog.unwrap_or(instance.watchdog);
     instance.updated = tx.now();
     store::instances::update(tx, &instance)?;
+    store::tickets::rename_entity(tx, caller.account, &Entity::instance(&instance))?;
     events::record_instance(tx, caller, Action::InstanceUpdate, &instance, None)?;
     Ok(instance)
 }

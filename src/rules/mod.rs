@@ -5,8 +5,13 @@
 
 pub mod accounts;
 pub mod addresses;
+pub mod agent;
+pub mod attachments;
 pub mod caller;
+pub mod canned_replies;
 pub mod configs;
+pub mod desk;
+pub mod entities;
 pub mod error;
 pub mod events;
 pub mod filters;
@@ -20,9 +25,13 @@ pub mod passwords;
 pub mod plans;
 pub mod power;
 pub mod regions;
+pub mod replies;
 pub mod request;
+pub mod subjects;
 pub mod subnets;
+pub mod tickets;
 pub mod tokens;
+pub mod transitions;
 pub mod users;
 pub mod vpc_ips;
 pub mod vpcs;

@@ -191,10 +191,11 @@ fn settle(tx: &mut WriteTx, work: &DueWork) -> Result<()> {
     let Some(instance) = store::instances::find_any(tx, work.instance)? else {
         return Ok(());
     };
-    let username = store::events::author(tx, work.event)?.unwrap_or_default();
+    let (username, user) = store::events::author(tx, work.event)?;
     let author = Author {
         account: instance.account,
-        username: &username,
+        username: username.as_deref().unwrap_or_default(),
+        user,
     };
     arrive(tx, author, instance)
 }

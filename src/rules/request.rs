@@ -26,11 +26,7 @@ pub enum Expected {
 impl Request {
     /// Refuses if the thing is no longer as the caller expects it.
     pub fn unchanged(&self, thing: &impl Hash) -> Result<()> {
-        match &self.expected {
-            None | Some(Expected::Any) => Ok(()),
-            Some(Expected::Tags(tags)) if tags.contains(&Tag::of(thing).to_string()) => Ok(()),
-            Some(Expected::Tags(_)) => Err(Error::Stale),
-        }
+        unchanged(self.expected.as_ref(), thing)
     }
 
     /// For an operation without fields: what came along is only checked for being readable.
@@ -43,5 +39,14 @@ impl Request {
             Ok(object) => Ok(Form::new(object)),
             Err(fault) => Err(Error::Body(fault.clone())),
         }
+    }
+}
+
+/// The same for what comes without a form.
+pub fn unchanged(expected: Option<&Expected>, thing: &impl Hash) -> Result<()> {
+    match expected {
+        None | Some(Expected::Any) => Ok(()),
+        Some(Expected::Tags(tags)) if tags.contains(&Tag::of(thing).to_string()) => Ok(()),
+        Some(Expected::Tags(_)) => Err(Error::Stale),
     }
 }

@@ -5,7 +5,7 @@ use super::error::{Error, Result};
 use super::lists::ListRequest;
 use super::request::Request;
 use super::{accounts, events, subnets};
-use crate::model::event::Action;
+use crate::model::event::{Action, Entity};
 use crate::model::grant::{Global, Granted, Permission};
 use crate::model::id::VpcId;
 use crate::model::label::Label;
@@ -54,6 +54,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
     vpc.description = change.description.unwrap_or(vpc.description);
     vpc.updated = tx.now();
     store::vpcs::update(tx, &vpc)?;
+    store::tickets::rename_entity(tx, caller.account, &Entity::vpc(&vpc))?;
     events::record_vpc(tx, caller, Action::VpcUpdate, &vpc)?;
     Ok(vpc)
 }

@@ -1,13 +1,46 @@
 //! Accounts as rows.
 
 use super::error::StoreError;
+use super::filter::{Field, Kind};
+use super::list::{Collection, Wanted};
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, args};
-use crate::model::account::{Account, QuotaOverride};
+use crate::model::account::{Account, DeskAccount, QuotaOverride};
 use crate::model::id::AccountId;
+use crate::model::page::Paged;
 use crate::model::user::Email;
 
 const COLUMNS: &str = "id, company, email, created, vpcs_per_region, subnets_per_vpc";
+
+const DESK_COLUMNS: &str = "a.id, a.company, a.email, a.created,
+    (SELECT count(*) FROM ticket t WHERE t.account = a.id AND t.is_closed = 0),
+    (SELECT count(*) FROM ticket t WHERE t.account = a.id),
+    (SELECT count(*) FROM app_user u WHERE u.account = a.id)";
+
+pub static FIELDS: [Field; 4] = [
+    Field::new("id", Kind::Integer, "a.id"),
+    Field::new("company", Kind::Text, "a.company"),
+    Field::new("email", Kind::Text, "a.email"),
+    Field::new("created", Kind::Time, "a.created"),
+];
+
+/// A page of all accounts, with what the staff want to know of each.
+pub fn desk_list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<DeskAccount>, StoreError> {
+    let collection = Collection {
+        columns: DESK_COLUMNS,
+        from: "account a",
+        condition: "1 = 1".to_owned(),
+        args: Vec::new(),
+        key: &["a.id"],
+        order: None,
+    };
+    collection.page(tx, wanted, read_desk)
+}
+
+pub fn desk_find(tx: &mut ReadTx, id: AccountId) -> Result<Option<DeskAccount>, StoreError> {
+    let sql = format!("SELECT {DESK_COLUMNS} FROM account a WHERE a.id = $1");
+    tx.find(&sql, args![id])?.as_mut().map(read_desk).transpose()
+}
 
 pub fn list(tx: &mut ReadTx) -> Result<Vec<Account>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM account ORDER BY id");
@@ -43,5 +76,17 @@ fn read(row: &mut Row) -> Result<Account, StoreError> {
             vpcs_per_region: row.take()?,
             subnets_per_vpc: row.take()?,
         },
+    })
+}
+
+fn read_desk(row: &mut Row) -> Result<DeskAccount, StoreError> {
+    Ok(DeskAccount {
+        id: row.take()?,
+        company: row.take()?,
+        email: row.take()?,
+        created: row.take()?,
+        tickets_open: row.take()?,
+        tickets: row.take()?,
+        users: row.take()?,
     })
 }

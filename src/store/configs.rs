@@ -25,7 +25,7 @@ pub fn list(tx: &mut ReadTx, instance: InstanceId, wanted: &Wanted) -> Result<Pa
         condition: "c.instance = $1".to_owned(),
         args: args![instance].to_vec(),
         key: &["c.id"],
-        newest_first: false,
+        order: None,
     };
     let mut configs = collection.page(tx, wanted, read)?;
     let mut interfaces = interfaces::of_instance(tx, instance)?;

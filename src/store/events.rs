@@ -6,7 +6,6 @@ use super::list::{Collection, Sight, Wanted};
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, args};
 use crate::model::event::{Action, Entity, Event};
-use crate::model::grant::Granted;
 use crate::model::id::{AccountId, EventId, UserId};
 use crate::model::page::Paged;
 use crate::model::time::Time;
@@ -54,7 +53,7 @@ pub fn list(
     if let Some(after) = after {
         collection.args.push(after.into());
         collection.condition += &format!(" AND e.id > ${}", collection.args.len());
-        collection.newest_first = false;
+        collection.order = None;
     }
     collection.page(tx, wanted, read)
 }
@@ -94,10 +93,12 @@ pub fn last_id(tx: &mut ReadTx, account: AccountId) -> Result<EventId, StoreErro
 pub struct NewEvent<'a> {
     pub action: Action,
     pub username: &'a str,
+    /// `None` for the provider.
+    pub author: Option<UserId>,
     pub entity: &'a Entity,
     pub secondary: Option<&'a Entity>,
-    /// What a restricted user must be granted to see it.
-    pub guard: (Granted, i64),
+    /// What a restricted user must be granted, or otherwise may see, to see it.
+    pub guard: (&'static str, i64),
     pub progress: Progress,
 }
 
@@ -117,8 +118,8 @@ pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Ev
         "INSERT INTO event (account, created, action, username,
              entity_kind, entity_id, entity_label, entity_url,
              secondary_kind, secondary_id, secondary_label, secondary_url,
-             guard_kind, guard_id, status, percent_complete, duration)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+             guard_kind, guard_id, status, percent_complete, duration, author)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
          RETURNING id",
         args![
             account,
@@ -133,21 +134,23 @@ pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Ev
             secondary.map(|entity| entity.id),
             secondary.map(|entity| entity.label.as_str()),
             secondary.map(|entity| entity.url.as_str()),
-            new.guard.0.word(),
+            new.guard.0,
             new.guard.1,
             new.progress.status,
             new.progress.percent,
             new.progress.duration,
+            new.author,
         ],
     )?;
     tx.touch(account);
     row.take()
 }
 
-/// Who caused an event.
-pub fn author(tx: &mut ReadTx, id: EventId) -> Result<Option<String>, StoreError> {
-    let row = tx.find("SELECT username FROM event WHERE id = $1", args![id])?;
-    row.map(|mut row| row.take()).transpose().map(Option::flatten)
+/// Who caused an event: the name it was told under, and the user.
+pub fn author(tx: &mut ReadTx, id: EventId) -> Result<(Option<String>, Option<UserId>), StoreError> {
+    let row = tx.find("SELECT username, author FROM event WHERE id = $1", args![id])?;
+    let read = row.map(|mut row| Ok((row.take()?, row.take()?))).transpose()?;
+    Ok(read.unwrap_or_default())
 }
 
 /// Moves an event on.
@@ -187,8 +190,11 @@ pub fn delete_before(tx: &mut WriteTx, before: Time, most: i64) -> Result<u64, S
 fn visible_to(reader: Reader) -> Collection<'static> {
     let mut condition = "e.account = $1 AND e.created >= $3".to_owned();
     if let Sight::OnlyGrantedTo(_) = reader.sight {
-        condition += " AND (e.username = u.username OR EXISTS (SELECT 1 FROM entity_grant g
-            WHERE g.app_user = u.id AND g.kind = e.guard_kind AND g.entity = e.guard_id))";
+        condition += " AND (e.author = u.id
+            OR EXISTS (SELECT 1 FROM entity_grant g
+                WHERE g.app_user = u.id AND g.kind = e.guard_kind AND g.entity = e.guard_id)
+            OR (e.guard_kind = 'ticket' AND (u.account_access IS NOT NULL OR EXISTS
+                (SELECT 1 FROM ticket t WHERE t.id = e.guard_id AND t.opener = u.id))))";
     }
     Collection {
         columns: COLUMNS,
@@ -196,7 +202,7 @@ fn visible_to(reader: Reader) -> Collection<'static> {
         condition,
         args: args![reader.account, reader.user, reader.since].to_vec(),
         key: &["e.id"],
-        newest_first: true,
+        order: Some("e.id DESC"),
     }
 }
 
@@ -216,7 +222,7 @@ fn read(row: &mut Row) -> Result<Event, StoreError> {
     })
 }
 
-fn read_entity(row: &mut Row) -> Result<Option<Entity>, StoreError> {
+pub(super) fn read_entity(row: &mut Row) -> Result<Option<Entity>, StoreError> {
     let (kind, id, label, url) = (row.take()?, row.take()?, row.take()?, row.take()?);
     let entity = |kind| -> Option<Entity> {
         let (id, label, url): (Option<i64>, Option<String>, Option<String>) = (id, label, url);

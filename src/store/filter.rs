@@ -23,6 +23,8 @@ pub enum Kind {
     /// An IPv4 address, kept as a number and written as one writes it.
     Address,
     Integer,
+    /// One of these words, from the least to the greatest, kept as its place among them.
+    Rank(&'static [&'static str]),
     Text,
     Time,
     Truth,

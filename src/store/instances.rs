@@ -37,7 +37,7 @@ pub fn list(
         condition: "i.account = $1".to_owned(),
         args: args![account].to_vec(),
         key: &["i.id"],
-        newest_first: false,
+        order: None,
     };
     if let Sight::OnlyGrantedTo(user) = sight {
         collection.condition += " AND EXISTS (SELECT 1 FROM entity_grant g

@@ -32,7 +32,8 @@ pub(super) struct Collection<'a> {
     pub args: Vec<Value>,
     /// What tells items apart and orders them when nothing else does.
     pub key: &'a [&'a str],
-    pub newest_first: bool,
+    /// The order if the caller wishes none; `None` is by the key.
+    pub order: Option<&'a str>,
 }
 
 impl Collection<'_> {
@@ -48,7 +49,7 @@ impl Collection<'_> {
             condition,
             mut args,
             key,
-            newest_first,
+            order: own_order,
         } = self;
         let filter = wanted.filter.to_sql(&mut args);
         let matching = format!("FROM {from} WHERE {condition} AND {filter}");
@@ -74,7 +75,7 @@ impl Collection<'_> {
                 }) => {
                     format!("{} DESC NULLS LAST, {}", field.sql, by_key("DESC"))
                 }
-                None => by_key(if newest_first { "DESC" } else { "ASC" }),
+                None => own_order.map_or_else(|| by_key("ASC"), str::to_owned),
             };
             let (limit, offset) = (args.len() + 1, args.len() + 2);
             args.extend([Value::Int(page.size), Value::Int(page.offset())]);

@@ -28,6 +28,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "compute",
         sql: include_str!("migrations/0002_compute.sql"),
     },
+    Migration {
+        number: 3,
+        name: "support",
+        sql: include_str!("migrations/0003_support.sql"),
+    },
 ];
 
 /// The words in which the engines' schemas differ.
@@ -36,6 +41,8 @@ pub struct Dialect {
     pub identity: &'static str,
     /// Text that sorts by its bytes.
     pub text: &'static str,
+    /// The table `ticket_text (ticket, body)`, with whatever finds words in its `body`.
+    pub search_table: &'static str,
 }
 
 /// Applies what is missing. The caller holds the write lock and commits.
@@ -71,7 +78,8 @@ pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, now: Time) -> Result<(), St
         let script = missing
             .sql
             .replace("{identity}", dialect.identity)
-            .replace("{text}", dialect.text);
+            .replace("{text}", dialect.text)
+            .replace("{search_table}", dialect.search_table);
         for statement in script.split(";\n").map(str::trim).filter(|s| !s.is_empty()) {
             sql.execute(statement, args![])?;
         }

@@ -5,21 +5,30 @@
 //! `sqlite.rs` knows which database this is.
 
 pub mod accounts;
+pub mod attachments;
 pub mod bell;
+pub mod canned_replies;
 pub mod configs;
+pub mod desk;
 pub mod due_work;
+pub mod entities;
 pub mod error;
 pub mod events;
 pub mod filter;
 pub mod free_ranges;
 pub mod grants;
+pub mod history;
 pub mod instances;
 pub mod interfaces;
 pub mod list;
 mod migrate;
+pub mod notes;
+pub mod replies;
+pub mod search;
 mod sqlite;
 pub mod subnets;
 mod task;
+pub mod tickets;
 pub mod tokens;
 mod tx;
 pub mod users;

@@ -30,6 +30,8 @@ const FILE: &str = "garth.db";
 const DIALECT: Dialect = Dialect {
     identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
     text: "TEXT",
+    search_table: "CREATE VIRTUAL TABLE ticket_text \
+        USING fts5 (ticket UNINDEXED, body, tokenize = 'unicode61 remove_diacritics 0')",
 };
 /// How many jobs may wait; the next one is turned away.
 const QUEUE: usize = 4096;
@@ -386,6 +388,14 @@ impl Sql for &Connection {
     fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError> {
         let changed = bound(self, sql, args)?.raw_execute().map_err(database)?;
         Ok(changed as u64)
+    }
+
+    fn matches(&self, argument: usize) -> String {
+        format!("ticket_text MATCH ${argument}")
+    }
+
+    fn beginning(&self, word: &str) -> String {
+        format!("\"{word}\"*")
     }
 }
 

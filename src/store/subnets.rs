@@ -31,7 +31,7 @@ pub fn list(tx: &mut ReadTx, vpc: VpcId, wanted: &Wanted) -> Result<Paged<Subnet
         condition: "s.vpc = $1".to_owned(),
         args: args![vpc].to_vec(),
         key: &["s.id"],
-        newest_first: false,
+        order: None,
     };
     let mut subnets = collection.page(tx, wanted, read)?;
     add_uses(tx, &mut subnets.items)?;

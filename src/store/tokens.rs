@@ -9,7 +9,7 @@ use crate::model::id::{AccountId, TokenId, UserId};
 use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::{NewToken, Token, TokenHash, TokenText};
-use crate::model::user::Username;
+use crate::model::user::{Email, Username};
 
 const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
 
@@ -24,6 +24,7 @@ pub struct Identity {
     pub user: UserId,
     pub account: Option<AccountId>,
     pub username: Username,
+    pub email: Email,
     pub restricted: bool,
     pub account_access: Option<Permission>,
     pub globals: Vec<Global>,
@@ -44,7 +45,7 @@ pub(super) fn forget_identities(tx: &mut WriteTx) -> Result<(), StoreError> {
 pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, StoreError> {
     let version = identity_version(tx)?;
     let row = tx.find(
-        "SELECT t.id, t.scopes, t.expiry, u.id, u.account, u.username, u.restricted, u.account_access
+        "SELECT t.id, t.scopes, t.expiry, u.id, u.account, u.username, u.email, u.restricted, u.account_access
          FROM token t JOIN app_user u ON u.id = t.app_user WHERE t.hash = $1 AND t.revoked IS NULL",
         args![hash.hex()],
     )?;
@@ -58,6 +59,7 @@ pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, St
         user: row.take()?,
         account: row.take()?,
         username: row.take()?,
+        email: row.take()?,
         restricted: row.take()?,
         account_access: row.take()?,
         globals: Vec::new(),

@@ -14,6 +14,10 @@ use crate::model::time::Time;
 pub trait Sql {
     fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row>, StoreError>;
     fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError>;
+    /// The condition that a row of `ticket_text` has what an argument asks for.
+    fn matches(&self, argument: usize) -> String;
+    /// That argument, for a word that begins like this one.
+    fn beginning(&self, word: &str) -> String;
 }
 
 /// A look at one moment of the store.
@@ -39,6 +43,10 @@ impl<'a> ReadTx<'a> {
 
     pub fn policy(&self) -> &'a Policy {
         &self.world.policy
+    }
+
+    pub(super) fn dialect(&self) -> &dyn Sql {
+        self.sql
     }
 
     pub(super) fn all(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row>, StoreError> {

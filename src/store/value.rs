@@ -1,14 +1,17 @@
 //! Values on their way into SQL and rows on their way out, the same for every engine.
 
 use super::error::StoreError;
+use crate::model::attachment::FileName;
+use crate::model::canned_reply::Template;
 use crate::model::config::ConfigLabel;
 use crate::model::id::{
-    AccountId, ConfigId, DiskId, EventId, InstanceId, InterfaceId, SubnetId, TokenId, UserId, VpcId,
+    AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HistoryId, InstanceId, InterfaceId,
+    NoteId, ReplyId, SubnetId, TicketId, TokenId, UserId, VpcId,
 };
 use crate::model::instance::InstanceLabel;
 use crate::model::label::Label;
 use crate::model::region::RegionId;
-use crate::model::text::Description;
+use crate::model::text::{Description, Line, Prose};
 use crate::model::time::Time;
 use crate::model::user::{Email, Username};
 
@@ -85,12 +88,18 @@ macro_rules! from_ids {
 }
 from_ids!(
     AccountId,
+    AttachmentId,
+    CannedReplyId,
     ConfigId,
     DiskId,
     EventId,
+    HistoryId,
     InstanceId,
     InterfaceId,
+    NoteId,
+    ReplyId,
     SubnetId,
+    TicketId,
     TokenId,
     UserId,
     VpcId
@@ -111,7 +120,40 @@ macro_rules! from_texts {
         }
     )+};
 }
-from_texts!(ConfigLabel, Description, Email, InstanceLabel, Label, Username);
+from_texts!(
+    ConfigLabel,
+    Description,
+    Email,
+    FileName,
+    InstanceLabel,
+    Label,
+    Template,
+    Username
+);
+
+impl<const MAX: usize> From<&Prose<MAX>> for Value {
+    fn from(text: &Prose<MAX>) -> Self {
+        Value::from(text.as_str())
+    }
+}
+
+impl<const MAX: usize> FromValue for Prose<MAX> {
+    fn from_value(value: Value) -> Option<Self> {
+        String::from_value(value).map(Self::stored)
+    }
+}
+
+impl<const MAX: usize> From<&Line<MAX>> for Value {
+    fn from(line: &Line<MAX>) -> Self {
+        Value::from(line.as_str())
+    }
+}
+
+impl<const MAX: usize> FromValue for Line<MAX> {
+    fn from_value(value: Value) -> Option<Self> {
+        String::from_value(value).map(Self::stored)
+    }
+}
 
 impl From<&RegionId> for Value {
     fn from(region: &RegionId) -> Self {

@@ -63,7 +63,7 @@ pub fn list(
         condition: "v.account = $1".to_owned(),
         args: args![account].to_vec(),
         key: &["v.id", "s.id", "p.instance", "p.config", "p.interface", "p.place"],
-        newest_first: false,
+        order: None,
     };
     match only {
         Only::All => {}

@@ -39,7 +39,7 @@ pub fn list(
         condition: "v.account = $1".to_owned(),
         args: args![account].to_vec(),
         key: &["v.id"],
-        newest_first: false,
+        order: None,
     };
     if let Sight::OnlyGrantedTo(user) = sight {
         collection.condition += " AND EXISTS (SELECT 1 FROM entity_grant g

@@ -22,7 +22,7 @@ const WAYS: [&str; 12] = [
     "expired",
     "revoked",
     "wrong scope",
-    "staff",
+    "other side",
     "no grant",
     "read grant",
     "other account",
@@ -93,6 +93,22 @@ async fn furnished() -> TestApp {
     owner.creates_vpc("two", &["10.0.0.0/24"]).await;
     for _ in 0..2 {
         assert_eq!(owner.creates_instance_on(1).await.status, 200);
+        owner.opens_ticket("Help").await;
+    }
+    assert_eq!(owner.attaches(1, "notes.txt", "Notes").await.status, 200);
+    let staff = app.user("front").staff().await;
+    for (path, body) in [
+        (
+            "/desk/canned-replies",
+            json!({"label": "Thanks", "description": "Thank you."}),
+        ),
+        (
+            "/desk/entities",
+            json!({"account_id": 1, "type": "domain", "id": 1, "label": "example.com"}),
+        ),
+        ("/desk/tickets/1/claim", json!({})),
+    ] {
+        assert_eq!(staff.post(path, body).await.status, 200);
     }
     app
 }
@@ -121,13 +137,22 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
         }
         "wrong scope" => {
             operation.scope?;
-            app.user("narrow").scopes("domains:read_write").await
+            let narrow = app.user("narrow").scopes("domains:read_write");
+            match operation.who {
+                Who::Staff => narrow.staff().await,
+                _ => narrow.await,
+            }
         }
-        "staff" => app.user("staff").staff().await,
+        "other side" => match operation.who {
+            Who::Staff => app.user("tenant").await,
+            _ => app.user("staff").staff().await,
+        },
+        "no grant" | "read grant" | "other account" if operation.who == Who::Staff => return None,
         "no grant" => app.user("bound").restricted().await,
         "read grant" => {
             let grant = match operation.path {
                 path if path.contains("{vpcId}") => Grant::Vpc(VpcId(1), Permission::ReadOnly),
+                path if path.contains("{ticketId}") => Grant::AccountAccess(Permission::ReadOnly),
                 path if path.contains("{computeId}") => Grant::Linode(InstanceId(1), Permission::ReadOnly),
                 _ => return None,
             };
@@ -135,9 +160,13 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
         }
         "other account" => app.user("grace").of(app.another_account().await).await,
         "wrong parent" => {
-            (operation.path.contains("{vpcSubnetId}") || operation.path.contains("{configId}"))
-                .then_some(())?;
-            let user = app.user("lost").await;
+            let children = ["{vpcSubnetId}", "{configId}", "{attachmentId}"];
+            children.iter().find(|child| operation.path.contains(**child))?;
+            let lost = app.user("lost");
+            let user = match operation.who {
+                Who::Staff => lost.staff().await,
+                _ => lost.await,
+            };
             return answer(operation, call_of(&user, operation, &path(operation, 2, 1))).await;
         }
         "allowed" => {
@@ -145,12 +174,22 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
             let scope = operation
                 .scope
                 .map_or("domains:read_only".to_owned(), |scope| scope.to_string());
+            if operation.who == Who::Staff {
+                free_what_blocks(app, operation).await;
+                let user = app.user("agent").staff().scopes(&scope).await;
+                if operation.id == "releaseDeskTicket" {
+                    user.post("/desk/tickets/1/claim", json!({})).await;
+                }
+                return answer(operation, call_of(&user, operation, &own)).await;
+            }
+            let account = Grant::AccountAccess(Permission::ReadWrite);
             let add_linodes = Grant::Global(Global::AddLinodes);
             let linode = Grant::Linode(InstanceId(1), Permission::ReadWrite);
             let granted = app
                 .user("ada")
                 .may(add_vpcs())
                 .may(add_linodes)
+                .may(account)
                 .may(write)
                 .may(linode);
             let user = granted.scopes(&scope).await;
@@ -170,6 +209,13 @@ async fn free_what_blocks(app: &TestApp, operation: &Operation) {
             for instance in [1, 2] {
                 owner.delete(&format!("/compute/instances/{instance}")).await;
             }
+        }
+        // Only one that nobody has is free to take.
+        "claimDeskTicket" | "releaseDeskTicket" => {
+            let front = app.user("back").staff().await;
+            let take = json!({"take_over": true});
+            front.post("/desk/tickets/1/claim", take).await;
+            front.post("/desk/tickets/1/release", json!({})).await;
         }
         "rebootInstance" => drop(owner.post("/compute/instances/1/boot", json!({})).await),
         _ => {}
@@ -217,6 +263,14 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
     let path = path
         .replace("{vpcSubnetId}", &id.to_string())
         .replace("{eventId}", &id.to_string());
+    let path = path
+        .replace("{ticketId}", &vpc.to_string())
+        .replace("{attachmentId}", &id.to_string())
+        .replace("{cannedReplyId}", &id.to_string());
+    let path = path
+        .replace("{accountId}", "1")
+        .replace("{entityType}", "domain")
+        .replace("{entityId}", &id.to_string());
     let path = path.replace("{regionId}", "us-mia");
     match operation.base {
         Base::Root => format!("/{path}"),
@@ -231,6 +285,7 @@ async fn call(user: &User<'_>, operation: &Operation, path: &str) -> Reply {
 fn call_of<'a>(user: &'a User<'_>, operation: &Operation, path: &str) -> Call<'a> {
     let call = user.call(operation.method.clone(), path);
     match operation.method {
+        _ if operation.id == "createTicketAttachment" => call.file("notes.txt", "Notes"),
         Method::POST | Method::PUT => call.json(&body_for(operation.id)),
         _ => call,
     }
@@ -243,6 +298,14 @@ fn body_for(id: &str) -> Value {
         "createConfig" => json!({"label": "new", "devices": {}}),
         "createConfigInterface" => json!({"purpose": "public"}),
         "orderConfigInterfaces" => json!({"ids": [1]}),
+        "createTicket" => json!({"summary": "Help", "description": "Please."}),
+        "createTicketReply" | "createDeskReply" | "createDeskNote" => json!({"description": "Yes."}),
+        "createDeskTicket" => json!({"account_id": 1, "summary": "Notice", "description": "Beware."}),
+        "updateDeskTicket" => json!({"priority": "high"}),
+        "createCannedReply" => json!({"label": "Sorry", "description": "We are sorry."}),
+        "updateCannedReply" => json!({"label": "Many thanks"}),
+        "previewCannedReply" => json!({"ticket_id": 1}),
+        "setDeskEntity" => json!({"account_id": 1, "type": "domain", "id": 2, "label": "example.org"}),
         "createVpcSubnet" => json!({"label": "new", "ipv4": "10.9.0.0/24"}),
         _ => json!({}),
     }

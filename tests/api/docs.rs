@@ -74,11 +74,13 @@ fn the_document_tells_each_operations_id_scope_grant_and_base() {
         assert_eq!(promised["operationId"], id);
         let security = match (operation.who, operation.scope) {
             (Who::Everybody, _) => json!([]),
-            (Who::Tenants, None) => json!([{"bearer": []}]),
-            (Who::Tenants, Some(scope)) => json!([{"bearer": [scope.to_string()]}]),
+            (Who::Tenants | Who::Staff, None) => json!([{"bearer": []}]),
+            (Who::Tenants | Who::Staff, Some(scope)) => json!([{"bearer": [scope.to_string()]}]),
         };
         assert_eq!(promised["security"], security, "{id}");
         let grant = operation.grant.map(|grant| match grant {
+            Needs::AccountReadOnly => "account_access read_only",
+            Needs::AccountReadWrite => "account_access read_write",
             Needs::AddLinodes => "add_linodes",
             Needs::AddVpcs => "add_vpcs",
             Needs::LinodeReadOnly => "linode read_only",

@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use garth::cli::{Settings, policy_of};
+use garth::files::Files;
 use garth::http::{App, Options, server};
 use garth::model::grant::Global;
 use garth::model::id::{AccountId, TokenId, VpcId};
@@ -73,7 +74,9 @@ impl TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let (stop, stopping) = watch::channel(false);
-        let app = App::new(store.clone(), options, stopping.clone());
+        let place = std::env::var("GARTH_TEST_ATTACHMENTS").ok();
+        let files = Files::open(place.as_deref(), &folder).expect("a place for files");
+        let app = App::new(store.clone(), files, options, stopping.clone());
         tokio::spawn(server::serve(listener, app, stopping));
         let client = Client::builder(TokioExecutor::new()).build_http();
         Self {
@@ -297,6 +300,19 @@ impl User<'_> {
         self.post("/compute/instances", body).await
     }
 
+    /// Opens a ticket about nothing in particular; its id.
+    pub async fn opens_ticket(&self, summary: &str) -> i64 {
+        let body = serde_json::json!({"summary": summary, "description": "Please look into it."});
+        let reply = self.post("/support/tickets", body).await;
+        assert_eq!(reply.status, 200, "{reply}");
+        reply.json()["id"].as_i64().expect("an id")
+    }
+
+    pub async fn attaches(&self, ticket: i64, name: &str, bytes: impl AsRef<[u8]>) -> Reply {
+        let path = format!("/support/tickets/{ticket}/attachments");
+        self.call(Method::POST, &path).file(name, bytes).await
+    }
+
     /// What the account's events say, oldest first: `vpc_create 1`.
     pub async fn events(&self) -> Vec<String> {
         let reply = self.get("/account/events?after=0&page_size=500").await;
@@ -328,6 +344,26 @@ impl<'a> Call<'a> {
     pub fn json(self, body: &Value) -> Self {
         self.header("content-type", "application/json")
             .body(body.to_string())
+    }
+
+    /// A form with one file in it.
+    pub fn file(self, name: &str, bytes: impl AsRef<[u8]>) -> Self {
+        let disposition = format!("form-data; name=\"file\"; filename=\"{name}\"");
+        self.form(&[(&disposition, bytes.as_ref())])
+    }
+
+    /// A form with these parts.
+    pub fn form(self, parts: &[(&str, &[u8])]) -> Self {
+        let mut body = Vec::new();
+        for (disposition, bytes) in parts {
+            let head = format!("--edge\r\nContent-Disposition: {disposition}\r\n\r\n");
+            body.extend_from_slice(head.as_bytes());
+            body.extend_from_slice(bytes);
+            body.extend_from_slice(b"\r\n");
+        }
+        body.extend_from_slice(b"--edge--\r\n");
+        self.header("content-type", "multipart/form-data; boundary=edge")
+            .body(body)
     }
 
     pub fn body(mut self, body: impl Into<Bytes>) -> Self {

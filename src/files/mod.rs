@@ -1,0 +1,156 @@
+//! Where the bytes of attachments are kept: a folder, or a bucket of an S3 service.
+//!
+//! A file is first received into a spool on the local disk, where it can be looked at, and then kept
+//! under a key of our own making. Names that people give their files never come here.
+
+mod place;
+mod scanner;
+mod spool;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream::{BoxStream, StreamExt};
+use object_store::path::Path as Key;
+use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use tokio::io::AsyncReadExt;
+use tokio::sync::Semaphore;
+
+pub use scanner::{Scanner, Verdict};
+pub use spool::{Spool, Spooled};
+
+/// What went wrong with bytes, for the log.
+#[derive(Debug, thiserror::Error)]
+#[error("{doing}: {cause}")]
+pub struct FilesError {
+    doing: String,
+    cause: Box<dyn std::error::Error + Send + Sync>,
+}
+
+impl FilesError {
+    fn new(doing: impl Into<String>, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        let (doing, cause) = (doing.into(), cause.into());
+        Self { doing, cause }
+    }
+}
+
+/// A handle to where files are kept; clones share it.
+#[derive(Clone)]
+pub struct Files(Arc<Shared>);
+
+struct Shared {
+    store: Box<dyn ObjectStore>,
+    /// What stands before every key.
+    prefix: Key,
+    /// How much of a file is held in memory on its way to where it is kept.
+    part: usize,
+    /// How many files may be on that way at once.
+    ways: Semaphore,
+    spool: PathBuf,
+}
+
+impl Files {
+    /// Opens the place a URL names, or the folder `attachments` in the data folder.
+    pub fn open(url: Option<&str>, data: &Path) -> Result<Self, FilesError> {
+        let place = place::find(url, data)?;
+        let spool = data.join("spool");
+        place::make_private_folder(&spool)?;
+        Ok(Self(Arc::new(Shared {
+            store: place.store,
+            prefix: place.prefix,
+            part: place.part,
+            ways: Semaphore::new(place.ways),
+            spool,
+        })))
+    }
+
+    /// Somewhere to put a file that is coming in.
+    pub async fn spool(&self) -> Result<Spool, FilesError> {
+        Spool::begin(&self.0.spool).await
+    }
+
+    /// Removes what an earlier run left in the spool. Only for whoever has the data folder alone.
+    pub fn empty_spool(&self) -> Result<(), FilesError> {
+        let failed = |cause| FilesError::new("emptying the spool", cause);
+        for entry in std::fs::read_dir(&self.0.spool).map_err(failed)? {
+            std::fs::remove_file(entry.map_err(failed)?.path()).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps a file under a key. Once this returns, no crash takes it away again.
+    pub async fn keep(&self, key: &str, spooled: &Spooled) -> Result<(), FilesError> {
+        let failed = |cause: object_store::Error| FilesError::new("keeping a file", cause);
+        let _way = self.0.ways.acquire().await;
+        let mut file = spooled.open().await?;
+        let path = self.path(key);
+        let mut part = self.next_part(&mut file).await?;
+        if part.content_length() < self.0.part {
+            return self.0.store.put(&path, part).await.map(drop).map_err(failed);
+        }
+        let mut upload = self.0.store.put_multipart(&path).await.map_err(failed)?;
+        let kept = async {
+            while part.content_length() > 0 {
+                upload.put_part(part).await.map_err(failed)?;
+                part = self.next_part(&mut file).await?;
+            }
+            upload.complete().await.map_err(failed)
+        };
+        match kept.await {
+            Ok(_) => Ok(()),
+            Err(cause) => {
+                let _ = upload.abort().await;
+                Err(cause)
+            }
+        }
+    }
+
+    /// The bytes kept under a key.
+    pub async fn read(&self, key: &str) -> Result<BoxStream<'static, std::io::Result<Bytes>>, FilesError> {
+        let found = self.0.store.get(&self.path(key)).await;
+        let found = found.map_err(|cause| FilesError::new("reading a file", cause))?;
+        Ok(found
+            .into_stream()
+            .map(|bytes| bytes.map_err(std::io::Error::other))
+            .boxed())
+    }
+
+    /// Removes what is kept under a key; nothing there is fine too.
+    pub async fn remove(&self, key: &str) -> Result<(), FilesError> {
+        match self.0.store.delete(&self.path(key)).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(cause) => Err(FilesError::new("removing a file", cause)),
+        }
+    }
+
+    /// Whether the place can be reached at all.
+    pub async fn reach(&self) -> Result<(), FilesError> {
+        match self.0.store.head(&self.path("reach")).await {
+            Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(cause) => Err(FilesError::new("reaching the place for attachments", cause)),
+        }
+    }
+
+    fn path(&self, key: &str) -> Key {
+        self.0.prefix.clone().join(key)
+    }
+
+    async fn next_part(&self, file: &mut tokio::fs::File) -> Result<PutPayload, FilesError> {
+        const CHUNK: usize = 64 * 1024;
+        let mut chunks = Vec::new();
+        let mut length = 0;
+        while length < self.0.part {
+            let mut chunk = vec![0; CHUNK];
+            let read = file.read(&mut chunk).await;
+            let read = read.map_err(|cause| FilesError::new("reading the spool", cause))?;
+            if read == 0 {
+                break;
+            }
+            chunk.truncate(read);
+            length += read;
+            chunks.push(Bytes::from(chunk));
+        }
+        Ok(PutPayload::from_iter(chunks))
+    }
+}

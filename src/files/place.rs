@@ -1,0 +1,79 @@
+//! From a URL to a place for files.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use object_store::ObjectStore;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path as Key;
+
+use super::FilesError;
+
+pub struct Place {
+    pub store: Box<dyn ObjectStore>,
+    pub prefix: Key,
+    pub part: usize,
+    pub ways: usize,
+}
+
+pub fn find(url: Option<&str>, data: &Path) -> Result<Place, FilesError> {
+    match url.map(|url| (url, url.split_once("://"))) {
+        None => folder(&data.join("attachments")),
+        Some((_, Some(("s3", bucket)))) => bucket_of(bucket),
+        Some((_, Some(("file", path)))) => folder(&PathBuf::from(path)),
+        Some((path, None)) if !path.is_empty() => folder(&PathBuf::from(path)),
+        Some((url, _)) => Err(FilesError::new(
+            "attachments.url",
+            format!("{url:?} is neither a folder nor s3://bucket/prefix"),
+        )),
+    }
+}
+
+fn folder(path: &Path) -> Result<Place, FilesError> {
+    make_private_folder(path)?;
+    let store = LocalFileSystem::new_with_prefix(path);
+    let store = store.map_err(|cause| FilesError::new(format!("opening {}", path.display()), cause))?;
+    Ok(Place {
+        // What is kept must still be there after the power has gone.
+        store: Box::new(store.with_fsync(true)),
+        prefix: Key::default(),
+        part: 256 * 1024,
+        ways: 64,
+    })
+}
+
+/// A bucket, with a prefix perhaps. Credentials and all else come from the environment (`AWS_…`).
+#[cfg(feature = "s3")]
+fn bucket_of(bucket: &str) -> Result<Place, FilesError> {
+    use object_store::aws::AmazonS3Builder;
+
+    // Whoever comes first installs it; a second time is no harm.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let (bucket, prefix) = bucket.split_once('/').unwrap_or((bucket, ""));
+    let builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
+    let store = builder.build();
+    let store = store.map_err(|cause| FilesError::new("setting up S3 for attachments", cause))?;
+    let prefix = Key::parse(prefix.trim_matches('/'));
+    let prefix = prefix.map_err(|cause| FilesError::new("attachments.url: the prefix", cause))?;
+    Ok(Place {
+        store: Box::new(store),
+        prefix,
+        // S3 takes no smaller parts but the last; whole parts are held in memory, so few at once.
+        part: 8 * 1024 * 1024,
+        ways: 4,
+    })
+}
+
+#[cfg(not(feature = "s3"))]
+fn bucket_of(_: &str) -> Result<Place, FilesError> {
+    let cause = "this build of garth has no S3; build it with the feature \"s3\"";
+    Err(FilesError::new("attachments.url", cause))
+}
+
+pub fn make_private_folder(path: &Path) -> Result<(), FilesError> {
+    let made = std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path);
+    made.map_err(|cause| FilesError::new(format!("making the folder {}", path.display()), cause))
+}

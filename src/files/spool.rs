@@ -1,0 +1,92 @@
+//! Files on their way in: on the local disk, without ever being held in memory whole.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sha2::{Digest, Sha256};
+use tokio::fs::File;
+use tokio::io::AsyncWriteExt;
+
+use super::FilesError;
+use crate::model::attachment::Content;
+use crate::model::token::hex;
+
+/// A file that is coming in.
+pub struct Spool {
+    file: File,
+    path: Fleeting,
+    hash: Sha256,
+    size: u64,
+    content: Content,
+}
+
+/// A file that has come in whole. It is gone when this is dropped.
+#[derive(Debug)]
+pub struct Spooled {
+    path: Fleeting,
+    pub size: u64,
+    pub sha256: String,
+    pub content: Content,
+}
+
+/// The path of a file that ends with its owner.
+#[derive(Debug)]
+struct Fleeting(PathBuf);
+
+impl Drop for Fleeting {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+impl Spool {
+    pub(super) async fn begin(folder: &Path) -> Result<Self, FilesError> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = Fleeting(folder.join(format!("{}-{number}", std::process::id())));
+        let mut how = tokio::fs::OpenOptions::new();
+        let file = how.write(true).create_new(true).mode(0o600).open(&path.0).await;
+        let file = file.map_err(|cause| FilesError::new("making a file in the spool", cause))?;
+        Ok(Self {
+            file,
+            path,
+            hash: Sha256::new(),
+            size: 0,
+            content: Content::default(),
+        })
+    }
+
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), FilesError> {
+        self.hash.update(bytes);
+        self.content.see(bytes);
+        self.size += bytes.len() as u64;
+        let written = self.file.write_all(bytes).await;
+        written.map_err(|cause| FilesError::new("writing to the spool", cause))
+    }
+
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    pub async fn finish(mut self) -> Result<Spooled, FilesError> {
+        let flushed = self.file.flush().await;
+        flushed.map_err(|cause| FilesError::new("writing to the spool", cause))?;
+        Ok(Spooled {
+            path: self.path,
+            size: self.size,
+            sha256: hex(&self.hash.finalize()),
+            content: self.content,
+        })
+    }
+}
+
+impl Spooled {
+    pub fn path(&self) -> &Path {
+        &self.path.0
+    }
+
+    pub(super) async fn open(&self) -> Result<File, FilesError> {
+        let file = File::open(&self.path.0).await;
+        file.map_err(|cause| FilesError::new("reading the spool", cause))
+    }
+}

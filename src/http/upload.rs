@@ -1,0 +1,297 @@
+//! Receiving a file from a form: bounded in size and time, and never in memory whole.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, header};
+use bytes::Bytes;
+use futures_util::stream::{self, Stream};
+use http_body_util::BodyExt;
+use multer::{Field, Multipart};
+
+use super::App;
+use super::extract::expected;
+use crate::files::{FilesError, Spooled};
+use crate::model::attachment::FileName;
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::rules::attachments::Announced;
+use crate::rules::error::{BodyFault, Error, FieldError, FilesFault, Result};
+
+/// What a form may have besides the file itself.
+const BESIDES: u64 = 1024 * 1024;
+/// How much more is read and thrown away, so that a client in the middle of sending gets to read its
+/// answer.
+const DRAINED: u64 = 16 * 1024 * 1024;
+/// How long all of it may take, however steadily it comes.
+const ALTOGETHER: Duration = Duration::from_secs(15 * 60);
+const FILE: &str = "file";
+
+/// A file that came in whole, under a name that can be shown.
+pub struct Received {
+    pub name: FileName,
+    pub spooled: Spooled,
+}
+
+/// What the head of a request says of the file that is to come.
+pub fn announced(headers: &HeaderMap) -> Announced {
+    let sent = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let boundary = multer::parse_boundary(sent.unwrap_or_default()).map_err(|_| {
+        let sent = sent.map_or("nothing", |sent| sent.split(';').next().unwrap_or_default());
+        let sent = sent.trim().to_owned();
+        BodyFault::NotMultipart { sent }
+    });
+    Announced {
+        expected: expected(headers),
+        boundary,
+    }
+}
+
+/// Reads the rest of a form whose file is not wanted.
+pub async fn throw_away(app: &App, headers: &HeaderMap, body: Body) {
+    let bytes = bounded(body, 0, app.options().body_timeout);
+    if announced_length(headers).is_none_or(|length| length <= DRAINED) {
+        let mut bytes = std::pin::pin!(bytes);
+        while let Some(Ok(_)) = futures_util::StreamExt::next(&mut bytes).await {}
+    }
+}
+
+/// The one file of a form; all that is wrong with it is told at once.
+pub async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> Result<Received> {
+    let most = app.store().world().policy.support.attachment_max_bytes;
+    let too_large = || Error::Body(BodyFault::FileTooLarge { most });
+    let all = most as u64 + BESIDES;
+    if announced_length(headers).is_some_and(|length| length > all + DRAINED) {
+        return Err(too_large());
+    }
+    let bytes = bounded(body, all, app.options().body_timeout);
+    let mut form = Form {
+        app,
+        most: most as u64,
+        complaints: Vec::new(),
+        file: None,
+        files: 0,
+        too_large: false,
+    };
+    match tokio::time::timeout(ALTOGETHER, form.read(Multipart::new(bytes, boundary))).await {
+        Ok(read) => read.map_err(|stopped| stopped.told(most))?,
+        Err(_) => return Err(Error::Body(BodyFault::TooSlow)),
+    }
+    match form.too_large {
+        true => Err(too_large()),
+        false => form.finish().await,
+    }
+}
+
+struct Form<'a> {
+    app: &'a App,
+    most: u64,
+    complaints: Vec<FieldError>,
+    file: Option<(Option<FileName>, Spooled)>,
+    files: usize,
+    too_large: bool,
+}
+
+impl Form<'_> {
+    async fn read(&mut self, mut parts: Multipart<'static>) -> std::result::Result<(), Stopped> {
+        while let Some(part) = parts.next_field().await? {
+            if part.name() == Some(FILE) {
+                self.files += 1;
+                if self.files == 1 {
+                    self.read_file(part).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn read_file(&mut self, mut part: Field<'static>) -> std::result::Result<(), Stopped> {
+        let name = match file_name(&part) {
+            Some(raw) => self.keep(FileName::parse(&raw)),
+            None => {
+                let text = "The part \"file\" has no file name";
+                self.keep(Err(vec![Reason::new(Code::FileRequired, text)]))
+            }
+        };
+        let mut spool = self.app.files().spool().await?;
+        while let Some(bytes) = part.chunk().await? {
+            self.too_large |= spool.size() + bytes.len() as u64 > self.most;
+            if !self.too_large {
+                spool.write(&bytes).await?;
+            }
+        }
+        self.file = Some((name, spool.finish().await?));
+        Ok(())
+    }
+
+    async fn finish(mut self) -> Result<Received> {
+        if self.files > 1 {
+            let text = "Send one file at a time: there must be one part \"file\"";
+            self.complain(Reason::new(Code::FileCount, text));
+        }
+        let Some((name, spooled)) = self.file.take() else {
+            let text = "file is required: send it as the part \"file\" of the form";
+            self.complain(Reason::new(Code::FileRequired, text));
+            return Err(Error::Refused(self.complaints));
+        };
+        if spooled.size == 0 {
+            self.complain(Reason::new(Code::FileEmpty, "The file is empty"));
+        } else if let Some(name) = &name
+            && let Err(reason) = name.kind().check(&spooled.content)
+        {
+            self.complain(reason);
+        }
+        match name {
+            Some(name) if self.complaints.is_empty() => Ok(Received { name, spooled }),
+            _ => Err(Error::Refused(self.complaints)),
+        }
+    }
+
+    fn keep<T>(&mut self, parsed: std::result::Result<T, Reasons>) -> Option<T> {
+        match parsed {
+            Ok(value) => Some(value),
+            Err(reasons) => {
+                reasons.into_iter().for_each(|reason| self.complain(reason));
+                None
+            }
+        }
+    }
+
+    fn complain(&mut self, reason: Reason) {
+        self.complaints.push(FieldError::on(FILE, reason));
+    }
+}
+
+/// Why a form was not read to its end.
+#[derive(Debug)]
+enum Stopped {
+    Form(multer::Error),
+    Files(FilesError),
+}
+
+impl From<multer::Error> for Stopped {
+    fn from(cause: multer::Error) -> Self {
+        Stopped::Form(cause)
+    }
+}
+
+impl From<FilesError> for Stopped {
+    fn from(cause: FilesError) -> Self {
+        Stopped::Files(cause)
+    }
+}
+
+impl Stopped {
+    fn told(self, most: i64) -> Error {
+        let cause = match self {
+            Stopped::Files(cause) => return Error::Files(FilesFault::Storage(cause.to_string())),
+            Stopped::Form(cause) => cause,
+        };
+        if let multer::Error::StreamReadFailed(cause) = &cause {
+            match cause.downcast_ref::<Broken>() {
+                Some(Broken::TooMuch) => return Error::Body(BodyFault::FileTooLarge { most }),
+                Some(Broken::TooSlow) => return Error::Body(BodyFault::TooSlow),
+                Some(Broken::Off) | None => {}
+            }
+        }
+        let text = format!("This is not a whole form of multipart/form-data: {cause}");
+        Error::Body(BodyFault::Unreadable(Reason::new(Code::MultipartInvalid, text)))
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Broken {
+    #[error("there is too much of it")]
+    TooMuch,
+    #[error("it did not arrive in time")]
+    TooSlow,
+    #[error("it broke off")]
+    Off,
+}
+
+/// A body's bytes up to a size. What comes after that is read for a while, and then it is too much.
+fn bounded(
+    body: Body,
+    most: u64,
+    patience: Duration,
+) -> impl Stream<Item = std::result::Result<Bytes, Broken>> + Send + 'static {
+    stream::unfold(Some((body, 0)), move |state| async move {
+        let (mut body, mut seen) = state?;
+        loop {
+            let frame = match tokio::time::timeout(patience, body.frame()).await {
+                Err(_) => return Some((Err(Broken::TooSlow), None)),
+                Ok(None) if seen > most => return Some((Err(Broken::TooMuch), None)),
+                Ok(None) => return None,
+                Ok(Some(Err(_))) => return Some((Err(Broken::Off), None)),
+                Ok(Some(Ok(frame))) => frame,
+            };
+            let Ok(bytes) = frame.into_data() else { continue };
+            seen += bytes.len() as u64;
+            if seen > most + DRAINED {
+                return Some((Err(Broken::TooMuch), None));
+            }
+            if seen <= most {
+                return Some((Ok(bytes), Some((body, seen))));
+            }
+        }
+    })
+}
+
+fn announced_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// The name a client gave its file: `filename*` if it is there and can be read, else `filename`.
+fn file_name(part: &Field<'_>) -> Option<String> {
+    let disposition = part.headers().get(header::CONTENT_DISPOSITION);
+    let extended = disposition.and_then(|value| extended_name(&String::from_utf8_lossy(value.as_bytes())));
+    // Browsers write a quote and line breaks in a name this way.
+    let plain = || {
+        let name = part.file_name()?.replace("%22", "\"");
+        Some(name.replace("%0D", "\r").replace("%0A", "\n"))
+    };
+    extended.or_else(plain)
+}
+
+/// The name in `filename*=UTF-8''na%C3%AFve.txt`.
+fn extended_name(disposition: &str) -> Option<String> {
+    let found = disposition.split(';').find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim()
+            .eq_ignore_ascii_case("filename*")
+            .then_some(value.trim())
+    })?;
+    let (charset, rest) = found.trim_matches('"').split_once('\'')?;
+    let (_, encoded) = rest.split_once('\'')?;
+    if !charset.eq_ignore_ascii_case("utf-8") {
+        return None;
+    }
+    // "+" stands for itself here, unlike in a query.
+    let query = format!("n={}", encoded.replace('+', "%2B").replace('&', "%26"));
+    let (_, name) = form_urlencoded::parse(query.as_bytes()).next()?;
+    (!name.contains('\u{fffd}')).then(|| name.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::extended_name;
+
+    #[test]
+    fn an_extended_name_is_decoded_and_anything_else_is_left_alone() {
+        let name = |rest: &str| extended_name(&format!("form-data; name=\"file\"; {rest}"));
+        assert_eq!(
+            name("filename*=UTF-8''na%C3%AFve+1%262.txt"),
+            Some("naïve+1&2.txt".to_owned())
+        );
+        assert_eq!(name("FileName*=utf-8'en'a.txt"), Some("a.txt".to_owned()));
+        for none in [
+            "filename=\"a.txt\"",
+            "filename*=latin1''a.txt",
+            "filename*=UTF-8''%ff.txt",
+            "filename*=a.txt",
+        ] {
+            assert_eq!(name(none), None, "{none}");
+        }
+    }
+}

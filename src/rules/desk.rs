@@ -1,0 +1,300 @@
+//! The desk: tickets of all accounts, as the provider's staff work on them.
+
+use super::agent::Agent;
+use super::error::{Error, FieldError, Result};
+use super::form::Form;
+use super::lists::ListRequest;
+use super::request::Request;
+use super::subjects::{self, Eyes};
+use super::tickets::{Doing, Party, act, begin, remember};
+use super::transitions::Act;
+use super::{canned_replies, replies};
+use crate::model::attachment::Attachment;
+use crate::model::history::{History, Step};
+use crate::model::id::{AccountId, AttachmentId, CannedReplyId, TicketId};
+use crate::model::page::Paged;
+use crate::model::reason::{Code, Reason};
+use crate::model::reply::{Note, Reply, ReplyText};
+use crate::model::ticket::{DeskTicket, NewTicket, Priority, Status, Summary, TicketText};
+use crate::model::user::Email;
+use crate::store::history::NewHistory;
+use crate::store::{self, ReadTx, WriteTx};
+
+/// A page of the queue; `search` narrows it to tickets with all these words.
+pub fn list(tx: &mut ReadTx, list: &ListRequest, search: Option<&str>) -> Result<Paged<DeskTicket>> {
+    let wanted = list.read(tx.policy(), &store::desk::FIELDS)?;
+    let words = read_search(search)?;
+    Ok(store::desk::list(tx, &words, &wanted)?)
+}
+
+/// Opens a ticket for an account, in the provider's name.
+pub fn create(tx: &mut WriteTx, agent: &Agent, request: &Request) -> Result<DeskTicket> {
+    let mut form = request.form()?;
+    let account = read_account(tx, &mut form)?;
+    let summary = form.required("summary", Summary::parse);
+    let description = form.required("description", TicketText::parse);
+    let about = subjects::read(tx, &mut form, account.map(Eyes::Staff))?;
+    let may_close = form.truth("closable").unwrap_or(false);
+    let priority = form.optional("priority", Priority::parse);
+    let (account, summary, description) = form.finish(|| Some((account?, summary?, description?)))?;
+
+    let party = party(tx, agent);
+    let managed_issue = about.managed_issue;
+    let new = NewTicket {
+        account,
+        summary,
+        description,
+        entity: about.settle(tx, account)?,
+        managed_issue,
+        may_close,
+        priority: priority.unwrap_or(Priority::Normal),
+        opener: None,
+        opened_by: party.shown.clone(),
+        gravatar_id: party.gravatar_id.clone(),
+    };
+    let id = store::tickets::insert(tx, &new)?;
+    let opened = load(tx, id)?.ticket;
+    begin(tx, &opened, &party)?;
+    load(tx, id)
+}
+
+pub fn view(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {
+    load(tx, id)
+}
+
+/// Changes whether the account may close a ticket, and how much it presses. The account is told of the
+/// first only.
+pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
+    let mut desk = load_unchanged(tx, id, request)?;
+    let mut form = request.form()?;
+    let closable = form.truth("closable");
+    let priority = form.optional("priority", Priority::parse);
+    form.finish(|| Some(()))?;
+
+    let party = party(tx, agent);
+    if let Some(closable) = closable {
+        let before = std::mem::replace(&mut desk.ticket.may_close, closable);
+        let setting = Doing::new(Act::SetClosable, Step::Closable)
+            .from(Some(before.to_string()))
+            .to(&closable.to_string());
+        act(tx, &mut desk.ticket, &party, setting)?;
+    }
+    if let Some(priority) = priority {
+        store::desk::set_priority(tx, id, priority)?;
+        let details = NewHistory {
+            before: Some(desk.priority.word().to_owned()),
+            after: Some(priority.word().to_owned()),
+            ..NewHistory::default()
+        };
+        remember(tx, &desk.ticket, &party, Step::Priority, &details)?;
+    }
+    load(tx, id)
+}
+
+/// Takes a ticket. One that somebody else has is only taken over if that is asked for.
+pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
+    let mut desk = load_unchanged(tx, id, request)?;
+    let mut form = request.form()?;
+    let take_over = form.truth("take_over").unwrap_or(false);
+    form.finish(|| Some(()))?;
+
+    let holder = match &desk.claim {
+        Some(claim) if claim.agent == agent.user => return Ok(desk),
+        Some(claim) if !take_over => {
+            let text = format!(
+                "{} has taken this ticket; take_over takes it from them",
+                claim.username
+            );
+            return Err(refused(Code::TicketClaimed, text));
+        }
+        claim => claim.as_ref().map(|claim| claim.username.clone()),
+    };
+    let claiming = Doing::new(Act::Claim, Step::Claim)
+        .from(holder)
+        .to(agent.username.as_str());
+    let party = party(tx, agent);
+    act(tx, &mut desk.ticket, &party, claiming)?;
+    store::desk::set_claimer(tx, id, Some(agent.user))?;
+    load(tx, id)
+}
+
+/// Gives a ticket back that one has taken.
+pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
+    let mut desk = load_unchanged(tx, id, request)?;
+    request.asks_nothing()?;
+    match &desk.claim {
+        Some(claim) if claim.agent == agent.user => {}
+        Some(claim) => {
+            let text = format!("{} has taken this ticket; take it over first", claim.username);
+            return Err(refused(Code::TicketClaimed, text));
+        }
+        None => return Err(refused(Code::TicketNotClaimed, "Nobody has taken this ticket")),
+    }
+    let releasing = Doing::new(Act::Release, Step::Release).from(Some(agent.username.as_str().to_owned()));
+    let party = party(tx, agent);
+    act(tx, &mut desk.ticket, &party, releasing)?;
+    store::desk::set_claimer(tx, id, None)?;
+    load(tx, id)
+}
+
+/// Answers the customer, in one's own words or in prepared ones.
+pub fn reply(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Reply> {
+    let mut desk = load_unchanged(tx, id, request)?;
+    let mut form = request.form()?;
+    let canned = form.integer("canned_reply_id");
+    let description = match canned {
+        Some(canned) => filled(tx, agent, &desk, &mut form, CannedReplyId(canned))?,
+        None => form.required("description", ReplyText::parse),
+    };
+    let description = form.finish(|| description)?;
+    let party = party(tx, agent);
+    replies::add(tx, &mut desk.ticket, &party, Act::StaffReply, &description)
+}
+
+/// Writes something for the staff only.
+pub fn note(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Note> {
+    let desk = load_unchanged(tx, id, request)?;
+    let mut form = request.form()?;
+    let description = form.required("description", ReplyText::parse);
+    let description = form.finish(|| description)?;
+
+    let note = store::notes::insert(tx, id, agent.username.as_str(), &description)?;
+    let details = NewHistory {
+        note: Some(note.id),
+        ..NewHistory::default()
+    };
+    let party = party(tx, agent);
+    remember(tx, &desk.ticket, &party, Step::Note, &details)?;
+    Ok(note)
+}
+
+pub fn close(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
+    let closing = Doing::new(Act::StaffClose, Step::Close).to(Status::Closed.word());
+    change_status(tx, agent, id, request, closing)
+}
+
+pub fn reopen(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
+    let reopening = Doing::new(Act::Reopen, Step::Reopen).to(Status::Open.word());
+    change_status(tx, agent, id, request, reopening)
+}
+
+/// Everything that happened to a ticket, in order.
+pub fn history(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<Paged<History>> {
+    load(tx, id)?;
+    let wanted = list.read(tx.policy(), &store::history::FIELDS)?;
+    Ok(store::history::list(tx, id, &wanted)?)
+}
+
+pub fn attachments(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<Paged<Attachment>> {
+    load(tx, id)?;
+    let wanted = list.read(tx.policy(), &store::attachments::FIELDS)?;
+    Ok(store::attachments::list(tx, id, &wanted)?)
+}
+
+/// A file that one of the staff is about to read, which goes into the history.
+pub fn download(tx: &mut WriteTx, agent: &Agent, id: TicketId, file: AttachmentId) -> Result<Attachment> {
+    let desk = load(tx, id)?;
+    let attachment = store::attachments::find(tx, id, file)?.ok_or(Error::NotFound)?;
+    let details = NewHistory {
+        after: Some(attachment.name.as_str().to_owned()),
+        attachment: Some(file),
+        ..NewHistory::default()
+    };
+    let party = party(tx, agent);
+    remember(tx, &desk.ticket, &party, Step::Download, &details)?;
+    Ok(attachment)
+}
+
+pub fn load(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {
+    store::desk::find(tx, id)?.ok_or(Error::NotFound)
+}
+
+fn load_unchanged(tx: &mut ReadTx, id: TicketId, request: &Request) -> Result<DeskTicket> {
+    let desk = load(tx, id)?;
+    request.unchanged(&desk)?;
+    Ok(desk)
+}
+
+fn change_status(
+    tx: &mut WriteTx,
+    agent: &Agent,
+    id: TicketId,
+    request: &Request,
+    doing: Doing,
+) -> Result<DeskTicket> {
+    let mut desk = load_unchanged(tx, id, request)?;
+    request.asks_nothing()?;
+    let party = party(tx, agent);
+    act(tx, &mut desk.ticket, &party, doing)?;
+    load(tx, id)
+}
+
+/// One of the staff, as whom tenants know only the provider.
+fn party(tx: &ReadTx, agent: &Agent) -> Party {
+    let support = &tx.policy().support;
+    Party {
+        shown: support.provider.clone(),
+        real: agent.username.as_str().to_owned(),
+        user: None,
+        gravatar_id: Email::stored(support.provider_email.clone()).gravatar_id(),
+    }
+}
+
+/// Words to look for; asking for none is asking for everything.
+fn read_search(search: Option<&str>) -> Result<Vec<String>> {
+    const MOST: usize = 16;
+    let search = search.unwrap_or_default().trim();
+    let words: Vec<_> = store::search::words(search).collect();
+    let wrong = match words.len() {
+        0 if !search.is_empty() => "There is no word in it: a word is made of letters and digits".to_owned(),
+        count if count > MOST => format!("At most {MOST} words can be looked for at once"),
+        _ => return Ok(words),
+    };
+    let reason = Reason::new(Code::SearchInvalid, wrong);
+    Err(Error::Refused(vec![FieldError::on("q", reason)]))
+}
+
+fn read_account(tx: &mut ReadTx, form: &mut Form) -> Result<Option<AccountId>> {
+    let Some(account) = form.required_integer("account_id").map(AccountId) else {
+        return Ok(None);
+    };
+    if store::accounts::find(tx, account)?.is_some() {
+        return Ok(Some(account));
+    }
+    let reason = Reason::new(Code::AccountInvalid, "There is no such account");
+    form.refuse("account_id", reason);
+    Ok(None)
+}
+
+fn filled(
+    tx: &mut ReadTx,
+    agent: &Agent,
+    desk: &DeskTicket,
+    form: &mut Form,
+    canned: CannedReplyId,
+) -> Result<Option<ReplyText>> {
+    if form.has("description") {
+        let text = "Send description or canned_reply_id, not both";
+        form.refuse("canned_reply_id", Reason::new(Code::CannedReplyInvalid, text));
+        return Ok(None);
+    }
+    let Some(canned) = store::canned_replies::find(tx, canned)? else {
+        let text = "There is no such canned reply";
+        form.refuse("canned_reply_id", Reason::new(Code::CannedReplyInvalid, text));
+        return Ok(None);
+    };
+    let text = canned_replies::fill(tx, agent, &canned, desk);
+    match ReplyText::parse(&text) {
+        Ok(text) => Ok(Some(text)),
+        Err(reasons) => {
+            for reason in reasons {
+                form.refuse("canned_reply_id", reason);
+            }
+            Ok(None)
+        }
+    }
+}
+
+fn refused(code: Code, text: impl Into<String>) -> Error {
+    Error::Refused(vec![FieldError::whole(Reason::new(code, text))])
+}

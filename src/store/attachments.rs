@@ -1,0 +1,97 @@
+//! Attachments as rows, and the keys of files that are on their way to become some.
+
+use super::error::StoreError;
+use super::filter::{Field, Kind};
+use super::list::{Collection, Wanted};
+use super::tx::{ReadTx, WriteTx};
+use super::value::{Row, args};
+use crate::model::attachment::{Attachment, NewAttachment};
+use crate::model::id::{AttachmentId, TicketId};
+use crate::model::page::Paged;
+use crate::model::time::Time;
+
+const COLUMNS: &str = "id, ticket, name, size, sha256, file_key, created, created_by";
+
+pub static FIELDS: [Field; 6] = [
+    Field::new("id", Kind::Integer, "id"),
+    Field::new("name", Kind::Text, "name"),
+    Field::new("size", Kind::Integer, "size"),
+    Field::new("sha256", Kind::Text, "sha256"),
+    Field::new("created", Kind::Time, "created"),
+    Field::new("created_by", Kind::Text, "created_by"),
+];
+
+pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<Attachment>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: "attachment",
+        condition: "ticket = $1".to_owned(),
+        args: args![ticket].to_vec(),
+        key: &["id"],
+        order: None,
+    };
+    collection.page(tx, wanted, read)
+}
+
+pub fn find(tx: &mut ReadTx, ticket: TicketId, id: AttachmentId) -> Result<Option<Attachment>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM attachment WHERE id = $1 AND ticket = $2");
+    tx.find(&sql, args![id, ticket])?.as_mut().map(read).transpose()
+}
+
+/// Makes a file that was being uploaded part of a ticket.
+pub fn insert(
+    tx: &mut WriteTx,
+    ticket: TicketId,
+    created_by: &str,
+    new: &NewAttachment,
+) -> Result<Attachment, StoreError> {
+    let now = tx.now();
+    forget_upload(tx, &new.key)?;
+    let sql = format!(
+        "INSERT INTO attachment (ticket, name, size, sha256, file_key, created, created_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING {COLUMNS}"
+    );
+    let args = args![
+        ticket,
+        &new.name,
+        new.size,
+        new.sha256.as_str(),
+        new.key.as_str(),
+        now,
+        created_by
+    ];
+    read(&mut tx.one(&sql, args)?)
+}
+
+/// Remembers that bytes are about to be kept under a key.
+pub fn begin_upload(tx: &mut WriteTx, key: &str) -> Result<(), StoreError> {
+    let now = tx.now();
+    let sql = "INSERT INTO upload (file_key, begun) VALUES ($1, $2)";
+    tx.execute(sql, args![key, now])?;
+    Ok(())
+}
+
+/// Whether there was such an upload to forget.
+pub fn forget_upload(tx: &mut WriteTx, key: &str) -> Result<bool, StoreError> {
+    Ok(tx.execute("DELETE FROM upload WHERE file_key = $1", args![key])? > 0)
+}
+
+/// The keys of uploads that began before a time and have not become attachments.
+pub fn stale_uploads(tx: &mut ReadTx, before: Time, most: i64) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT file_key FROM upload WHERE begun < $1 ORDER BY begun LIMIT $2";
+    let rows = tx.all(sql, args![before, most])?;
+    rows.into_iter().map(|mut row| row.take()).collect()
+}
+
+fn read(row: &mut Row) -> Result<Attachment, StoreError> {
+    Ok(Attachment {
+        id: row.take()?,
+        ticket: row.take()?,
+        name: row.take()?,
+        size: row.take()?,
+        sha256: row.take()?,
+        key: row.take()?,
+        created: row.take()?,
+        created_by: row.take()?,
+    })
+}

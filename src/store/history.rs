@@ -1,0 +1,104 @@
+//! What has happened to tickets, as rows.
+
+use super::error::StoreError;
+use super::filter::{Field, Kind};
+use super::list::{Collection, Wanted};
+use super::tx::{ReadTx, WriteTx};
+use super::value::{FromValue, Row, Value, args};
+use crate::model::history::{History, Step};
+use crate::model::id::TicketId;
+use crate::model::id::{AttachmentId, NoteId, ReplyId};
+use crate::model::page::Paged;
+use crate::model::ticket::Status;
+
+const FROM: &str = "ticket_history h LEFT JOIN reply r ON r.id = h.reply LEFT JOIN note n ON n.id = h.note";
+const COLUMNS: &str = "h.id, h.step, h.created, h.created_by, h.from_staff, h.status, h.before, h.after,
+    coalesce(r.description, n.description), h.reply, h.note, h.attachment";
+
+pub static FIELDS: [Field; 5] = [
+    Field::new("id", Kind::Integer, "h.id"),
+    Field::new("action", Kind::Text, "h.step"),
+    Field::new("created", Kind::Time, "h.created"),
+    Field::new("created_by", Kind::Text, "h.created_by"),
+    Field::new("from_staff", Kind::Truth, "h.from_staff"),
+];
+
+/// A step about to be recorded.
+#[derive(Clone, Debug, Default)]
+pub struct NewHistory {
+    pub before: Option<String>,
+    pub after: Option<String>,
+    pub reply: Option<ReplyId>,
+    pub note: Option<NoteId>,
+    pub attachment: Option<AttachmentId>,
+}
+
+pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<History>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: FROM,
+        condition: "h.ticket = $1".to_owned(),
+        args: args![ticket].to_vec(),
+        key: &["h.id"],
+        order: None,
+    };
+    collection.page(tx, wanted, read)
+}
+
+/// Records a step by somebody. Everything but looking at a file makes the ticket another than it was.
+pub fn append(
+    tx: &mut WriteTx,
+    ticket: TicketId,
+    (created_by, from_staff): (&str, bool),
+    step: Step,
+    status: Status,
+    new: &NewHistory,
+) -> Result<(), StoreError> {
+    let now = tx.now();
+    tx.execute(
+        "INSERT INTO ticket_history
+             (ticket, step, created, created_by, from_staff, status, before, after, reply, note, attachment)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        args![
+            ticket,
+            step.word(),
+            now,
+            created_by,
+            from_staff,
+            status.word(),
+            new.before.as_deref(),
+            new.after.as_deref(),
+            new.reply,
+            new.note,
+            new.attachment,
+        ],
+    )?;
+    if step != Step::Download {
+        let sql = "UPDATE ticket SET revision = revision + 1 WHERE id = $1";
+        tx.execute(sql, args![ticket])?;
+    }
+    Ok(())
+}
+
+fn read(row: &mut Row) -> Result<History, StoreError> {
+    Ok(History {
+        id: row.take()?,
+        step: row.take()?,
+        created: row.take()?,
+        created_by: row.take()?,
+        from_staff: row.take()?,
+        status: row.take()?,
+        before: row.take()?,
+        after: row.take()?,
+        description: row.take()?,
+        reply: row.take()?,
+        note: row.take()?,
+        attachment: row.take()?,
+    })
+}
+
+impl FromValue for Step {
+    fn from_value(value: Value) -> Option<Self> {
+        Step::stored(&String::from_value(value)?)
+    }
+}

@@ -1,0 +1,37 @@
+//! Finding tickets by the words in them.
+//!
+//! Texts are kept as plain words, in small letters with a blank between them, so that what counts as a
+//! word is the same in every engine.
+
+use super::error::StoreError;
+use super::tx::{ReadTx, WriteTx};
+use super::value::{Value, args};
+use crate::model::id::TicketId;
+
+/// Makes a ticket findable by the words of these texts.
+pub fn add(tx: &mut WriteTx, ticket: TicketId, texts: &[&str]) -> Result<(), StoreError> {
+    let words: Vec<String> = texts.iter().flat_map(|text| words(text)).collect();
+    let sql = "INSERT INTO ticket_text (ticket, body) VALUES ($1, $2)";
+    tx.execute(sql, args![ticket, words.join(" ")])?;
+    Ok(())
+}
+
+/// The condition that a ticket `t` has all these words, or words that begin so, somewhere.
+pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value>) {
+    let dialect = tx.dialect();
+    let mut condition = "1 = 1".to_owned();
+    let mut args = Vec::new();
+    for word in words {
+        args.push(Value::Text(dialect.beginning(word)));
+        let matches = dialect.matches(args.len());
+        condition += &format!(" AND t.id IN (SELECT ticket FROM ticket_text WHERE {matches})");
+    }
+    (condition, args)
+}
+
+/// The words of a text: runs of letters and digits.
+pub fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+}
