@@ -4,6 +4,8 @@
 //! runs: what it changes takes effect there at once.
 
 mod account;
+mod desk;
+mod entity;
 mod output;
 mod place;
 mod policy;
@@ -49,6 +51,11 @@ enum Command {
     /// Make, list and revoke tokens
     #[command(subcommand)]
     Token(token::Command),
+    /// Work on tickets as one of the provider's staff
+    Desk(desk::Desk),
+    /// Name what accounts have in other services
+    #[command(subcommand)]
+    Entity(entity::Command),
     /// Print the interface's description (OpenAPI 3.1, JSON)
     Openapi,
 }
@@ -64,6 +71,8 @@ pub fn run() -> anyhow::Result<()> {
             Command::Account(command) => account::run(&cli.place, output, command).await,
             Command::User(command) => user::run(&cli.place, output, command).await,
             Command::Token(command) => token::run(&cli.place, output, command).await,
+            Command::Desk(desk) => desk::run(&cli.place, output, desk).await,
+            Command::Entity(command) => entity::run(&cli.place, output, command).await,
             Command::Openapi => output.text(crate::http::openapi_json()),
         }
     })

@@ -56,15 +56,15 @@ impl Place {
 
     /// Opens the store for a command that is not the server.
     pub fn open(&self) -> anyhow::Result<Opened> {
-        let file = self.file()?;
-        let folder = self.folder(&file);
+        let settings = Settings::from_environment()?.or(self.file()?);
+        let folder = self.folder(&settings);
         if !folder.join("garth.db").exists() {
             bail!(
                 "there is no store in {}: run `garth serve` once, or say where it is with --data",
                 folder.display()
             );
         }
-        let policy = policy_of(&file)?;
+        let policy = policy_of(&settings)?;
         let world = World {
             clock: Clock::System,
             chance: Chance::System,
@@ -114,6 +114,7 @@ pub fn in_words(error: Error) -> anyhow::Error {
             };
             anyhow::anyhow!(errors.iter().map(line).collect::<Vec<_>>().join("; "))
         }
+        Error::WrongSide => anyhow::anyhow!("this user is not one of the provider's staff"),
         Error::Store(cause) => anyhow::Error::new(cause),
         other => anyhow::anyhow!("{other:?}"),
     }

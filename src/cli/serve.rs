@@ -35,6 +35,10 @@ const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 const ABANDONED: i64 = 3600;
 
 pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
+    let mut settings = settings;
+    // The option is called --attachments and the setting attachments.url: either name will do.
+    let place_for_files = std::env::var("GARTH_ATTACHMENTS").ok();
+    settings.attachments.url = settings.attachments.url.or(place_for_files);
     let settings = settings.or(place.file()?);
     start_logging(&settings)?;
     let folder = place.folder(&settings);

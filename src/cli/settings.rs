@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Command, FromArgMatches, ValueEnum};
 use serde::Deserialize;
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
@@ -310,6 +310,12 @@ pub enum Names {
 }
 
 impl Settings {
+    /// What the environment says, for commands that do not take these settings as options.
+    pub fn from_environment() -> anyhow::Result<Settings> {
+        let nothing = Settings::augment_args(Command::new("garth")).try_get_matches_from(["garth"]);
+        Ok(Settings::from_arg_matches(&nothing?)?)
+    }
+
     /// These settings, with what they leave open taken from others.
     pub fn or(self, other: Settings) -> Settings {
         Settings {

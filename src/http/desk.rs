@@ -65,7 +65,7 @@ impl<'a> DeskTicketView<'a> {
             claimed_by: desk.claim.as_ref().map(|claim| claim.username.as_str()),
             claimed: desk.claim.as_ref().map(|claim| claim.since),
             managed_issue: desk.managed_issue,
-            replies: desk.replies,
+            replies: desk.ticket.replies,
             notes: desk.notes,
         }
     }

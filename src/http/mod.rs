@@ -39,4 +39,6 @@ mod vpcs;
 mod wire;
 
 pub use app::{App, Options, WireNames};
+pub use desk::{DeskTicketView, HistoryView};
 pub use docs::openapi_json;
+pub use replies::ReplyView;

@@ -31,6 +31,8 @@ pub struct Ticket {
     pub attachments: Vec<String>,
     /// What it is about, as that is called now.
     pub entity: Option<Entity>,
+    /// How many there are, so that one more makes it another ticket to whoever looked before.
+    pub replies: i64,
 }
 
 impl Ticket {
@@ -50,7 +52,6 @@ pub struct DeskTicket {
     pub priority: Priority,
     pub claim: Option<Claim>,
     pub managed_issue: bool,
-    pub replies: i64,
     pub notes: i64,
     /// Grows with everything that happens to the ticket, notes included.
     pub revision: i64,

@@ -14,7 +14,7 @@ use crate::model::ticket::{Claim, Customer, DeskTicket, Priority};
 const FROM: &str = "ticket t JOIN account a ON a.id = t.account
     LEFT JOIN app_user c ON c.id = t.opener LEFT JOIN app_user s ON s.id = t.claimer";
 const COLUMNS: &str = "a.company, a.email, c.username, c.email, c.restricted, t.priority,
-    t.claimer, s.username, t.claimed, t.managed_issue, t.replies, t.notes, t.revision";
+    t.claimer, s.username, t.claimed, t.managed_issue, t.notes, t.revision";
 
 pub static FIELDS: [Field; 19] = [
     Field::new("id", Kind::Integer, "t.id"),
@@ -92,7 +92,6 @@ fn read(row: &mut Row) -> Result<DeskTicket, StoreError> {
         priority: row.take()?,
         claim: read_claim(row)?,
         managed_issue: row.take()?,
-        replies: row.take()?,
         notes: row.take()?,
         revision: row.take()?,
     })

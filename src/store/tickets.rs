@@ -15,7 +15,7 @@ use crate::model::ticket::{NewTicket, Status, Ticket};
 
 pub(super) const COLUMNS: &str = "t.id, t.account, t.summary, t.description, t.status, t.closable, t.closed,
     t.opened, t.opened_by, t.opener, t.updated, t.updated_by, t.gravatar_id,
-    t.entity_kind, t.entity_id, t.entity_label, t.entity_url";
+    t.entity_kind, t.entity_id, t.entity_label, t.entity_url, t.replies";
 /// Open ones first (interface §4.3), the newest of each first.
 pub(super) const ORDER: &str = "t.is_closed ASC, t.id DESC";
 pub(super) const CLOSABLE: &str = "CASE WHEN t.closable <> 0 AND t.is_closed = 0 THEN 1 ELSE 0 END";
@@ -165,6 +165,7 @@ pub(super) fn read(row: &mut Row) -> Result<Ticket, StoreError> {
         gravatar_id: row.take()?,
         attachments: Vec::new(),
         entity: super::events::read_entity(row)?,
+        replies: row.take()?,
     })
 }
 

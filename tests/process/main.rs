@@ -12,6 +12,7 @@ mod client;
 mod commands;
 mod connection;
 mod crash;
+mod desk;
 mod fsync;
 mod harness;
 mod ledger;

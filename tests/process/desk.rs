@@ -1,0 +1,120 @@
+//! `garth desk` and `garth entity`: the staff at a terminal, beside a running server.
+
+use serde_json::json;
+
+use crate::harness::Folder;
+use crate::process::Process;
+
+#[test]
+fn a_ticket_is_worked_on_from_a_terminal() {
+    let folder = Folder::new("desk");
+    let server = folder.start();
+    let mut customer = server.client();
+    let body = json!({"summary": "No route", "description": "Since noon.", "domain_id": 7});
+    customer.post("/v4/support/tickets", body).ok();
+    folder.run("user create --staff --username sam --email sam@desk.example");
+    folder.run("user create --staff --username pat --email pat@desk.example");
+    let named = folder.run("entity set --account 1 --type domain --id 7 --label example.com");
+    assert_eq!(named, "domain 7 of account 1 is example.com\n");
+    assert_eq!(folder.json("entity list")[0]["label"], "example.com");
+
+    let queue = folder.run("desk queue");
+    for word in ["No route", "new", "normal", "domain example.com"] {
+        assert!(queue.contains(word), "{queue}");
+    }
+    assert_eq!(folder.json("desk queue --unclaimed")[0]["id"], 1);
+    assert_eq!(folder.run("desk claim 1 --as sam"), "ticket 1 is yours\n");
+    assert_eq!(
+        folder.json("desk queue --claimed-by sam --search route")[0]["claimed_by"],
+        "sam"
+    );
+    assert_eq!(folder.json("desk queue --unclaimed"), json!([]));
+    assert_eq!(
+        folder.json("desk claim 1 --take-over --as pat")["claimed_by"],
+        "pat"
+    );
+    folder.run("desk note 1 Suspicious --as pat");
+    let answer = folder.write("answer.txt", "Please try again.\nThank you.\n");
+    folder.run(&format!("desk reply 1 --file {} --as pat", answer.display()));
+    assert_eq!(folder.run("desk close 1 --as pat"), "ticket 1 is closed\n");
+    assert_eq!(folder.json("desk queue"), json!([]));
+    assert_eq!(folder.json("desk queue --status closed")[0]["status"], "closed");
+
+    let shown = folder.run("desk show 1");
+    for line in [
+        "#1 No route",
+        "sam took it",
+        "pat took it over from sam",
+        "pat noted, for the staff only:\n    Suspicious",
+        "pat (staff) answered:\n    Please try again.\n    Thank you.",
+        "pat closed it",
+    ] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    assert_eq!(folder.json("desk show 1")["ticket"]["notes"], 1);
+    let replies = customer.get("/v4/support/tickets/1/replies").ok();
+    assert_eq!(replies["data"][0]["description"], "Please try again.\nThank you.");
+    assert_eq!(replies["data"][0]["created_by"], "Support");
+    assert_eq!(folder.run("desk reopen 1 --as sam"), "ticket 1 is open\n");
+}
+
+#[test]
+fn a_desk_command_that_cannot_do_it_says_why() {
+    let folder = Folder::new("desk-refusals");
+    let server = folder.start();
+    let body = json!({"summary": "Help", "description": "Please."});
+    server.client().post("/v4/support/tickets", body).ok();
+    folder.run("user create --staff --username sam --email sam@desk.example");
+    for (words, says) in [
+        ("desk claim 1", "--as USERNAME"),
+        ("desk claim 1 --as admin", "not one of the provider's staff"),
+        ("desk claim 1 --as nobody", "acting as nobody: not found"),
+        ("desk claim 9 --as sam", "ticket 9: not found"),
+        ("desk release 1 --as sam", "Nobody has taken this ticket"),
+        (
+            "desk reply 1 --as sam",
+            "description: Must be 1 to 65535 characters",
+        ),
+        (
+            "desk reply 1 --canned 4 --as sam",
+            "There is no such canned reply",
+        ),
+        (
+            "entity set --account 1 --type vpc --id 1 --label x",
+            "Must be one of database",
+        ),
+        (
+            "entity set --account 9 --type domain --id 1 --label x",
+            "account 9: not found",
+        ),
+    ] {
+        let ended = Process::spawn(&mut folder.garth(words)).ended();
+        assert!(
+            ended.code != Some(0) && ended.stderr.contains(says),
+            "{words}: {ended:?}"
+        );
+    }
+}
+
+#[test]
+fn the_desks_settings_hold_for_the_server_and_the_commands() {
+    let folder = Folder::new("desk-settings");
+    let mut serve = folder.serve();
+    serve
+        .env("GARTH_DESK_REOPEN", "3")
+        .env("GARTH_PROVIDER_NAME", "Acme");
+    serve.env("GARTH_ATTACHMENTS_MAX_BYTES", "10");
+    let server = crate::harness::Server::start(&mut serve);
+    let limits = server.client().get("/v4/support/limits").ok();
+    assert_eq!(
+        (&limits["reopen_days"], &limits["attachment_max_bytes"]),
+        (&json!(3), &json!(10))
+    );
+    let body = json!({"summary": "Help", "description": "Please."});
+    server.client().post("/v4/support/tickets", body).ok();
+    folder.run("user create --staff --username sam --email sam@desk.example");
+    let mut reply = folder.garth("desk reply 1 Yes --as sam --json");
+    reply.env("GARTH_PROVIDER_NAME", "Acme");
+    let ended = Process::spawn(&mut reply).ended();
+    assert!(ended.stdout.contains("\"created_by\": \"Acme\""), "{ended:?}");
+}
