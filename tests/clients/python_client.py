@@ -1,0 +1,276 @@
+"""linode_api4, the Python client."""
+
+import hashlib
+from datetime import datetime
+
+import requests
+from linode_api4 import (
+    ApiError,
+    ConfigInterface,
+    ConfigInterfaceIPv4,
+    Domain,
+    Event,
+    Instance,
+    LinodeClient,
+    NetworkInterface,
+    SupportTicket,
+    VPC,
+    or_,
+)
+from linode_api4.objects.filtering import order_by
+from server import PNG, TOKEN, Desk
+
+
+def vpcs(garth):
+    client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4beta")
+    vpc = client.vpcs.create("py-one", "us-mia", description="d", subnets=[{"label": "a", "ipv4": "10.0.0.0/24"}])
+    vpc.label = "py-two"
+    assert vpc.save()
+    subnet = vpc.subnet_create("b", "10.0.1.0/24")
+    subnet.label = "bb"
+    assert subnet.save()
+    assert [s.label for s in client.load(VPC, vpc.id).subnets] == ["a", "bb"]
+    assert [v.id for v in client.vpcs(VPC.label.contains("PY"))] == [vpc.id]
+    try:
+        client.vpcs.create("bad_label", "us-mia")
+        raise AssertionError("a bad label was accepted")
+    except ApiError as error:
+        assert error.status == 400 and error.errors == ["Must only use ASCII letters, numbers, and dashes"]
+    assert subnet.delete() and vpc.delete()
+
+
+def instances(garth):
+    client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4beta")
+    vpc = client.vpcs.create("py-net", "us-mia", subnets=[{"label": "a", "ipv4": "10.0.0.0/24"}])
+    subnet = vpc.subnets[0]
+    instance = client.linode.instance_create(
+        "g6-nanode-1",
+        "us-mia",
+        image="linode/debian12",
+        root_pass="correct horse battery staple",
+        interfaces=[ConfigInterface("public"), ConfigInterface("vpc", subnet_id=subnet.id)],
+    )
+    assert client.load(Instance, instance.id).status == "running"
+    config = instance.configs[0]
+    assert [i.purpose for i in config.interfaces] == ["public", "vpc"]
+    assert config.interfaces[1].ipv4.vpc == "10.0.0.2"
+    assert [ip.address for ip in vpc.ips] == ["10.0.0.2"] == [ip.address for ip in client.vpcs.ips()]
+    assert instance.ips.ipv4.vpc[0].address == "10.0.0.2"
+
+    try:
+        vpc.delete()
+        raise AssertionError("a VPC in use was deleted")
+    except ApiError as error:
+        assert error.status == 400 and "is in use by instance" in error.errors[0]
+
+    poller = client.polling.event_poller_create("linode", "linode_shutdown", entity_id=instance.id)
+    assert instance.shutdown()
+    poller.wait_for_next_event_finished(timeout=20)
+    assert config.save(), "what was read can be written back"
+
+    other = instance.config_create(label="second", devices={"sda": None})
+    public = other.interface_create_public(primary=True)
+    vlan = other.interface_create_vlan("backstage", ipam_address="10.9.0.1/24")
+    ours = other.interface_create_vpc(
+        subnet=subnet.id, ipv4=ConfigInterfaceIPv4(vpc="10.0.0.9", nat_1_1="any"), ip_ranges=["10.0.0.64/28"]
+    )
+    assert ours.ipv4.nat_1_1 == instance.ipv4[0] and ours.ip_ranges == ["10.0.0.64/28"]
+    ours.ip_ranges = ["10.0.0.80/28"]
+    assert ours.save()
+    other.interface_reorder([ours, public, vlan])
+    assert [i.id for i in client.load(Instance, instance.id).configs[1].network_interfaces] == [ours.id, public.id, vlan.id]
+    again = NetworkInterface(client, ours.id, other.id, instance_id=instance.id)
+    assert again.ip_ranges == ["10.0.0.80/28"]
+    assert vlan.delete() and instance.boot(config=other)
+    assert instance.reboot() and instance.delete() and vpc.delete()
+
+
+def tickets(garth):
+    client, desk = LinodeClient(TOKEN, base_url=f"{garth.root}/v4"), Desk(garth)
+    text = "Since noon.\n\n\tping: no answer   \r\nÄ 你好 "
+    ticket = client.support.ticket_open("No route", text)
+    assert (ticket.summary, ticket.description) == ("No route", text), "text is kept as sent"
+    assert (ticket.status, ticket.closable, ticket.closed) == ("new", True, None)
+    assert (ticket.opened_by, ticket.updated_by) == ("admin", "admin")
+    assert isinstance(ticket.opened, datetime) and ticket.updated == ticket.opened
+    assert ticket.gravatar_id == hashlib.md5(b"admin@localhost").hexdigest()
+    assert ticket.entity is None and ticket.attachments == [] and len(ticket.replies) == 0
+
+    reply = ticket.post_reply("Any news?")
+    assert (reply.description, reply.created_by, reply.from_linode) == ("Any news?", "admin", False)
+    assert seen(client, ticket).status == "new", "only the staff make it open"
+
+    poller = client.polling.event_poller_create("ticket", "ticket_update", entity_id=ticket.id)
+    desk.post(f"/tickets/{ticket.id}/claim")
+    assert seen(client, ticket).status == "open"
+    event = poller.wait_for_next_event_finished(timeout=20)
+    assert (event.action, event.status, event.username) == ("ticket_update", "notification", "Support")
+    assert (event.entity.id, event.entity.label) == (ticket.id, "No route")
+
+    desk.post(f"/tickets/{ticket.id}/notes", description="It was the switch.")
+    desk.post(f"/tickets/{ticket.id}/replies", description="It works again.")
+    said = [(r.description, r.created_by, r.from_linode) for r in seen(client, ticket).replies]
+    assert said == [("Any news?", "admin", False), ("It works again.", "Support", True)], said
+    assert seen(client, ticket).updated_by == "Support"
+
+    refuses(400, "Must be 1 to 64 characters", client.support.ticket_open, "", "text")
+    refuses(400, "Must be 1 to 65535 characters", ticket.post_reply, " \n")
+    refuses(404, "Not found", lambda: client.load(SupportTicket, 999).status)
+
+    ticket.support_ticket_close()
+    closed = seen(client, ticket)
+    assert (closed.status, closed.closable, closed.updated_by) == ("closed", False, "admin")
+    assert isinstance(closed.closed, datetime) and closed.closed == closed.updated
+    ticket.support_ticket_close()
+    refuses(400, "This ticket is closed; open a new one", ticket.post_reply, "One more thing")
+    desk.post(f"/tickets/{ticket.id}/reopen")
+    assert (seen(client, ticket).status, seen(client, ticket).closable) == ("open", True)
+
+    actions = [e.action for e in client.account.events(order_by(Event.id))]
+    assert actions == ["ticket_create"] + ["ticket_update"] * 5, actions
+
+
+def tickets_about_things(garth):
+    client, desk = LinodeClient(TOKEN, base_url=f"{garth.root}/v4"), Desk(garth)
+    vpc = client.vpcs.create("core", "us-mia")
+    instance = client.linode.instance_create("g6-nanode-1", "us-mia", label="web-1", booted=False)
+
+    about = client.support.ticket_open("Slow", "very", regarding=instance)
+    assert (about.entity.type, about.entity.id, about.entity.label) == ("linode", instance.id, "web-1")
+    assert about.entity.url == f"/v4/linode/instances/{instance.id}"
+    assert about.linode.label == "web-1" and about.domain is None
+    about = client.support.ticket_open("VPC", "what?", vpc_id=vpc.id)
+    assert (about.entity.type, about.entity.id, about.entity.label) == ("vpc", vpc.id, "core")
+    vpc.label = "kernel"
+    assert vpc.save() and seen(client, about).entity.label == "kernel"
+    assert vpc.delete() and seen(client, about).entity.label == "kernel", "a deleted thing keeps its last label"
+
+    desk.post("/entities", account_id=1, type="domain", id=7, label="example.com")
+    about = client.support.ticket_open("DNS", "what?", regarding=Domain(client, 7))
+    assert (about.entity.type, about.entity.id, about.entity.label) == ("domain", 7, "example.com")
+    assert about.domain.id == 7
+    vlans = [client.support.ticket_open("VLAN", "what?", vlan="back", region="us-mia") for _ in range(2)]
+    assert [v.entity.label for v in vlans] == ["back", "back"] and vlans[0].entity.id == vlans[1].entity.id
+    assert client.support.ticket_open("Managed", "what?", managed_issue=True).entity is None
+    refuses(400, "vpc_id is not valid", client.support.ticket_open, "VPC", "gone", vpc_id=vpc.id)
+    refuses(400, "one thing only", client.support.ticket_open, "Two", "things", domain_id=7, volume_id=8)
+    refuses(400, "region is required", client.support.ticket_open, "VLAN", "where?", vlan="back")
+
+    told = desk.post("/tickets", account_id=1, summary="Maintenance", description="On Sunday.")
+    ours = client.load(SupportTicket, told["id"])
+    assert (ours.status, ours.opened_by, ours.closable, ours.closed) == ("new", "Support", False, None)
+    refuses(400, "only be closed by your provider", ours.support_ticket_close)
+    desk.post(f"/tickets/{ours.id}/close")
+    assert seen(client, ours).status == "closed"
+
+
+def lists_of_tickets(garth):
+    client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
+    opened = [client.support.ticket_open(f"Number {number:02}", "text").id for number in range(30)]
+    for number in (3, 5, 29):
+        client.load(SupportTicket, opened[number]).support_ticket_close()
+    newest_first = [*reversed(opened)]
+    closed = [opened[29], opened[5], opened[3]]
+    still_open = [id for id in newest_first if id not in closed]
+
+    assert ids(client.support.tickets()) == still_open + closed, "open ones come first"
+    assert ids(client.support.tickets(SupportTicket.status == "closed")) == closed
+    either = or_(SupportTicket.status == "open", SupportTicket.status == "new")
+    assert ids(client.support.tickets(either)) == still_open
+    assert ids(client.support.tickets(SupportTicket.summary.contains("number 1"))) == newest_first[10:20]
+    assert ids(client.support.tickets(order_by(SupportTicket.summary, desc=True))) == newest_first
+    assert ids(client.support.tickets(SupportTicket.opened >= "2999-01-01T00:00:00")) == []
+    assert ids(client.support.tickets(SupportTicket.opened_by == "admin", SupportTicket.id <= opened[1])) == opened[1::-1]
+    refuses(400, "gravatar_id", client.support.tickets, SupportTicket.gravatar_id == "x")
+
+    small = LinodeClient(TOKEN, base_url=f"{garth.root}/v4", page_size=25)
+    assert ids(small.support.tickets()) == still_open + closed, "the second page follows the first"
+
+
+def tickets_of_restricted_users(garth):
+    admin = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
+
+    def user(name, *grants):
+        garth.command("user", "create", "--account", "1", "--username", name, "--email", f"{name}@x.org", "--restricted")
+        if grants:
+            garth.command("user", "grant", name, *grants)
+        token = garth.command("token", "create", "--user", name, "--scopes", "account:read_write")
+        return LinodeClient(token, base_url=f"{garth.root}/v4")
+
+    bob, eve, mallory = user("bob"), user("eve", "--account-access", "read_only"), user("mallory")
+    hers = admin.support.ticket_open("Hers", "text")
+    his = bob.support.ticket_open("His", "text")
+    assert his.opened_by == "bob" and his.gravatar_id == hashlib.md5(b"bob@x.org").hexdigest()
+    assert ids(admin.support.tickets()) == ids(eve.support.tickets()) == [his.id, hers.id]
+    assert ids(bob.support.tickets()) == [his.id] and ids(mallory.support.tickets()) == []
+    refuses(404, "Not found", lambda: seen(bob, hers).status)
+    refuses(403, "Unauthorized", seen(eve, his).post_reply, "Me too")
+    assert seen(bob, his).post_reply("Me again").created_by == "bob"
+    refuses(401, "not authorized", bob.account.events)
+    his.support_ticket_close()
+    assert seen(admin, his).updated_by == "bob"
+
+
+def attachments(garth):
+    client, desk = LinodeClient(TOKEN, base_url=f"{garth.root}/v4"), Desk(garth)
+    ticket = client.support.ticket_open("Look", "at this")
+    poller = client.polling.event_poller_create("ticket", "ticket_attachment_upload", entity_id=ticket.id)
+    notes, shot = b"two\nlines\n", PNG + bytes(3 * 1024 * 1024)
+    assert ticket.upload_attachment(garth.file("notes.txt", notes))
+    assert ticket.upload_attachment(str(garth.file("Grüße.PNG", shot)))
+    assert ticket.upload_attachment(garth.file("notes.txt", notes)), "the same again is another one"
+    assert poller.wait_for_next_event_finished(timeout=20).entity.id == ticket.id
+    names = ["notes.txt", "Grüße.PNG", "notes.txt"]
+    assert seen(client, ticket).attachments == names
+    assert seen(client, ticket).status == "new"
+
+    for name, content, status, reason in [
+        ("run.exe", b"MZ", 400, "Only these extensions are taken"),
+        ("fake.png", b"<html>", 400, "not a PNG image"),
+        ("empty.txt", b"", 400, "empty"),
+        ("large.txt", b"x" * (5 * 1024 * 1024 + 1), 413, "5242880"),
+    ]:
+        refuses(status, reason, ticket.upload_attachment, garth.file(name, content))
+    assert seen(client, ticket).attachments == names
+
+    listed = client.get(f"/support/tickets/{ticket.id}/attachments")["data"]
+    assert [file["size"] for file in listed] == [len(notes), len(shot), len(notes)]
+    assert listed[1]["sha256"] == hashlib.sha256(shot).hexdigest()
+    path = f"/tickets/{ticket.id}/attachments/{listed[1]['id']}"
+    answer = requests.get(f"{garth.root}/v4/support{path}", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60)
+    assert answer.content == shot == desk.bytes(path)
+    history = desk.get(f"/tickets/{ticket.id}/history")["data"]
+    assert [step["action"] for step in history] == ["opened"] + ["attachment"] * 3 + ["download"]
+
+    ticket.support_ticket_close()
+    refuses(400, "This ticket is closed", ticket.upload_attachment, garth.file("late.txt", b"late"))
+
+
+def ids(tickets):
+    return [ticket.id for ticket in tickets]
+
+
+def seen(client, ticket):
+    """A ticket as it is now."""
+    return client.load(SupportTicket, ticket.id)
+
+
+def refuses(status, reason, call, *arguments, **named):
+    try:
+        call(*arguments, **named)
+    except ApiError as error:
+        told = " ".join(error.errors)
+        assert error.status == status and reason in told, f"{error.status} {told}"
+    else:
+        raise AssertionError(f"not refused: {reason}")
+
+
+TESTS = [
+    vpcs,
+    instances,
+    tickets,
+    tickets_about_things,
+    lists_of_tickets,
+    tickets_of_restricted_users,
+    attachments,
+]
