@@ -73,13 +73,16 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     if first.is_none() && !knows(&store, given.as_ref()).await? {
         tracing::warn!("GARTH_BOOTSTRAP_TOKEN is not used: this store was made before, and does not know it");
     }
+    // Before anybody can begin a new one.
+    let left_behind = store.read(rules::attachments::left_behind).await;
+    let left_behind = left_behind.map_err(in_words)?;
     greet(
         listener.local_addr()?,
         metrics_address,
         first.as_ref(),
         given.is_some(),
     )?;
-    tokio::spawn(sweep(store.clone(), files.clone()));
+    tokio::spawn(sweep(store.clone(), files.clone(), left_behind));
     tokio::spawn(settle(store.clone()));
 
     let mut failed = store.failed();
@@ -226,14 +229,13 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
 }
 
 /// Removes what is kept no longer, now and then for as long as the server runs.
-async fn sweep(store: Store, files: Files) {
-    // Whatever an earlier run had begun is not going on any more.
-    let mut age = 0;
+async fn sweep(store: Store, files: Files, left_behind: Vec<String>) {
+    let failed = |cause| tracing::warn!(?cause, "could not sweep files that never became attachments");
+    remove_uploads(&store, &files, left_behind)
+        .await
+        .unwrap_or_else(failed);
     loop {
-        if let Err(cause) = sweep_uploads(&store, &files, age).await {
-            tracing::warn!(?cause, "could not sweep files that never became attachments");
-        }
-        age = ABANDONED;
+        sweep_uploads(&store, &files).await.unwrap_or_else(failed);
         match store.write(rules::events::sweep).await {
             Ok(true) => continue,
             Ok(false) => {}
@@ -243,20 +245,25 @@ async fn sweep(store: Store, files: Files) {
     }
 }
 
-/// Removes the bytes of uploads that began so many seconds ago and never became attachments.
-async fn sweep_uploads(store: &Store, files: &Files, age: i64) -> anyhow::Result<()> {
+/// Removes the bytes of uploads that began long ago and never became attachments.
+async fn sweep_uploads(store: &Store, files: &Files) -> anyhow::Result<()> {
     loop {
-        let stale = store.read(move |tx| rules::attachments::stale(tx, age)).await;
+        let stale = store.read(|tx| rules::attachments::stale(tx, ABANDONED)).await;
         let stale = stale.map_err(in_words)?;
         if stale.is_empty() {
             return Ok(());
         }
-        for key in stale {
-            files.remove(&key).await?;
-            let forgotten = store.write(move |tx| rules::attachments::forget(tx, &key)).await;
-            forgotten.map_err(in_words)?;
-        }
+        remove_uploads(store, files, stale).await?;
     }
+}
+
+async fn remove_uploads(store: &Store, files: &Files, keys: Vec<String>) -> anyhow::Result<()> {
+    for key in keys {
+        files.remove(&key).await?;
+        let forgotten = store.write(move |tx| rules::attachments::forget(tx, &key)).await;
+        forgotten.map_err(in_words)?;
+    }
+    Ok(())
 }
 
 /// Finishes what instances have under way, each when it is due.

@@ -41,6 +41,8 @@ pub struct Files(Arc<Shared>);
 
 struct Shared {
     store: Box<dyn ObjectStore>,
+    /// Where that is, if it is a folder.
+    folder: Option<PathBuf>,
     /// What stands before every key.
     prefix: Key,
     /// How much of a file is held in memory on its way to where it is kept.
@@ -58,6 +60,7 @@ impl Files {
         place::make_private_folder(&spool)?;
         Ok(Self(Arc::new(Shared {
             store: place.store,
+            folder: place.folder,
             prefix: place.prefix,
             part: place.part,
             ways: Semaphore::new(place.ways),
@@ -118,10 +121,26 @@ impl Files {
 
     /// Removes what is kept under a key; nothing there is fine too.
     pub async fn remove(&self, key: &str) -> Result<(), FilesError> {
+        self.remove_staged(key).await?;
         match self.0.store.delete(&self.path(key)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(cause) => Err(FilesError::new("removing a file", cause)),
         }
+    }
+
+    /// A folder gets a file's bytes under a name like `key#1` first; a crash leaves it there.
+    async fn remove_staged(&self, key: &str) -> Result<(), FilesError> {
+        let Some(folder) = &self.0.folder else {
+            return Ok(());
+        };
+        for number in 1.. {
+            match tokio::fs::remove_file(folder.join(format!("{key}#{number}"))).await {
+                Ok(()) => {}
+                Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => break,
+                Err(cause) => return Err(FilesError::new("removing half a file", cause)),
+            }
+        }
+        Ok(())
     }
 
     /// Whether the place can be reached at all.

@@ -11,6 +11,8 @@ use super::FilesError;
 
 pub struct Place {
     pub store: Box<dyn ObjectStore>,
+    /// Where it is, if it is a folder.
+    pub folder: Option<PathBuf>,
     pub prefix: Key,
     pub part: usize,
     pub ways: usize,
@@ -36,6 +38,7 @@ fn folder(path: &Path) -> Result<Place, FilesError> {
     Ok(Place {
         // What is kept must still be there after the power has gone.
         store: Box::new(store.with_fsync(true)),
+        folder: Some(path.to_owned()),
         prefix: Key::default(),
         part: 256 * 1024,
         ways: 64,
@@ -57,6 +60,7 @@ fn bucket_of(bucket: &str) -> Result<Place, FilesError> {
     let prefix = prefix.map_err(|cause| FilesError::new("attachments.url: the prefix", cause))?;
     Ok(Place {
         store: Box::new(store),
+        folder: None,
         prefix,
         // S3 takes no smaller parts but the last; whole parts are held in memory, so few at once.
         part: 8 * 1024 * 1024,

@@ -15,6 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub struct Scanner {
     program: String,
     arguments: Vec<String>,
+    patience: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +35,11 @@ impl Scanner {
         if !arguments.iter().any(|argument| argument.contains("{}")) {
             arguments.push("{}".to_owned());
         }
-        Some(Self { program, arguments })
+        Some(Self {
+            program,
+            arguments,
+            patience: PATIENCE,
+        })
     }
 
     pub async fn look_at(&self, file: &Path) -> Verdict {
@@ -52,7 +57,7 @@ impl Scanner {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .kill_on_drop(true);
-        match tokio::time::timeout(PATIENCE, command.status()).await {
+        match tokio::time::timeout(self.patience, command.status()).await {
             Err(_) => Verdict::None(format!("{} took too long", self.program)),
             Ok(Err(cause)) => Verdict::None(format!("{}: {cause}", self.program)),
             Ok(Ok(status)) => match status.code() {
@@ -61,5 +66,47 @@ impl Scanner {
                 _ => Verdict::None(format!("{} ended with {status}", self.program)),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_gets_the_path_where_it_says_or_at_its_end() {
+        let words = |command: &str| Scanner::parse(command).map(|scanner| scanner.arguments);
+        assert_eq!(words("clamdscan"), Some(vec!["{}".to_owned()]));
+        assert_eq!(
+            words(" scan --file={}  -q "),
+            Some(vec!["--file={}".to_owned(), "-q".to_owned()])
+        );
+        assert_eq!(words("  "), None);
+    }
+
+    #[tokio::test]
+    async fn a_scanner_that_takes_too_long_has_not_said_anything_and_is_ended() {
+        let folder = std::env::temp_dir().join(format!("garth-scanner-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let (file, script) = (folder.join("file"), folder.join("script"));
+        std::fs::write(&script, "echo $$ > \"$1\"; exec sleep 60").expect("a script");
+        let mut scanner = Scanner::parse(&format!("sh {}", script.display())).expect("a command");
+        scanner.patience = Duration::from_millis(500);
+
+        let verdict = scanner.look_at(&file).await;
+
+        assert!(
+            matches!(&verdict, Verdict::None(why) if why.contains("too long")),
+            "{verdict:?}"
+        );
+        let process = std::fs::read_to_string(&file).expect("it was started");
+        let state = || std::fs::read_to_string(format!("/proc/{}/stat", process.trim()));
+        for _ in 0..100 {
+            if state().is_ok_and(|state| state.contains(") S ")) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+        assert!(state().map_or(true, |state| !state.contains(") S ")));
+        let _ = std::fs::remove_dir_all(&folder);
     }
 }

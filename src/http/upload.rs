@@ -1,5 +1,7 @@
 //! Receiving a file from a form: bounded in size and time, and never in memory whole.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -8,6 +10,7 @@ use bytes::Bytes;
 use futures_util::stream::{self, Stream};
 use http_body_util::BodyExt;
 use multer::{Field, Multipart};
+use tokio::sync::Mutex;
 
 use super::App;
 use super::extract::expected;
@@ -19,6 +22,8 @@ use crate::rules::error::{BodyFault, Error, FieldError, FilesFault, Result};
 
 /// What a form may have besides the file itself.
 const BESIDES: u64 = 1024 * 1024;
+/// How long the head of a part may be, or what stands before the first.
+const HEAD: u64 = 64 * 1024;
 /// How much more is read and thrown away, so that a client in the middle of sending gets to read its
 /// answer.
 const DRAINED: u64 = 16 * 1024 * 1024;
@@ -48,12 +53,11 @@ pub fn announced(headers: &HeaderMap) -> Announced {
     }
 }
 
-/// Reads the rest of a form whose file is not wanted.
+/// Reads a form whose file is not wanted.
 pub async fn throw_away(app: &App, headers: &HeaderMap, body: Body) {
-    let bytes = bounded(body, 0, app.options().body_timeout);
     if announced_length(headers).is_none_or(|length| length <= DRAINED) {
-        let mut bytes = std::pin::pin!(bytes);
-        while let Some(Ok(_)) = futures_util::StreamExt::next(&mut bytes).await {}
+        let mut source = Source::new(body, 0, app.options().body_timeout);
+        source.drain().await;
     }
 }
 
@@ -65,16 +69,22 @@ pub async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str)
     if announced_length(headers).is_some_and(|length| length > all + DRAINED) {
         return Err(too_large());
     }
-    let bytes = bounded(body, all, app.options().body_timeout);
+    let source = Source::new(body, all, app.options().body_timeout);
+    let unparsed = source.unparsed.clone();
+    let source = Arc::new(Mutex::new(source));
     let mut form = Form {
         app,
+        unparsed,
         most: most as u64,
         complaints: Vec::new(),
         file: None,
         files: 0,
         too_large: false,
     };
-    match tokio::time::timeout(ALTOGETHER, form.read(Multipart::new(bytes, boundary))).await {
+    let parts = Multipart::new(bytes_of(source.clone()), boundary);
+    let read = tokio::time::timeout(ALTOGETHER, form.read(parts)).await;
+    source.lock().await.drain().await;
+    match read {
         Ok(read) => read.map_err(|stopped| stopped.told(most))?,
         Err(_) => return Err(Error::Body(BodyFault::TooSlow)),
     }
@@ -86,6 +96,8 @@ pub async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str)
 
 struct Form<'a> {
     app: &'a App,
+    /// See [`Source`].
+    unparsed: Arc<AtomicU64>,
     most: u64,
     complaints: Vec<FieldError>,
     file: Option<(Option<FileName>, Spooled)>,
@@ -95,15 +107,23 @@ struct Form<'a> {
 
 impl Form<'_> {
     async fn read(&mut self, mut parts: Multipart<'static>) -> std::result::Result<(), Stopped> {
-        while let Some(part) = parts.next_field().await? {
+        while let Some(mut part) = parts.next_field().await? {
             if part.name() == Some(FILE) {
                 self.files += 1;
                 if self.files == 1 {
                     self.read_file(part).await?;
+                    continue;
                 }
             }
+            while self.next_of(&mut part).await?.is_some() {}
         }
         Ok(())
+    }
+
+    /// Some more of a part's content.
+    async fn next_of(&self, part: &mut Field<'static>) -> std::result::Result<Option<Bytes>, Stopped> {
+        self.unparsed.store(0, Ordering::Relaxed);
+        Ok(part.chunk().await?)
     }
 
     async fn read_file(&mut self, mut part: Field<'static>) -> std::result::Result<(), Stopped> {
@@ -115,7 +135,7 @@ impl Form<'_> {
             }
         };
         let mut spool = self.app.files().spool().await?;
-        while let Some(bytes) = part.chunk().await? {
+        while let Some(bytes) = self.next_of(&mut part).await? {
             self.too_large |= spool.size() + bytes.len() as u64 > self.most;
             if !self.too_large {
                 spool.write(&bytes).await?;
@@ -188,14 +208,17 @@ impl Stopped {
             Stopped::Files(cause) => return Error::Files(FilesFault::Storage(cause.to_string())),
             Stopped::Form(cause) => cause,
         };
-        if let multer::Error::StreamReadFailed(cause) = &cause {
-            match cause.downcast_ref::<Broken>() {
-                Some(Broken::TooMuch) => return Error::Body(BodyFault::FileTooLarge { most }),
-                Some(Broken::TooSlow) => return Error::Body(BodyFault::TooSlow),
-                Some(Broken::Off) | None => {}
-            }
-        }
-        let text = format!("This is not a whole form of multipart/form-data: {cause}");
+        let broken = match &cause {
+            multer::Error::StreamReadFailed(cause) => cause.downcast_ref::<Broken>(),
+            _ => None,
+        };
+        let why = match broken {
+            Some(Broken::TooMuch) => return Error::Body(BodyFault::FileTooLarge { most }),
+            Some(Broken::TooSlow) => return Error::Body(BodyFault::TooSlow),
+            Some(broken @ (Broken::Off | Broken::Pointless)) => broken.to_string(),
+            None => cause.to_string(),
+        };
+        let text = format!("This is not a whole form of multipart/form-data: {why}");
         Error::Body(BodyFault::Unreadable(Reason::new(Code::MultipartInvalid, text)))
     }
 }
@@ -208,33 +231,86 @@ enum Broken {
     TooSlow,
     #[error("it broke off")]
     Off,
+    #[error("there are more than {HEAD} bytes before a part's content")]
+    Pointless,
 }
 
 /// A body's bytes up to a size. What comes after that is read for a while, and then it is too much.
-fn bounded(
+struct Source {
     body: Body,
     most: u64,
     patience: Duration,
-) -> impl Stream<Item = std::result::Result<Bytes, Broken>> + Send + 'static {
-    stream::unfold(Some((body, 0)), move |state| async move {
-        let (mut body, mut seen) = state?;
+    seen: u64,
+    /// How much has come since a part was last found, or some of its content.
+    unparsed: Arc<AtomicU64>,
+    ended: bool,
+}
+
+impl Source {
+    fn new(body: Body, most: u64, patience: Duration) -> Self {
+        Self {
+            body,
+            most,
+            patience,
+            seen: 0,
+            unparsed: Arc::default(),
+            ended: false,
+        }
+    }
+
+    async fn next(&mut self) -> std::result::Result<Option<Bytes>, Broken> {
+        if self.ended {
+            return Ok(None);
+        }
         loop {
-            let frame = match tokio::time::timeout(patience, body.frame()).await {
-                Err(_) => return Some((Err(Broken::TooSlow), None)),
-                Ok(None) if seen > most => return Some((Err(Broken::TooMuch), None)),
-                Ok(None) => return None,
-                Ok(Some(Err(_))) => return Some((Err(Broken::Off), None)),
+            let frame = tokio::time::timeout(self.patience, self.body.frame()).await;
+            self.ended = !matches!(frame, Ok(Some(Ok(_))));
+            let frame = match frame {
+                Err(_) => return Err(Broken::TooSlow),
+                Ok(None) if self.seen > self.most => return Err(Broken::TooMuch),
+                Ok(None) => return Ok(None),
+                Ok(Some(Err(_))) => return Err(Broken::Off),
                 Ok(Some(Ok(frame))) => frame,
             };
             let Ok(bytes) = frame.into_data() else { continue };
-            seen += bytes.len() as u64;
-            if seen > most + DRAINED {
-                return Some((Err(Broken::TooMuch), None));
+            self.seen += bytes.len() as u64;
+            if self.seen > self.most + DRAINED {
+                self.ended = true;
+                return Err(Broken::TooMuch);
             }
-            if seen <= most {
-                return Some((Ok(bytes), Some((body, seen))));
+            if self.seen <= self.most {
+                return Ok(Some(bytes));
             }
         }
+    }
+
+    /// What is to be looked at for parts: never much of it before some was found.
+    async fn next_to_parse(&mut self) -> std::result::Result<Option<Bytes>, Broken> {
+        if self.unparsed.load(Ordering::Relaxed) > HEAD {
+            return Err(Broken::Pointless);
+        }
+        let bytes = self.next().await?;
+        let length = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+        self.unparsed.fetch_add(length, Ordering::Relaxed);
+        Ok(bytes)
+    }
+
+    /// Reads the rest and throws it away.
+    async fn drain(&mut self) {
+        self.most = 0;
+        let drained = async { while let Ok(Some(_)) = self.next().await {} };
+        let _ = tokio::time::timeout(ALTOGETHER, drained).await;
+    }
+}
+
+fn bytes_of(
+    source: Arc<Mutex<Source>>,
+) -> impl Stream<Item = std::result::Result<Bytes, Broken>> + Send + 'static {
+    stream::unfold(source, |source| async move {
+        // What came last is looked at first: whoever looks takes all that is there before.
+        tokio::task::yield_now().await;
+        let bytes = source.lock().await.next_to_parse().await;
+        bytes.transpose().map(|bytes| (bytes, source))
     })
 }
 

@@ -22,6 +22,8 @@ use crate::model::reason::Code;
 /// How long a connection may be silent between two requests.
 const IDLE: Duration = Duration::from_secs(75);
 const HTTP2: &[u8] = b"PRI * HTTP/2";
+/// How much is read at once. Whoever reads more makes room for more, and keeps it on every connection.
+const SOME: usize = 32 * 1024;
 
 /// What the two ends of a connection tell each other: the wire, and those who answer requests.
 #[derive(Default)]
@@ -85,6 +87,18 @@ impl Wire {
             deadline: Box::pin(sleep(IDLE)),
             own: Vec::new(),
         }
+    }
+
+    fn read_some(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let stream = Pin::new(&mut self.stream);
+        if buffer.remaining() <= SOME {
+            return stream.poll_read(cx, buffer);
+        }
+        let mut some = ReadBuf::new(buffer.initialize_unfilled_to(SOME));
+        ready!(stream.poll_read(cx, &mut some))?;
+        let read = some.filled().len();
+        buffer.advance(read);
+        Poll::Ready(Ok(()))
     }
 
     fn look(&mut self) {
@@ -193,7 +207,7 @@ impl AsyncRead for Wire {
         let wire = self.get_mut();
         wire.look();
         let before = buffer.filled().len();
-        match Pin::new(&mut wire.stream).poll_read(cx, buffer) {
+        match wire.read_some(cx, buffer) {
             // The end of the stream, as if the client had closed it.
             Poll::Pending if wire.is_too_late(cx) && wire.phase == Phase::Idle => Poll::Ready(Ok(())),
             Poll::Pending if wire.is_too_late(cx) => {

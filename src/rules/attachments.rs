@@ -4,7 +4,7 @@
 //! whole; what never became one is swept. Nothing here touches bytes.
 
 use super::caller::Caller;
-use super::error::{BodyFault, Error, FieldError, Result};
+use super::error::{BodyFault, Error, FieldError, FilesFault, Result};
 use super::lists::ListRequest;
 use super::request::{Expected, unchanged};
 use super::tickets::{self, Doing, Party, act, remember};
@@ -73,6 +73,10 @@ pub fn create(
     let mut ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
     unchanged(announced.expected.as_ref(), &ticket)?;
     refuse_more(tx, &ticket)?;
+    if !store::attachments::forget_upload(tx, &new.key)? {
+        let swept = "it took so long that its bytes were taken for abandoned";
+        return Err(Error::Files(FilesFault::Storage(swept.to_owned())));
+    }
     let attachment = store::attachments::insert(tx, ticket.id, caller.username(), new)?;
     let details = NewHistory {
         after: Some(new.name.as_str().to_owned()),
@@ -93,6 +97,12 @@ pub fn record_refused(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, name:
         ..NewHistory::default()
     };
     remember(tx, &ticket, &Party::of(caller), Step::AttachmentRefused, &details)
+}
+
+/// Keys of bytes that never became an attachment. Only as long as nobody uploads: then all of them were
+/// left behind by an earlier run.
+pub fn left_behind(tx: &mut ReadTx) -> Result<Vec<String>> {
+    Ok(store::attachments::uploads(tx)?)
 }
 
 /// Keys of bytes that were begun so many seconds ago or longer and never became an attachment.

@@ -38,7 +38,7 @@ pub fn find(tx: &mut ReadTx, ticket: TicketId, id: AttachmentId) -> Result<Optio
     tx.find(&sql, args![id, ticket])?.as_mut().map(read).transpose()
 }
 
-/// Makes a file that was being uploaded part of a ticket.
+/// Makes a file part of a ticket.
 pub fn insert(
     tx: &mut WriteTx,
     ticket: TicketId,
@@ -46,7 +46,6 @@ pub fn insert(
     new: &NewAttachment,
 ) -> Result<Attachment, StoreError> {
     let now = tx.now();
-    forget_upload(tx, &new.key)?;
     let sql = format!(
         "INSERT INTO attachment (ticket, name, size, sha256, file_key, created, created_by)
          VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING {COLUMNS}"
@@ -74,6 +73,12 @@ pub fn begin_upload(tx: &mut WriteTx, key: &str) -> Result<(), StoreError> {
 /// Whether there was such an upload to forget.
 pub fn forget_upload(tx: &mut WriteTx, key: &str) -> Result<bool, StoreError> {
     Ok(tx.execute("DELETE FROM upload WHERE file_key = $1", args![key])? > 0)
+}
+
+/// The keys of all uploads that have not become attachments.
+pub fn uploads(tx: &mut ReadTx) -> Result<Vec<String>, StoreError> {
+    let rows = tx.all("SELECT file_key FROM upload ORDER BY begun", args![])?;
+    rows.into_iter().map(|mut row| row.take()).collect()
 }
 
 /// The keys of uploads that began before a time and have not become attachments.

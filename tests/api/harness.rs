@@ -1,10 +1,11 @@
 //! A server of one's own for each test, and users who talk to it.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,8 +22,9 @@ use garth::model::user::{Email, NewUser, Username};
 use garth::rules::{self, Error, grants::Grant};
 use garth::store::world::{Chance, Clock};
 use garth::store::{Store, World};
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::{Bytes, Frame, Incoming};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::TokioExecutor;
@@ -30,6 +32,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use crate::kept::{Kept, place_of};
 use crate::promise;
 
 /// When every test begins.
@@ -40,7 +43,9 @@ pub struct TestApp {
     pub store: Store,
     /// The account of users who were not put elsewhere.
     pub account: AccountId,
-    client: Client<HttpConnector, Full<Bytes>>,
+    /// What lies where attachments are kept.
+    pub kept: Kept,
+    client: Client<HttpConnector, UnsyncBoxBody<Bytes, Infallible>>,
     stop: watch::Sender<bool>,
     folder: PathBuf,
 }
@@ -74,7 +79,7 @@ impl TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let (stop, stopping) = watch::channel(false);
-        let place = std::env::var("GARTH_TEST_ATTACHMENTS").ok();
+        let place = place_of(&format!("api-{}-{number}", std::process::id()));
         let files = Files::open(place.as_deref(), &folder).expect("a place for files");
         let app = App::new(store.clone(), files, options, stopping.clone());
         tokio::spawn(server::serve(listener, app, stopping));
@@ -83,10 +88,16 @@ impl TestApp {
             address,
             store,
             account,
+            kept: Kept::new(place, &folder),
             client,
             stop,
             folder,
         }
+    }
+
+    /// Where the store is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// A user of the test's account, unrestricted unless something `may` be done.
@@ -258,6 +269,7 @@ impl User<'_> {
             path: path.to_owned(),
             headers,
             body: Bytes::new(),
+            chunked: false,
         }
     }
 
@@ -333,6 +345,7 @@ pub struct Call<'a> {
     path: String,
     headers: Vec<(String, String)>,
     body: Bytes,
+    chunked: bool,
 }
 
 impl<'a> Call<'a> {
@@ -371,6 +384,12 @@ impl<'a> Call<'a> {
         self
     }
 
+    /// Does not say beforehand how long the body is.
+    pub fn chunked(mut self) -> Self {
+        self.chunked = true;
+        self
+    }
+
     /// The answer's head, with its body still to come; nothing is checked.
     pub async fn send(&self) -> Response<Incoming> {
         let path = match self.path.starts_with("/v4") || self.path.starts_with("//") {
@@ -382,7 +401,17 @@ impl<'a> Call<'a> {
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        let request = request.body(Full::new(self.body.clone())).expect("a request");
+        let body = match self.chunked {
+            false => Full::new(self.body.clone()).boxed_unsync(),
+            true => {
+                let body = self.body.clone();
+                let pieces = (0..body.len()).step_by(10_000);
+                let piece = move |from: usize| body.slice(from..body.len().min(from + 10_000));
+                let frames = pieces.map(move |from| Ok(Frame::data(piece(from))));
+                StreamBody::new(futures_util::stream::iter(frames)).boxed_unsync()
+            }
+        };
+        let request = request.body(body).expect("a request");
         self.user
             .app
             .client

@@ -3,16 +3,20 @@
 //! Every answer a test sees is held to `openapi.yaml`, and so is every request that was accepted.
 
 mod harness;
+#[path = "../s3/kept.rs"]
+mod kept;
 mod promise;
 
 mod access;
 mod accounts;
+mod attachments;
 mod conditional;
 mod configs;
 mod desk;
 mod docs;
 mod events;
 mod filters;
+mod hostile;
 mod images;
 mod instances;
 mod interfaces;
@@ -28,5 +32,6 @@ mod subnets;
 mod tables;
 mod ticket_races;
 mod tickets;
+mod uploads;
 mod vpc_ips;
 mod vpcs;

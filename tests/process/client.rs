@@ -70,14 +70,20 @@ impl Client {
 
     /// An error leaves it open whether the request was carried out.
     pub fn try_send(&mut self, method: &str, path: &str, body: Option<&Value>) -> io::Result<Reply> {
+        let body = body.map(Value::to_string).unwrap_or_default();
+        self.try_send_bytes(method, path, "application/json", body.as_bytes())
+    }
+
+    /// The same with a body of any type.
+    pub fn try_send_bytes(&mut self, method: &str, path: &str, kind: &str, body: &[u8]) -> io::Result<Reply> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => Connection::open(self.address)?,
         };
-        let body = body.map(Value::to_string).unwrap_or_default();
         let length = body.len();
-        let extra = format!("content-length: {length}\r\ncontent-type: application/json\r\n");
-        connection.send(format!("{}{body}", self.head(method, path, &extra)))?;
+        let extra = format!("content-length: {length}\r\ncontent-type: {kind}\r\n");
+        connection.send(self.head(method, path, &extra))?;
+        connection.send(body)?;
         let reply = connection.reply_to(method)?;
         if reply.header("connection") != Some("close") {
             self.connection = Some(connection);

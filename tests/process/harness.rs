@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::client::{Client, Stream};
 use crate::connection::{number, text};
+use crate::kept::{Kept, place_of};
 use crate::process::{Ended, Process, eventually};
 
 /// The token that the first user of every test's store has.
@@ -17,6 +18,8 @@ pub const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456
 pub struct Folder {
     root: PathBuf,
     data: PathBuf,
+    /// Where attachments are kept, if not in the data folder.
+    attachments: Option<String>,
 }
 
 impl Folder {
@@ -30,7 +33,12 @@ impl Folder {
         let _ = std::fs::remove_dir_all(&root);
         std::fs::create_dir_all(&root).expect("a temporary folder can be made");
         let data = root.join(data);
-        Self { root, data }
+        let attachments = place_of(&format!("{}-{test}", std::process::id()));
+        Self {
+            root,
+            data,
+            attachments,
+        }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -40,6 +48,11 @@ impl Folder {
     /// Where the store is.
     pub fn data(&self) -> &Path {
         &self.data
+    }
+
+    /// What lies where attachments are kept.
+    pub fn kept(&self) -> Kept {
+        Kept::new(self.attachments.clone(), &self.data)
     }
 
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -66,6 +79,9 @@ impl Folder {
         let mut command = self.garth("serve");
         command.env("GARTH_LISTEN", "127.0.0.1:0");
         command.env("GARTH_BOOTSTRAP_TOKEN", TOKEN);
+        if let Some(attachments) = &self.attachments {
+            command.args(["--attachments", attachments]);
+        }
         command
     }
 

@@ -6,6 +6,8 @@
 
 #![forbid(unsafe_code)]
 
+mod attachments;
+mod away;
 mod beside;
 mod bootstrap;
 mod client;
@@ -15,13 +17,19 @@ mod crash;
 mod desk;
 mod fsync;
 mod harness;
+#[path = "../s3/kept.rs"]
+mod kept;
 mod ledger;
 mod limits;
 mod process;
 mod profiles;
+mod proxy;
+mod scanning;
 mod secrets;
 mod settings;
 mod slow;
 mod stopping;
+mod storm;
+mod uploads;
 mod wire;
 mod wrong_settings;

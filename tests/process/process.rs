@@ -67,6 +67,10 @@ impl Process {
         ended.is_none()
     }
 
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it has written to its standard output so far.
     pub fn printed(&self) -> String {
         self.stdout.so_far()
