@@ -196,6 +196,9 @@ async fn list(store: &Opened, output: Output, queue: Queue) -> anyhow::Result<()
         .iter()
         .map(|ticket| Shown { ticket, now }.row())
         .collect();
+    if found.pages() > 1 {
+        eprintln!("page {} of {}; --page shows another", queue.page, found.pages());
+    }
     if output.json {
         let views: Vec<_> = found.items.iter().map(DeskTicketView::new).collect();
         return output.many(&views, &[], |_| Vec::new());
@@ -210,11 +213,7 @@ async fn list(store: &Opened, output: Output, queue: Queue) -> anyhow::Result<()
         "ABOUT",
         "SUMMARY",
     ];
-    output.many(&views, &head, Clone::clone)?;
-    if found.pages() > 1 {
-        eprintln!("page {} of {}; --page shows another", queue.page, found.pages());
-    }
-    Ok(())
+    output.many(&views, &head, Clone::clone)
 }
 
 fn filter(queue: &Queue) -> Input {
@@ -253,10 +252,7 @@ impl Shown<'_> {
             ticket.id.to_string(),
             ticket.status.word().to_owned(),
             desk.priority.word().to_owned(),
-            match desk.company.as_str() {
-                "" => ticket.account.to_string(),
-                company => format!("{} ({company})", ticket.account),
-            },
+            account_written(desk),
             age(self.now, ticket.opened),
             desk.claim
                 .as_ref()
@@ -266,6 +262,13 @@ impl Shown<'_> {
             }),
             ticket.summary.as_str().to_owned(),
         ]
+    }
+}
+
+fn account_written(desk: &DeskTicket) -> String {
+    match desk.company.as_str() {
+        "" => desk.ticket.account.to_string(),
+        company => format!("{} ({company})", desk.ticket.account),
     }
 }
 
@@ -315,13 +318,12 @@ fn written(desk: &DeskTicket, history: &[History]) -> String {
     let mut lines = vec![
         format!("#{} {}", ticket.id, ticket.summary.as_str()),
         format!(
-            "{}, {} priority, opened {} by {} of account {} {}",
+            "{}, {} priority, opened {} by {} of account {}",
             ticket.status.word(),
             desk.priority.word(),
             ticket.opened,
             ticket.opened_by,
-            ticket.account,
-            desk.company
+            account_written(desk)
         ),
     ];
     lines.extend(

@@ -10,6 +10,7 @@ use crate::model::plan::{self, Plan, Price};
 use crate::model::policy::{Policy, Quota, Support};
 use crate::model::region::{self, Region};
 use crate::model::time::Time;
+use crate::model::user::Email;
 
 /// What the rules need to know of the settings.
 pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
@@ -92,9 +93,14 @@ fn support_of(settings: &Settings) -> anyhow::Result<Support> {
     let (desk, attachments, provider) = (&settings.desk, &settings.attachments, &settings.provider);
     let name = provider.name.clone().unwrap_or_else(|| "Support".to_owned());
     ensure!(
-        (1..=64).contains(&name.chars().count()) && !name.chars().any(char::is_control),
-        "provider.name: must be 1 to 64 characters on one line"
+        (1..=64).contains(&name.chars().count())
+            && !name.chars().any(char::is_control)
+            && !name.trim().is_empty(),
+        "provider.name: must be 1 to 64 characters on one line, not only blanks"
     );
+    if let Some(email) = provider.email.as_deref().filter(|email| !email.is_empty()) {
+        parse_with(Email::parse)(email).map_err(|why| anyhow::anyhow!("provider.email: {email}: {why}"))?;
+    }
     let max_bytes = attachments.max_bytes.unwrap_or(5 * 1024 * 1024);
     ensure!(
         (1..=MOST_BYTES).contains(&max_bytes),

@@ -21,12 +21,14 @@ pub struct Place {
 pub fn find(url: Option<&str>, data: &Path) -> Result<Place, FilesError> {
     match url.map(|url| (url, url.split_once("://"))) {
         None => folder(&data.join("attachments")),
-        Some((_, Some(("s3", bucket)))) => bucket_of(bucket),
-        Some((_, Some(("file", path)))) => folder(&PathBuf::from(path)),
+        Some((_, Some(("s3", bucket)))) if !bucket.starts_with('/') && !bucket.is_empty() => {
+            bucket_of(bucket)
+        }
+        Some((_, Some(("file", path)))) if path.starts_with('/') => folder(&PathBuf::from(path)),
         Some((path, None)) if !path.is_empty() => folder(&PathBuf::from(path)),
         Some((url, _)) => Err(FilesError::new(
             "attachments.url",
-            format!("{url:?} is neither a folder nor s3://bucket/prefix"),
+            format!("{url:?} is neither a folder, nor file:///folder, nor s3://bucket/prefix"),
         )),
     }
 }

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use serde::Serialize;
 
@@ -161,6 +161,13 @@ async fn discard(app: &App, key: String) {
             }
         }
     }
+}
+
+/// Whether whoever asks has these bytes already.
+pub fn is_known(headers: &HeaderMap, attachment: &Attachment) -> bool {
+    let known = headers.get(header::IF_NONE_MATCH);
+    let known = known.and_then(|known| known.to_str().ok()).unwrap_or_default();
+    known.contains(&attachment.sha256) || known.trim() == "*"
 }
 
 /// The bytes of an attachment, for keeping and not for showing.

@@ -43,8 +43,11 @@ pub fn announced(headers: &HeaderMap) -> Announced {
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok());
     let boundary = multer::parse_boundary(sent.unwrap_or_default()).map_err(|_| {
-        let sent = sent.map_or("nothing", |sent| sent.split(';').next().unwrap_or_default());
-        let sent = sent.trim().to_owned();
+        let kind = sent.map_or("nothing", |sent| sent.split(';').next().unwrap_or_default());
+        let sent = match kind.trim() {
+            "multipart/form-data" => "multipart/form-data without a boundary".to_owned(),
+            other => other.to_owned(),
+        };
         BodyFault::NotMultipart { sent }
     });
     Announced {
@@ -85,7 +88,14 @@ pub async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str)
     let read = tokio::time::timeout(ALTOGETHER, form.read(parts)).await;
     source.lock().await.drain().await;
     match read {
-        Ok(read) => read.map_err(|stopped| stopped.told(most))?,
+        Ok(read) => read.map_err(|stopped| match stopped.told() {
+            // It is the file that is too large, or something beside it.
+            Error::Body(BodyFault::TooLarge { .. }) if form.too_large => too_large(),
+            Error::Body(BodyFault::TooLarge { .. }) => {
+                Error::Body(BodyFault::TooLarge { most: all as usize })
+            }
+            other => other,
+        })?,
         Err(_) => return Err(Error::Body(BodyFault::TooSlow)),
     }
     match form.too_large {
@@ -203,7 +213,7 @@ impl From<FilesError> for Stopped {
 }
 
 impl Stopped {
-    fn told(self, most: i64) -> Error {
+    fn told(self) -> Error {
         let cause = match self {
             Stopped::Files(cause) => return Error::Files(FilesFault::Storage(cause.to_string())),
             Stopped::Form(cause) => cause,
@@ -213,7 +223,7 @@ impl Stopped {
             _ => None,
         };
         let why = match broken {
-            Some(Broken::TooMuch) => return Error::Body(BodyFault::FileTooLarge { most }),
+            Some(Broken::TooMuch) => return Error::Body(BodyFault::TooLarge { most: 0 }),
             Some(Broken::TooSlow) => return Error::Body(BodyFault::TooSlow),
             Some(broken @ (Broken::Off | Broken::Pointless)) => broken.to_string(),
             None => cause.to_string(),

@@ -39,6 +39,10 @@ impl Template {
         ReplyText::parse(raw)?;
         let unknown = |name: &&str| !PLACEHOLDERS.contains(&name.trim());
         match names(raw).find(unknown) {
+            None if raw.matches("{{").count() > names(raw).count() => {
+                let text = "There is a {{ without its }}";
+                Err(vec![Reason::new(Code::PlaceholderUnknown, text)])
+            }
             None => Ok(Self(raw.to_owned())),
             Some(name) => {
                 let text = format!(
@@ -94,13 +98,14 @@ mod tests {
 
     #[test]
     fn places_are_filled_in_once_and_unknown_ones_are_refused() {
-        let template = Template::parse("Hello {{customer.username}}, about {{ ticket.id }}: {{").unwrap();
+        let template = Template::parse("Hello {{customer.username}}, about {{ ticket.id }}: {").unwrap();
         let filled = template.fill(|name| format!("<{name} {{{{ticket.id}}}}>"));
         assert_eq!(
             filled,
-            "Hello <customer.username {{ticket.id}}>, about <ticket.id {{ticket.id}}>: {{"
+            "Hello <customer.username {{ticket.id}}>, about <ticket.id {{ticket.id}}>: {"
         );
         assert!(Template::parse("Hello {{name}}").is_err());
+        assert!(Template::parse("Hello {{ticket.id").is_err());
         assert!(Template::parse("  ").is_err());
     }
 }

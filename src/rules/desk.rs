@@ -6,7 +6,7 @@ use super::form::Form;
 use super::lists::ListRequest;
 use super::request::Request;
 use super::subjects::{self, Eyes};
-use super::tickets::{Doing, Party, act, begin, remember};
+use super::tickets::{Doing, Party, act, begin, refuse_unless_allowed, remember};
 use super::transitions::Act;
 use super::{canned_replies, replies};
 use crate::model::attachment::Attachment;
@@ -67,8 +67,14 @@ pub fn view(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {
 pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
-    let closable = form.truth("closable");
+    // What is sent back as it was is not changed.
+    let closable = form
+        .truth("closable")
+        .filter(|closable| *closable != desk.ticket.closable());
     let priority = form.optional("priority", Priority::parse);
+    if closable.is_some() {
+        refuse_unless_allowed(tx, &mut form, &desk.ticket, Act::SetClosable);
+    }
     form.finish(|| Some(()))?;
 
     let party = party(tx, agent);
@@ -79,7 +85,7 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
             .to(&closable.to_string());
         act(tx, &mut desk.ticket, &party, setting)?;
     }
-    if let Some(priority) = priority {
+    if let Some(priority) = priority.filter(|priority| *priority != desk.priority) {
         store::desk::set_priority(tx, id, priority)?;
         let details = NewHistory {
             before: Some(desk.priority.word().to_owned()),
@@ -144,8 +150,10 @@ pub fn reply(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
     let canned = form.integer("canned_reply_id");
     let description = match canned {
         Some(canned) => filled(tx, agent, &desk, &mut form, CannedReplyId(canned))?,
+        None if form.has("canned_reply_id") => form.optional("description", ReplyText::parse),
         None => form.required("description", ReplyText::parse),
     };
+    refuse_unless_allowed(tx, &mut form, &desk.ticket, Act::StaffReply);
     let description = form.finish(|| description)?;
     let party = party(tx, agent);
     replies::add(tx, &mut desk.ticket, &party, Act::StaffReply, &description)
@@ -189,6 +197,12 @@ pub fn attachments(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<
     load(tx, id)?;
     let wanted = list.read(tx.policy(), &store::attachments::FIELDS)?;
     Ok(store::attachments::list(tx, id, &wanted)?)
+}
+
+/// A file, for whoever only asks about it.
+pub fn attachment(tx: &mut ReadTx, id: TicketId, file: AttachmentId) -> Result<Attachment> {
+    load(tx, id)?;
+    store::attachments::find(tx, id, file)?.ok_or(Error::NotFound)
 }
 
 /// A file that one of the staff is about to read, which goes into the history.

@@ -26,6 +26,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, request: &Req
     request.unchanged(&ticket)?;
     let mut form = request.form()?;
     let description = form.required("description", ReplyText::parse);
+    tickets::refuse_unless_allowed(tx, &mut form, &ticket, Act::CustomerReply);
     let description = form.finish(|| description)?;
     add(
         tx,

@@ -6,6 +6,7 @@
 use super::caller::Caller;
 use super::error::{Error, FieldError, Result};
 use super::events::{self, Author};
+use super::form::Form;
 use super::lists::ListRequest;
 use super::request::Request;
 use super::subjects::{self, Eyes};
@@ -152,6 +153,13 @@ impl Doing {
     pub fn told_as(mut self, action: Action) -> Self {
         self.action = action;
         self
+    }
+}
+
+/// Complains if the ticket's state does not allow an act, beside whatever else is wrong with a request.
+pub fn refuse_unless_allowed(tx: &ReadTx, form: &mut Form, ticket: &Ticket, act: Act) {
+    if let Err(reason) = transitions::after(ticket, act, tx.now(), &tx.policy().support) {
+        form.refuse_whole(reason);
     }
 }
 

@@ -8,10 +8,14 @@ use crate::store::{self, ReadTx, WriteTx};
 pub fn create(tx: &mut WriteTx, new: &NewUser) -> Result<User> {
     if let Some(account) = new.account {
         store::accounts::find(tx, account)?.ok_or(Error::NotFound)?;
+        // Tenants know the staff by this name only, so none of them may bear it.
+        let provider = &tx.policy().support.provider;
+        if new.username.as_str().eq_ignore_ascii_case(provider) {
+            return Err(taken());
+        }
     }
     if store::users::exists(tx, &new.username)? {
-        let reason = Reason::new(Code::UsernameTaken, "Username is taken");
-        return Err(Error::Refused(vec![FieldError::on("username", reason)]));
+        return Err(taken());
     }
     store::users::insert(tx, new)?;
     load(tx, new.username.as_str())
@@ -19,4 +23,9 @@ pub fn create(tx: &mut WriteTx, new: &NewUser) -> Result<User> {
 
 pub fn load(tx: &mut ReadTx, username: &str) -> Result<User> {
     store::users::find(tx, username)?.ok_or(Error::NotFound)
+}
+
+fn taken() -> Error {
+    let reason = Reason::new(Code::UsernameTaken, "Username is taken");
+    Error::Refused(vec![FieldError::on("username", reason)])
 }

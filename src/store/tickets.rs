@@ -20,7 +20,7 @@ pub(super) const COLUMNS: &str = "t.id, t.account, t.summary, t.description, t.s
 pub(super) const ORDER: &str = "t.is_closed ASC, t.id DESC";
 pub(super) const CLOSABLE: &str = "CASE WHEN t.closable <> 0 AND t.is_closed = 0 THEN 1 ELSE 0 END";
 
-pub static FIELDS: [Field; 11] = [
+pub static FIELDS: [Field; 12] = [
     Field::new("id", Kind::Integer, "t.id"),
     Field::new("summary", Kind::Text, "t.summary"),
     Field::new("status", Kind::Text, "t.status"),
@@ -30,6 +30,8 @@ pub static FIELDS: [Field; 11] = [
     Field::new("opened_by", Kind::Text, "t.opened_by"),
     Field::new("updated", Kind::Time, "t.updated"),
     Field::new("updated_by", Kind::Text, "t.updated_by"),
+    // A published client orders by it; no ticket has one.
+    Field::new("severity", Kind::Integer, "CAST(NULL AS BIGINT)"),
     Field::new("entity.id", Kind::Integer, "t.entity_id"),
     Field::new("entity.type", Kind::Text, "t.entity_kind").synonyms(&[("compute", "linode")]),
 ];

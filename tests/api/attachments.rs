@@ -365,6 +365,13 @@ async fn each_download_by_the_staff_is_in_the_history_and_changes_nothing_else()
     );
     assert_eq!(ada.events().await, events);
     assert_eq!(agent.get("/desk/tickets/1/attachments/2").await.status, 404);
+    // Whoever gets no bytes has read none.
+    let file = "/desk/tickets/1/attachments/1";
+    assert_eq!(agent.call(Method::HEAD, file).await.status, 200);
+    let known = agent
+        .call(Method::GET, file)
+        .header("if-none-match", own.header("etag"));
+    assert_eq!(known.await.status, 304);
     assert_eq!(steps(&agent).await.len(), 3);
 }
 

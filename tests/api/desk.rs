@@ -180,6 +180,53 @@ async fn the_staff_close_and_reopen_and_closable_is_as_before() {
 }
 
 #[tokio::test]
+async fn what_is_sent_back_as_it_was_changes_nothing_and_tells_nobody() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.opens_ticket("Help").await;
+    let sam = app.user("sam").staff().await;
+    for close in [false, true] {
+        if close {
+            post(&sam, "/desk/tickets/1/close").await;
+        }
+        let (ticket, events) = (sam.get("/desk/tickets/1").await, ada.events().await);
+        app.advance(5);
+
+        let same = sam.put("/desk/tickets/1", ticket.json()).await;
+
+        assert_eq!(
+            (same.json(), same.header("etag")),
+            (ticket.json(), ticket.header("etag"))
+        );
+        assert_eq!(ada.events().await, events);
+    }
+}
+
+#[tokio::test]
+async fn the_state_is_told_beside_what_else_is_wrong() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.opens_ticket("Help").await;
+    post(&ada, "/support/tickets/1/close").await;
+    let sam = app.user("sam").staff().await;
+    let nothing = || json!({"description": ""});
+    let errors = ["description too_short", "- ticket_closed"];
+    assert_eq!(
+        ada.post("/support/tickets/1/replies", nothing()).await.errors(),
+        errors
+    );
+    assert_eq!(
+        sam.post("/desk/tickets/1/replies", nothing()).await.errors(),
+        errors
+    );
+    let wrong = json!({"closable": true, "priority": "bogus"});
+    assert_eq!(
+        sam.put("/desk/tickets/1", wrong).await.errors(),
+        ["priority choice_invalid", "- ticket_closed"]
+    );
+}
+
+#[tokio::test]
 async fn a_priority_is_the_staffs_own_business() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;

@@ -450,7 +450,7 @@ async fn a_form_without_an_end_is_told_so() {
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
     let part = "--edge\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\nx\r\n";
-    let (none, much) = ((400, "- multipart_invalid"), (413, "file file_too_large"));
+    let (none, much) = ((400, "- multipart_invalid"), (413, "- body_too_large"));
     let head = b"--edge\r\nX-Long: ".to_vec();
     let endless: [(&str, Vec<u8>, (u16, &str)); 4] = [
         ("preamble", b"preamble ".repeat(1_500_000), none),
