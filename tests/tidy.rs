@@ -113,11 +113,16 @@ fn only_the_engine_knows_which_database_it_is() {
         "AUTOINCREMENT",
         "sqlite_",
         "BEGIN IMMEDIATE",
+        "tokio_postgres",
+        "pg_",
+        "ISOLATION LEVEL",
+        "FOR UPDATE",
+        "NOTIFY",
+        "::regclass",
     ];
-    assert_none(
-        "dialect is in the engine's file",
-        lines_with("", &dialect, &["store/sqlite.rs"]),
-    );
+    let found = lines_with("", &dialect, &["store/sqlite.rs"]).into_iter();
+    let found = found.filter(|line| !line.starts_with("store/postgres/"));
+    assert_none("dialect is in the engines' files", found.collect());
 }
 
 #[test]

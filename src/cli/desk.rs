@@ -197,7 +197,8 @@ async fn list(store: &Opened, output: Output, queue: Queue) -> anyhow::Result<()
         .map(|ticket| Shown { ticket, now }.row())
         .collect();
     if found.pages() > 1 {
-        eprintln!("page {} of {}; --page shows another", queue.page, found.pages());
+        let text = format!("page {} of {}; --page shows another", queue.page, found.pages());
+        output.aside(&text)?;
     }
     if output.json {
         let views: Vec<_> = found.items.iter().map(DeskTicketView::new).collect();

@@ -1,9 +1,11 @@
 //! How it is run: one binary, `garth`.
 //!
-//! Every command finds the store by the same three options, and may work on it while a server
+//! Every command finds the store by the same options, and may work on it while a server
 //! runs: what it changes takes effect there at once.
 
 mod account;
+mod copy;
+mod database;
 mod desk;
 mod entity;
 mod output;
@@ -56,6 +58,8 @@ enum Command {
     /// Name what accounts have in other services
     #[command(subcommand)]
     Entity(entity::Command),
+    /// Copy a whole store into a new one, from a folder to a database or back
+    Copy(copy::Copy),
     /// Print the interface's description (OpenAPI 3.1, JSON)
     Openapi,
 }
@@ -73,6 +77,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Token(command) => token::run(&cli.place, output, command).await,
             Command::Desk(desk) => desk::run(&cli.place, output, desk).await,
             Command::Entity(command) => entity::run(&cli.place, output, command).await,
+            Command::Copy(wish) => copy::run(&cli.place, output, wish).await,
             Command::Openapi => output.text(crate::http::openapi_json()),
         }
     })

@@ -16,6 +16,11 @@ impl Output {
         writeln!(std::io::stdout(), "{text}").context("writing the output")
     }
 
+    /// Something to know that is not what was asked for.
+    pub fn aside(self, text: &str) -> anyhow::Result<()> {
+        writeln!(std::io::stderr(), "{text}").context("writing the output")
+    }
+
     /// One thing: as JSON, or as a sentence.
     pub fn one(self, view: &impl Serialize, sentence: &str) -> anyhow::Result<()> {
         match self.json {

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 
+use super::database::DatabaseArgs;
 use super::policy::policy_of;
 use super::settings::Settings;
 use super::wake;
 use crate::rules::{Error, Result};
 use crate::store::world::{Chance, Clock};
-use crate::store::{ReadTx, Store, World, WriteTx};
+use crate::store::{Database, ReadTx, Store, World, WriteTx};
 
 #[derive(Args, Clone, Debug)]
 pub struct Place {
@@ -33,6 +34,9 @@ pub struct Place {
         help_heading = "Store"
     )]
     pub config: Option<PathBuf>,
+
+    #[command(flatten)]
+    database: DatabaseArgs,
 }
 
 impl Place {
@@ -54,9 +58,24 @@ impl Place {
         folder.unwrap_or_else(|| PathBuf::from("./garth-data"))
     }
 
+    /// The database that holds the store instead of the folder, if there is one.
+    pub fn database(&self, file: &Settings) -> anyhow::Result<Option<Database>> {
+        self.database.find(self.data.is_some(), file)
+    }
+
     /// Opens the store for a command that is not the server.
     pub fn open(&self) -> anyhow::Result<Opened> {
         let settings = Settings::from_environment()?.or(self.file()?);
+        let policy = policy_of(&settings)?;
+        let world = World {
+            clock: Clock::System,
+            chance: Chance::System,
+            policy,
+        };
+        if let Some(database) = self.database(&settings)? {
+            let store = open_shared(&database, world)?;
+            return Ok(Opened { store, folder: None });
+        }
         let folder = self.folder(&settings);
         if !folder.join("garth.db").exists() {
             bail!(
@@ -64,21 +83,22 @@ impl Place {
                 folder.display()
             );
         }
-        let policy = policy_of(&settings)?;
-        let world = World {
-            clock: Clock::System,
-            chance: Chance::System,
-            policy,
-        };
         let store = Store::open_embedded(&folder, world)?;
+        let folder = Some(folder);
         Ok(Opened { store, folder })
     }
+}
+
+pub fn open_shared(database: &Database, world: World) -> anyhow::Result<Store> {
+    let opened = Store::open_shared(database, world);
+    opened.with_context(|| format!("opening the store at {}", database.shown()))
 }
 
 /// A store opened beside a server that may be running.
 pub struct Opened {
     store: Store,
-    folder: PathBuf,
+    /// Where a server beside it is to be woken; nodes of a database wake each other.
+    folder: Option<PathBuf>,
 }
 
 impl Opened {
@@ -94,7 +114,9 @@ impl Opened {
         work: impl FnMut(&mut WriteTx) -> Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
         let made = self.store.write(work).await.map_err(in_words)?;
-        wake::poke(&self.folder);
+        if let Some(folder) = &self.folder {
+            wake::poke(folder);
+        }
         Ok(made)
     }
 

@@ -16,7 +16,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use super::place::{Place, in_words, lock_file};
+use super::place::{Place, in_words, lock_file, open_shared};
 use super::policy::policy_of;
 use super::settings::{LogFormat, Names, Profile, Settings};
 use super::wake;
@@ -31,8 +31,10 @@ use crate::store::world::{Chance, Clock};
 use crate::store::{Store, World};
 
 const SWEEP_EVERY: Duration = Duration::from_secs(3600);
-/// After how many seconds an upload cannot be going on any more.
-const ABANDONED: i64 = 3600;
+/// After this time an upload cannot be going on any more.
+const ABANDONED: Duration = Duration::from_secs(3600);
+/// Between two looks at what is due.
+const SHORTEST: Duration = Duration::from_millis(10);
 
 pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     let mut settings = settings;
@@ -45,16 +47,24 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     let given = bootstrap_token()?;
 
     let policy = policy_of(&settings)?;
-    // Before the store is opened: a server that may not run here must not change its tables either.
-    let _lock = lock(&folder)?;
+    let database = place.database(&settings)?;
+    // Before the store is opened: a server that may not run here must not change its tables either. A
+    // database is there for many.
+    let _lock = match &database {
+        None => Some(lock(&folder)?),
+        Some(_) => None,
+    };
     let world = World {
         clock: Clock::System,
         chance: Chance::System,
         policy,
     };
-    let store = Store::open_embedded(&folder, world)
-        .with_context(|| format!("opening the store in {}", folder.display()))?;
-    let files = open_files(&settings, &folder).await?;
+    let store = match &database {
+        None => Store::open_embedded(&folder, world)
+            .with_context(|| format!("opening the store in {}", folder.display()))?,
+        Some(database) => open_shared(database, world)?,
+    };
+    let files = open_files(&settings, &folder, database.is_none()).await?;
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let (stop, stopping) = watch::channel(false);
     let listener = listen(settings.listen.unwrap_or(([127, 0, 0, 1], 8080).into())).await?;
@@ -66,16 +76,16 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     if let Some(listener) = metrics {
         http::metrics::serve(listener, stopping.clone()).await?;
     }
-    wake::listen(&folder, store.clone());
+    if database.is_none() {
+        wake::listen(&folder, store.clone());
+    }
 
     // All that can fail has not: only now is a token made, because it is shown only once.
     let first = bootstrap(&store, given.clone()).await?;
     if first.is_none() && !knows(&store, given.as_ref()).await? {
         tracing::warn!("GARTH_BOOTSTRAP_TOKEN is not used: this store was made before, and does not know it");
     }
-    // Before anybody can begin a new one.
-    let left_behind = store.read(rules::attachments::left_behind).await;
-    let left_behind = left_behind.map_err(in_words)?;
+    let left_behind = left_behind(&store, database.is_none()).await?;
     greet(
         listener.local_addr()?,
         metrics_address,
@@ -127,9 +137,9 @@ fn options_of(settings: &Settings) -> anyhow::Result<Options> {
 }
 
 /// Opens the place for attachments. One that cannot be reached just now may come back.
-async fn open_files(settings: &Settings, folder: &Path) -> anyhow::Result<Files> {
+async fn open_files(settings: &Settings, folder: &Path, alone: bool) -> anyhow::Result<Files> {
     let files = Files::open(settings.attachments.url.as_deref(), folder)?;
-    files.empty_spool()?;
+    files.empty_spool(if alone { Duration::ZERO } else { ABANDONED })?;
     if let Err(cause) = files.reach().await {
         tracing::error!(%cause, "attachments can neither be kept nor read at the moment");
     }
@@ -178,8 +188,11 @@ fn bootstrap_token() -> anyhow::Result<Option<TokenText>> {
 
 /// Makes the first account and its token, if the store has none.
 async fn bootstrap(store: &Store, given: Option<TokenText>) -> anyhow::Result<Option<TokenText>> {
+    // Nodes that start at once take turns, so that the first account has the first number.
     let made = store
-        .write(move |tx| rules::accounts::bootstrap(tx, given.as_ref()))
+        .write_for(Some(WORKSHOP), move |tx| {
+            rules::accounts::bootstrap(tx, given.as_ref())
+        })
         .await;
     made.map_err(in_words)
 }
@@ -198,7 +211,7 @@ async fn knows(store: &Store, given: Option<&TokenText>) -> anyhow::Result<bool>
 }
 
 /// Makes sure that no other server runs on this folder; the lock ends with the process.
-fn lock(folder: &Path) -> anyhow::Result<File> {
+pub fn lock(folder: &Path) -> anyhow::Result<File> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.with_context(|| format!("making the data folder {}", folder.display()))?;
     let path = lock_file(folder);
@@ -228,6 +241,18 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
         .with_context(|| format!("listening on {address}"))
 }
 
+/// Uploads that an earlier run had begun, found before anybody can begin a new one. With other nodes beside this
+/// one they may be going on there.
+async fn left_behind(store: &Store, alone: bool) -> anyhow::Result<Vec<String>> {
+    match alone {
+        true => store
+            .read(rules::attachments::left_behind)
+            .await
+            .map_err(in_words),
+        false => Ok(Vec::new()),
+    }
+}
+
 /// Removes what is kept no longer, now and then for as long as the server runs.
 async fn sweep(store: Store, files: Files, left_behind: Vec<String>) {
     let failed = |cause| tracing::warn!(?cause, "could not sweep files that never became attachments");
@@ -247,8 +272,11 @@ async fn sweep(store: Store, files: Files, left_behind: Vec<String>) {
 
 /// Removes the bytes of uploads that began long ago and never became attachments.
 async fn sweep_uploads(store: &Store, files: &Files) -> anyhow::Result<()> {
+    let seconds = ABANDONED.as_secs() as i64;
     loop {
-        let stale = store.read(|tx| rules::attachments::stale(tx, ABANDONED)).await;
+        let stale = store
+            .write(move |tx| rules::attachments::stale(tx, seconds))
+            .await;
         let stale = stale.map_err(in_words)?;
         if stale.is_empty() {
             return Ok(());
@@ -275,9 +303,11 @@ async fn settle(store: Store) {
             Ok(false) => {}
             Err(cause) => tracing::warn!(?cause, "could not do what is due"),
         }
+        // Another node may have more to do than it told of before it died; or it is at it just now.
+        let longest = store.late().unwrap_or(SWEEP_EVERY);
         let due = store.read(rules::power::next_due).await.ok().flatten();
         let now = store.world().clock.now();
-        let wait = due.map_or(SWEEP_EVERY, |due| micros_between(now, due));
+        let wait = due.map_or(longest, |due| micros_between(now, due).min(longest));
         tokio::select! {
             _ = tokio::time::sleep(wait) => {}
             rung = bell.changed() => if rung.is_err() { return },
@@ -286,7 +316,7 @@ async fn settle(store: Store) {
 }
 
 fn micros_between(now: Time, then: Time) -> Duration {
-    Duration::from_micros(u64::try_from(then.micros() - now.micros()).unwrap_or(0).max(1000))
+    Duration::from_micros(u64::try_from(then.micros() - now.micros()).unwrap_or(0)).max(SHORTEST)
 }
 
 fn greet(

@@ -9,12 +9,22 @@ use std::path::PathBuf;
 use clap::{Args, Command, FromArgMatches, ValueEnum};
 use serde::Deserialize;
 
+use super::database::DatabaseUrl;
+
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Folder of the embedded store; on the command line it belongs to all commands.
     #[arg(skip)]
     pub data: Option<PathBuf>,
+
+    /// The database that several nodes share, likewise; and its password and the number of connections.
+    #[arg(skip)]
+    pub database: Option<DatabaseUrl>,
+    #[arg(skip)]
+    pub database_password_file: Option<PathBuf>,
+    #[arg(skip)]
+    pub database_connections: Option<u16>,
 
     /// Address to serve the interface on [default: 127.0.0.1:8080]
     #[arg(long, env = "GARTH_LISTEN", value_name = "ADDRESS")]
@@ -320,6 +330,9 @@ impl Settings {
     pub fn or(self, other: Settings) -> Settings {
         Settings {
             data: self.data.or(other.data),
+            database: self.database.or(other.database),
+            database_password_file: self.database_password_file.or(other.database_password_file),
+            database_connections: self.database_connections.or(other.database_connections),
             listen: self.listen.or(other.listen),
             metrics_listen: self.metrics_listen.or(other.metrics_listen),
             log_format: self.log_format.or(other.log_format),

@@ -9,6 +9,7 @@ mod spool;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{BoxStream, StreamExt};
@@ -73,11 +74,18 @@ impl Files {
         Spool::begin(&self.0.spool).await
     }
 
-    /// Removes what an earlier run left in the spool. Only for whoever has the data folder alone.
-    pub fn empty_spool(&self) -> Result<(), FilesError> {
+    /// Removes what earlier runs left in the spool, if it has not been touched for so long.
+    pub fn empty_spool(&self, age: Duration) -> Result<(), FilesError> {
         let failed = |cause| FilesError::new("emptying the spool", cause);
         for entry in std::fs::read_dir(&self.0.spool).map_err(failed)? {
-            std::fs::remove_file(entry.map_err(failed)?.path()).map_err(failed)?;
+            let entry = entry.map_err(failed)?;
+            let touched = entry
+                .metadata()
+                .and_then(|file| file.modified())
+                .map_err(failed)?;
+            if touched.elapsed().unwrap_or_default() >= age {
+                std::fs::remove_file(entry.path()).map_err(failed)?;
+            }
         }
         Ok(())
     }

@@ -153,12 +153,12 @@ impl App {
         caller: C,
         work: impl Fn(&mut WriteTx, &C) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let known = caller.identity().version;
+        let (known, account) = (caller.identity().version, caller.identity().account);
         let confirmed = move |tx: &mut WriteTx| {
             let caller = caller.clone().confirm(tx)?;
             Ok::<_, Error>((work(tx, &caller)?, caller))
         };
-        let (made, caller) = self.store().write(confirmed).await?;
+        let (made, caller) = self.store().write_for(account, confirmed).await?;
         self.remember(known, &caller);
         Ok(made)
     }

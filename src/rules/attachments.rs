@@ -19,7 +19,7 @@ use crate::model::reason::{Code, Reason};
 use crate::model::ticket::Ticket;
 use crate::model::token::hex;
 use crate::store::history::NewHistory;
-use crate::store::{self, ReadTx, WriteTx};
+use crate::store::{self, Chore, ReadTx, WriteTx};
 
 /// What is known of an upload before its content has come.
 #[derive(Clone, Debug)]
@@ -106,8 +106,12 @@ pub fn left_behind(tx: &mut ReadTx) -> Result<Vec<String>> {
 }
 
 /// Keys of bytes that were begun so many seconds ago or longer and never became an attachment.
-pub fn stale(tx: &mut ReadTx, seconds: i64) -> Result<Vec<String>> {
+/// Of several nodes one gets them.
+pub fn stale(tx: &mut WriteTx, seconds: i64) -> Result<Vec<String>> {
     const FEW: i64 = 100;
+    if !tx.claim(Chore::Sweep)? {
+        return Ok(Vec::new());
+    }
     let before = tx.now().plus_seconds(1 - seconds);
     Ok(store::attachments::stale_uploads(tx, before, FEW)?)
 }

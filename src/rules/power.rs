@@ -17,7 +17,7 @@ use crate::model::reason::{Code, Reason};
 use crate::model::time::Time;
 use crate::store::due_work::{self, DueWork, Step};
 use crate::store::events::Progress;
-use crate::store::{self, ReadTx, WriteTx};
+use crate::store::{self, Chore, ReadTx, WriteTx};
 
 pub fn boot(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<()> {
     let instance = load_idle(tx, caller, id, request)?;
@@ -65,9 +65,12 @@ pub fn provision(
     begin(tx, caller.author(), instance, Change::Provision)
 }
 
-/// Does what is due by now, a few things at a time; whether there may be more.
+/// Does what is due by now, a few things at a time; whether there may be more. Of several nodes one does it.
 pub fn settle_due(tx: &mut WriteTx) -> Result<bool> {
     const FEW: i64 = 100;
+    if !tx.claim(Chore::DueWork)? {
+        return Ok(false);
+    }
     let now = tx.instant();
     let due = due_work::until(tx, now, FEW)?;
     for work in &due {

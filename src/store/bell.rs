@@ -7,6 +7,9 @@ use tokio::sync::watch;
 
 use crate::model::id::AccountId;
 
+/// No account, but all of them: something has changed that concerns every reader.
+pub const EVERYONE: AccountId = AccountId(-1);
+
 #[derive(Default)]
 pub struct Bell {
     ropes: Mutex<HashMap<AccountId, watch::Sender<()>>>,
@@ -23,6 +26,10 @@ impl Bell {
     pub fn ring(&self, accounts: impl IntoIterator<Item = AccountId>) {
         let mut ropes = self.ropes.lock().unwrap_or_else(PoisonError::into_inner);
         for account in accounts {
+            if account == EVERYONE {
+                ropes.retain(|_, rope| rope.send(()).is_ok());
+                return;
+            }
             let gone = ropes.get(&account).is_some_and(|rope| rope.send(()).is_err());
             if gone {
                 ropes.remove(&account);

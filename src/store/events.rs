@@ -114,6 +114,7 @@ pub struct Progress {
 pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<EventId, StoreError> {
     let now = tx.now();
     let (entity, secondary) = (new.entity, new.secondary);
+    tx.order_events(account)?;
     let mut row = tx.one(
         "INSERT INTO event (account, created, action, username,
              entity_kind, entity_id, entity_label, entity_url,

@@ -112,11 +112,9 @@ impl Filter {
 fn test_sql(field: &Field, comparison: Comparison, value: &Value, args: &mut Vec<Value>) -> String {
     let sql = field.sql;
     if comparison == Comparison::Contains {
-        args.push(Value::Text(format!("%{}%", escaped(value))));
-        return format!(
-            "lower(CAST({sql} AS TEXT)) LIKE lower(${}) ESCAPE '\\'",
-            args.len()
-        );
+        // Lowered here: a database may know more letters than a to z, and its columns are not to.
+        args.push(Value::Text(format!("%{}%", escaped(value).to_ascii_lowercase())));
+        return format!("lower(CAST({sql} AS TEXT)) LIKE ${} ESCAPE '\\'", args.len());
     }
     if *value == Value::Null {
         return match comparison {

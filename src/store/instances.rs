@@ -156,13 +156,15 @@ pub fn free_public(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>
         Some(highest) if highest < last => return Ok(Some(highest + 1)),
         Some(_) => {}
     }
+    let lowest = "SELECT 1 FROM public_address WHERE address = $1";
+    if tx.find(lowest, args![first])?.is_none() {
+        return Ok(Some(first));
+    }
     let row = tx.find(
-        "SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM public_address WHERE address = $1)
-         UNION ALL
-         SELECT a.address + 1 FROM public_address a
+        "SELECT a.address + 1 FROM public_address a
          WHERE a.address >= $1 AND a.address < $2
            AND NOT EXISTS (SELECT 1 FROM public_address b WHERE b.address = a.address + 1)
-         LIMIT 1",
+         ORDER BY a.address LIMIT 1",
         args![first, last],
     )?;
     row.map(|mut row| row.take()).transpose()

@@ -35,6 +35,63 @@ const MIGRATIONS: &[Migration] = &[
     },
 ];
 
+/// A table, for whoever has to do with all of them.
+pub struct Table {
+    pub name: &'static str,
+    /// What tells its rows apart: its first columns.
+    pub key: &'static [&'static str],
+    /// Whether its key is a number that counts up.
+    pub counts: bool,
+}
+
+/// All tables that are copied, each behind those it refers to. The record of migrations is each store's own, and
+/// the words that are searched for are made anew.
+pub const TABLES: &[Table] = &[
+    counted("account"),
+    counted("app_user"),
+    keyed("global_grant", &["app_user", "name"]),
+    keyed("entity_grant", &["app_user", "kind", "entity"]),
+    counted("token"),
+    keyed("identity_version", &["version"]),
+    counted("vpc"),
+    counted("subnet"),
+    counted("event"),
+    keyed("event_read", &["app_user", "event"]),
+    counted("instance"),
+    keyed("public_address", &["address"]),
+    counted("disk"),
+    counted("config"),
+    counted("interface"),
+    keyed("interface_range", &["interface", "place"]),
+    keyed("free_range", &["subnet", "first_address"]),
+    counted("due_work"),
+    counted("ticket"),
+    counted("reply"),
+    counted("note"),
+    counted("attachment"),
+    keyed("upload", &["file_key"]),
+    counted("ticket_history"),
+    counted("canned_reply"),
+    keyed("entity", &["account", "kind", "id"]),
+    counted("vlan"),
+];
+
+const fn counted(name: &'static str) -> Table {
+    Table {
+        name,
+        key: &["id"],
+        counts: true,
+    }
+}
+
+const fn keyed(name: &'static str, key: &'static [&'static str]) -> Table {
+    Table {
+        name,
+        key,
+        counts: false,
+    }
+}
+
 /// The words in which the engines' schemas differ.
 pub struct Dialect {
     /// A primary key that counts up and never reuses a number.

@@ -2,13 +2,15 @@
 //!
 //! A rule is plain synchronous Rust over a transaction; the store runs it on a thread of its own
 //! and hands back what it made. No rule, no permission and no event is decided here, and only
-//! `sqlite.rs` knows which database this is.
+//! `sqlite.rs` and `postgres` know which database this is.
 
 pub mod accounts;
 pub mod attachments;
 pub mod bell;
 pub mod canned_replies;
 pub mod configs;
+pub mod copy;
+pub mod database;
 pub mod desk;
 pub mod due_work;
 pub mod entities;
@@ -23,6 +25,8 @@ pub mod interfaces;
 pub mod list;
 mod migrate;
 pub mod notes;
+#[cfg(feature = "postgres")]
+mod postgres;
 pub mod replies;
 pub mod search;
 mod sqlite;
@@ -39,13 +43,17 @@ pub mod world;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 
+pub use database::Database;
 pub use error::StoreError;
-pub use tx::{ReadTx, WriteTx};
+pub use migrate::TABLES;
+pub use tx::{Chore, ReadTx, WriteTx};
 pub use world::World;
 
+use crate::model::id::AccountId;
 use bell::Bell;
 use task::{ReadJob, Task, WriteJob};
 
@@ -60,11 +68,16 @@ pub struct Store {
 /// What a database must do for the store.
 trait Engine: Send + Sync {
     fn read(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError>;
-    fn write(&self, job: Box<dyn WriteJob>) -> Result<(), StoreError>;
+    /// If it is known that the work concerns one account above all, work for others need not wait for it.
+    fn write(&self, job: Box<dyn WriteJob>, account: Option<AccountId>) -> Result<(), StoreError>;
     /// Becomes true when the store can no longer promise that what it wrote is kept.
     fn failed(&self) -> watch::Receiver<bool>;
     /// Tidies up with the next write.
     fn close(&self);
+    /// How late a commit elsewhere may ring the bell at worst, if there is an elsewhere.
+    fn late(&self) -> Option<Duration> {
+        None
+    }
 }
 
 impl Store {
@@ -83,6 +96,26 @@ impl Store {
             world,
             bell,
         })
+    }
+
+    /// Opens the store that several nodes share.
+    #[cfg(feature = "postgres")]
+    pub fn open_shared(database: &Database, world: World) -> Result<Self, StoreError> {
+        let world = Arc::new(world);
+        let bell = Arc::new(Bell::default());
+        let engine = postgres::Postgres::open(database, &world, &bell)?;
+        Ok(Self {
+            engine: Arc::new(engine),
+            world,
+            bell,
+        })
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    pub fn open_shared(_: &Database, _: World) -> Result<Self, StoreError> {
+        Err(StoreError::Schema(
+            "this Garth was built without PostgreSQL".to_owned(),
+        ))
     }
 
     /// Runs work that only looks, all of it at one moment of the store.
@@ -116,8 +149,22 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
+        self.write_for(None, work).await
+    }
+
+    /// The same for work that concerns one account, if it is known which: what others do to it at the same
+    /// time waits its turn.
+    pub async fn write_for<T, E>(
+        &self,
+        account: Option<AccountId>,
+        work: impl FnMut(&mut WriteTx) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
         let (answer, waiting) = oneshot::channel();
-        self.engine.write(Box::new(Task::new(work, answer)))?;
+        self.engine.write(Box::new(Task::new(work, answer)), account)?;
         waiting.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 
@@ -133,6 +180,11 @@ impl Store {
 
     pub fn bell(&self) -> &Bell {
         &self.bell
+    }
+
+    /// How late the bell may ring at worst for what another node has committed; `None` if there are no others.
+    pub fn late(&self) -> Option<Duration> {
+        self.engine.late()
     }
 
     pub fn failed(&self) -> watch::Receiver<bool> {

@@ -16,6 +16,32 @@ pub fn add(tx: &mut WriteTx, ticket: TicketId, texts: &[&str]) -> Result<(), Sto
     Ok(())
 }
 
+/// Makes every ticket findable again, by what is in it.
+pub fn rebuild(tx: &mut WriteTx) -> Result<(), StoreError> {
+    const FEW: i64 = 500;
+    tx.execute("DELETE FROM ticket_text", args![])?;
+    for texts in [
+        "SELECT id, id, summary || ' ' || description FROM ticket",
+        "SELECT id, ticket, description FROM reply",
+        "SELECT id, ticket, description FROM note",
+    ] {
+        let sql = format!("{texts} WHERE id > $1 ORDER BY id LIMIT $2");
+        let mut last = 0_i64;
+        loop {
+            let rows = tx.all(&sql, args![last, FEW])?;
+            if rows.is_empty() {
+                break;
+            }
+            for mut row in rows {
+                last = row.take()?;
+                let (ticket, text): (TicketId, String) = (row.take()?, row.take()?);
+                add(tx, ticket, &[&text])?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The condition that a ticket `t` has all these words, or words that begin so, somewhere.
 pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value>) {
     let dialect = tx.dialect();

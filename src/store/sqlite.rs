@@ -25,6 +25,7 @@ use super::task::{ReadJob, WriteJob};
 use super::tx::{ReadTx, Sql, WriteTx};
 use super::value::{Row, Value};
 use super::world::World;
+use crate::model::id::AccountId;
 
 const FILE: &str = "garth.db";
 const DIALECT: Dialect = Dialect {
@@ -105,7 +106,7 @@ impl Engine for Sqlite {
         submit(&self.reads, job)
     }
 
-    fn write(&self, job: Box<dyn WriteJob>) -> Result<(), StoreError> {
+    fn write(&self, job: Box<dyn WriteJob>, _: Option<AccountId>) -> Result<(), StoreError> {
         if self.stopped.load(Ordering::SeqCst) {
             return Err(StoreError::Stopped);
         }
@@ -236,7 +237,7 @@ impl Writer {
     fn run_jobs(
         &self,
         batch: &mut Vec<Box<dyn WriteJob>>,
-    ) -> Result<std::collections::BTreeSet<crate::model::id::AccountId>, StoreError> {
+    ) -> Result<std::collections::BTreeSet<AccountId>, StoreError> {
         let mut touched = std::collections::BTreeSet::new();
         let mut next = 0;
         while next < batch.len() {
@@ -396,6 +397,26 @@ impl Sql for &Connection {
 
     fn beginning(&self, word: &str) -> String {
         format!("\"{word}\"*")
+    }
+
+    fn last_number(&mut self, table: &str) -> Result<i64, StoreError> {
+        let sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = $1";
+        let mut rows = self.query(sql, &[table.into()])?;
+        rows.first_mut().map_or(Ok(0), Row::take)
+    }
+
+    fn set_last_number(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
+        self.execute("DELETE FROM sqlite_sequence WHERE name = $1", &[table.into()])?;
+        let sql = "INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)";
+        self.execute(sql, &[table.into(), number.into()]).map(drop)
+    }
+
+    fn tables(&mut self) -> Result<Vec<String>, StoreError> {
+        let sql =
+            // A full-text index keeps itself in tables of its own.
+            "SELECT name FROM sqlite_schema WHERE type = 'table'
+                AND name NOT LIKE 'sqlite%' AND name NOT GLOB 'ticket_text_*' ORDER BY name";
+        self.query(sql, &[])?.iter_mut().map(Row::take).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tokens as rows, and the identity each of them proves.
 
+use super::bell::EVERYONE;
 use super::error::StoreError;
 use super::grants;
 use super::tx::{ReadTx, WriteTx};
@@ -38,6 +39,7 @@ pub fn identity_version(tx: &mut ReadTx) -> Result<i64, StoreError> {
 /// Makes every remembered identity be read again, on every node, from this commit on.
 pub(super) fn forget_identities(tx: &mut WriteTx) -> Result<(), StoreError> {
     tx.execute("UPDATE identity_version SET version = version + 1", args![])?;
+    tx.touch(EVERYONE);
     Ok(())
 }
 

@@ -18,6 +18,33 @@ pub trait Sql {
     fn matches(&self, argument: usize) -> String;
     /// That argument, for a word that begins like this one.
     fn beginning(&self, word: &str) -> String;
+
+    /// The last number that a table's key has given out, if only to a row that is gone.
+    fn last_number(&mut self, table: &str) -> Result<i64, StoreError>;
+    fn set_last_number(&mut self, table: &str, number: i64) -> Result<(), StoreError>;
+    /// The tables that are there, by name.
+    fn tables(&mut self) -> Result<Vec<String>, StoreError>;
+
+    /// Makes sure that the account's events get their ids in the order in which they are committed. An
+    /// engine with a single writer need do nothing.
+    fn order_events(&mut self, _account: AccountId) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Whether this transaction is the one that does a chore now; an engine without other nodes has no
+    /// other.
+    fn claim(&mut self, _chore: Chore) -> Result<bool, StoreError> {
+        Ok(true)
+    }
+}
+
+/// What is to be done by one node at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chore {
+    /// What instances have under way.
+    DueWork,
+    /// Removing what is kept no longer.
+    Sweep,
 }
 
 /// A look at one moment of the store.
@@ -57,6 +84,15 @@ impl<'a> ReadTx<'a> {
         Ok(self.all(sql, args)?.into_iter().next())
     }
 
+    pub(super) fn last_number(&mut self, table: &str) -> Result<i64, StoreError> {
+        self.sql.last_number(table)
+    }
+
+    /// The tables that are there, by name, with the one that records migrations.
+    pub fn tables(&mut self) -> Result<Vec<String>, StoreError> {
+        self.sql.tables()
+    }
+
     pub(super) fn one(&mut self, sql: &str, args: &[Value]) -> Result<Row, StoreError> {
         let row = self.find(sql, args)?;
         row.ok_or_else(|| StoreError::Unexpected("a row that must be there is not".to_owned()))
@@ -83,8 +119,21 @@ impl<'a> WriteTx<'a> {
         self.tx.world.chance.bytes()
     }
 
+    /// Whether this node is to do a chore now. The claim ends with the transaction, however it ends.
+    pub fn claim(&mut self, chore: Chore) -> Result<bool, StoreError> {
+        self.tx.sql.claim(chore)
+    }
+
+    pub(super) fn order_events(&mut self, account: AccountId) -> Result<(), StoreError> {
+        self.tx.sql.order_events(account)
+    }
+
     pub(super) fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError> {
         self.tx.sql.execute(sql, args)
+    }
+
+    pub(super) fn set_last_number(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
+        self.tx.sql.set_last_number(table, number)
     }
 
     pub(super) fn touch(&mut self, account: AccountId) {

@@ -232,6 +232,11 @@ impl Row {
         }
     }
 
+    /// The columns that were not taken yet.
+    pub fn into_values(self) -> Vec<Value> {
+        self.columns.collect()
+    }
+
     /// The next column.
     pub fn take<T: FromValue>(&mut self) -> Result<T, StoreError> {
         let value = self.columns.next();

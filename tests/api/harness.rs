@@ -5,9 +5,9 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use garth::cli::{Settings, policy_of};
 use garth::files::Files;
@@ -32,6 +32,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use crate::engine::{Engine, Home};
 use crate::kept::{Kept, place_of};
 use crate::promise;
 
@@ -47,7 +48,7 @@ pub struct TestApp {
     pub kept: Kept,
     client: Client<HttpConnector, UnsyncBoxBody<Bytes, Infallible>>,
     stop: watch::Sender<bool>,
-    folder: PathBuf,
+    home: Home,
 }
 
 impl TestApp {
@@ -57,10 +58,10 @@ impl TestApp {
 
     /// A server whose policy and options were changed first.
     pub async fn with(change: impl FnOnce(&mut Policy, &mut Options)) -> Self {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::SeqCst);
-        let folder = std::env::temp_dir().join(format!("garth-api-{}-{number}", std::process::id()));
+        Self::on(Engine::chosen(), change).await
+    }
 
+    pub async fn on(engine: Engine, change: impl FnOnce(&mut Policy, &mut Options)) -> Self {
         let mut policy = policy_of(&Settings::default()).expect("the defaults are good");
         let mut options = Options::default();
         change(&mut policy, &mut options);
@@ -69,7 +70,7 @@ impl TestApp {
             chance: Chance::Counting(AtomicU64::new(1)),
             policy,
         };
-        let store = Store::open_embedded(&folder, world).expect("a fresh store opens");
+        let (store, home) = engine.open(world);
         let email = Email::parse("owner@example.com").expect("an address");
         let account = store
             .write(move |tx| rules::accounts::create(tx, "Example", &email))
@@ -79,8 +80,8 @@ impl TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let (stop, stopping) = watch::channel(false);
-        let place = place_of(&format!("api-{}-{number}", std::process::id()));
-        let files = Files::open(place.as_deref(), &folder).expect("a place for files");
+        let place = place_of(&home.name());
+        let files = Files::open(place.as_deref(), &home.folder).expect("a place for files");
         let app = App::new(store.clone(), files, options, stopping.clone());
         tokio::spawn(server::serve(listener, app, stopping));
         let client = Client::builder(TokioExecutor::new()).build_http();
@@ -88,16 +89,16 @@ impl TestApp {
             address,
             store,
             account,
-            kept: Kept::new(place, &folder),
+            kept: Kept::new(place, &home.folder),
             client,
             stop,
-            folder,
+            home,
         }
     }
 
     /// Where the store is.
     pub fn folder(&self) -> &Path {
-        &self.folder
+        &self.home.folder
     }
 
     /// A user of the test's account, unrestricted unless something `may` be done.
@@ -161,7 +162,6 @@ impl TestApp {
 impl Drop for TestApp {
     fn drop(&mut self) {
         self.stop.send_replace(true);
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Every answer a test sees is held to `openapi.yaml`, and so is every request that was accepted.
 
+mod engine;
 mod harness;
 #[path = "../s3/kept.rs"]
 mod kept;
@@ -12,8 +13,10 @@ mod accounts;
 mod attachments;
 mod conditional;
 mod configs;
+mod copy;
 mod desk;
 mod docs;
+mod equality;
 mod events;
 mod filters;
 mod hostile;

@@ -1,0 +1,157 @@
+//! Between the bells of the nodes: what one has committed rings on the others.
+//!
+//! Each node has one connection for this alone. It gathers the accounts that commits have touched and tells
+//! of them in one go, because a commit that notifies waits for every other that does. Nothing is lost when
+//! this connection is down, or the node dies before it has told: whoever waits also looks now and then.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::stream::{StreamExt, poll_fn};
+use tokio::runtime::Builder;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{sleep, timeout};
+use tokio_postgres::{AsyncMessage, Client};
+
+use super::address::{Address, Wire};
+use super::failure::Failure;
+use crate::model::id::AccountId;
+use crate::store::bell::{Bell, EVERYONE};
+
+/// A connection that has been silent for so long is asked whether it is still there.
+const SILENCE: Duration = Duration::from_secs(5);
+const RECONNECT: Duration = Duration::from_millis(300);
+/// So many accounts fit into one message.
+const MESSAGE: usize = 300;
+
+/// Whose events are to be told of.
+#[derive(Default)]
+pub struct Announcements {
+    waiting: Mutex<BTreeSet<AccountId>>,
+    added: Notify,
+    closed: AtomicBool,
+}
+
+impl Announcements {
+    pub fn add(&self, mut touched: BTreeSet<AccountId>) {
+        // The commit itself has told of it.
+        touched.remove(&EVERYONE);
+        if !touched.is_empty() {
+            self.set().append(&mut touched);
+            self.added.notify_one();
+        }
+    }
+
+    /// Ends the thread that announces.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        self.added.notify_one();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    fn take(&self) -> BTreeSet<AccountId> {
+        std::mem::take(&mut *self.set())
+    }
+
+    fn set(&self) -> std::sync::MutexGuard<'_, BTreeSet<AccountId>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Announces and listens until the store is closed. To be run on a thread of its own.
+pub fn run(address: &Address, bell: &Arc<Bell>, announcements: &Announcements) {
+    let runtime = match Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(cause) => return tracing::error!(%cause, "other nodes are not listened to"),
+    };
+    runtime.block_on(async {
+        let mut was_down = false;
+        while !announcements.is_closed() {
+            if let Err(failure) = attend(address, bell, announcements, &mut was_down).await {
+                if !was_down {
+                    tracing::warn!(
+                        cause = failure.text,
+                        "other nodes are not heard: streams wake late"
+                    );
+                }
+                was_down = true;
+                sleep(RECONNECT).await;
+            }
+        }
+    });
+}
+
+/// Announces and listens for as long as one connection lasts.
+async fn attend(
+    address: &Address,
+    bell: &Arc<Bell>,
+    announcements: &Announcements,
+    was_down: &mut bool,
+) -> Result<(), Failure> {
+    let (client, wire) = within(address.connect()).await?;
+    let (hear, mut heard) = mpsc::channel(1);
+    // Tells this node's own announcements from those of others.
+    let own = format!("{:p}-{}", announcements, std::process::id());
+    tokio::spawn(listen(wire, bell.clone(), own.clone(), hear));
+    within(run_words(&client, "LISTEN garth_bell")).await?;
+    if std::mem::take(was_down) {
+        tracing::info!("other nodes are heard again");
+    }
+    // What happened while nobody listened is not told again.
+    bell.ring_all();
+    loop {
+        for accounts in announcements
+            .take()
+            .into_iter()
+            .collect::<Vec<_>>()
+            .chunks(MESSAGE)
+        {
+            let accounts: Vec<String> = accounts.iter().map(|account| account.0.to_string()).collect();
+            let words = format!("NOTIFY garth_bell, '{own}:{}'", accounts.join(","));
+            within(run_words(&client, &words)).await?;
+        }
+        if announcements.is_closed() {
+            return Ok(());
+        }
+        tokio::select! {
+            () = announcements.added.notified() => {}
+            _ = heard.recv() => return Err(Failure::too_slow()),
+            () = sleep(SILENCE) => within(run_words(&client, "SELECT 1")).await?,
+        }
+    }
+}
+
+async fn run_words(client: &Client, words: &str) -> Result<(), Failure> {
+    client.batch_execute(words).await.map_err(|e| Failure::new(&e))
+}
+
+async fn within<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let ended = timeout(SILENCE, work).await;
+    ended.unwrap_or_else(|_| Err(Failure::too_slow()))
+}
+
+/// Rings for what other nodes announce. `_over` is dropped when the connection ends.
+async fn listen(mut wire: Wire, bell: Arc<Bell>, own: String, _over: mpsc::Sender<()>) {
+    let mut messages = poll_fn(|context| wire.poll_message(context));
+    while let Some(Ok(message)) = messages.next().await {
+        let AsyncMessage::Notification(told) = message else {
+            continue;
+        };
+        match told.payload().split_once(':') {
+            Some((node, _)) if node == own => {}
+            Some((_, accounts)) => {
+                bell.ring(
+                    accounts
+                        .split(',')
+                        .filter_map(|account| account.parse().ok().map(AccountId)),
+                );
+            }
+            None => bell.ring_all(),
+        }
+    }
+}

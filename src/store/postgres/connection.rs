@@ -1,0 +1,258 @@
+//! One connection and the transaction on it, for the thread that owns it.
+//!
+//! The thread has a runtime of its own, so nothing here may be used or dropped on a thread of another.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures_util::future::{join, try_join_all};
+use futures_util::stream::{StreamExt, poll_fn};
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::error::Severity;
+use tokio_postgres::{AsyncMessage, Client, Statement};
+
+use super::address::{Address, Wire};
+use super::failure::{Failure, Kind};
+use super::locks;
+use super::statements::Statements;
+use crate::model::id::AccountId;
+use crate::store::error::StoreError;
+use crate::store::value::{Row, Value};
+
+/// Longer than the server lets any statement run, so this ends only what the server never answers.
+const ANSWER: Duration = Duration::from_secs(20);
+
+pub struct Connection {
+    client: Client,
+    statements: Statements,
+    /// Sent with the next statement, in front of it, so that it costs no wait of its own.
+    before: Vec<String>,
+    /// Whether anything of the transaction has been sent.
+    begun: bool,
+    /// The accounts that have waited for this transaction since before it began.
+    held: BTreeSet<AccountId>,
+    /// Those that have waited since it was about to tell of an event.
+    ordered: BTreeSet<AccountId>,
+    failure: Option<Failure>,
+    /// The server is gone, or has not answered: what it does with this session is not known any more.
+    useless: bool,
+    warned: Arc<AtomicBool>,
+    // The last to go: what is above is dropped inside of it.
+    runtime: Runtime,
+}
+
+impl Connection {
+    pub fn open(address: &Address) -> Result<Self, Failure> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|e| Failure {
+            kind: Kind::Lost,
+            text: e.to_string(),
+        })?;
+        let warned = Arc::new(AtomicBool::new(false));
+        let client = wait(&runtime, ANSWER, async {
+            let (client, wire) = address.connect().await?;
+            tokio::spawn(look_after(wire, warned.clone()));
+            Address::prepare(&client).await?;
+            Ok(client)
+        })?;
+        Ok(Self {
+            client,
+            statements: Statements::default(),
+            before: Vec::new(),
+            begun: false,
+            held: BTreeSet::new(),
+            ordered: BTreeSet::new(),
+            failure: None,
+            useless: false,
+            warned,
+            runtime,
+        })
+    }
+
+    pub fn is_useless(&self) -> bool {
+        self.useless
+    }
+
+    /// Whether the connection has ended while nobody used it.
+    pub fn has_ended(&self) -> bool {
+        // The first turn lets the runtime hear what the socket has to tell, the second lets the wire's
+        // task act on it.
+        self.runtime.block_on(async {
+            tokio::task::yield_now().await;
+            tokio::task::yield_now().await;
+        });
+        self.client.is_closed()
+    }
+
+    /// Begins a transaction in these words, as soon as it has something to do. Nobody else who means to
+    /// write to these accounts will begin before it has ended.
+    ///
+    /// That has to be waited for before it begins: a transaction sees the store as it was when its first
+    /// statement was sent, not when it was answered.
+    pub fn begin(&mut self, words: &str, accounts: &BTreeSet<AccountId>) {
+        let lock = |account: &AccountId| format!("SELECT pg_advisory_lock({})", locks::of_account(*account));
+        let locks: Vec<_> = accounts.iter().map(lock).collect();
+        self.before.clear();
+        if !locks.is_empty() {
+            self.before.push(locks.join("; "));
+        }
+        self.before.push(words.to_owned());
+        self.held.clone_from(accounts);
+        self.begun = false;
+        self.failure = None;
+        self.ordered.clear();
+    }
+
+    /// What went wrong first in the transaction that runs.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
+    }
+
+    /// The accounts whose events were put in order by the transaction that runs.
+    pub fn ordered(&self) -> &BTreeSet<AccountId> {
+        &self.ordered
+    }
+
+    /// Ends the transaction, with its changes kept. `Kind::Lost` leaves it open whether they are.
+    pub fn commit(&mut self, and: &str) -> Result<(), Failure> {
+        self.warned.store(false, Ordering::SeqCst);
+        // A time limit would end the wait for a replica with a warning and a success that is none.
+        let words = format!("{and}SET LOCAL statement_timeout = 0; COMMIT");
+        if let Err(failure) = self.end(&words) {
+            if failure.kind != Kind::Lost {
+                self.run("ROLLBACK")?;
+            }
+            return Err(failure);
+        }
+        if self.warned.load(Ordering::SeqCst) {
+            return Err(Failure {
+                kind: Kind::Lost,
+                text: "the database warned that the commit may not be on its replica".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Ends the transaction, with nothing kept of it.
+    pub fn roll_back(&mut self) -> Result<(), Failure> {
+        self.end("ROLLBACK")
+    }
+
+    /// Ends the transaction, if it has begun, and lets those begin who waited for it.
+    fn end(&mut self, words: &str) -> Result<(), Failure> {
+        if !std::mem::take(&mut self.begun) {
+            return Ok(());
+        }
+        let client = &self.client;
+        let last = async {
+            match self.held.is_empty() {
+                true => Ok(()),
+                false => client.batch_execute("SELECT pg_advisory_unlock_all()").await,
+            }
+        };
+        let ended = wait(&self.runtime, ANSWER, async {
+            let (ended, freed) = join(client.batch_execute(words), last).await;
+            ended.and(freed).map_err(|e| Failure::new(&e))
+        });
+        self.useless |= is_lost(&ended);
+        ended
+    }
+
+    /// Runs words that answer nothing.
+    pub fn run(&mut self, words: &str) -> Result<(), Failure> {
+        let (client, runtime) = (&self.client, &self.runtime);
+        let ended = wait(runtime, ANSWER, async {
+            client.batch_execute(words).await.map_err(|e| Failure::new(&e))
+        });
+        self.useless |= is_lost(&ended);
+        ended
+    }
+
+    /// From the next statement on, others wait who are about to tell of events of the account.
+    pub fn wait_for_events_of(&mut self, account: AccountId) {
+        if self.ordered.insert(account) && !self.held.contains(&account) {
+            let key = locks::of_account(account);
+            self.before.push(format!("SELECT pg_advisory_xact_lock({key})"));
+        }
+    }
+
+    /// Runs a statement, and in front of it whatever is to go before; its rows, and how many it changed.
+    pub fn perform(&mut self, sql: &str, args: &[Value]) -> Result<(Vec<Row>, u64), StoreError> {
+        self.try_perform(sql, args).map_err(|failure| {
+            self.useless |= failure.kind == Kind::Lost;
+            self.failure.get_or_insert_with(|| failure.clone());
+            failure.into_store_error()
+        })
+    }
+
+    fn try_perform(&mut self, sql: &str, args: &[Value]) -> Result<(Vec<Row>, u64), Failure> {
+        let statement = self.prepared(sql)?;
+        let before = std::mem::take(&mut self.before);
+        self.begun = true;
+        let client = &self.client;
+        wait(&self.runtime, ANSWER, async {
+            let first = try_join_all(before.iter().map(|words| client.batch_execute(words)));
+            let (first, second) = join(first, gather(client, &statement, args)).await;
+            first.and(second).map_err(|e| Failure::new(&e))
+        })
+    }
+
+    fn prepared(&mut self, sql: &str) -> Result<Statement, Failure> {
+        if let Some(known) = self.statements.find(sql) {
+            return Ok(known);
+        }
+        let (client, runtime) = (&self.client, &self.runtime);
+        let statement = wait(runtime, ANSWER, async {
+            client.prepare(sql).await.map_err(|e| Failure::new(&e))
+        })?;
+        self.statements.keep(sql, statement.clone());
+        Ok(statement)
+    }
+}
+
+async fn gather(
+    client: &Client,
+    statement: &Statement,
+    args: &[Value],
+) -> Result<(Vec<Row>, u64), tokio_postgres::Error> {
+    let args = args.iter().take(statement.params().len());
+    let mut answer = pin!(client.query_raw(statement, args).await?);
+    let mut rows = Vec::new();
+    while let Some(row) = answer.next().await {
+        let row = row?;
+        let columns = (0..row.len()).map(|at| row.try_get::<_, Value>(at));
+        rows.push(Row::new(columns.collect::<Result<_, _>>()?));
+    }
+    Ok((rows, answer.rows_affected().unwrap_or(0)))
+}
+
+/// Moves bytes between the client and its socket for as long as both are there.
+async fn look_after(mut wire: Wire, warned: Arc<AtomicBool>) {
+    let mut messages = poll_fn(|context| wire.poll_message(context));
+    while let Some(Ok(message)) = messages.next().await {
+        if let AsyncMessage::Notice(notice) = message
+            && notice.parsed_severity() == Some(Severity::Warning)
+        {
+            warned.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+fn is_lost(ended: &Result<(), Failure>) -> bool {
+    ended.as_ref().is_err_and(|failure| failure.kind == Kind::Lost)
+}
+
+fn wait<T>(
+    runtime: &Runtime,
+    within: Duration,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    runtime.block_on(async {
+        let ended = tokio::time::timeout(within, work).await;
+        ended.unwrap_or_else(|_| Err(Failure::too_slow()))
+    })
+}

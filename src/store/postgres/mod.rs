@@ -1,0 +1,137 @@
+//! The engine for several nodes: PostgreSQL, which all of them share.
+//!
+//! Threads with a connection each take whatever waits; some of them only look, so that looking goes on while
+//! writers wait for each other. Nothing is remembered here: a node may be killed at any moment, and another
+//! started. What other databases call by other names is in this folder and nowhere else.
+
+mod address;
+mod announcing;
+mod connection;
+mod failure;
+mod line;
+mod locks;
+mod schema;
+mod sql;
+mod statements;
+mod tls;
+mod turns;
+mod values;
+mod worker;
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Sender, TrySendError, bounded, never};
+use tokio::sync::watch;
+
+use self::address::Address;
+use self::announcing::Announcements;
+use self::line::Line;
+use self::turns::Turns;
+use self::worker::Worker;
+use super::Engine;
+use super::bell::Bell;
+use super::database::Database;
+use super::error::StoreError;
+use super::task::{ReadJob, WriteJob};
+use super::world::World;
+use crate::model::id::AccountId;
+
+/// How many jobs may wait; the next one is turned away.
+const QUEUE: usize = 4096;
+/// As long as an announcement may be late when it was lost.
+const LATE: Duration = Duration::from_secs(15);
+
+pub struct Postgres {
+    reads: Sender<Box<dyn ReadJob>>,
+    turns: Arc<Turns>,
+    announcements: Arc<Announcements>,
+    /// The threads end when it is dropped.
+    _open: Sender<()>,
+    /// Never true: what the server has committed is the server's to keep.
+    failed: watch::Sender<bool>,
+}
+
+impl Postgres {
+    pub fn open(database: &Database, world: &Arc<World>, bell: &Arc<Bell>) -> Result<Self, StoreError> {
+        let address = Arc::new(Address::new(database)?);
+        on_own_thread(|| schema::ready(&address, world.clock.now()))?;
+
+        let (reads, waiting_reads) = bounded(QUEUE);
+        let (turns, waiting_writes) = Turns::new(QUEUE);
+        let turns = Arc::new(turns);
+        let (open, is_open) = bounded(0);
+        let announcements = Arc::new(Announcements::default());
+        let connections = database.connections.max(2);
+        let only_reading = (connections / 4).max(1);
+        for number in 0..connections {
+            let worker = Worker {
+                line: Line::new(address.clone()),
+                reads: waiting_reads.clone(),
+                writes: match number < only_reading {
+                    true => never(),
+                    false => waiting_writes.clone(),
+                },
+                turns: turns.clone(),
+                open: is_open.clone(),
+                world: world.clone(),
+                bell: bell.clone(),
+                announcements: announcements.clone(),
+            };
+            spawn(format!("store-{number}"), move || worker.run())?;
+        }
+        let (heard, told) = (bell.clone(), announcements.clone());
+        spawn("store-announce".to_owned(), move || {
+            announcing::run(&address, &heard, &told)
+        })?;
+        Ok(Self {
+            reads,
+            turns,
+            announcements,
+            _open: open,
+            failed: watch::Sender::new(false),
+        })
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.announcements.close();
+    }
+}
+
+impl Engine for Postgres {
+    fn read(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError> {
+        self.reads.try_send(job).map_err(|refused| match refused {
+            TrySendError::Full(_) => StoreError::Full,
+            TrySendError::Disconnected(_) => StoreError::Stopped,
+        })
+    }
+
+    fn write(&self, job: Box<dyn WriteJob>, account: Option<AccountId>) -> Result<(), StoreError> {
+        self.turns.join(job, account)
+    }
+
+    fn failed(&self) -> watch::Receiver<bool> {
+        self.failed.subscribe()
+    }
+
+    fn close(&self) {}
+
+    fn late(&self) -> Option<Duration> {
+        Some(LATE)
+    }
+}
+
+fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
+    let spawned = thread::Builder::new().name(name).spawn(work);
+    spawned
+        .map(drop)
+        .map_err(|e| StoreError::Files("starting a store thread".to_owned(), e))
+}
+
+/// Whoever opens a store may be inside of a runtime, where a connection must not be used.
+fn on_own_thread<T: Send>(work: impl FnOnce() -> Result<T, StoreError> + Send) -> Result<T, StoreError> {
+    thread::scope(|scope| scope.spawn(work).join().unwrap_or(Err(StoreError::Panicked)))
+}

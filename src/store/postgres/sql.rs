@@ -1,0 +1,56 @@
+//! What the store asks of a connection, in PostgreSQL's words.
+
+use super::connection::Connection;
+use super::locks;
+use crate::model::id::AccountId;
+use crate::store::error::StoreError;
+use crate::store::tx::{Chore, Sql};
+use crate::store::value::{Row, Value};
+
+impl Sql for Connection {
+    fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row>, StoreError> {
+        Ok(self.perform(sql, args)?.0)
+    }
+
+    fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError> {
+        Ok(self.perform(sql, args)?.1)
+    }
+
+    fn matches(&self, argument: usize) -> String {
+        format!("to_tsvector('simple', body) @@ to_tsquery('simple', ${argument})")
+    }
+
+    fn beginning(&self, word: &str) -> String {
+        format!("'{word}':*")
+    }
+
+    fn last_number(&mut self, table: &str) -> Result<i64, StoreError> {
+        let sql = format!("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {table}_id_seq");
+        let mut rows = self.query(&sql, &[])?;
+        rows.first_mut().map_or(Ok(0), Row::take)
+    }
+
+    fn set_last_number(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
+        let sql = format!("SELECT setval('{table}_id_seq', $1)");
+        self.query(&sql, &[number.into()]).map(drop)
+    }
+
+    fn tables(&mut self) -> Result<Vec<String>, StoreError> {
+        let sql =
+            "SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1";
+        self.query(sql, &[])?.iter_mut().map(Row::take).collect()
+    }
+
+    /// An event's id comes from a sequence, which knows nothing of commits. So whoever is about to take one
+    /// for an account waits until all who have taken one before are committed, and makes others wait.
+    fn order_events(&mut self, account: AccountId) -> Result<(), StoreError> {
+        self.wait_for_events_of(account);
+        Ok(())
+    }
+
+    fn claim(&mut self, chore: Chore) -> Result<bool, StoreError> {
+        let key = Value::Int(locks::of_chore(chore));
+        let mut rows = self.query("SELECT pg_try_advisory_xact_lock($1)", &[key])?;
+        rows.first_mut().map_or(Ok(false), Row::take)
+    }
+}

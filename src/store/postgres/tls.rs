@@ -1,0 +1,105 @@
+//! TLS to the database, by the words of libpq's `sslmode`.
+//!
+//! `require`, `verify-ca` and `verify-full` all prove who the server is, by the system's root certificates
+//! and those of `sslrootcert`. `prefer`, the default, encrypts if the server can but proves nothing: whoever
+//! sits in between could have turned encryption off altogether.
+
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use tokio_postgres::config::SslMode;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// How a word of `sslmode` connects.
+pub fn connector(mode: &str, root_file: Option<&str>) -> Result<(SslMode, MakeRustlsConnect), String> {
+    let (mode, proves) = match mode {
+        "disable" => (SslMode::Disable, false),
+        "allow" | "prefer" => (SslMode::Prefer, false),
+        "require" | "verify-ca" | "verify-full" => (SslMode::Require, true),
+        _ => return Err("sslmode: must be disable, prefer, require or verify-full".to_owned()),
+    };
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .map_err(|e| format!("TLS: {e}"))?;
+    let config = match proves || root_file.is_some() {
+        true => builder
+            .with_root_certificates(roots(root_file)?)
+            .with_no_client_auth(),
+        false => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(ProvesNothing(provider)))
+            .with_no_client_auth(),
+    };
+    Ok((mode, MakeRustlsConnect::new(config)))
+}
+
+fn roots(file: Option<&str>) -> Result<RootCertStore, String> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if let Some(file) = file {
+        let wrong = |cause: &dyn std::fmt::Display| format!("sslrootcert: {file}: {cause}");
+        let certificates = CertificateDer::pem_file_iter(file).map_err(|e| wrong(&e))?;
+        for certificate in certificates {
+            let certificate = certificate.map_err(|e| wrong(&e))?;
+            roots.add(certificate).map_err(|e| wrong(&e))?;
+        }
+    }
+    if roots.is_empty() {
+        return Err("TLS: there are no root certificates: name a file with sslrootcert".to_owned());
+    }
+    Ok(roots)
+}
+
+/// Takes any certificate, as long as the server holds its key.
+#[derive(Debug)]
+struct ProvesNothing(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for ProvesNothing {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(
+            message,
+            certificate,
+            signed,
+            &self.0.signature_verification_algorithms,
+        )
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(
+            message,
+            certificate,
+            signed,
+            &self.0.signature_verification_algorithms,
+        )
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,83 @@
+//! Whose turn it is to write. Of one account, a node writes one thing at a time: the database would only make
+//! the others wait, or undo them, and each of them would keep a connection from other accounts.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+use crate::model::id::AccountId;
+use crate::store::error::StoreError;
+use crate::store::task::WriteJob;
+
+/// A write, and the account whose turn it takes.
+pub struct Turn {
+    pub job: Box<dyn WriteJob>,
+    pub account: Option<AccountId>,
+}
+
+pub struct Turns {
+    /// Those that can be run now.
+    queue: Sender<Turn>,
+    /// For each account that is being written to, what waits for that to end.
+    behind: Mutex<HashMap<AccountId, VecDeque<Box<dyn WriteJob>>>>,
+    waiting: AtomicUsize,
+    most: usize,
+}
+
+impl Turns {
+    pub fn new(most: usize) -> (Self, Receiver<Turn>) {
+        let (queue, ready) = unbounded();
+        let turns = Self {
+            queue,
+            behind: Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            most,
+        };
+        (turns, ready)
+    }
+
+    /// Takes a write on, unless too many wait already.
+    pub fn join(&self, job: Box<dyn WriteJob>, account: Option<AccountId>) -> Result<(), StoreError> {
+        if self.waiting.fetch_add(1, Ordering::SeqCst) >= self.most {
+            self.waiting.fetch_sub(1, Ordering::SeqCst);
+            return Err(StoreError::Full);
+        }
+        if let Some(account) = account {
+            let mut behind = self.behind();
+            if let Some(others) = behind.get_mut(&account) {
+                others.push_back(job);
+                return Ok(());
+            }
+            behind.insert(account, VecDeque::new());
+        }
+        self.call(Turn { job, account })
+    }
+
+    /// A write is about to be run, and waits no more.
+    pub fn begin(&self) {
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// It is over: the next of its account goes to the end of the queue, behind other accounts.
+    pub fn end(&self, account: Option<AccountId>) {
+        let Some(account) = account else { return };
+        let mut behind = self.behind();
+        match behind.get_mut(&account).and_then(VecDeque::pop_front) {
+            None => drop(behind.remove(&account)),
+            Some(job) => {
+                let account = Some(account);
+                let _ = self.call(Turn { job, account });
+            }
+        }
+    }
+
+    fn call(&self, turn: Turn) -> Result<(), StoreError> {
+        self.queue.send(turn).map_err(|_| StoreError::Stopped)
+    }
+
+    fn behind(&self) -> MutexGuard<'_, HashMap<AccountId, VecDeque<Box<dyn WriteJob>>>> {
+        self.behind.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,181 @@
+//! The threads that do the work: each owns a line to the database and takes whatever waits.
+//!
+//! A write is SERIALIZABLE, so of two that cannot both have happened in either order, one is undone by the
+//! database; it is run again here, and nobody above learns of it. Writes that are known to concern the same
+//! account wait for each other instead, across all nodes. That is for speed; what is right does not hang on it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, select};
+
+use super::announcing::Announcements;
+use super::connection::Connection;
+use super::failure::{Failure, Kind};
+use super::line::{Line, pause};
+use super::turns::{Turn, Turns};
+use crate::model::id::AccountId;
+use crate::store::bell::{Bell, EVERYONE};
+use crate::store::error::StoreError;
+use crate::store::task::{ReadJob, WriteJob};
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::world::World;
+
+const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+const WRITE: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
+/// How often a write is run at most, and for how long.
+const ATTEMPTS: u32 = 40;
+const PATIENCE: Duration = Duration::from_secs(15);
+/// A constraint that still says no after so many runs was not violated by chance.
+const CHANCES: u32 = 5;
+
+pub struct Worker {
+    pub line: Line,
+    pub reads: Receiver<Box<dyn ReadJob>>,
+    pub writes: Receiver<Turn>,
+    pub turns: Arc<Turns>,
+    /// Ends when the store does.
+    pub open: Receiver<()>,
+    pub world: Arc<World>,
+    pub bell: Arc<Bell>,
+    pub announcements: Arc<Announcements>,
+}
+
+/// How a run of a write ended.
+enum Run {
+    /// It is over, and this is what to tell.
+    Over(Result<(), StoreError>),
+    /// Nothing of it was kept, and another run may fare better.
+    Again(Failure),
+}
+
+impl Worker {
+    pub fn run(mut self) {
+        loop {
+            select! {
+                recv(self.reads) -> job => match job {
+                    Ok(job) => self.read(job),
+                    Err(_) => return,
+                },
+                recv(self.writes) -> turn => match turn {
+                    Ok(turn) => self.write(turn),
+                    Err(_) => return,
+                },
+                recv(self.open) -> _ => return,
+            }
+        }
+    }
+
+    fn read(&mut self, mut job: Box<dyn ReadJob>) {
+        let connection = match self.line.ready() {
+            Ok(connection) => connection,
+            Err(cause) => return job.answer(Err(cause)),
+        };
+        connection.begin(READ, &BTreeSet::new());
+        job.run(&mut ReadTx::new(connection, &self.world));
+        // What went wrong is in the job's own result. What went right does not depend on the end of a
+        // transaction that changes nothing, so nobody waits for that.
+        job.answer(Ok(()));
+        if !connection.is_useless()
+            && let Err(failure) = connection.roll_back()
+        {
+            tracing::debug!(
+                cause = failure.text,
+                "a transaction that only looked was not ended"
+            );
+        }
+        self.line.tidy();
+    }
+
+    fn write(&mut self, turn: Turn) {
+        let Turn { job, account } = turn;
+        self.turns.begin();
+        self.write_until_kept(job, account);
+        self.turns.end(account);
+    }
+
+    fn write_until_kept(&mut self, mut job: Box<dyn WriteJob>, account: Option<AccountId>) {
+        let (begun, mut accounts) = (Instant::now(), BTreeSet::from_iter(account));
+        for attempt in 1.. {
+            match self.run_once(&mut job, &mut accounts) {
+                Run::Over(ended) => return job.answer(ended),
+                Run::Again(failure) => {
+                    metrics::counter!("garth_store_retries_total").increment(1);
+                    let most = if failure.kind == Kind::Constraint {
+                        CHANCES
+                    } else {
+                        ATTEMPTS
+                    };
+                    if attempt >= most || begun.elapsed() > PATIENCE {
+                        return job.answer(Err(failure.into_store_error()));
+                    }
+                    pause(attempt);
+                }
+            }
+        }
+    }
+
+    fn run_once(&mut self, job: &mut Box<dyn WriteJob>, accounts: &mut BTreeSet<AccountId>) -> Run {
+        let connection = match self.line.ready() {
+            Ok(connection) => connection,
+            Err(cause) => return Run::Over(Err(cause)),
+        };
+        let run = run_on(connection, job, accounts, &self.world);
+        // If it has to be run again, it waits from the beginning for all it got to know of.
+        accounts.extend(connection.ordered());
+        self.line.tidy();
+        match run {
+            Ok((ended, touched)) => {
+                self.bell.ring(touched.iter().copied());
+                self.announcements.add(touched);
+                Run::Over(ended)
+            }
+            Err(failure) => Run::Again(failure),
+        }
+    }
+}
+
+/// One run from begin to commit; an error means that nothing was kept.
+fn run_on(
+    connection: &mut Connection,
+    job: &mut Box<dyn WriteJob>,
+    accounts: &BTreeSet<AccountId>,
+    world: &World,
+) -> Result<(Result<(), StoreError>, BTreeSet<AccountId>), Failure> {
+    connection.begin(WRITE, accounts);
+    let mut tx = WriteTx::new(connection, world);
+    let keep = job.run(&mut tx);
+    let touched = tx.into_touched();
+    if let Some(failure) = connection.failure().cloned() {
+        if failure.kind != Kind::Lost {
+            connection.roll_back()?;
+        }
+        return match failure.kind {
+            Kind::Contended | Kind::Constraint | Kind::Lost => Err(failure),
+            // The database took nothing after that, whatever the work made of it.
+            Kind::Busy | Kind::Wrong => Ok((Err(failure.into_store_error()), BTreeSet::new())),
+        };
+    }
+    if !keep {
+        connection.roll_back()?;
+        return Ok((Ok(()), BTreeSet::new()));
+    }
+    // Changes of who may do what are rare, and no node should hear of them late: they are announced by the
+    // commit itself. Events are announced after it, because such commits happen one after another.
+    let and = match touched.contains(&EVERYONE) {
+        true => "NOTIFY garth_bell, 'all'; ",
+        false => "",
+    };
+    match connection.commit(and) {
+        Ok(()) => Ok((Ok(()), touched)),
+        Err(failure) if failure.kind == Kind::Contended => Err(failure),
+        Err(failure) if failure.kind == Kind::Lost => {
+            tracing::warn!(cause = failure.text, "it is not known whether a commit was kept");
+            let text = format!("it is not known whether the change was kept: {}", failure.text);
+            // Not to be run again: it may have been kept.
+            Ok((Err(StoreError::Unavailable(text)), BTreeSet::new()))
+        }
+        Err(failure) => Ok((Err(failure.into_store_error()), BTreeSet::new())),
+    }
+}

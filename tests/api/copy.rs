@@ -1,0 +1,20 @@
+//! What has to be copied when a store moves. That it arrives is tested in `tests/nodes`.
+
+use garth::store::TABLES;
+
+use crate::harness::TestApp;
+
+/// A migration that makes a table must add it to the list.
+#[tokio::test]
+async fn every_table_is_copied() {
+    let app = TestApp::new().await;
+    let there = app
+        .store
+        .read(|tx| tx.tables())
+        .await
+        .expect("the store tells its tables");
+    let mut copied: Vec<String> = TABLES.iter().map(|table| table.name.to_owned()).collect();
+    copied.extend(["migration", "ticket_text"].map(str::to_owned));
+    copied.sort();
+    assert_eq!(there, copied);
+}

@@ -1,0 +1,97 @@
+//! A whole store moves from a folder to a database and back, and nobody can tell the difference.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::connection::number;
+use crate::folder::{Folder, Server};
+use crate::postgres::Postgres;
+use crate::process::Process;
+
+#[test]
+fn a_store_is_copied_to_a_database_and_back_with_all_that_is_in_it() {
+    let (folder, postgres) = (Folder::new("copy"), Postgres::new("copy"));
+    let server = folder.start();
+    furnish(&mut server.client());
+    let told = tell(&mut server.client());
+    assert_eq!(server.stop().code, Some(0));
+    let (data, back) = (
+        folder.data().display().to_string(),
+        folder.path("back").display().to_string(),
+    );
+
+    folder.run(&format!("copy --from {data} --to {}", postgres.url()));
+
+    let mut serve = folder.serve();
+    let server = Server::start(serve.env("GARTH_DATABASE", postgres.url()));
+    assert_eq!(tell(&mut server.client()), told);
+    let new = number(
+        &server
+            .client()
+            .post("/v4/vpcs", json!({"label": "new", "region": "us-east"}))
+            .ok()["id"],
+    );
+    assert_eq!(new, 5, "the number of the deleted fourth is not given again");
+    server.client().delete(&format!("/v4/vpcs/{new}")).ok();
+    let told = tell(&mut server.client());
+    assert_eq!(server.stop().code, Some(0));
+
+    folder.run(&format!("copy --from {} --to {back}", postgres.url()));
+
+    let mut serve = folder.serve();
+    let server = Server::start(serve.env("GARTH_DATA", &back));
+    assert_eq!(tell(&mut server.client()), told);
+    let new = number(
+        &server
+            .client()
+            .post("/v4/vpcs", json!({"label": "new", "region": "us-east"}))
+            .ok()["id"],
+    );
+    assert_eq!(new, 6);
+
+    let refused =
+        Process::spawn(&mut folder.garth(&format!("copy --from {data} --to {}", postgres.url()))).ended();
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused
+            .stderr
+            .contains("there are accounts in the target already"),
+        "{}",
+        refused.stderr
+    );
+}
+
+fn furnish(client: &mut Client) {
+    for (label, range) in [("a", "10.0.0.0/24"), ("b", "10.1.0.0/16"), ("c", "10.2.0.0/20")] {
+        let subnets = json!([{"label": "first", "ipv4": range}]);
+        let body =
+            json!({"label": label, "region": "us-east", "description": "é 漢 '\"\\", "subnets": subnets});
+        client.post("/v4/vpcs", body).ok();
+    }
+    let fourth = client.creates_vpc("d");
+    client.delete(&format!("/v4/vpcs/{fourth}")).ok();
+    for subnet in 1..=3 {
+        let interfaces = json!([{"purpose": "vpc", "subnet_id": subnet, "ip_ranges": []}]);
+        let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
+        client.post("/v4/linode/instances", body).ok();
+    }
+    client.post("/v4/account/events/2/seen", json!({})).ok();
+    client.post("/v4/account/events/3/read", json!({})).ok();
+    // More than fit into one batch.
+    for number in 0..700 {
+        client.post("/v4/vpcs/1/subnets", json!({"label": format!("s{number}"), "ipv4": format!("10.{}.{}.0/28", 3 + number / 256, number % 256)})).ok();
+    }
+}
+
+/// All that can be seen.
+fn tell(client: &mut Client) -> Vec<Value> {
+    let lists = [
+        "/v4/vpcs",
+        "/v4/linode/instances",
+        "/v4/vpcs/ips",
+        "/v4/account/events",
+    ];
+    let mut told: Vec<Value> = lists.iter().flat_map(|list| client.all(list)).collect();
+    told.push(client.get("/v4/linode/instances/1/configs").ok());
+    told
+}

@@ -1,0 +1,188 @@
+//! Nodes and databases that die under load: nothing acknowledged is lost, and all goes on by itself.
+
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::harness::{Nodes, three};
+use crate::postgres::Postgres;
+use crate::process::eventually;
+use crate::proxy::{Mischief, Proxy};
+use crate::writers::Promises;
+
+const WRITERS: usize = 8;
+
+/// Has writers write on all nodes while something happens.
+fn under_load(nodes: &Nodes, promises: &Promises, round: &str, happen: impl FnOnce()) {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let _stop = StopAtEnd(&stop);
+        for writer in 0..WRITERS {
+            let stop = &stop;
+            scope.spawn(move || promises.write(nodes, writer, round, stop));
+        }
+        happen();
+    });
+}
+
+/// However the test ends, the writers are not waited for in vain.
+struct StopAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+fn unlimited(nodes: &Nodes) {
+    nodes.run("account quota 1 --vpcs-per-region 1000000");
+}
+
+#[test]
+fn a_node_that_is_killed_leaves_nothing_by_halves_and_another_does_what_it_had_under_way() {
+    let postgres = Postgres::new("killed");
+    let slow = |serve: &mut Command| {
+        serve.env("GARTH_COMPUTE_SETTLE_MS", "1500");
+    };
+    let mut nodes = Nodes::start_with("killed", &postgres.url(), slow);
+    unlimited(&nodes);
+    let promises = Promises::default();
+    under_load(&nodes, &promises, "before", || {
+        std::thread::sleep(Duration::from_millis(500))
+    });
+
+    let mut doomed = nodes.servers.remove(0);
+    under_load(&nodes, &promises, "after", || {
+        let body =
+            json!({"type": "g6-nanode-1", "region": "us-east", "image": "linode/debian12", "root_pass": "x"});
+        let made = doomed.client().post("/v4/linode/instances", body);
+        assert_eq!(made.ok()["status"], "provisioning");
+        doomed.process.kill();
+        eventually("another node to finish it", || {
+            let instance = nodes.client(0).get("/v4/linode/instances/1").ok();
+            (instance["status"] == "running").then_some(())
+        });
+    });
+    assert!(promises.kept() > 50, "the others went on: {}", promises.kept());
+    promises.check(&mut nodes.client(1));
+    let events = nodes.client(1).all("/v4/account/events");
+    let booted = events.iter().filter(|event| event["action"] == "linode_boot");
+    assert_eq!(booted.count(), 1, "it was booted once");
+}
+
+#[test]
+fn a_commit_whose_answer_is_lost_is_neither_promised_nor_made_twice() {
+    let postgres = Postgres::new("unknown");
+    let proxy = Proxy::to(postgres.port);
+    let url = format!(
+        "postgres://garth@127.0.0.1:{}/postgres?sslmode=disable",
+        proxy.port
+    );
+    let nodes = Nodes::start("unknown", &url);
+    let create = |label: &str| {
+        let body = json!({"label": label, "region": "us-east"});
+        nodes.client(0).post("/v4/vpcs", body)
+    };
+    create("before").ok();
+    for (mischief, label) in [(Mischief::LoseCommit, "not-made"), (Mischief::LoseAnswer, "made")] {
+        proxy.set(mischief);
+        let reply = create(label);
+        assert_eq!(
+            (reply.status, reply.code().as_str()),
+            (503, "store_unavailable"),
+            "{label}"
+        );
+        proxy.set(Mischief::None);
+    }
+    create("after").ok();
+    assert_eq!(nodes.client(0).vpc_labels(), ["before", "made", "after"]);
+    let events = nodes.client(1).all("/v4/account/events");
+    assert_eq!(events.len(), 3, "each is told of once");
+}
+
+/// For a minute with `GARTH_TEST_LONG=1`, else for a few rounds.
+#[test]
+fn a_database_that_restarts_again_and_again_costs_503s_and_nothing_else() {
+    let (mut postgres, nodes) = three("restarts");
+    unlimited(&nodes);
+    let promises = Promises::default();
+    let rounds = if std::env::var_os("GARTH_TEST_LONG").is_some() {
+        20
+    } else {
+        4
+    };
+    for round in 0..rounds {
+        under_load(&nodes, &promises, &format!("r{round}"), || {
+            std::thread::sleep(Duration::from_millis(1500));
+            postgres.stop_at_once();
+            assert_eq!(nodes.client(0).get("/v4/vpcs").status, 503);
+            assert_eq!(
+                nodes.client(1).get("/readyz").status,
+                503,
+                "not ready without a database"
+            );
+            assert_eq!(nodes.client(2).get("/healthz").status, 200, "but alive");
+            std::thread::sleep(Duration::from_millis(300));
+            postgres.start();
+            let back = Instant::now();
+            for node in 0..3 {
+                eventually("a node to find the database again", || {
+                    (nodes.client(node).get("/readyz").status == 200).then_some(())
+                });
+            }
+            assert!(
+                back.elapsed() < Duration::from_secs(2),
+                "it took {:?}",
+                back.elapsed()
+            );
+            std::thread::sleep(Duration::from_millis(500));
+        });
+    }
+    assert!(promises.kept() > 50, "something was written: {}", promises.kept());
+    for node in 0..3 {
+        promises.check(&mut nodes.client(node));
+    }
+}
+
+#[test]
+fn when_the_primary_dies_and_its_replica_is_promoted_nodes_follow_and_nothing_is_lost() {
+    let mut primary = Postgres::with("primary", &["synchronous_standby_names=*"]);
+    // Until the replica is there, a commit would wait for it.
+    primary.ask("ALTER SYSTEM SET synchronous_commit = local");
+    primary.ask("SELECT pg_reload_conf()");
+    let replica = primary.replica("replica");
+    primary.ask("ALTER SYSTEM RESET synchronous_commit");
+    primary.ask("SELECT pg_reload_conf()");
+    eventually("the replica to follow in step", || {
+        (primary.ask("SELECT sync_state FROM pg_stat_replication") == "sync").then_some(())
+    });
+    let url = format!(
+        "postgres://garth@127.0.0.1:{},127.0.0.1:{}/postgres?target_session_attrs=read-write",
+        primary.port, replica.port
+    );
+    let nodes = Nodes::start("failover", &url);
+    unlimited(&nodes);
+    let promises = Promises::default();
+    under_load(&nodes, &promises, "failover", || {
+        std::thread::sleep(Duration::from_secs(2));
+        primary.kill();
+        std::thread::sleep(Duration::from_millis(500));
+        replica.promote();
+        let back = Instant::now();
+        for node in 0..3 {
+            eventually("a node to follow", || {
+                (nodes.client(node).get("/readyz").status == 200).then_some(())
+            });
+        }
+        assert!(
+            back.elapsed() < Duration::from_secs(3),
+            "it took {:?}",
+            back.elapsed()
+        );
+        std::thread::sleep(Duration::from_secs(1));
+    });
+    assert!(promises.kept() > 50, "something was written: {}", promises.kept());
+    promises.check(&mut nodes.client(0));
+}

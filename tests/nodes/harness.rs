@@ -1,0 +1,94 @@
+//! Three servers on one database, and clients spread over them.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::folder::{Folder, Server};
+use crate::postgres::Postgres;
+
+pub struct Nodes {
+    pub folder: Folder,
+    url: String,
+    pub servers: Vec<Server>,
+}
+
+impl Nodes {
+    pub fn start(test: &str, url: &str) -> Self {
+        Self::start_with(test, url, |_| {})
+    }
+
+    /// Three nodes, all started at once, on a database that may be empty.
+    pub fn start_with(test: &str, url: &str, change: impl Fn(&mut Command) + Sync) -> Self {
+        let folder = Folder::new(test);
+        let start = || {
+            let mut serve = folder.serve();
+            serve.env("GARTH_DATABASE", url).env("GARTH_LOG", "warn");
+            change(&mut serve);
+            Server::start(&mut serve)
+        };
+        let servers = std::thread::scope(|scope| {
+            let starting: Vec<_> = (0..3).map(|_| scope.spawn(start)).collect();
+            starting
+                .into_iter()
+                .map(|node| node.join().expect("a node starts"))
+                .collect()
+        });
+        Self {
+            folder,
+            url: url.to_owned(),
+            servers,
+        }
+    }
+
+    /// Speaks for the first user, to one of the nodes.
+    pub fn client(&self, number: usize) -> Client {
+        self.servers[number % self.servers.len()].client()
+    }
+
+    /// Runs `garth …` beside them; what it printed.
+    pub fn run(&self, words: &str) -> String {
+        let mut command = self.folder.garth(words);
+        let ended = command
+            .env("GARTH_DATABASE", &self.url)
+            .output()
+            .expect("garth runs");
+        assert!(
+            ended.status.success(),
+            "garth {words}: {}",
+            String::from_utf8_lossy(&ended.stderr)
+        );
+        String::from_utf8(ended.stdout).expect("text")
+    }
+
+    pub fn json(&self, words: &str) -> Value {
+        serde_json::from_str(&self.run(&format!("{words} --json"))).expect("--json prints JSON")
+    }
+
+    /// Does something from many threads at once, each with a client of one node or another.
+    pub fn at_once<T: Send>(&self, clients: usize, work: impl Fn(usize, &mut Client) -> T + Sync) -> Vec<T> {
+        let start = std::sync::Barrier::new(clients);
+        std::thread::scope(|scope| {
+            let one = |number| {
+                let (start, work, mut client) = (&start, &work, self.client(number));
+                scope.spawn(move || {
+                    start.wait();
+                    work(number, &mut client)
+                })
+            };
+            let threads: Vec<_> = (0..clients).map(one).collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().expect("no client panics"))
+                .collect()
+        })
+    }
+}
+
+/// A server of the test's own with nodes on it.
+pub fn three(test: &str) -> (Postgres, Nodes) {
+    let postgres = Postgres::new(test);
+    let nodes = Nodes::start(test, &postgres.url());
+    (postgres, nodes)
+}

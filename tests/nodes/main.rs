@@ -1,0 +1,32 @@
+//! Several servers on one PostgreSQL: together they are what one is, and none of them is needed.
+//!
+//! Every test has servers of its own, of both kinds, and ends only what it started.
+
+#![forbid(unsafe_code)]
+
+#[path = "../process/client.rs"]
+#[allow(dead_code, reason = "tests/process uses the rest")]
+mod client;
+#[path = "../process/connection.rs"]
+#[allow(dead_code, reason = "tests/process uses the rest")]
+mod connection;
+#[path = "../process/harness.rs"]
+#[allow(dead_code, reason = "tests/process uses the rest")]
+mod folder;
+#[path = "../s3/kept.rs"]
+#[allow(dead_code, reason = "tests/process uses the rest")]
+mod kept;
+#[path = "../process/process.rs"]
+#[allow(dead_code, reason = "tests/process uses the rest")]
+mod process;
+
+mod copy;
+mod events;
+mod failing;
+mod harness;
+mod postgres;
+mod proxy;
+mod races;
+mod revoking;
+mod secrecy;
+mod writers;

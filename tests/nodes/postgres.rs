@@ -1,0 +1,246 @@
+//! A PostgreSQL server of a test's own, from Debian's packages, which the test may stop, kill and replicate.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::process::eventually;
+
+pub struct Postgres {
+    folder: PathBuf,
+    pub port: u16,
+    process: Option<Child>,
+    settings: Vec<String>,
+}
+
+impl Postgres {
+    /// A new server that runs. What it has acknowledged survives its own end, if not the machine's.
+    pub fn new(test: &str) -> Self {
+        Self::with(test, &[])
+    }
+
+    pub fn with(test: &str, settings: &[&str]) -> Self {
+        let mut server = Self::in_folder(test, settings);
+        let mut init = server.program("initdb");
+        init.args([
+            "--auth=trust",
+            "--username=garth",
+            "--no-sync",
+            "--locale=C",
+            "--encoding=UTF8",
+        ]);
+        done(init.arg("--pgdata").arg(server.data()));
+        server.start();
+        server
+    }
+
+    /// A server that speaks TLS as `localhost`, and asks the user `keeper` for a password; the file with the
+    /// certificate that proves it.
+    pub fn secretive(test: &str) -> (Self, PathBuf) {
+        let mut server = Self::new(test);
+        server.ask("CREATE ROLE keeper LOGIN SUPERUSER PASSWORD 'open sesame'");
+        server.stop_at_once();
+        let script = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 \\
+                -keyout ca.key -out ca.crt -subj /CN=test-authority
+            openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout data/server.key \\
+                -out server.csr -subj /CN=localhost
+            printf 'subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE' >extensions
+            openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 30 \\
+                -extfile extensions -out data/server.crt
+            chmod 600 data/server.key
+            printf 'host all keeper all scram-sha-256\nhost all garth all trust\n' >data/pg_hba.conf";
+        let mut shell = server.as_owner(Path::new("sh"));
+        done(shell.args(["-ec", script]));
+        server.settings.push("ssl=on".to_owned());
+        server.start();
+        let certificate = server.folder.join("ca.crt");
+        (server, certificate)
+    }
+
+    /// A server that follows this one.
+    pub fn replica(&self, test: &str) -> Self {
+        let mut replica = Self::in_folder(test, &[]);
+        let mut copy = self.program("pg_basebackup");
+        copy.args([
+            "--write-recovery-conf",
+            "--checkpoint=fast",
+            "--no-sync",
+            "--host=127.0.0.1",
+            "--username=garth",
+        ]);
+        done(
+            copy.arg(format!("--port={}", self.port))
+                .arg("--pgdata")
+                .arg(replica.data()),
+        );
+        replica.start();
+        replica
+    }
+
+    fn in_folder(test: &str, settings: &[&str]) -> Self {
+        let folder = std::env::temp_dir().join(format!("garth-{}-{test}-postgres", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+        if is_root() {
+            done(Command::new("chown").arg("postgres").arg(&folder));
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        Self {
+            folder,
+            port: listener.local_addr().expect("an address").port(),
+            process: None,
+            settings: settings.iter().map(|setting| (*setting).to_owned()).collect(),
+        }
+    }
+
+    pub fn url(&self) -> String {
+        format!("postgres://garth@127.0.0.1:{}/postgres", self.port)
+    }
+
+    pub fn start(&mut self) {
+        let mut server = self.program("postgres");
+        server
+            .arg("-D")
+            .arg(self.data())
+            .arg("-p")
+            .arg(self.port.to_string());
+        server.arg("-k").arg(&self.folder);
+        for setting in [
+            "listen_addresses=127.0.0.1",
+            "max_connections=100",
+            "fsync=off",
+            "log_min_messages=fatal",
+        ] {
+            server.arg("-c").arg(setting);
+        }
+        for setting in &self.settings {
+            server.arg("-c").arg(setting);
+        }
+        let log = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.log())
+            .expect("a log");
+        server.stdout(Stdio::null()).stderr(log);
+        self.process = Some(server.spawn().expect("the server can be started"));
+        eventually("PostgreSQL to answer", || {
+            let mut ask = self.program("pg_isready");
+            let asked = ask
+                .args(["-q", "-h", "127.0.0.1", "-p"])
+                .arg(self.port.to_string());
+            asked.status().expect("it can be asked").success().then_some(())
+        });
+    }
+
+    /// `pg_ctl stop -m immediate`: no checkpoint, no goodbye.
+    pub fn stop_at_once(&mut self) {
+        self.end("QUIT");
+    }
+
+    /// `kill -9` of the server; its children follow by themselves.
+    pub fn kill(&mut self) {
+        self.end("KILL");
+    }
+
+    pub fn promote(&self) {
+        let mut promote = self.program("pg_ctl");
+        done(promote.args(["promote", "--wait", "--pgdata"]).arg(self.data()));
+    }
+
+    /// What a statement answers, a line for each row.
+    pub fn ask(&self, sql: &str) -> String {
+        let mut ask = self.program("psql");
+        let asked = ask
+            .args(["-X", "-q", "-t", "-A", "-c", sql])
+            .arg(self.url())
+            .output()
+            .expect("psql runs");
+        assert!(
+            asked.status.success(),
+            "{sql}: {}",
+            String::from_utf8_lossy(&asked.stderr)
+        );
+        String::from_utf8(asked.stdout).expect("text").trim().to_owned()
+    }
+
+    fn end(&mut self, signal: &str) {
+        let Some(mut process) = self.process.take() else {
+            return;
+        };
+        done(
+            Command::new("kill")
+                .arg(format!("-{signal}"))
+                .arg(process.id().to_string()),
+        );
+        process.wait().expect("a child can be waited for");
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.join("log")
+    }
+
+    /// One of PostgreSQL's programs, run by somebody whom it lets run a server.
+    fn program(&self, name: &str) -> Command {
+        self.as_owner(&programs().join(name))
+    }
+
+    fn as_owner(&self, program: &Path) -> Command {
+        let mut command = match is_root() {
+            false => Command::new(program),
+            true => {
+                let mut command = Command::new("setpriv");
+                command
+                    .args(["--reuid=postgres", "--regid=postgres", "--clear-groups", "--"])
+                    .arg(program);
+                command
+            }
+        };
+        command.current_dir(&self.folder).stdin(Stdio::null());
+        command
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.end("QUIT");
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn programs() -> PathBuf {
+    let versions = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let programs = versions
+        .map(|version| version.path().join("bin"))
+        .filter(|bin| bin.join("initdb").exists());
+    let newest = programs.max_by_key(|bin| version_of(bin));
+    newest.expect("PostgreSQL is there: apt-get install postgresql")
+}
+
+fn version_of(bin: &Path) -> u32 {
+    let version = bin
+        .parent()
+        .and_then(Path::file_name)
+        .and_then(|name| name.to_str());
+    version.and_then(|version| version.parse().ok()).unwrap_or(0)
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output().expect("id runs");
+    id.stdout == b"0\n"
+}
+
+fn done(command: &mut Command) {
+    let ended = command.output().expect("the program can be started");
+    assert!(
+        ended.status.success(),
+        "{command:?}: {}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
+}

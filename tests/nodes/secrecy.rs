@@ -1,0 +1,100 @@
+//! Passwords that nobody sees, and lines that nobody else can read.
+
+use crate::folder::{Folder, Server};
+use crate::postgres::Postgres;
+use crate::process::{Ended, Process};
+
+const SECRET: &str = "open sesame";
+
+fn list(folder: &Folder, url: &str) -> Ended {
+    Process::spawn(folder.garth("account list --json").env("GARTH_DATABASE", url)).ended()
+}
+
+fn assert_refused(ended: &Ended, because: &str) {
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains(because), "{ended:?}");
+    for secret in [SECRET, "open%20sesame", "sesame"] {
+        assert!(
+            !ended.stderr.contains(secret) && !ended.stdout.contains(secret),
+            "{ended:?}"
+        );
+    }
+}
+
+#[test]
+fn passwords_come_from_the_url_a_file_or_the_environment_and_are_never_shown() {
+    let (postgres, _) = Postgres::secretive("passwords");
+    let folder = Folder::new("passwords");
+    let place = format!("localhost:{}/postgres", postgres.port);
+    let (without, with) = (
+        format!("postgres://keeper@{place}"),
+        format!("postgres://keeper:open%20sesame@{place}"),
+    );
+
+    assert_eq!(list(&folder, &with).code, Some(0));
+    let file = folder.write("password", &format!("{SECRET}\n"));
+    let mut command = folder.garth("account list");
+    command
+        .env("GARTH_DATABASE", &without)
+        .env("GARTH_DATABASE_PASSWORD_FILE", &file);
+    assert_eq!(Process::spawn(&mut command).ended().code, Some(0));
+    let mut command = folder.garth("account list");
+    command.env("GARTH_DATABASE", &without).env("PGPASSWORD", SECRET);
+    assert_eq!(Process::spawn(&mut command).ended().code, Some(0));
+    let settings = folder.write("garth.toml", &format!("database = \"{with}\"\n"));
+    let mut command = folder.garth("account list");
+    command.env("GARTH_CONFIG", &settings).env_remove("GARTH_DATA");
+    assert_eq!(Process::spawn(&mut command).ended().code, Some(0));
+
+    assert_refused(&list(&folder, &without), "password missing");
+    let wrong = with.replace("open%20", "closed-");
+    assert_refused(&list(&folder, &wrong), "password authentication failed");
+    assert_refused(
+        &list(&folder, &with.replace(&postgres.port.to_string(), "1")),
+        "Connection refused",
+    );
+    assert_refused(
+        &list(&folder, &with.replace("postgres://", "mysql://")),
+        "must begin with postgres://",
+    );
+
+    let mut serve = folder.serve();
+    let server = Server::start(serve.env("GARTH_DATABASE", &with).env("GARTH_LOG", "debug"));
+    assert_eq!(server.client().get("/v4/vpcs").status, 200);
+    let ended = server.stop();
+    assert!(
+        !ended.stderr.contains("sesame") && !ended.stdout.contains("sesame"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn tls_proves_who_the_server_is_where_it_is_asked_to() {
+    let (postgres, certificate) = Postgres::secretive("tls");
+    let folder = Folder::new("tls");
+    let certificate = certificate.display();
+    let at = |host: &str, parameters: &str| {
+        format!("postgres://garth@{host}:{}/postgres?{parameters}", postgres.port)
+    };
+    assert_refused(
+        &list(&folder, &at("localhost", "sslmode=require")),
+        "UnknownIssuer",
+    );
+    let trusting = format!("sslmode=require&sslrootcert={certificate}");
+    assert_eq!(list(&folder, &at("localhost", &trusting)).code, Some(0));
+    assert_refused(&list(&folder, &at("127.0.0.1", &trusting)), "not valid for name");
+    assert_refused(
+        &list(&folder, &at("localhost", "sslmode=sometimes")),
+        "sslmode: must be",
+    );
+
+    for (parameters, encrypted) in [("", "t"), ("sslmode=disable", "f"), (trusting.as_str(), "t")] {
+        let mut serve = folder.serve();
+        let server = Server::start(serve.env("GARTH_DATABASE", at("localhost", parameters)));
+        assert_eq!(server.client().get("/v4/vpcs").status, 200);
+        let sessions = "SELECT DISTINCT s.ssl FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid)
+            WHERE a.application_name = 'garth'";
+        assert_eq!(postgres.ask(sessions), encrypted, "{parameters}");
+        assert_eq!(server.stop().code, Some(0));
+    }
+}

@@ -1,0 +1,91 @@
+//! Clients that write without a pause and remember what they were promised.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::client::Client;
+use crate::connection::text;
+use crate::harness::Nodes;
+
+/// What all of them know.
+#[derive(Default)]
+pub struct Promises {
+    /// Answered with 200: must be there.
+    kept: Mutex<BTreeSet<String>>,
+    /// Answered with 503, or not at all: may be there.
+    open: Mutex<BTreeSet<String>>,
+}
+
+impl Promises {
+    /// Writes until told to stop; a node that is gone is left for the next.
+    pub fn write(&self, nodes: &Nodes, writer: usize, round: &str, stop: &AtomicBool) {
+        let mut node = writer;
+        let mut client = nodes.client(node);
+        for number in 0.. {
+            if stop.load(Ordering::SeqCst) {
+                return;
+            }
+            let label = format!("w-{round}-{writer}-{number}");
+            let body = json!({"label": label, "region": "us-east"});
+            match client.try_send("POST", "/v4/vpcs", Some(&body)) {
+                Ok(reply) if reply.status == 200 => drop(self.kept.lock().expect("a list").insert(label)),
+                Ok(reply) => {
+                    assert_eq!(reply.status, 503, "{}", reply.code());
+                    assert_eq!(reply.header("retry-after"), Some("1"));
+                    self.open.lock().expect("a list").insert(label);
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                Err(_) => {
+                    self.open.lock().expect("a list").insert(label);
+                    node += 1;
+                    client = nodes.client(node);
+                }
+            }
+        }
+    }
+
+    pub fn kept(&self) -> usize {
+        self.kept.lock().expect("a list").len()
+    }
+
+    /// Compares with what a node tells: VPCs, and for each exactly one event.
+    pub fn check(&self, client: &mut Client) {
+        let there: BTreeSet<String> = client
+            .all("/v4/vpcs")
+            .iter()
+            .map(|vpc| text(&vpc["label"]))
+            .collect();
+        let (kept, open) = (
+            self.kept.lock().expect("a list"),
+            self.open.lock().expect("a list"),
+        );
+        let lost: Vec<_> = kept.difference(&there).collect();
+        assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
+        let unasked: Vec<_> = there
+            .iter()
+            .filter(|label| !kept.contains(*label) && !open.contains(*label))
+            .collect();
+        assert!(unasked.is_empty(), "nobody asked for {unasked:?}");
+        let mut told: Vec<String> = Vec::new();
+        let mut last = 0;
+        loop {
+            let list = client
+                .get(&format!("/v4/account/events?page_size=500&after={last}"))
+                .ok();
+            let events = list["data"].as_array().expect("data is a list").clone();
+            let Some(newest) = events.last() else { break };
+            last = crate::connection::number(&newest["id"]);
+            let made = events.iter().filter(|event| event["action"] == "vpc_create");
+            told.extend(made.map(|event| text(&event["entity"]["label"])));
+        }
+        told.sort();
+        assert!(
+            told.iter().eq(there.iter()),
+            "the events tell something else than what is there"
+        );
+    }
+}
