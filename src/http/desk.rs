@@ -14,10 +14,11 @@ use crate::model::history::History;
 use crate::model::id::{AttachmentId, TicketId};
 use crate::model::ticket::{Customer, DeskTicket};
 use crate::model::time::Time;
-use crate::rules::agent::Staff;
+use crate::rules::agent::{Agent, Staff};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
 use crate::rules::{self, Result};
+use crate::store::WriteTx;
 
 #[derive(Serialize)]
 pub struct DeskTicketView<'a> {
@@ -158,11 +159,7 @@ pub async fn update(
     At(id): At<TicketId>,
     request: Request,
 ) -> Result<Response> {
-    let ticket = app
-        .write(staff, move |tx, staff| {
-            rules::desk::update(tx, &staff.agent, id, &request)
-        })
-        .await?;
+    let ticket = change(&app, staff, id, request, rules::desk::update).await?;
     Ok(one(&ticket))
 }
 
@@ -172,11 +169,7 @@ pub async fn claim(
     At(id): At<TicketId>,
     request: Request,
 ) -> Result<Response> {
-    let ticket = app
-        .write(staff, move |tx, staff| {
-            rules::desk::claim(tx, &staff.agent, id, &request)
-        })
-        .await?;
+    let ticket = change(&app, staff, id, request, rules::desk::claim).await?;
     Ok(one(&ticket))
 }
 
@@ -186,11 +179,7 @@ pub async fn release(
     At(id): At<TicketId>,
     request: Request,
 ) -> Result<Response> {
-    let ticket = app
-        .write(staff, move |tx, staff| {
-            rules::desk::release(tx, &staff.agent, id, &request)
-        })
-        .await?;
+    let ticket = change(&app, staff, id, request, rules::desk::release).await?;
     Ok(one(&ticket))
 }
 
@@ -200,11 +189,7 @@ pub async fn close(
     At(id): At<TicketId>,
     request: Request,
 ) -> Result<Response> {
-    let ticket = app
-        .write(staff, move |tx, staff| {
-            rules::desk::close(tx, &staff.agent, id, &request)
-        })
-        .await?;
+    let ticket = change(&app, staff, id, request, rules::desk::close).await?;
     Ok(one(&ticket))
 }
 
@@ -214,11 +199,7 @@ pub async fn reopen(
     At(id): At<TicketId>,
     request: Request,
 ) -> Result<Response> {
-    let ticket = app
-        .write(staff, move |tx, staff| {
-            rules::desk::reopen(tx, &staff.agent, id, &request)
-        })
-        .await?;
+    let ticket = change(&app, staff, id, request, rules::desk::reopen).await?;
     Ok(one(&ticket))
 }
 
@@ -228,11 +209,7 @@ pub async fn reply(
     At(id): At<TicketId>,
     request: Request,
 ) -> Result<Response> {
-    let reply = app
-        .write(staff, move |tx, staff| {
-            rules::desk::reply(tx, &staff.agent, id, &request)
-        })
-        .await?;
+    let reply = change(&app, staff, id, request, rules::desk::reply).await?;
     Ok(answer::json(StatusCode::OK, &ReplyView::new(&reply, app.names())))
 }
 
@@ -242,11 +219,7 @@ pub async fn note(
     At(id): At<TicketId>,
     request: Request,
 ) -> Result<Response> {
-    let note = app
-        .write(staff, move |tx, staff| {
-            rules::desk::note(tx, &staff.agent, id, &request)
-        })
-        .await?;
+    let note = change(&app, staff, id, request, rules::desk::note).await?;
     let view = NoteView {
         id: note.id.0,
         created: note.created,
@@ -301,6 +274,18 @@ pub async fn download(
         })
         .await?;
     attachments::send(&app, &attachment).await
+}
+
+/// Runs a rule that does something to a ticket.
+async fn change<T: Send + 'static>(
+    app: &App,
+    staff: Staff,
+    id: TicketId,
+    request: Request,
+    rule: fn(&mut WriteTx, &Agent, TicketId, &Request) -> Result<T>,
+) -> Result<T> {
+    app.write(staff, move |tx, staff| rule(tx, &staff.agent, id, &request))
+        .await
 }
 
 fn one(ticket: &DeskTicket) -> Response {

@@ -10,20 +10,14 @@ impl Description {
     const MAX: usize = 255;
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let mut wrong = Reasons::new();
-        if raw.chars().count() > Self::MAX {
-            let text = format!("Must be at most {} characters", Self::MAX);
-            wrong.push(Reason::new(Code::TooLong, text));
-        }
-        if raw.chars().any(is_forbidden_control) {
-            let text = "Must not contain control characters other than tab and line breaks";
-            wrong.push(Reason::new(Code::ControlCharacters, text));
-        }
-        if wrong.is_empty() {
-            Ok(Self(raw.to_owned()))
-        } else {
-            Err(wrong)
-        }
+        let wrong = match raw.chars().count() > Self::MAX {
+            true => {
+                let text = format!("Must be at most {} characters", Self::MAX);
+                vec![Reason::new(Code::TooLong, text)]
+            }
+            false => Reasons::new(),
+        };
+        checked(raw, wrong, Breaks::Allowed).map(Self)
     }
 
     /// For a description that was parsed before it was stored.
@@ -45,16 +39,7 @@ impl<const MAX: usize> Prose<MAX> {
     pub const MAX: usize = MAX;
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let mut wrong = length(raw, MAX);
-        if raw.chars().any(is_forbidden_control) {
-            let text = "Must not contain control characters other than tab and line breaks";
-            wrong.push(Reason::new(Code::ControlCharacters, text));
-        }
-        if wrong.is_empty() {
-            Ok(Self(raw.to_owned()))
-        } else {
-            Err(wrong)
-        }
+        checked(raw, length(raw, MAX), Breaks::Allowed).map(Self)
     }
 
     /// For a text that was parsed before it was stored.
@@ -75,16 +60,7 @@ impl<const MAX: usize> Line<MAX> {
     pub const MAX: usize = MAX;
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let mut wrong = length(raw, MAX);
-        if raw.chars().any(|c| c.is_control() && c != '\t') {
-            let text = "Must be one line without control characters other than tab";
-            wrong.push(Reason::new(Code::ControlCharacters, text));
-        }
-        if wrong.is_empty() {
-            Ok(Self(raw.to_owned()))
-        } else {
-            Err(wrong)
-        }
+        checked(raw, length(raw, MAX), Breaks::Refused).map(Self)
     }
 
     /// For a line that was parsed before it was stored.
@@ -97,6 +73,33 @@ impl<const MAX: usize> Line<MAX> {
     }
 }
 
+/// Whether a text may have more than one line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Breaks {
+    Allowed,
+    Refused,
+}
+
+/// The text, if nothing was wrong with it before and it has no control characters but tabs and perhaps line
+/// breaks.
+fn checked(raw: &str, mut wrong: Reasons, breaks: Breaks) -> Result<String, Reasons> {
+    let forbidden = |c: char| {
+        let line_break = breaks == Breaks::Allowed && matches!(c, '\n' | '\r');
+        c.is_control() && c != '\t' && !line_break
+    };
+    if raw.chars().any(forbidden) {
+        let text = match breaks {
+            Breaks::Allowed => "Must not contain control characters other than tab and line breaks",
+            Breaks::Refused => "Must be one line without control characters other than tab",
+        };
+        wrong.push(Reason::new(Code::ControlCharacters, text));
+    }
+    match wrong.is_empty() {
+        true => Ok(raw.to_owned()),
+        false => Err(wrong),
+    }
+}
+
 fn length(raw: &str, most: usize) -> Reasons {
     let text = format!("Must be 1 to {most} characters");
     if raw.trim().is_empty() {
@@ -106,8 +109,4 @@ fn length(raw: &str, most: usize) -> Reasons {
     } else {
         Vec::new()
     }
-}
-
-fn is_forbidden_control(c: char) -> bool {
-    c.is_control() && !matches!(c, '\t' | '\n' | '\r')
 }
