@@ -151,11 +151,15 @@ impl Files {
         Ok(())
     }
 
-    /// Whether the place can be reached at all.
+    /// Whether the place can be reached at all, and soon.
     pub async fn reach(&self) -> Result<(), FilesError> {
-        match self.0.store.head(&self.path("reach")).await {
+        const SOON: std::time::Duration = std::time::Duration::from_secs(5);
+        const DOING: &str = "reaching the place for attachments";
+        let path = self.path("reach");
+        let reached = tokio::time::timeout(SOON, self.0.store.head(&path)).await;
+        match reached.map_err(|cause| FilesError::new(DOING, cause))? {
             Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(cause) => Err(FilesError::new("reaching the place for attachments", cause)),
+            Err(cause) => Err(FilesError::new(DOING, cause)),
         }
     }
 

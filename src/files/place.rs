@@ -50,12 +50,21 @@ fn folder(path: &Path) -> Result<Place, FilesError> {
 /// A bucket, with a prefix perhaps. Credentials and all else come from the environment (`AWS_…`).
 #[cfg(feature = "s3")]
 fn bucket_of(bucket: &str) -> Result<Place, FilesError> {
+    use object_store::RetryConfig;
     use object_store::aws::AmazonS3Builder;
 
     // Whoever comes first installs it; a second time is no harm.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (bucket, prefix) = bucket.split_once('/').unwrap_or((bucket, ""));
-    let builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
+    // Somebody waits for the answer: better a 503 in time than a success that nobody waits for any more.
+    let retry = RetryConfig {
+        max_retries: 5,
+        retry_timeout: std::time::Duration::from_secs(10),
+        ..RetryConfig::default()
+    };
+    let builder = AmazonS3Builder::from_env()
+        .with_bucket_name(bucket)
+        .with_retry(retry);
     let store = builder.build();
     let store = store.map_err(|cause| FilesError::new("setting up S3 for attachments", cause))?;
     let prefix = Key::parse(prefix.trim_matches('/'));

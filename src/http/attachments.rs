@@ -134,15 +134,17 @@ async fn attach(
         sha256: spooled.sha256.clone(),
         key: key.clone(),
     };
-    let attached = match app.files().keep(&key, &spooled).await {
-        Err(cause) => Err(storage(&cause)),
-        Ok(()) => app
-            .write(caller, move |tx, caller| {
-                attachments::create(tx, caller, ticket, &announced, &new)
-            })
-            .await
-            .map(drop),
-    };
+    if let Err(cause) = app.files().keep(&key, &spooled).await {
+        // A place that keeps nothing may be as slow to remove it: nobody waits for that.
+        tokio::spawn(async move { discard(&app, key).await });
+        return Err(storage(&cause));
+    }
+    let attached = app
+        .write(caller, move |tx, caller| {
+            attachments::create(tx, caller, ticket, &announced, &new)
+        })
+        .await
+        .map(drop);
     // A failed store may have kept it all the same: then the sweep will know.
     if attached.is_err() && !matches!(attached, Err(Error::Store(_))) {
         discard(&app, key).await;

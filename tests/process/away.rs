@@ -1,10 +1,11 @@
 //! A place for attachments that goes away: it is told, nothing is half done, and when it is back all
 //! is as before.
 
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Folder, Server};
+use crate::harness::{Folder, Server, TOKEN};
 use crate::proxy::Proxy;
 use crate::uploads::files_of;
 
@@ -162,4 +163,40 @@ fn a_server_starts_although_the_place_is_away() {
         .attaches(ticket, "a.txt", b"words")
         .expect("it is answered")
         .ok();
+}
+
+/// Worse than one that is away: it takes everything and says nothing.
+#[test]
+fn a_place_that_never_answers_holds_up_nobody_for_long() {
+    let folder = Folder::new("silent");
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let endpoint = format!("http://{}", silent.local_addr().expect("it is bound"));
+    let mut serve = folder.garth("serve --listen 127.0.0.1:0 --attachments s3://silent/place");
+    serve.env("GARTH_BOOTSTRAP_TOKEN", TOKEN);
+    serve.env("AWS_ENDPOINT", endpoint).env("AWS_ALLOW_HTTP", "true");
+    serve
+        .env("AWS_ACCESS_KEY_ID", "garth")
+        .env("AWS_REGION", "us-east-1");
+    serve.env("AWS_SECRET_ACCESS_KEY", "s3-for-tests-only");
+
+    let begun = Instant::now();
+    let server = Server::start(&mut serve);
+    assert!(begun.elapsed() < SOON, "it started after {:?}", begun.elapsed());
+    let mut client = server.client();
+    let ticket = client.opens_ticket();
+    let begun = Instant::now();
+    let upload = client
+        .attaches(ticket, "a.txt", b"words")
+        .expect("it is answered");
+    assert_eq!(
+        (upload.status, upload.code().as_str()),
+        (503, "files_unavailable")
+    );
+    assert!(
+        begun.elapsed() < 2 * SOON,
+        "it was told after {:?}",
+        begun.elapsed()
+    );
+    assert!(folder.spooled().is_empty());
+    assert_eq!(client.attached(ticket).len(), 0);
 }
