@@ -152,8 +152,9 @@ fn the_help_names_every_setting_and_its_variable() {
     for option in help.split("\n      --").skip(1) {
         let words: Vec<_> = option.split_whitespace().collect();
         let name = words[0].to_uppercase().replace('-', "_");
-        // Of one that may hold a password, the value is not told.
-        let told = ["=", "]"]
+        // Of one that may hold a password, the value is not told. The place for attachments is the
+        // setting `attachments.url`, and its variable is called after that.
+        let told = ["=", "]", "_URL="]
             .iter()
             .any(|end| words.join(" ").contains(&format!("[env: GARTH_{name}{end}")));
         assert!(told || words[0] == "json", "--{option}");
