@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -59,7 +59,17 @@ pub async fn run(place: &Place, output: Output, wish: Copy) -> anyhow::Result<()
         .collect();
     output.many(&views, &["TABLE", "ROWS"], |view| {
         vec![view.table.to_owned(), view.rows.to_string()]
-    })
+    })?;
+    let files = tables
+        .iter()
+        .any(|(table, sum)| *table == "attachment" && sum.rows > 0);
+    match files {
+        true => output.aside(
+            "The files of attachments are not in the store and were not copied: keep them where they are, or copy \
+             them under the same names to where --attachments will point.",
+        ),
+        false => Ok(()),
+    }
 }
 
 /// What was copied, read back and compared.
@@ -100,6 +110,11 @@ fn open(place: &Place, at: &str, must_be_there: bool) -> anyhow::Result<(Store, 
     if at.contains("://") {
         return Ok((open_shared(&Database::at(at), world)?, None));
     }
+    // What looks like the URL of a database, but is none, may have a password in it.
+    ensure!(
+        !at.contains('@') && !at.starts_with("postgres"),
+        "--from and --to are folders, or URLs like postgres://user@host/name"
+    );
     let folder = PathBuf::from(at);
     if must_be_there && !folder.join("garth.db").exists() {
         bail!("there is no store in {}", folder.display());

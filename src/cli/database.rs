@@ -24,7 +24,7 @@ pub struct DatabaseArgs {
     )]
     pub database: Option<DatabaseUrl>,
 
-    /// File with the database's password; else it is taken from the URL or PGPASSWORD
+    /// File with the database's password, if it is not in the URL; else PGPASSWORD is taken
     #[arg(
         long,
         global = true,

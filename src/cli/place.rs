@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 
 use super::database::DatabaseArgs;
@@ -47,7 +47,18 @@ impl Place {
             Some(file) => {
                 let text = std::fs::read_to_string(file)
                     .with_context(|| format!("reading the settings file {}", file.display()))?;
-                toml::from_str(&text).with_context(|| format!("in the settings file {}", file.display()))
+                // The parser's own words quote the line, which may have a password in it.
+                toml::from_str(&text).map_err(|wrong| {
+                    let before = wrong
+                        .span()
+                        .map_or("", |span| text.get(..span.start).unwrap_or(""));
+                    let line = before.lines().count().max(1);
+                    anyhow!(
+                        "in the settings file {}, line {line}: {}",
+                        file.display(),
+                        wrong.message()
+                    )
+                })
             }
         }
     }

@@ -140,6 +140,12 @@ fn options_of(settings: &Settings) -> anyhow::Result<Options> {
 async fn open_files(settings: &Settings, folder: &Path, alone: bool) -> anyhow::Result<Files> {
     let files = Files::open(settings.attachments.url.as_deref(), folder)?;
     files.empty_spool(if alone { Duration::ZERO } else { ABANDONED })?;
+    if !alone && settings.attachments.url.is_none() {
+        tracing::warn!(
+            "attachments are kept in this node's own folder, where no other node finds them: name a bucket or a \
+             shared folder with --attachments, the same on every node"
+        );
+    }
     if let Err(cause) = files.reach().await {
         tracing::error!(%cause, "attachments can neither be kept nor read at the moment");
     }

@@ -42,11 +42,18 @@ impl Drop for Fleeting {
 impl Spool {
     pub(super) async fn begin(folder: &Path) -> Result<Self, FilesError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = Fleeting(folder.join(format!("{}-{number}", std::process::id())));
         let mut how = tokio::fs::OpenOptions::new();
-        let file = how.write(true).create_new(true).mode(0o600).open(&path.0).await;
-        let file = file.map_err(|cause| FilesError::new("making a file in the spool", cause))?;
+        how.write(true).create_new(true).mode(0o600);
+        let (file, path) = loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = folder.join(format!("{}-{number}", std::process::id()));
+            match how.open(&path).await {
+                Ok(file) => break (file, Fleeting(path)),
+                // Somebody else on this folder has the same number, on another machine perhaps.
+                Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(cause) => return Err(FilesError::new("making a file in the spool", cause)),
+            }
+        };
         Ok(Self {
             file,
             path,

@@ -26,17 +26,26 @@ impl Database {
 
     /// The URL for people to read: without a password, and without parameters, which may hold one too.
     pub fn shown(&self) -> String {
-        let url = self.url.reveal();
-        let url = url.split(['?', '#']).next().unwrap_or_default();
-        let Some((scheme, rest)) = url.split_once("://") else {
-            return "the database".to_owned();
-        };
-        // A password may have an @ in it that should have been written %40: all before the last is secret.
-        match rest.rsplit_once('@') {
-            None => format!("{scheme}://{rest}"),
-            Some((who, place)) => {
-                let user = who.split(':').next().unwrap_or_default();
-                format!("{scheme}://{user}@{place}")
+        self.plain().unwrap_or_else(|| "the database".to_owned())
+    }
+
+    /// The same, if it is plain what of it is a password: one may hold characters that should have been written
+    /// otherwise.
+    fn plain(&self) -> Option<String> {
+        let (scheme, rest) = self.url.reveal().split_once("://")?;
+        let mark = rest.find(['?', '#']).unwrap_or(rest.len());
+        match rest.rfind('@') {
+            Some(at) if at < mark => {
+                let user = rest.split([':', '@']).next().unwrap_or_default();
+                Some(format!("{scheme}://{user}@{}", &rest[at + 1..mark]))
+            }
+            Some(_) => None,
+            None => {
+                let host = rest[..mark].split('/').next().unwrap_or_default();
+                let port = host.split_once(':').map_or("", |(_, port)| port);
+                port.bytes()
+                    .all(|b| b.is_ascii_digit())
+                    .then(|| format!("{scheme}://{}", &rest[..mark]))
             }
         }
     }
@@ -49,6 +58,16 @@ mod tests {
     #[test]
     fn no_password_is_shown() {
         let shown = |url: &str| Database::at(url).shown();
+        for odd in [
+            "postgres://garth:geheim#x@db/garth",
+            "postgres://garth:geheim?x@db/garth",
+            "postgres://garth:geheim",
+            "postgres://garth:geheim/garth",
+            "postgres//garth:geheim@db/garth",
+            "postgres://db/garth?password=a@geheim",
+        ] {
+            assert!(!shown(odd).contains("geheim"), "{odd}: {}", shown(odd));
+        }
         assert_eq!(
             shown("postgres://garth:geheim@db:5432/garth"),
             "postgres://garth@db:5432/garth"

@@ -55,9 +55,12 @@ pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value>) {
     (condition, args)
 }
 
-/// The words of a text: runs of letters and digits.
+/// The words of a text: runs of letters and digits, of which an engine need not keep more than these.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
+    const LONGEST: usize = 255;
+    // Letter by letter: what a letter is in small must not depend on what follows it.
+    let small = |word: &str| word.chars().take(LONGEST).flat_map(char::to_lowercase).collect();
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
+        .map(small)
 }

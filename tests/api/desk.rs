@@ -324,6 +324,7 @@ async fn words_are_found_wherever_they_stand_in_a_ticket() {
         ("invoice%20router", vec![2]),
         ("rout", vec![3, 2, 1]),
         ("%C3%BCber", vec![3]),
+        ("%C3%9CBER", vec![3]),
         ("o%27reilly", vec![3]),
         ("10.0.0.1", vec![3]),
         ("example.com", vec![2]),
