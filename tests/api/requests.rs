@@ -316,17 +316,41 @@ async fn when_too_much_waits_the_next_is_told_to_come_back_and_nothing_is_lost()
     let (open, gate) = std::sync::mpsc::channel::<()>();
     let gate = std::sync::Arc::new(std::sync::Mutex::new(gate));
     // However many writers the engine has, they are held; more come than may wait.
+    let held = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let slow = (0..16).map(|_| {
-        let gate = gate.clone();
+        let (gate, held) = (gate.clone(), held.clone());
         app.store.write(move |_| -> garth::rules::Result<()> {
+            held.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
             let _ = gate.lock().expect("nobody panics here").recv();
             Ok(())
         })
     });
     let slow = futures_util::future::join_all(slow);
-    let waiting = (0..5000).map(|_| app.store.write(|_| -> garth::rules::Result<()> { Ok(()) }));
-    let everything = futures_util::future::join(slow, futures_util::future::join_all(waiting));
+    let all_held = async {
+        // Writers take a while to come to work; each of them makes room for one more.
+        let (mut before, mut same) = (0, 0);
+        while before == 0 || same < 10 {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            let now = held.load(std::sync::atomic::Ordering::SeqCst);
+            same = if now == before { same + 1 } else { 0 };
+            before = now;
+        }
+    };
+    // Only when every one of these has asked is the queue sure to be full.
+    let asked = std::cell::Cell::new(0);
+    let waiting = async {
+        all_held.await;
+        let waiting = (0..5000).map(|_| async {
+            asked.set(asked.get() + 1);
+            app.store.write(|_| -> garth::rules::Result<()> { Ok(()) }).await
+        });
+        futures_util::future::join_all(waiting).await
+    };
+    let everything = futures_util::future::join(slow, waiting);
     let meanwhile = async {
+        while asked.get() < 5000 {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
         let reply = ada
             .post("/vpcs", json!({"label": "core", "region": "us-east"}))
             .await;
