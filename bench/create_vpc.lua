@@ -1,27 +1,35 @@
 -- Creates VPCs of one subnet each, no two with the same label, in all regions by turns.
 --
 -- By turns because a create counts the VPCs of its region for the quota: in a single region the
--- run would measure an account larger than the default quota allows.
+-- run would measure an account larger than the default quota allows. Given tokens, it does so for their
+-- accounts by turns.
 
 dofile("result.lua")
 
 not_200 = 0
 
 local regions = {}
+local headers = {}
 local made = 0
 local body = '{"label":"bench-%d-%d","region":"%s","subnets":[{"label":"first","ipv4":"10.0.0.0/24"}]}'
 
--- The arguments after `--` are the regions.
+-- The arguments after `--` are the regions, and tokens as token=….
 function init(args)
-  for _, region in ipairs(args) do
-    table.insert(regions, region)
+  for _, argument in ipairs(args) do
+    local token = argument:match("^token=(.*)")
+    if token then
+      table.insert(headers, { ["Authorization"] = "Bearer " .. token, ["Content-Type"] = "application/json" })
+    else
+      table.insert(regions, argument)
+    end
   end
 end
 
 function request()
   made = made + 1
-  local region = regions[made % #regions + 1]
-  return wrk.format("POST", nil, nil, string.format(body, number, made, region))
+  local accounts = math.max(#headers, 1)
+  local region = regions[math.floor(made / accounts) % #regions + 1]
+  return wrk.format("POST", nil, headers[made % accounts + 1], string.format(body, number, made, region))
 end
 
 function response(status)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections import namedtuple
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from machine import TOKEN, Trouble
 
 HERE = Path(__file__).resolve().parent
 
-Sample = namedtuple("Sample", "throughput cpu_micros requests")
+# With PostgreSQL: its CPU time, and how often a transaction was undone by it and run again; per request.
+Sample = namedtuple("Sample", "throughput cpu_micros requests database_micros retries", defaults=[None, None])
 
 
 def make_sure_of_wrk():
@@ -28,25 +30,50 @@ def make_sure_of_wrk():
     raise Trouble("apt-get could not install wrk; its messages are above")
 
 
-def put(server, path, clients, seconds, script="result.lua", arguments=()):
+def put(server, path, clients, seconds, script="result.lua", arguments=(), database=None):
     """Keeps a server busy for a while; every answer must be a 200."""
     command = ["wrk", "--threads", "1", "--connections", str(clients), "--duration", f"{seconds}s"]
     # A slow disk is for the figures to show; it is no error.
     command += ["--timeout", "30s", "--script", script]
     command += ["--header", f"Authorization: Bearer {TOKEN}", "--header", "Content-Type: application/json"]
     command += [server.url + path, "--", *arguments]
+    retries_before = server.metric("garth_store_retries_total") if database else 0
+    database_before = database.cpu_seconds() if database else 0
     before = server.cpu_seconds()
     try:
         wrk = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=seconds + 20)
     except subprocess.TimeoutExpired:
         raise server.trouble(f"kept wrk from ending within {seconds + 20} seconds") from None
     cpu = server.cpu_seconds() - before
+    database_cpu = database.cpu_seconds() - database_before if database else 0
 
-    lines = [line for line in wrk.stdout.splitlines() if line.startswith("RESULT ")]
-    if wrk.returncode != 0 or not lines:
-        raise Trouble(f"wrk failed:\n{wrk.stdout}{wrk.stderr}")
-    result = {name: int(value) for name, value in (word.split("=") for word in lines[0].split()[1:])}
+    result = read_result("wrk", wrk)
     if result["not_200"] or result["broken"] or not result["requests"]:
-        raise server.trouble(f"did not answer every request with 200: wrk counted {lines[0][7:]}")
+        raise server.trouble(f"did not answer every request with 200: wrk counted {result}")
+    requests = result["requests"]
+    throughput, each = requests / (result["micros"] / 1e6), 1e6 / requests
+    if not database:
+        return Sample(throughput, cpu * each, requests)
+    retries = server.metric("garth_store_retries_total") - retries_before
+    return Sample(throughput, cpu * each, requests, database_cpu * each, retries / requests)
+
+
+def write_files(folder, ways, seconds):
+    """Writes the files of upload.lua by hand, and removes them."""
+    folder.mkdir()
+    before = os.times()
+    command = [sys.executable, HERE / "write_files.py", folder, str(ways), str(seconds)]
+    writer = subprocess.run(command, capture_output=True, text=True)
+    after = os.times()
+    result = read_result("writing files", writer)
+    shutil.rmtree(folder)
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
     requests = result["requests"]
     return Sample(requests / (result["micros"] / 1e6), cpu * 1e6 / requests, requests)
+
+
+def read_result(what, ended):
+    lines = [line for line in ended.stdout.splitlines() if line.startswith("RESULT ")]
+    if ended.returncode != 0 or not lines:
+        raise Trouble(f"{what} failed:\n{ended.stdout}{ended.stderr}")
+    return {name: int(value) for name, value in (word.split("=") for word in lines[0].split()[1:])}

@@ -68,14 +68,31 @@ def run_to_end(command, what):
         raise Trouble(f"{what} failed; its messages are above")
 
 
+def own_environment():
+    """Settings of whoever runs this must not reach what is measured."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GARTH_")}
+
+
+def output_of(command):
+    run = subprocess.run(command, env=own_environment(), capture_output=True, text=True)
+    if run.returncode != 0:
+        raise Trouble(f"{' '.join(map(str, command))} failed:\n{run.stdout}{run.stderr}")
+    return run.stdout
+
+
+def cpu_seconds(pid, with_ended_children=False):
+    """User and system time of all threads of a process so far."""
+    # The second field is a name in parentheses that may contain anything.
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11 : 15 if with_ended_children else 13])) / TICKS
+
+
 class Server:
     """A server of this run. Leaving its `with` ends it, by its process id."""
 
     def __init__(self, command, log):
         self.log = Path(log)
-        # Settings of whoever runs this must not reach the servers.
-        env = {name: value for name, value in os.environ.items() if not name.startswith("GARTH_")}
-        env["GARTH_BOOTSTRAP_TOKEN"] = TOKEN
+        env = {**own_environment(), "GARTH_BOOTSTRAP_TOKEN": TOKEN}
         with open(self.log, "wb") as out:
             ways = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
             self.process = subprocess.Popen(command, env=env, **ways)
@@ -102,13 +119,20 @@ class Server:
     def cpu_seconds(self):
         """User and system time of all its threads so far."""
         try:
-            stat = Path(f"/proc/{self.process.pid}/stat").read_text()
+            return cpu_seconds(self.process.pid)
         except FileNotFoundError:
             raise self.trouble("has ended") from None
-        # The second field is a name in parentheses that may contain anything.
-        fields = stat.rpartition(")")[2].split()
-        utime, stime = int(fields[11]), int(fields[12])
-        return (utime + stime) / TICKS
+
+    def peak_mib(self):
+        """The most memory that it has had resident so far."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
+
+    def metric(self, name):
+        """A count among its metrics; one that it has not begun to count is zero."""
+        place = re.search(r"metrics are at (\S+/metrics)", self.log.read_text(errors="replace"))
+        lines = self._request(urllib.request.Request(place[1])).decode().splitlines()
+        return sum(float(line.split()[-1]) for line in lines if re.match(rf"{name}\b", line))
 
     def get(self, path):
         return self._request(urllib.request.Request(self.url + path))
