@@ -47,16 +47,11 @@ impl Place {
             Some(file) => {
                 let text = std::fs::read_to_string(file)
                     .with_context(|| format!("reading the settings file {}", file.display()))?;
-                // The parser's own words quote the line, which may have a password in it.
                 toml::from_str(&text).map_err(|wrong| {
-                    let before = wrong
-                        .span()
-                        .map_or("", |span| text.get(..span.start).unwrap_or(""));
-                    let line = before.lines().count().max(1);
                     anyhow!(
-                        "in the settings file {}, line {line}: {}",
+                        "in the settings file {}, {}",
                         file.display(),
-                        wrong.message()
+                        place_of(&text, &wrong)
                     )
                 })
             }
@@ -166,6 +161,16 @@ where
             reasons.join("; ")
         })
     }
+}
+
+/// Where in a settings file something is wrong, and what. The parser's own words quote the whole line, which may
+/// have a password in it.
+fn place_of(text: &str, wrong: &toml::de::Error) -> String {
+    let start = wrong.span().map_or(0, |span| span.start);
+    let line = text.get(..start).unwrap_or_default().matches('\n').count();
+    let name = text.lines().nth(line).and_then(|line| line.split('=').next());
+    let name = name.unwrap_or_default().trim();
+    format!("line {} ({name}): {}", line + 1, wrong.message())
 }
 
 /// The file whose lock says that a server runs on this folder.
