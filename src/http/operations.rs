@@ -130,45 +130,52 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
             .scope(Scope::LINODES_READ_WRITE)
             .needs(Needs::AddLinodes)
             .class(Class::InstanceCreate),
-        instance_read("getInstance", INSTANCE, instances::view),
-        instance_write("updateInstance", &put, INSTANCE, instances::update),
-        instance_write("deleteInstance", &delete, INSTANCE, instances::delete),
-        instance_write(
+        op("getInstance", &get, INSTANCE, instances::view).on_instance(),
+        op("updateInstance", &put, INSTANCE, instances::update).on_instance(),
+        op("deleteInstance", &delete, INSTANCE, instances::delete).on_instance(),
+        op(
             "bootInstance",
             &post,
             "/compute/instances/{computeId}/boot",
             instances::boot,
-        ),
-        instance_write(
+        )
+        .on_instance(),
+        op(
             "rebootInstance",
             &post,
             "/compute/instances/{computeId}/reboot",
             instances::reboot,
-        ),
-        instance_write(
+        )
+        .on_instance(),
+        op(
             "shutdownInstance",
             &post,
             "/compute/instances/{computeId}/shutdown",
             instances::shutdown,
-        ),
-        instance_read(
+        )
+        .on_instance(),
+        op(
             "getInstanceIps",
+            &get,
             "/compute/instances/{computeId}/ips",
             instances::ips,
-        ),
+        )
+        .on_instance(),
         // Configs
-        instance_read("getConfigs", CONFIGS, configs::list).list(),
-        instance_write("createConfig", &post, CONFIGS, configs::create),
-        instance_read("getConfig", CONFIG, configs::view),
-        instance_write("updateConfig", &put, CONFIG, configs::update),
-        instance_write("deleteConfig", &delete, CONFIG, configs::delete),
+        op("getConfigs", &get, CONFIGS, configs::list)
+            .on_instance()
+            .list(),
+        op("createConfig", &post, CONFIGS, configs::create).on_instance(),
+        op("getConfig", &get, CONFIG, configs::view).on_instance(),
+        op("updateConfig", &put, CONFIG, configs::update).on_instance(),
+        op("deleteConfig", &delete, CONFIG, configs::delete).on_instance(),
         // Interfaces of a config
-        instance_read("getConfigInterfaces", INTERFACES, interfaces::list),
-        instance_write("createConfigInterface", &post, INTERFACES, interfaces::create),
-        instance_write("orderConfigInterfaces", &post, INTERFACE_ORDER, interfaces::order),
-        instance_read("getConfigInterface", INTERFACE, interfaces::view),
-        instance_write("updateConfigInterface", &put, INTERFACE, interfaces::update),
-        instance_write("deleteConfigInterface", &delete, INTERFACE, interfaces::delete),
+        op("getConfigInterfaces", &get, INTERFACES, interfaces::list).on_instance(),
+        op("createConfigInterface", &post, INTERFACES, interfaces::create).on_instance(),
+        op("orderConfigInterfaces", &post, INTERFACE_ORDER, interfaces::order).on_instance(),
+        op("getConfigInterface", &get, INTERFACE, interfaces::view).on_instance(),
+        op("updateConfigInterface", &put, INTERFACE, interfaces::update).on_instance(),
+        op("deleteConfigInterface", &delete, INTERFACE, interfaces::delete).on_instance(),
         // Events (interface §6)
         op("getEvents", &get, "/account/events", events::list)
             .scope(Scope::EVENTS_READ_ONLY)
@@ -198,84 +205,113 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         op("createTicket", &post, TICKETS, tickets::create)
             .scope(Scope::ACCOUNT_READ_WRITE)
             .class(Class::TicketCreate),
-        ticket_read("getTicket", TICKET, tickets::view),
-        ticket_write("closeTicket", "/support/tickets/{ticketId}/close", tickets::close),
-        ticket_read("getTicketReplies", TICKET_REPLIES, replies::list).list(),
-        ticket_write("createTicketReply", TICKET_REPLIES, replies::create),
-        ticket_read("getTicketAttachments", TICKET_FILES, attachments::list).list(),
-        ticket_write("createTicketAttachment", TICKET_FILES, attachments::create),
-        ticket_read("getTicketAttachment", TICKET_FILE, attachments::download),
+        op("getTicket", &get, TICKET, tickets::view).on_ticket(),
+        op(
+            "closeTicket",
+            &post,
+            "/support/tickets/{ticketId}/close",
+            tickets::close,
+        )
+        .on_ticket(),
+        op("getTicketReplies", &get, TICKET_REPLIES, replies::list)
+            .on_ticket()
+            .list(),
+        op("createTicketReply", &post, TICKET_REPLIES, replies::create).on_ticket(),
+        op("getTicketAttachments", &get, TICKET_FILES, attachments::list)
+            .on_ticket()
+            .list(),
+        op("createTicketAttachment", &post, TICKET_FILES, attachments::create).on_ticket(),
+        op("getTicketAttachment", &get, TICKET_FILE, attachments::download).on_ticket(),
         op("getSupportLimits", &get, "/support/limits", tickets::limits),
         // The desk
-        desk_read("getDeskTickets", DESK, desk::list).list(),
-        desk_write("createDeskTicket", &post, DESK, desk::create),
-        desk_read("getDeskTicket", DESK_TICKET, desk::view),
-        desk_write("updateDeskTicket", &put, DESK_TICKET, desk::update),
-        desk_write(
+        op("getDeskTickets", &get, DESK, desk::list).at_desk().list(),
+        op("createDeskTicket", &post, DESK, desk::create).at_desk(),
+        op("getDeskTicket", &get, DESK_TICKET, desk::view).at_desk(),
+        op("updateDeskTicket", &put, DESK_TICKET, desk::update).at_desk(),
+        op(
             "claimDeskTicket",
             &post,
             "/desk/tickets/{ticketId}/claim",
             desk::claim,
-        ),
-        desk_write(
+        )
+        .at_desk(),
+        op(
             "releaseDeskTicket",
             &post,
             "/desk/tickets/{ticketId}/release",
             desk::release,
-        ),
-        desk_write(
+        )
+        .at_desk(),
+        op(
             "closeDeskTicket",
             &post,
             "/desk/tickets/{ticketId}/close",
             desk::close,
-        ),
-        desk_write(
+        )
+        .at_desk(),
+        op(
             "reopenDeskTicket",
             &post,
             "/desk/tickets/{ticketId}/reopen",
             desk::reopen,
-        ),
-        desk_write(
+        )
+        .at_desk(),
+        op(
             "createDeskReply",
             &post,
             "/desk/tickets/{ticketId}/replies",
             desk::reply,
-        ),
-        desk_write(
+        )
+        .at_desk(),
+        op(
             "createDeskNote",
             &post,
             "/desk/tickets/{ticketId}/notes",
             desk::note,
-        ),
-        desk_read(
+        )
+        .at_desk(),
+        op(
             "getDeskHistory",
+            &get,
             "/desk/tickets/{ticketId}/history",
             desk::history,
         )
+        .at_desk()
         .list(),
-        desk_read("getDeskAttachments", DESK_FILES, desk::attachments).list(),
-        desk_read("getDeskAttachment", DESK_FILE, desk::download),
-        desk_read("getCannedReplies", CANNED, canned_replies::list).list(),
-        desk_write("createCannedReply", &post, CANNED, canned_replies::create),
-        desk_read("getCannedReply", CANNED_ONE, canned_replies::view),
-        desk_write("updateCannedReply", &put, CANNED_ONE, canned_replies::update),
-        desk_write("deleteCannedReply", &delete, CANNED_ONE, canned_replies::delete),
-        desk_write(
+        op("getDeskAttachments", &get, DESK_FILES, desk::attachments)
+            .at_desk()
+            .list(),
+        op("getDeskAttachment", &get, DESK_FILE, desk::download).at_desk(),
+        op("getCannedReplies", &get, CANNED, canned_replies::list)
+            .at_desk()
+            .list(),
+        op("createCannedReply", &post, CANNED, canned_replies::create).at_desk(),
+        op("getCannedReply", &get, CANNED_ONE, canned_replies::view).at_desk(),
+        op("updateCannedReply", &put, CANNED_ONE, canned_replies::update).at_desk(),
+        op("deleteCannedReply", &delete, CANNED_ONE, canned_replies::delete).at_desk(),
+        op(
             "previewCannedReply",
             &post,
             "/desk/canned-replies/{cannedReplyId}/preview",
             canned_replies::preview,
         )
+        .at_desk()
         .scope(Scope::DESK_READ_ONLY),
-        desk_read("getDeskEntities", "/desk/entities", entities::list).list(),
-        desk_write("setDeskEntity", &post, "/desk/entities", entities::set),
-        desk_write("deleteDeskEntity", &delete, DESK_ENTITY, entities::delete),
-        desk_read("getDeskAccounts", "/desk/accounts", accounts::desk_list).list(),
-        desk_read(
+        op("getDeskEntities", &get, "/desk/entities", entities::list)
+            .at_desk()
+            .list(),
+        op("setDeskEntity", &post, "/desk/entities", entities::set).at_desk(),
+        op("deleteDeskEntity", &delete, DESK_ENTITY, entities::delete).at_desk(),
+        op("getDeskAccounts", &get, "/desk/accounts", accounts::desk_list)
+            .at_desk()
+            .list(),
+        op(
             "getDeskAccount",
+            &get,
             "/desk/accounts/{accountId}",
             accounts::desk_view,
-        ),
+        )
+        .at_desk(),
         // Open to everybody
         op("getRegions", &get, "/regions", regions::list)
             .everybody()
@@ -314,72 +350,6 @@ const INTERFACES: &str = "/compute/instances/{computeId}/configs/{configId}/inte
 const INTERFACE_ORDER: &str = "/compute/instances/{computeId}/configs/{configId}/interfaces/order";
 const INTERFACE: &str = "/compute/instances/{computeId}/configs/{configId}/interfaces/{interfaceId}";
 
-/// An operation that looks at an instance or what it has.
-fn instance_read<H, T>(id: &'static str, path: &'static str, handler: H) -> Operation
-where
-    H: Handler<T, App>,
-    T: 'static,
-{
-    op(id, &Method::GET, path, handler)
-        .scope(Scope::LINODES_READ_ONLY)
-        .needs(Needs::LinodeReadOnly)
-}
-
-/// An operation that changes an instance or what it has.
-fn instance_write<H, T>(id: &'static str, method: &Method, path: &'static str, handler: H) -> Operation
-where
-    H: Handler<T, App>,
-    T: 'static,
-{
-    op(id, method, path, handler)
-        .scope(Scope::LINODES_READ_WRITE)
-        .needs(Needs::LinodeReadWrite)
-}
-
-/// An operation that looks at a ticket.
-fn ticket_read<H, T>(id: &'static str, path: &'static str, handler: H) -> Operation
-where
-    H: Handler<T, App>,
-    T: 'static,
-{
-    op(id, &Method::GET, path, handler)
-        .scope(Scope::ACCOUNT_READ_ONLY)
-        .needs(Needs::AccountReadOnly)
-}
-
-/// An operation that adds to a ticket or closes it.
-fn ticket_write<H, T>(id: &'static str, path: &'static str, handler: H) -> Operation
-where
-    H: Handler<T, App>,
-    T: 'static,
-{
-    op(id, &Method::POST, path, handler)
-        .scope(Scope::ACCOUNT_READ_WRITE)
-        .needs(Needs::AccountReadWrite)
-}
-
-/// An operation of the desk that looks.
-fn desk_read<H, T>(id: &'static str, path: &'static str, handler: H) -> Operation
-where
-    H: Handler<T, App>,
-    T: 'static,
-{
-    op(id, &Method::GET, path, handler)
-        .scope(Scope::DESK_READ_ONLY)
-        .staff()
-}
-
-/// An operation of the desk that changes something.
-fn desk_write<H, T>(id: &'static str, method: &Method, path: &'static str, handler: H) -> Operation
-where
-    H: Handler<T, App>,
-    T: 'static,
-{
-    op(id, method, path, handler)
-        .scope(Scope::DESK_READ_WRITE)
-        .staff()
-}
-
 fn op<H, T>(id: &'static str, method: &Method, path: &'static str, handler: H) -> Operation
 where
     H: Handler<T, App>,
@@ -410,6 +380,35 @@ impl Operation {
         self
     }
 
+    /// It concerns an instance or what it has: looking takes less than changing.
+    fn on_instance(self) -> Self {
+        match self.method == Method::GET {
+            true => self.scope(Scope::LINODES_READ_ONLY).needs(Needs::LinodeReadOnly),
+            false => self
+                .scope(Scope::LINODES_READ_WRITE)
+                .needs(Needs::LinodeReadWrite),
+        }
+    }
+
+    /// It concerns a ticket.
+    fn on_ticket(self) -> Self {
+        match self.method == Method::GET {
+            true => self.scope(Scope::ACCOUNT_READ_ONLY).needs(Needs::AccountReadOnly),
+            false => self
+                .scope(Scope::ACCOUNT_READ_WRITE)
+                .needs(Needs::AccountReadWrite),
+        }
+    }
+
+    /// It is for the provider's staff, at the desk.
+    fn at_desk(mut self) -> Self {
+        self.who = Who::Staff;
+        match self.method == Method::GET {
+            true => self.scope(Scope::DESK_READ_ONLY),
+            false => self.scope(Scope::DESK_READ_WRITE),
+        }
+    }
+
     fn list(self) -> Self {
         self.class(Class::List)
     }
@@ -421,11 +420,6 @@ impl Operation {
 
     fn everybody(mut self) -> Self {
         self.who = Who::Everybody;
-        self
-    }
-
-    fn staff(mut self) -> Self {
-        self.who = Who::Staff;
         self
     }
 
