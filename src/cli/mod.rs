@@ -4,6 +4,7 @@
 //! runs: what it changes takes effect there at once.
 
 mod account;
+mod client;
 mod copy;
 mod database;
 mod desk;
@@ -47,6 +48,9 @@ enum Command {
     /// Make and list accounts, and set their quotas
     #[command(subcommand)]
     Account(account::Command),
+    /// Make and list OAuth clients, of accounts and the provider's own
+    #[command(subcommand)]
+    Client(client::Command),
     /// Make users, and grant them what restricted ones may do
     #[command(subcommand)]
     User(user::Command),
@@ -73,6 +77,7 @@ pub fn run() -> anyhow::Result<()> {
         match cli.command {
             Command::Serve(settings) => serve::run(&cli.place, *settings).await,
             Command::Account(command) => account::run(&cli.place, output, command).await,
+            Command::Client(command) => client::run(&cli.place, output, command).await,
             Command::User(command) => user::run(&cli.place, output, command).await,
             Command::Token(command) => token::run(&cli.place, output, command).await,
             Command::Desk(desk) => desk::run(&cli.place, output, desk).await,

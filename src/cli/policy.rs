@@ -7,7 +7,7 @@ use super::settings::{ImageSettings, Profile, RegionSettings, Reopen, Settings, 
 use crate::model::cidr::Cidr;
 use crate::model::image::{self, Image};
 use crate::model::plan::{self, Plan, Price};
-use crate::model::policy::{Policy, Quota, Support};
+use crate::model::policy::{Oauth, Policy, Quota, Support};
 use crate::model::region::{self, Region};
 use crate::model::time::Time;
 use crate::model::user::Email;
@@ -86,6 +86,9 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
         page_size_min,
         event_days,
         support: support_of(settings)?,
+        oauth: Oauth {
+            implicit: settings.oauth.implicit.unwrap_or(false),
+        },
     })
 }
 

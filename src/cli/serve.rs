@@ -7,9 +7,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -21,14 +21,15 @@ use super::policy::policy_of;
 use super::settings::{LogFormat, Names, Profile, Settings};
 use super::wake;
 use crate::files::{Files, Scanner};
-use crate::http::{self, App, Options, WireNames};
+use crate::http::tls::Certificate;
+use crate::http::{self, App, Network, Options, WireNames};
 use crate::model::time::Time;
 use crate::model::token::TokenText;
 use crate::rules;
 use crate::rules::caller::authenticate;
 use crate::store::due_work::WORKSHOP;
 use crate::store::world::{Chance, Clock};
-use crate::store::{Store, World};
+use crate::store::{Store, World, WriteTx};
 
 const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 /// After this time an upload cannot be going on any more.
@@ -47,6 +48,8 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     let given = bootstrap_token()?;
 
     let policy = policy_of(&settings)?;
+    let options = options_of(&settings)?;
+    let certificate = certificate(&settings)?;
     let database = place.database(&settings)?;
     // Before the store is opened: a server that may not run here must not change its tables either. A
     // database is there for many.
@@ -66,6 +69,7 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     };
     let files = open_files(&settings, &folder, database.is_none()).await?;
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let hup = signal(SignalKind::hangup())?;
     let (stop, stopping) = watch::channel(false);
     let listener = listen(settings.listen.unwrap_or(([127, 0, 0, 1], 8080).into())).await?;
     let metrics = match settings.metrics_listen {
@@ -86,7 +90,9 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
         tracing::warn!("GARTH_BOOTSTRAP_TOKEN is not used: this store was made before, and does not know it");
     }
     let left_behind = left_behind(&store, database.is_none()).await?;
+    let scheme = if certificate.is_some() { "https" } else { "http" };
     greet(
+        scheme,
         listener.local_addr()?,
         metrics_address,
         first.as_ref(),
@@ -96,8 +102,9 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     tokio::spawn(settle(store.clone()));
 
     let mut failed = store.failed();
-    let app = App::new(store.clone(), files, options_of(&settings)?, stopping.clone());
-    let serving = tokio::spawn(http::server::serve(listener, app, stopping));
+    let app = App::new(store.clone(), files, options, stopping.clone());
+    tokio::spawn(renew(certificate.clone(), hup));
+    let serving = tokio::spawn(http::server::serve_with(listener, app, certificate, stopping));
     tokio::select! {
         _ = term.recv() => {}
         _ = int.recv() => {}
@@ -132,8 +139,61 @@ fn options_of(settings: &Settings) -> anyhow::Result<Options> {
             .as_deref()
             .map(|command| Scanner::parse(command).context("attachments.scan_command: must name a command"))
             .transpose()?,
+        public_url: settings.public_url.as_deref().map(public_url).transpose()?,
+        oauth_prefix: oauth_prefix(settings.oauth.prefix.as_deref().unwrap_or_default())?,
+        trusted_proxies: trusted_proxies(settings.trusted_proxies.as_deref().unwrap_or_default())?,
         ..Options::default()
     })
+}
+
+fn public_url(raw: &str) -> anyhow::Result<String> {
+    let rest = raw.strip_prefix("https://").or(raw.strip_prefix("http://"));
+    let plain = |rest: &str| {
+        !rest.is_empty() && rest.bytes().all(|b| matches!(b, b'!'..=b'~')) && !rest.contains(['?', '#', '@'])
+    };
+    match rest {
+        Some(rest) if plain(rest) => Ok(raw.trim_end_matches('/').to_owned()),
+        _ => bail!("public_url: must be like https://garth.example.com, not {raw}"),
+    }
+}
+
+fn oauth_prefix(raw: &str) -> anyhow::Result<String> {
+    let prefix = raw.trim_end_matches('/');
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.');
+    let good =
+        prefix.is_empty() || (prefix.starts_with('/') && prefix.chars().all(plain) && !prefix.contains("//"));
+    ensure!(good, "oauth.prefix: must be a path like /login, not {raw}");
+    Ok(prefix.to_owned())
+}
+
+fn trusted_proxies(raw: &[String]) -> anyhow::Result<Vec<Network>> {
+    let read = |raw: &String| {
+        let wrong = || format!("trusted_proxies: must be addresses or ranges like 10.0.0.0/8, not {raw}");
+        Network::parse(raw).with_context(wrong)
+    };
+    raw.iter().filter(|raw| !raw.is_empty()).map(read).collect()
+}
+
+/// The certificate to serve with, if there is to be one.
+fn certificate(settings: &Settings) -> anyhow::Result<Option<Certificate>> {
+    match (&settings.tls_cert, &settings.tls_key) {
+        (None, None) => Ok(None),
+        (Some(chain), Some(key)) => Certificate::load(chain, key).map(Some),
+        (Some(_), None) => bail!("tls_key: is needed beside tls_cert"),
+        (None, Some(_)) => bail!("tls_cert: is needed beside tls_key"),
+    }
+}
+
+/// Reads the certificate anew whenever somebody asks for that. Without one there is nothing to do,
+/// but the signal must not end the server either.
+async fn renew(certificate: Option<Certificate>, mut hup: Signal) {
+    while hup.recv().await.is_some() {
+        match certificate.as_ref().map(Certificate::reload) {
+            None => tracing::info!("asked to read the certificate anew, but there is none"),
+            Some(Ok(())) => tracing::info!("read the certificate anew"),
+            Some(Err(cause)) => tracing::error!("kept the certificate of before: {cause:#}"),
+        }
+    }
 }
 
 /// Opens the place for attachments. One that cannot be reached just now may come back.
@@ -267,6 +327,9 @@ async fn sweep(store: Store, files: Files, left_behind: Vec<String>) {
         .unwrap_or_else(failed);
     loop {
         sweep_uploads(&store, &files).await.unwrap_or_else(failed);
+        if let Err(cause) = store.write(sweep_identity).await {
+            tracing::warn!(?cause, "could not sweep sessions and tokens that have ended");
+        }
         match store.write(rules::events::sweep).await {
             Ok(true) => continue,
             Ok(false) => {}
@@ -274,6 +337,11 @@ async fn sweep(store: Store, files: Files, left_behind: Vec<String>) {
         }
         tokio::time::sleep(SWEEP_EVERY).await;
     }
+}
+
+fn sweep_identity(tx: &mut WriteTx) -> rules::Result<()> {
+    rules::sessions::sweep(tx)?;
+    rules::oauth_tokens::sweep(tx)
 }
 
 /// Removes the bytes of uploads that began long ago and never became attachments.
@@ -326,6 +394,7 @@ fn micros_between(now: Time, then: Time) -> Duration {
 }
 
 fn greet(
+    scheme: &str,
     address: SocketAddr,
     metrics: Option<SocketAddr>,
     first: Option<&TokenText>,
@@ -334,7 +403,7 @@ fn greet(
     let mut out = std::io::stdout();
     writeln!(
         out,
-        "Garth is listening on http://{address} (API at /v4, reference at /docs)."
+        "Garth is listening on {scheme}://{address} (API at /v4, reference at /docs)."
     )?;
     if let Some(metrics) = metrics {
         writeln!(out, "Its metrics are at http://{metrics}/metrics.")?;
@@ -353,7 +422,7 @@ fn greet(
         };
         writeln!(
             out,
-            "\nTry it:\n\n    curl -H \"Authorization: Bearer {token}\" http://{address}/v4/vpcs\n"
+            "\nTry it:\n\n    curl -H \"Authorization: Bearer {token}\" {scheme}://{address}/v4/vpcs\n"
         )?;
     }
     out.flush()?;

@@ -30,6 +30,27 @@ pub struct Settings {
     #[arg(long, env = "GARTH_LISTEN", value_name = "ADDRESS")]
     pub listen: Option<SocketAddr>,
 
+    /// File with the server's certificate and those above it (PEM); serves https [default: plain http]
+    #[arg(long, env = "GARTH_TLS_CERT", value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// File with the certificate's private key (PEM)
+    #[arg(long, env = "GARTH_TLS_KEY", value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
+
+    /// Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed: addresses or ranges, separated by commas [default: none]
+    #[arg(
+        long,
+        env = "GARTH_TRUSTED_PROXIES",
+        value_name = "CIDRS",
+        value_delimiter = ','
+    )]
+    pub trusted_proxies: Option<Vec<String>>,
+
+    /// Where clients find this server: its address with http or https [default: as they call it]
+    #[arg(long, env = "GARTH_PUBLIC_URL", value_name = "URL")]
+    pub public_url: Option<String>,
+
     /// Address to serve Prometheus metrics on, at /metrics [default: nowhere]
     #[arg(long, env = "GARTH_METRICS_LISTEN", value_name = "ADDRESS")]
     pub metrics_listen: Option<SocketAddr>,
@@ -84,6 +105,9 @@ pub struct Settings {
 
     #[command(flatten)]
     pub provider: ProviderSettings,
+
+    #[command(flatten)]
+    pub oauth: OauthSettings,
 
     /// The regions, in the settings file only; a built-in list serves as the default.
     #[arg(skip)]
@@ -218,6 +242,18 @@ pub struct ProviderSettings {
     pub email: Option<String>,
 }
 
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OauthSettings {
+    /// Whether public clients may get a token without a code, in the address of their page [default: false]
+    #[arg(long = "oauth-implicit", env = "GARTH_OAUTH_IMPLICIT", value_name = "BOOL")]
+    pub implicit: Option<bool>,
+
+    /// Path under which log-in and OAuth are served as well, like /login [default: none]
+    #[arg(long = "oauth-prefix", env = "GARTH_OAUTH_PREFIX", value_name = "PATH")]
+    pub prefix: Option<String>,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TypeSettings {
@@ -334,6 +370,10 @@ impl Settings {
             database_password_file: self.database_password_file.or(other.database_password_file),
             database_connections: self.database_connections.or(other.database_connections),
             listen: self.listen.or(other.listen),
+            tls_cert: self.tls_cert.or(other.tls_cert),
+            tls_key: self.tls_key.or(other.tls_key),
+            trusted_proxies: self.trusted_proxies.or(other.trusted_proxies),
+            public_url: self.public_url.or(other.public_url),
             metrics_listen: self.metrics_listen.or(other.metrics_listen),
             log_format: self.log_format.or(other.log_format),
             log: self.log.or(other.log),
@@ -369,6 +409,10 @@ impl Settings {
             provider: ProviderSettings {
                 name: self.provider.name.or(other.provider.name),
                 email: self.provider.email.or(other.provider.email),
+            },
+            oauth: OauthSettings {
+                implicit: self.oauth.implicit.or(other.oauth.implicit),
+                prefix: self.oauth.prefix.or(other.oauth.prefix),
             },
             regions: self.regions.or(other.regions),
             types: self.types.or(other.types),

@@ -141,7 +141,7 @@ async fn create(store: &Opened, output: Output, options: Create) -> anyhow::Resu
     output.one(&TokenView::new(token, Some(text)), text)
 }
 
-fn seconds(raw: &str) -> Result<i64, String> {
+pub fn seconds(raw: &str) -> Result<i64, String> {
     let wrong = || format!("{raw:?} is no duration: write 45s, 30m, 12h, 30d or 4w");
     let unit = raw.chars().last().ok_or_else(wrong)?;
     let each: i64 = match unit {
@@ -154,7 +154,7 @@ fn seconds(raw: &str) -> Result<i64, String> {
     };
     let number: u32 = raw[..raw.len() - 1].parse().map_err(|_| wrong())?;
     if number == 0 {
-        return Err("a token that ends at once is of no use".to_owned());
+        return Err("what ends at once is of no use".to_owned());
     }
     Ok(i64::from(number) * each)
 }

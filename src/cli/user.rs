@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::output::Output;
 use super::place::{Opened, Place, in_words, parse_with};
+use super::token::seconds;
 use crate::model::grant::{Global, Permission};
 use crate::model::id::{AccountId, InstanceId, VpcId};
 use crate::model::token::Secret;
@@ -19,6 +20,22 @@ use crate::rules::{passwords, users};
 pub enum Command {
     /// Make a user of an account, or one of the provider's staff
     Create(Create),
+    /// Set a user's password; whoever was logged in with another is not any more
+    Password {
+        /// The user's name
+        username: String,
+        /// Read the password from standard input
+        #[arg(long, required = true)]
+        password_stdin: bool,
+    },
+    /// Make a link with which a user can choose a password once, and print its path
+    Link {
+        /// The user's name
+        username: String,
+        /// For how long it is good: 45s, 30m, 12h, 30d or 4w
+        #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = seconds)]
+        expiry: i64,
+    },
     /// Allow a restricted user something; all that is given at once, or nothing
     Grant(GrantOptions),
 }
@@ -97,6 +114,8 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
     let store = place.open()?;
     match command {
         Command::Create(options) => create(&store, output, options).await,
+        Command::Password { username, .. } => set_password(&store, output, username).await,
+        Command::Link { username, expiry } => link(&store, output, username, expiry).await,
         Command::Grant(options) => grant(&store, output, options).await,
     }
 }
@@ -121,6 +140,38 @@ async fn create(store: &Opened, output: Output, options: Create) -> anyhow::Resu
     })?;
     let sentence = format!("made user {}", user.username.as_str());
     output.one(&UserView::from(user), &sentence)
+}
+
+async fn set_password(store: &Opened, output: Output, username: String) -> anyhow::Result<()> {
+    let hash = passwords::hash(&read_password()?).map_err(in_words)?;
+    let set = {
+        let username = username.clone();
+        store.write(move |tx| passwords::set(tx, &username, &hash)).await
+    };
+    let user = set.with_context(|| format!("setting the password of {username}"))?;
+    output.one(&UserView::from(user), &format!("set the password of {username}"))
+}
+
+#[derive(Serialize)]
+struct LinkView<'a> {
+    username: &'a str,
+    link: &'a str,
+}
+
+async fn link(store: &Opened, output: Output, username: String, seconds: i64) -> anyhow::Result<()> {
+    let made = {
+        let username = username.clone();
+        store
+            .write(move |tx| passwords::make_link(tx, &username, seconds))
+            .await
+    };
+    let made = made.with_context(|| format!("making a link for {username}"))?;
+    let link = format!("/oauth/password/{}", made.reveal());
+    let view = LinkView {
+        username: &username,
+        link: &link,
+    };
+    output.one(&view, &link)
 }
 
 async fn grant(store: &Opened, output: Output, options: GrantOptions) -> anyhow::Result<()> {

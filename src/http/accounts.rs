@@ -10,6 +10,7 @@ use super::extract::At;
 use super::{App, answer};
 use crate::model::account::DeskAccount;
 use crate::model::id::AccountId;
+use crate::model::region::Region;
 use crate::model::time::Time;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
@@ -85,4 +86,124 @@ pub async fn desk_view(State(app): State<App>, staff: Staff, At(id): At<AccountI
         .read(staff, move |tx, _| rules::accounts::desk_view(tx, id))
         .await?;
     Ok(answer::one(&account, &DeskAccountView::new(&account)))
+}
+
+#[derive(Serialize)]
+struct AccountView<'a> {
+    company: &'a str,
+    email: &'a str,
+    first_name: &'static str,
+    last_name: &'static str,
+    address_1: &'static str,
+    address_2: &'static str,
+    city: &'static str,
+    state: &'static str,
+    zip: &'static str,
+    country: &'static str,
+    phone: &'static str,
+    balance: i64,
+    balance_uninvoiced: i64,
+    tax_id: &'static str,
+    billing_source: &'static str,
+    credit_card: CardView,
+    #[serde(serialize_with = "answer::time")]
+    active_since: Time,
+    capabilities: [&'static str; 3],
+    active_promotions: [(); 0],
+    euuid: String,
+}
+
+#[derive(Serialize)]
+struct CardView {
+    last_four: Option<&'static str>,
+    expiry: Option<&'static str>,
+}
+
+/// What Garth knows of an account; it sends no bills, so the rest of the public shape is empty.
+pub async fn view(State(app): State<App>, caller: Caller) -> Result<Response> {
+    let account = app.read(caller, rules::accounts::view).await?;
+    let view = AccountView {
+        company: &account.company,
+        email: &account.email,
+        first_name: "",
+        last_name: "",
+        address_1: "",
+        address_2: "",
+        city: "",
+        state: "",
+        zip: "",
+        country: "",
+        phone: "",
+        balance: 0,
+        balance_uninvoiced: 0,
+        tax_id: "",
+        billing_source: "linode",
+        credit_card: CardView {
+            last_four: None,
+            expiry: None,
+        },
+        active_since: account.created,
+        capabilities: ["Linodes", "VPCs", "Vlans"],
+        active_promotions: [],
+        euuid: account.euuid(),
+    };
+    Ok(answer::one(&account, &view))
+}
+
+#[derive(Hash, Serialize)]
+struct SettingsView {
+    managed: bool,
+    longview_subscription: Option<&'static str>,
+    network_helper: bool,
+    backups_enabled: bool,
+    object_storage: &'static str,
+}
+
+pub async fn settings(State(app): State<App>, caller: Caller) -> Result<Response> {
+    app.read(caller, |_, _| Ok(())).await?;
+    let view = SettingsView {
+        managed: false,
+        longview_subscription: None,
+        network_helper: true,
+        backups_enabled: false,
+        object_storage: "disabled",
+    };
+    Ok(answer::one(&view, &view))
+}
+
+#[derive(Hash, Serialize)]
+struct AvailabilityView<'a> {
+    region: &'a str,
+    unavailable: [&'static str; 0],
+}
+
+impl<'a> AvailabilityView<'a> {
+    fn new(region: &'a Region) -> Self {
+        let region = region.id.as_str();
+        Self {
+            region,
+            unavailable: [],
+        }
+    }
+}
+
+pub async fn availability(State(app): State<App>, caller: Caller, list: ListRequest) -> Result<Response> {
+    let regions = app
+        .read(caller, move |tx, _| {
+            rules::regions::list_named(tx.policy(), &list)
+        })
+        .await?;
+    Ok(answer::page(&regions, AvailabilityView::new))
+}
+
+pub async fn region_availability(
+    State(app): State<App>,
+    caller: Caller,
+    At(region): At<String>,
+) -> Result<Response> {
+    let region = app
+        .read(caller, move |tx, _| rules::regions::view(tx.policy(), &region))
+        .await?;
+    let view = AvailabilityView::new(&region);
+    Ok(answer::one(&view, &view))
 }

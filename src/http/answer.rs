@@ -26,10 +26,13 @@ pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
 /// A single object, with the tag of its present state.
 pub fn one(thing: &impl Hash, view: &impl Serialize) -> Response {
     let mut response = json(StatusCode::OK, view);
-    let tag = Tag::of(thing).to_string();
-    let tag = HeaderValue::try_from(tag).expect("a tag is plain ASCII");
-    response.headers_mut().insert(header::ETAG, tag);
+    response.headers_mut().insert(header::ETAG, tag(thing));
     response
+}
+
+/// The tag of a thing's present state.
+pub fn tag(thing: &impl Hash) -> HeaderValue {
+    HeaderValue::try_from(Tag::of(thing).to_string()).expect("a tag is plain ASCII")
 }
 
 /// A page in the collection envelope (interface §2.6).

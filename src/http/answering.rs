@@ -54,16 +54,17 @@ impl Noted {
     }
 }
 
-pub async fn answer(router: Router, mut request: Request) -> Response {
+/// `prefix` is the path under which the OAuth endpoints are served as well.
+pub async fn answer(router: Router, prefix: &str, mut request: Request) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers());
     let method = request.method().clone();
-    let path = request.uri().path().to_owned();
+    let path = paths::without_secrets(request.uri().path());
 
     let response = match over_limits(&request) {
         Some(refusal) => refusal,
         None => {
-            paths::rewrite(&mut request);
+            paths::rewrite(&mut request, prefix);
             let answered = AssertUnwindSafe(router.oneshot(request)).catch_unwind().await;
             match answered {
                 Ok(Ok(response)) => response,
@@ -239,7 +240,7 @@ mod tests {
             .header("x-request-id", "job-7")
             .body(Body::empty());
 
-        let response = answer(router, request.expect("a request")).await;
+        let response = answer(router, "", request.expect("a request")).await;
 
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(response.headers()["content-type"], "application/json");

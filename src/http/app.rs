@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quick_cache::sync::Cache;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use super::limits::Limits;
+use super::proxies::Network;
 use crate::files::{Files, Scanner};
 use crate::model::token::TokenHash;
 use crate::rules::caller::{Asker, authenticate};
 use crate::rules::{Error, Result};
 use crate::store::tokens::Identity;
-use crate::store::{ReadTx, Store, WriteTx};
+use crate::store::{ReadTx, Store, StoreError, WriteTx};
 
 /// How many tokens' identities are remembered.
 const REMEMBERED: usize = 10_000;
@@ -26,8 +27,16 @@ struct Shared {
     identities: Cache<TokenHash, Arc<Identity>>,
     limits: Option<Limits>,
     options: Options,
+    /// Turns for work that takes long on purpose, and places to wait for one.
+    turns: Arc<Semaphore>,
+    places: Arc<Semaphore>,
     stopping: watch::Receiver<bool>,
 }
+
+/// How many may hash a password at the same time: each needs much memory and a core.
+const TURNS: usize = 2;
+/// How many more may wait for it; to others we say that there is too much to do.
+const PLACES: usize = 64;
 
 /// How this server speaks.
 #[derive(Clone, Debug)]
@@ -40,6 +49,12 @@ pub struct Options {
     pub heartbeat: Duration,
     /// What looks at attached files before they are kept.
     pub scanner: Option<Scanner>,
+    /// Where clients find this server, without a slash at the end; as they call it if not set.
+    pub public_url: Option<String>,
+    /// Under which path the OAuth endpoints are served as well, for example `/login`; empty for none.
+    pub oauth_prefix: String,
+    /// Whose word is taken for where a request comes from.
+    pub trusted_proxies: Vec<Network>,
 }
 
 impl Default for Options {
@@ -51,6 +66,9 @@ impl Default for Options {
             body_timeout: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),
             scanner: None,
+            public_url: None,
+            oauth_prefix: String::new(),
+            trusted_proxies: Vec::new(),
         }
     }
 }
@@ -83,6 +101,8 @@ impl App {
             identities,
             limits,
             options,
+            turns: Arc::new(Semaphore::new(TURNS)),
+            places: Arc::new(Semaphore::new(PLACES)),
             stopping,
         }))
     }
@@ -114,6 +134,20 @@ impl App {
     /// Becomes true when the server is about to stop.
     pub fn stopping(&self) -> watch::Receiver<bool> {
         self.0.stopping.clone()
+    }
+
+    /// Does work that takes long on purpose, on a thread of its own and only a little of it at a time.
+    pub async fn slowly<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        let full = |_| Error::Store(StoreError::Full);
+        let _place = self.0.places.clone().try_acquire_owned().map_err(full)?;
+        let stopped = |_| Error::Store(StoreError::Stopped);
+        let turn = self.0.turns.clone().acquire_owned().await.map_err(stopped)?;
+        let worked = tokio::task::spawn_blocking(move || {
+            // Whoever asked may be gone; the turn is over when the work is.
+            let _turn = turn;
+            work()
+        });
+        worked.await.map_err(|_| Error::Store(StoreError::Stopped))
     }
 
     /// The identity behind a token, perhaps as it was a moment ago: whoever acts on it does so

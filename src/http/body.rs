@@ -20,10 +20,7 @@ const DRAINED: usize = 8 * MOST;
 /// The object in a request's body; no body at all is an object without keys.
 pub async fn read(request: Request, patience: Duration) -> Result<Input, BodyFault> {
     let (parts, body) = request.into_parts();
-    let bytes = match tokio::time::timeout(patience, collect(&parts.headers, body)).await {
-        Ok(collected) => collected?,
-        Err(_) => return Err(BodyFault::TooSlow),
-    };
+    let bytes = bytes(&parts.headers, body, patience).await?;
     if bytes.is_empty() {
         return Ok(Input::Object(Vec::new()));
     }
@@ -37,6 +34,14 @@ pub async fn read(request: Request, patience: Duration) -> Result<Input, BodyFau
             Err(BodyFault::Unreadable(reason))
         }
         Err(reason) => Err(BodyFault::Unreadable(reason)),
+    }
+}
+
+/// All of a body, if it comes in time and is not too much.
+pub async fn bytes(headers: &HeaderMap, body: Body, patience: Duration) -> Result<Bytes, BodyFault> {
+    match tokio::time::timeout(patience, collect(headers, body)).await {
+        Ok(collected) => collected,
+        Err(_) => Err(BodyFault::TooSlow),
     }
 }
 

@@ -32,7 +32,7 @@ pub async fn openapi() -> Response {
 }
 
 pub async fn page() -> Response {
-    let policy = HeaderValue::from_static("default-src 'none'; style-src 'self'");
+    let policy = HeaderValue::from_static("default-src 'none'; style-src 'self'; img-src 'self'");
     let html = HeaderValue::from_static("text/html; charset=utf-8");
     (
         [

@@ -19,8 +19,16 @@ struct ErrorsView<'a> {
     errors: Vec<ErrorView<'a>>,
 }
 
+/// One error, for answers that have more to say than that.
+pub fn errors_of<'a>(code: Code, field: Option<&'a str>, reason: &'a str) -> Vec<ErrorView<'a>> {
+    vec![ErrorView {
+        field,
+        ..ErrorView::new(code, reason)
+    }]
+}
+
 #[derive(Serialize)]
-struct ErrorView<'a> {
+pub struct ErrorView<'a> {
     reason: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<&'a str>,
@@ -155,6 +163,14 @@ fn body_fault(fault: &BodyFault) -> Response {
         }
         BodyFault::NotMultipart { sent } => {
             let reason = format!("Send multipart/form-data with the file as its part \"file\", not {sent}");
+            plain(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                Code::MediaTypeUnsupported,
+                &reason,
+            )
+        }
+        BodyFault::NotForm { sent } => {
+            let reason = format!("Send application/x-www-form-urlencoded, not {sent}");
             plain(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 Code::MediaTypeUnsupported,

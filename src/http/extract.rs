@@ -7,12 +7,14 @@ use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
+use super::logins::Link;
 use super::{App, body, json};
 use crate::model::id::{
     AccountId, AttachmentId, CannedReplyId, ConfigId, EventId, InstanceId, InterfaceId, SubnetId, TicketId,
-    VpcId,
+    TokenId, VpcId,
 };
 use crate::model::reason::{Code, Reason};
+use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::lists::{FILTER, ListRequest};
@@ -172,6 +174,19 @@ impl FromPath for (AccountId, String, i64) {
     }
 }
 
+impl FromPath for TokenId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        TokenId(id(find("tokenId")))
+    }
+}
+
+/// What a user has granted to a program.
+impl FromPath for i64 {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        id(find("appId"))
+    }
+}
+
 impl FromPath for EventId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         EventId(id(find("eventId")))
@@ -197,10 +212,16 @@ impl FromPath for (InstanceId, ConfigId, InterfaceId) {
     }
 }
 
-/// The id of a region, a plan or an image, which is a word.
+impl FromPath for Link {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        Link(TokenHash::of(&find("link").unwrap_or_default()))
+    }
+}
+
+/// The id of a region, a plan, an image or a client, or the name of a user: words all.
 impl FromPath for String {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        let names = ["regionId", "typeId", "imageId"];
+        let names = ["regionId", "typeId", "imageId", "username", "clientId"];
         names.into_iter().find_map(find).unwrap_or_default()
     }
 }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
@@ -107,6 +108,26 @@ impl<'de> Visitor<'de> for Seed<'_> {
             object.push((key, entries.next_value_seed(seed)?));
         }
         Ok(Input::Object(object))
+    }
+}
+
+/// A document as JSON again.
+pub fn write(input: &Input) -> String {
+    to_value(input).to_string()
+}
+
+fn to_value(input: &Input) -> Value {
+    match input {
+        Input::Null => Value::Null,
+        Input::Bool(truth) => Value::Bool(*truth),
+        Input::Integer(number) => Value::from(*number),
+        Input::Number(number) => Value::from(*number),
+        Input::Text(text) => Value::String(text.clone()),
+        Input::List(items) => Value::Array(items.iter().map(to_value).collect()),
+        Input::Object(entries) => {
+            let entries = entries.iter().map(|(key, value)| (key.clone(), to_value(value)));
+            Value::Object(entries.collect())
+        }
     }
 }
 

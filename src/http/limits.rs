@@ -51,6 +51,10 @@ fn rate_of(class: Class) -> Option<Rate> {
             most: 200,
             seconds: 60,
         }),
+        Class::Oauth => Some(Rate {
+            most: 60,
+            seconds: 60,
+        }),
         Class::TicketCreate => Some(Rate { most: 2, seconds: 60 }),
         Class::Unlimited => None,
     }
@@ -131,7 +135,9 @@ impl Verdict {
             HeaderName::from_static("x-ratelimit-reset"),
             HeaderValue::from(self.resets),
         );
-        headers.insert(header::RETRY_AFTER, HeaderValue::from(self.wait));
+        // An answer may have a better reason to wait.
+        let wait = HeaderValue::from(self.wait);
+        headers.entry(header::RETRY_AFTER).or_insert(wait);
     }
 
     pub fn refusal(&self) -> Response {

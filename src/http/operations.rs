@@ -10,8 +10,9 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use axum::{Router, middleware};
 
 use super::{
-    App, access, accounts, attachments, canned_replies, configs, desk, docs, entities, error, events, health,
-    images, instances, interfaces, plans, regions, replies, subnets, tickets, vpc_ips, vpcs,
+    App, access, accounts, apps, attachments, canned_replies, configs, desk, docs, entities, error, events,
+    grants, health, icon, images, instances, interfaces, logins, oauth, oauth_clients, oauth_tokens, plans,
+    profile, regions, replies, subnets, tickets, tokens, users, vpc_ips, vpcs,
 };
 use crate::model::scope::Scope;
 
@@ -54,6 +55,8 @@ pub enum Needs {
     AddVpcs,
     LinodeReadOnly,
     LinodeReadWrite,
+    /// No grant opens it: only an unrestricted user may.
+    Unrestricted,
     VpcReadOnly,
     VpcReadWrite,
 }
@@ -64,6 +67,8 @@ pub enum Class {
     Command,
     InstanceCreate,
     List,
+    /// Logging in, and tokens for programs: counted by where it comes from.
+    Oauth,
     TicketCreate,
     Unlimited,
 }
@@ -198,6 +203,95 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         .scope(Scope::EVENTS_READ_ONLY),
         // The account
         op("getQuotas", &get, "/account/quotas", accounts::quotas),
+        op("getAccount", &get, "/account", accounts::view).on_account(),
+        op(
+            "getAccountSettings",
+            &get,
+            "/account/settings",
+            accounts::settings,
+        )
+        .on_account(),
+        op(
+            "getAvailability",
+            &get,
+            "/account/availability",
+            accounts::availability,
+        )
+        .on_account()
+        .list(),
+        op(
+            "getRegionAvailability",
+            &get,
+            "/account/availability/{regionId}",
+            accounts::region_availability,
+        )
+        .on_account(),
+        // The caller
+        op("getProfile", &get, "/profile", profile::view),
+        op("updateProfile", &put, "/profile", profile::update).on_account(),
+        op("getProfileGrants", &get, "/profile/grants", profile::grants),
+        op(
+            "getPreferences",
+            &get,
+            "/profile/preferences",
+            profile::preferences,
+        ),
+        op(
+            "updatePreferences",
+            &put,
+            "/profile/preferences",
+            profile::set_preferences,
+        ),
+        op("getTokens", &get, "/profile/tokens", tokens::list)
+            .on_account()
+            .list(),
+        op("createToken", &post, "/profile/tokens", tokens::create).on_account(),
+        op("getToken", &get, TOKEN, tokens::view).on_account(),
+        op("updateToken", &put, TOKEN, tokens::update).on_account(),
+        op("deleteToken", &delete, TOKEN, tokens::delete).on_account(),
+        op("getProfileApps", &get, "/profile/apps", apps::list)
+            .on_account()
+            .list(),
+        op("getProfileApp", &get, "/profile/apps/{appId}", apps::view).on_account(),
+        op("deleteProfileApp", &delete, "/profile/apps/{appId}", apps::delete).on_account(),
+        // Users and what they may do
+        op("getUsers", &get, USERS, users::list)
+            .on_account()
+            .needs(Needs::Unrestricted)
+            .list(),
+        op("createUser", &post, USERS, users::create)
+            .on_account()
+            .needs(Needs::Unrestricted),
+        op("getUser", &get, USER, users::view)
+            .on_account()
+            .needs(Needs::Unrestricted),
+        op("updateUser", &put, USER, users::update)
+            .on_account()
+            .needs(Needs::Unrestricted),
+        op("deleteUser", &delete, USER, users::delete)
+            .on_account()
+            .needs(Needs::Unrestricted),
+        op("getUserGrants", &get, USER_GRANTS, grants::view)
+            .on_account()
+            .needs(Needs::Unrestricted),
+        op("updateUserGrants", &put, USER_GRANTS, grants::update)
+            .on_account()
+            .needs(Needs::Unrestricted),
+        // Programs that may ask for access
+        op("getOauthClients", &get, CLIENTS, oauth_clients::list)
+            .with_account_access()
+            .list(),
+        op("createOauthClient", &post, CLIENTS, oauth_clients::create).with_account_access(),
+        op("getOauthClient", &get, CLIENT, oauth_clients::view).with_account_access(),
+        op("updateOauthClient", &put, CLIENT, oauth_clients::update).with_account_access(),
+        op("deleteOauthClient", &delete, CLIENT, oauth_clients::delete).with_account_access(),
+        op(
+            "resetOauthClientSecret",
+            &post,
+            "/account/oauth-clients/{clientId}/reset-secret",
+            oauth_clients::reset_secret,
+        )
+        .with_account_access(),
         // Support (interface §4.3)
         op("getTickets", &get, TICKETS, tickets::list)
             .scope(Scope::ACCOUNT_READ_ONLY)
@@ -205,23 +299,23 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         op("createTicket", &post, TICKETS, tickets::create)
             .scope(Scope::ACCOUNT_READ_WRITE)
             .class(Class::TicketCreate),
-        op("getTicket", &get, TICKET, tickets::view).on_ticket(),
+        op("getTicket", &get, TICKET, tickets::view).with_account_access(),
         op(
             "closeTicket",
             &post,
             "/support/tickets/{ticketId}/close",
             tickets::close,
         )
-        .on_ticket(),
+        .with_account_access(),
         op("getTicketReplies", &get, TICKET_REPLIES, replies::list)
-            .on_ticket()
+            .with_account_access()
             .list(),
-        op("createTicketReply", &post, TICKET_REPLIES, replies::create).on_ticket(),
+        op("createTicketReply", &post, TICKET_REPLIES, replies::create).with_account_access(),
         op("getTicketAttachments", &get, TICKET_FILES, attachments::list)
-            .on_ticket()
+            .with_account_access()
             .list(),
-        op("createTicketAttachment", &post, TICKET_FILES, attachments::create).on_ticket(),
-        op("getTicketAttachment", &get, TICKET_FILE, attachments::download).on_ticket(),
+        op("createTicketAttachment", &post, TICKET_FILES, attachments::create).with_account_access(),
+        op("getTicketAttachment", &get, TICKET_FILE, attachments::download).with_account_access(),
         op("getSupportLimits", &get, "/support/limits", tickets::limits),
         // The desk
         op("getDeskTickets", &get, DESK, desk::list).at_desk().list(),
@@ -323,14 +417,46 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         op("getType", &get, "/compute/types/{typeId}", plans::view).everybody(),
         op("getImages", &get, "/images", images::list).everybody().list(),
         op("getImage", &get, "/images/{imageId}", images::view).everybody(),
+        // Letting programs act for users
+        op(
+            "getAuthorizationServer",
+            &get,
+            "/.well-known/oauth-authorization-server",
+            oauth::metadata,
+        )
+        .oauth(),
+        op("authorize", &get, "/oauth/authorize", oauth::authorize).oauth(),
+        op("authorizeDecision", &post, "/oauth/authorize", oauth::decide).oauth(),
+        op("logIn", &post, "/oauth/login", logins::log_in).oauth(),
+        op("getOauthToken", &post, "/oauth/token", oauth_tokens::give).oauth(),
+        op(
+            "revokeOauthToken",
+            &post,
+            "/oauth/revoke",
+            oauth_tokens::take_back,
+        )
+        .oauth(),
+        op("logOut", &get, "/logout", logins::log_out).oauth(),
+        op("getPasswordPage", &get, PASSWORD, logins::password_page).oauth(),
+        op("setPassword", &post, PASSWORD, logins::set_password).oauth(),
+        op("getOauthStyle", &get, "/oauth/style.css", oauth::style).at_root(),
+        // About the server
         op("getHealth", &get, "/healthz", health::alive).at_root(),
         op("getReadiness", &get, "/readyz", health::ready).at_root(),
         op("getOpenapi", &get, "/openapi.json", docs::openapi).at_root(),
         op("getDocs", &get, "/docs", docs::page).at_root(),
         op("getDocsStyle", &get, "/docs/style.css", docs::style).at_root(),
+        op("getIcon", &get, "/favicon.ico", icon::icon).at_root(),
     ]
 });
 
+const TOKEN: &str = "/profile/tokens/{tokenId}";
+const USERS: &str = "/account/users";
+const USER: &str = "/account/users/{username}";
+const USER_GRANTS: &str = "/account/users/{username}/grants";
+const CLIENTS: &str = "/account/oauth-clients";
+const CLIENT: &str = "/account/oauth-clients/{clientId}";
+const PASSWORD: &str = "/oauth/password/{link}";
 const TICKETS: &str = "/support/tickets";
 const TICKET: &str = "/support/tickets/{ticketId}";
 const TICKET_REPLIES: &str = "/support/tickets/{ticketId}/replies";
@@ -390,13 +516,20 @@ impl Operation {
         }
     }
 
-    /// It concerns a ticket.
-    fn on_ticket(self) -> Self {
+    /// It concerns the account itself.
+    fn on_account(self) -> Self {
         match self.method == Method::GET {
-            true => self.scope(Scope::ACCOUNT_READ_ONLY).needs(Needs::AccountReadOnly),
-            false => self
-                .scope(Scope::ACCOUNT_READ_WRITE)
-                .needs(Needs::AccountReadWrite),
+            true => self.scope(Scope::ACCOUNT_READ_ONLY),
+            false => self.scope(Scope::ACCOUNT_READ_WRITE),
+        }
+    }
+
+    /// It concerns what the account's users share, such as its tickets: a restricted user needs
+    /// access to the account.
+    fn with_account_access(self) -> Self {
+        match self.method == Method::GET {
+            true => self.on_account().needs(Needs::AccountReadOnly),
+            false => self.on_account().needs(Needs::AccountReadWrite),
         }
     }
 
@@ -427,6 +560,10 @@ impl Operation {
         self.base = Base::Root;
         self.class = Class::Unlimited;
         self.everybody()
+    }
+
+    fn oauth(self) -> Self {
+        self.at_root().class(Class::Oauth)
     }
 
     /// The path from the root of the server.

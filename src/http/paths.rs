@@ -7,8 +7,25 @@ use axum::http::uri::PathAndQuery;
 /// Spellings that mean the same, as beginnings of a path under the version.
 const ALIASES: [(&str, &str); 2] = [("/networking/vpcs/ips", "/vpcs/ips"), ("/linode", "/compute")];
 
-pub fn rewrite(request: &mut Request) {
-    if let Some(path) = canonical(request.uri().path())
+/// One published client writes the end of this path with an underscore.
+const RESET: &str = "/reset-secret";
+const RESET_UNDERSCORED: &str = "/reset_secret";
+
+/// What is served under the provider's prefix as well, as beginnings of a path.
+const PREFIXED: [&str; 3] = ["/oauth", "/logout", "/.well-known/oauth-authorization-server"];
+/// What follows this in a path is a secret.
+const SECRET: &str = "/oauth/password/";
+
+/// A path as it may be logged.
+pub fn without_secrets(path: &str) -> String {
+    match path.find(SECRET) {
+        Some(at) => format!("{}{{link}}", &path[..at + SECRET.len()]),
+        None => path.to_owned(),
+    }
+}
+
+pub fn rewrite(request: &mut Request, prefix: &str) {
+    if let Some(path) = canonical(request.uri().path(), prefix)
         && let Some(uri) = with_path(request.uri(), &path)
     {
         *request.uri_mut() = uri;
@@ -16,11 +33,14 @@ pub fn rewrite(request: &mut Request) {
 }
 
 /// The one spelling of a path, if it is not that already.
-fn canonical(path: &str) -> Option<String> {
+fn canonical(path: &str, prefix: &str) -> Option<String> {
     let trimmed = match path {
         "/" => path,
         _ => path.strip_suffix('/').unwrap_or(path),
     };
+    let prefixed = strip_segment(trimmed, prefix).filter(|_| !prefix.is_empty());
+    let known = |rest: &&str| PREFIXED.iter().any(|one| strip_segment(rest, one).is_some());
+    let trimmed = prefixed.filter(known).unwrap_or(trimmed);
     let unversioned = strip_segment(trimmed, "/v4beta").or_else(|| strip_segment(trimmed, "/v4"));
     let canonical = match unversioned {
         None => trimmed.to_owned(),
@@ -28,7 +48,13 @@ fn canonical(path: &str) -> Option<String> {
             let renamed = ALIASES
                 .iter()
                 .find_map(|(alias, name)| strip_segment(rest, alias).map(|rest| format!("{name}{rest}")));
-            format!("/v4{}", renamed.as_deref().unwrap_or(rest))
+            let path = renamed.as_deref().unwrap_or(rest);
+            match path.strip_suffix(RESET_UNDERSCORED) {
+                Some(client) if client.starts_with("/account/oauth-clients/") => {
+                    format!("/v4{client}{RESET}")
+                }
+                _ => format!("/v4{path}"),
+            }
         }
     };
     (canonical != path).then_some(canonical)
@@ -52,7 +78,22 @@ fn with_path(uri: &Uri, path: &str) -> Option<Uri> {
 
 #[cfg(test)]
 mod tests {
-    use super::canonical;
+    use super::{canonical, without_secrets};
+
+    #[test]
+    fn a_secret_in_a_path_is_not_logged_wherever_it_stands() {
+        for path in [
+            "/oauth/password/s3cret",
+            "/login/oauth/password/s3cret/",
+            "/oauth/password/s3cret/x",
+        ] {
+            assert!(
+                without_secrets(path).ends_with("/oauth/password/{link}"),
+                "{path}"
+            );
+        }
+        assert_eq!(without_secrets("/v4/vpcs"), "/v4/vpcs");
+    }
 
     #[test]
     fn every_spelling_has_one_canonical_path() {
@@ -64,13 +105,23 @@ mod tests {
                 "/v4/linode/instances/7/configs",
                 Some("/v4/compute/instances/7/configs"),
             ),
+            (
+                "/v4/account/oauth-clients/x/reset_secret",
+                Some("/v4/account/oauth-clients/x/reset-secret"),
+            ),
+            ("/v4/vpcs/reset_secret", None),
             ("/v4/vpcs", None),
             ("/v4/linodes/instances", None),
             ("/v4betamax/vpcs", None),
             ("/healthz", None),
+            ("/login/oauth/token", Some("/oauth/token")),
+            ("/login/logout/", Some("/logout")),
+            ("/login/healthz", None),
+            ("/login", None),
+            ("/loginoauth/token", None),
             ("/", None),
         ] {
-            assert_eq!(canonical(path).as_deref(), one, "{path}");
+            assert_eq!(canonical(path, "/login").as_deref(), one, "{path}");
         }
     }
 }

@@ -11,17 +11,19 @@ use axum::response::Response;
 use http_body_util::BodyExt;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tower::{Layer, service_fn};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
+use super::tls::Certificate;
 use super::wire::{Talk, Wire};
-use super::{App, answering, operations};
+use super::{App, answering, operations, proxies};
 
 /// How long requests that run when the server stops may go on.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -34,8 +36,22 @@ const WORTH_COMPRESSING: u64 = 1024;
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
+/// Whether what was asked came through TLS, all the way to us or to a proxy that is trusted.
+#[derive(Clone, Copy, Debug)]
+pub struct Secured(pub bool);
+
 /// Serves until `stop` becomes true, and then until every request that runs is answered.
-pub async fn serve(listener: TcpListener, app: App, mut stop: watch::Receiver<bool>) {
+pub async fn serve(listener: TcpListener, app: App, stop: watch::Receiver<bool>) {
+    serve_with(listener, app, None, stop).await;
+}
+
+/// The same through TLS, if there is a certificate. Each connection takes the one of the moment.
+pub async fn serve_with(
+    listener: TcpListener,
+    app: App,
+    tls: Option<Certificate>,
+    mut stop: watch::Receiver<bool>,
+) {
     let router = operations::router(&app);
     let connections = GracefulShutdown::new();
     loop {
@@ -44,7 +60,28 @@ pub async fn serve(listener: TcpListener, app: App, mut stop: watch::Receiver<bo
             _ = stop.wait_for(|stop| *stop) => break,
         };
         match accepted {
-            Ok((stream, peer)) => converse(stream, Peer(peer), &app, router.clone(), &connections),
+            Ok((stream, peer)) => {
+                let _ = stream.set_nodelay(true);
+                let (app, router, watcher) = (app.clone(), router.clone(), connections.watcher());
+                match tls.clone() {
+                    None => drop(tokio::spawn(converse(
+                        stream,
+                        Peer(peer),
+                        Secured(false),
+                        app,
+                        router,
+                        watcher,
+                    ))),
+                    Some(tls) => drop(tokio::spawn(async move {
+                        match tls.greet(stream, app.options().header_timeout).await {
+                            Ok(stream) => {
+                                converse(stream, Peer(peer), Secured(true), app, router, watcher).await
+                            }
+                            Err(cause) => tracing::debug!(%cause, "a connection did not come to TLS"),
+                        }
+                    })),
+                }
+            }
             Err(cause) => {
                 tracing::warn!(%cause, "could not accept a connection");
                 tokio::time::sleep(PAUSE).await;
@@ -60,18 +97,20 @@ pub async fn serve(listener: TcpListener, app: App, mut stop: watch::Receiver<bo
     }
 }
 
-fn converse(stream: TcpStream, peer: Peer, app: &App, router: Router, connections: &GracefulShutdown) {
-    let _ = stream.set_nodelay(true);
+async fn converse<S>(stream: S, peer: Peer, secured: Secured, app: App, router: Router, watcher: Watcher)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let talk = Arc::new(Talk::default());
     let wire = Wire::new(stream, talk.clone(), app.options().header_timeout);
 
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let answering = talk.begin();
         let mut request: Request = request.map(Body::new);
-        request.extensions_mut().insert(peer);
-        let router = router.clone();
+        come_from(&mut request, peer, secured, &app);
+        let (router, app) = (router.clone(), app.clone());
         async move {
-            let response = answering::answer(router, request).await;
+            let response = answering::answer(router, &app.options().oauth_prefix, request).await;
             // The request is being answered until its last byte is out.
             let response: Response = response.map(|body| {
                 Body::new(body.map_frame(move |frame| {
@@ -91,12 +130,19 @@ fn converse(stream: TcpStream, peer: Peer, app: &App, router: Router, connection
     let connection = builder()
         .serve_connection(TokioIo::new(wire), service)
         .into_owned();
-    let connection = connections.watch(connection);
-    tokio::spawn(async move {
-        if let Err(cause) = connection.await {
-            tracing::debug!(%cause, "a connection ended early");
-        }
-    });
+    if let Err(cause) = watcher.watch(connection).await {
+        tracing::debug!(%cause, "a connection ended early");
+    }
+}
+
+/// Keeps with a request where it comes from, as far as that can be believed.
+fn come_from(request: &mut Request, Peer(peer): Peer, Secured(secured): Secured, app: &App) {
+    let trusted = &app.options().trusted_proxies;
+    let origin = proxies::origin(peer.ip(), request.headers(), trusted);
+    let secured = secured || proxies::was_secured(peer.ip(), request.headers(), trusted);
+    let extensions = request.extensions_mut();
+    extensions.insert(Peer(SocketAddr::new(origin, peer.port())));
+    extensions.insert(Secured(secured));
 }
 
 /// The protocol's own limits are wider than ours, so that ours are the ones that answer.

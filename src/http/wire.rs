@@ -13,7 +13,6 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::answering;
@@ -61,8 +60,9 @@ enum Phase {
     Multiplexed,
 }
 
-pub struct Wire {
-    stream: TcpStream,
+/// `S` is a plain connection, or one through TLS.
+pub struct Wire<S> {
+    stream: S,
     talk: Arc<Talk>,
     phase: Phase,
     /// How many requests had begun when the phase was last looked at.
@@ -75,8 +75,8 @@ pub struct Wire {
     own: Vec<u8>,
 }
 
-impl Wire {
-    pub fn new(stream: TcpStream, talk: Arc<Talk>, header_timeout: Duration) -> Self {
+impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
+    pub fn new(stream: S, talk: Arc<Talk>, header_timeout: Duration) -> Self {
         Self {
             stream,
             talk,
@@ -198,7 +198,7 @@ fn own_answer(status: &str, code: Code, reason: &str) -> Vec<u8> {
     answer.into_bytes()
 }
 
-impl AsyncRead for Wire {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Wire<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -215,7 +215,8 @@ impl AsyncRead for Wire {
                     let reason = "The request's head did not arrive in time";
                     let answer = own_answer("408 Request Timeout", Code::HeaderTimeout, reason);
                     // It may be gone already; then nobody needs telling.
-                    let _ = wire.stream.try_write(&answer);
+                    let _ = Pin::new(&mut wire.stream).poll_write(cx, &answer);
+                    let _ = Pin::new(&mut wire.stream).poll_flush(cx);
                 }
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }
@@ -229,7 +230,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let wire = self.get_mut();
         if wire.is_refusal(bytes) {

@@ -1,9 +1,12 @@
 //! A customer of the provider: what owns VPCs, users and events.
 
+use sha2::{Digest, Sha256};
+
 use super::id::AccountId;
 use super::time::Time;
+use super::token::hex;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Account {
     pub id: AccountId,
     pub company: String,
@@ -12,8 +15,23 @@ pub struct Account {
     pub quota: QuotaOverride,
 }
 
+impl Account {
+    /// A name for the account that looks like no other's and stays the same.
+    pub fn euuid(&self) -> String {
+        let seed = format!("{} {} {}", self.id, self.created.micros(), self.email);
+        let digits = hex(&Sha256::digest(seed.as_bytes())).to_uppercase();
+        format!(
+            "{}-{}-{}-{}",
+            &digits[..8],
+            &digits[8..12],
+            &digits[12..16],
+            &digits[16..32]
+        )
+    }
+}
+
 /// Where an account's quota differs from the provider's.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct QuotaOverride {
     pub vpcs_per_region: Option<i64>,
     pub subnets_per_vpc: Option<i64>,

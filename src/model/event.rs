@@ -5,6 +5,8 @@ use super::instance::Instance;
 use super::subnet::Subnet;
 use super::ticket::Ticket;
 use super::time::Time;
+use super::token::Token;
+use super::user::User;
 use super::vpc::Vpc;
 
 #[derive(Clone, Debug, PartialEq, Hash)]
@@ -84,6 +86,27 @@ impl Entity {
     }
 }
 
+impl Entity {
+    pub fn token(token: &Token) -> Self {
+        Self {
+            kind: "token".to_owned(),
+            id: token.id.0,
+            label: token.label.clone(),
+            url: format!("/v4/profile/tokens/{}", token.id),
+        }
+    }
+
+    pub fn user(user: &User) -> Self {
+        let username = user.username.as_str();
+        Self {
+            kind: "user".to_owned(),
+            id: user.id.0,
+            label: username.to_owned(),
+            url: format!("/v4/account/users/{username}"),
+        }
+    }
+}
+
 fn vpc_url(vpc: VpcId) -> String {
     format!("/v4/vpcs/{vpc}")
 }
@@ -113,6 +136,17 @@ pub enum Action {
     TicketCreate,
     TicketUpdate,
     TicketAttachmentUpload,
+    ProfileUpdate,
+    TokenCreate,
+    TokenUpdate,
+    TokenDelete,
+    UserCreate,
+    UserUpdate,
+    UserDelete,
+    OauthClientCreate,
+    OauthClientUpdate,
+    OauthClientDelete,
+    OauthClientSecretReset,
 }
 
 impl Action {
@@ -136,6 +170,17 @@ impl Action {
             Action::TicketCreate => "ticket_create",
             Action::TicketUpdate => "ticket_update",
             Action::TicketAttachmentUpload => "ticket_attachment_upload",
+            Action::ProfileUpdate => "profile_update",
+            Action::TokenCreate => "token_create",
+            Action::TokenUpdate => "token_update",
+            Action::TokenDelete => "token_delete",
+            Action::UserCreate => "user_create",
+            Action::UserUpdate => "user_update",
+            Action::UserDelete => "user_delete",
+            Action::OauthClientCreate => "oauth_client_create",
+            Action::OauthClientUpdate => "oauth_client_update",
+            Action::OauthClientDelete => "oauth_client_delete",
+            Action::OauthClientSecretReset => "oauth_client_secret_reset",
         }
     }
 }

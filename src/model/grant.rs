@@ -3,7 +3,7 @@
 use super::reason::{Code, Reason, Reasons};
 
 /// How far a grant on one thing goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Permission {
     ReadOnly,
     ReadWrite,

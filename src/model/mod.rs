@@ -17,6 +17,7 @@ pub mod input;
 pub mod instance;
 pub mod interface;
 pub mod label;
+pub mod oauth;
 pub mod page;
 pub mod plan;
 pub mod policy;

@@ -22,6 +22,14 @@ pub struct Policy {
     /// How long events are kept, in days.
     pub event_days: i64,
     pub support: Support,
+    pub oauth: Oauth,
+}
+
+/// How programs get to act for users.
+#[derive(Clone, Copy, Debug)]
+pub struct Oauth {
+    /// Whether a browser may be given a token itself, in the fragment of an address.
+    pub implicit: bool,
 }
 
 /// How tickets are handled.

@@ -159,6 +159,19 @@ codes! {
     PasswordTooShort = "password_too_short",
     GrantInvalid = "grant_invalid",
     ScopesInvalid = "scopes_invalid",
+    TokenScopeExceeded = "token_scope_exceeded",
+    ExpiryInvalid = "expiry_invalid",
+    UserSelf = "user_self",
+    GrantsUnrestricted = "grants_unrestricted",
+    TimezoneInvalid = "timezone_invalid",
+    PreferencesTooLarge = "preferences_too_large",
+    RedirectUriInvalid = "redirect_uri_invalid",
+    ClientInvalid = "client_invalid",
+    GrantTypeInvalid = "grant_type_invalid",
+    CodeInvalid = "code_invalid",
+    CodeVerifierInvalid = "code_verifier_invalid",
+    RefreshTokenInvalid = "refresh_token_invalid",
+    FormInvalid = "form_invalid",
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ impl std::fmt::Display for Scope {
 }
 
 /// All that a token may be used for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Scopes {
     Everything,
     Only(Vec<Scope>),
@@ -103,6 +103,14 @@ impl Scopes {
             Scopes::Only(held) => held
                 .iter()
                 .any(|scope| scope.family == needed.family && scope.level >= needed.level),
+        }
+    }
+
+    /// Whether everything these allow is allowed by others too.
+    pub fn are_within(&self, others: &Scopes) -> bool {
+        match self {
+            Scopes::Everything => *others == Scopes::Everything,
+            Scopes::Only(scopes) => scopes.iter().all(|scope| others.allow(*scope)),
         }
     }
 

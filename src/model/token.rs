@@ -67,6 +67,13 @@ impl TokenHash {
     pub fn hex(&self) -> String {
         hex(&self.0)
     }
+
+    /// Whether this is the hash that was kept, told in a time that does not depend on where they differ.
+    pub fn is_kept_as(&self, kept: &str) -> bool {
+        let own = self.hex();
+        let differing = own.bytes().zip(kept.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+        own.len() == kept.len() && std::hint::black_box(differing) == 0
+    }
 }
 
 pub fn hex(bytes: &[u8]) -> String {
@@ -95,7 +102,7 @@ impl TokenKind {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Token {
     pub id: TokenId,
     pub user: UserId,

@@ -8,7 +8,7 @@ use super::reason::{Code, Reason, Reasons};
 use super::time::Time;
 use super::token::hex;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct User {
     pub id: UserId,
     /// `None` for the provider's staff.
@@ -20,6 +20,19 @@ pub struct User {
     pub account_access: Option<Permission>,
     pub globals: Vec<Global>,
     pub created: Time,
+    pub timezone: String,
+    pub email_notifications: bool,
+    pub lish_auth_method: String,
+    pub authorized_keys: Option<String>,
+    pub password_created: Option<Time>,
+    pub last_login: Option<Login>,
+}
+
+/// When somebody last came to the log-in page, and whether it went well.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Login {
+    pub at: Time,
+    pub status: String,
 }
 
 /// 3 to 32 ASCII letters, digits, dashes and underscores; letters or digits at both ends, no two

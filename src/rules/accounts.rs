@@ -52,6 +52,10 @@ pub fn desk_view(tx: &mut ReadTx, id: AccountId) -> Result<DeskAccount> {
     store::accounts::desk_find(tx, id)?.ok_or(Error::NotFound)
 }
 
+pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<Account> {
+    load(tx, caller.account)
+}
+
 pub fn create(tx: &mut WriteTx, company: &str, email: &Email) -> Result<Account> {
     let id = store::accounts::insert(tx, company, email)?;
     load(tx, id)

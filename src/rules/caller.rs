@@ -111,6 +111,14 @@ impl Caller {
         }
     }
 
+    /// For what no grant opens: managing the account's users.
+    pub fn must_be_unrestricted(&self) -> Result<()> {
+        match self.identity.restricted {
+            true => Err(Error::Forbidden),
+            false => Ok(()),
+        }
+    }
+
     /// How far the caller may go with the account's own things: tickets, users, settings.
     pub fn account_access(&self) -> Option<Permission> {
         match self.identity.restricted {

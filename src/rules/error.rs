@@ -38,6 +38,7 @@ pub enum BodyFault {
     TooSlow,
     NotJson { sent: String },
     NotMultipart { sent: String },
+    NotForm { sent: String },
     FileTooLarge { most: i64 },
     Unreadable(Reason),
 }

@@ -120,6 +120,27 @@ pub fn record_ticket(tx: &mut WriteTx, author: Author, action: Action, ticket: &
     record(tx, author, action, &Entity::ticket(ticket), None, guard, DONE).map(drop)
 }
 
+/// Records what was done to the account itself, its users, tokens or clients: told to unrestricted
+/// users, and to whoever did it.
+pub fn record_account(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    action: Action,
+    entity: Option<&Entity>,
+) -> Result<()> {
+    let new = NewEvent {
+        action,
+        username: caller.username(),
+        author: Some(caller.user()),
+        entity,
+        secondary: None,
+        guard: ("account", 0),
+        progress: DONE,
+    };
+    store::events::append(tx, caller.account, &new)?;
+    Ok(())
+}
+
 /// Records something that takes time, or took none though it might have.
 pub fn record_progress(
     tx: &mut WriteTx,
@@ -163,7 +184,7 @@ fn record(
         action,
         username: author.username,
         author: author.user,
-        entity,
+        entity: Some(entity),
         secondary,
         guard,
         progress,

@@ -80,6 +80,16 @@ impl<'a> Form<'a> {
         self.object.get(name).is_some()
     }
 
+    /// Whether the field was sent as null, where that says more than leaving it out.
+    pub fn is_null(&self, name: &str) -> bool {
+        let Input::Object(entries) = self.object else {
+            return false;
+        };
+        entries
+            .iter()
+            .any(|(key, value)| key == name && *value == Input::Null)
+    }
+
     /// The field's name with all that stands before it.
     pub fn path(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)

@@ -1,12 +1,18 @@
-//! Passwords: kept only as argon2id hashes.
+//! Passwords: kept only as argon2id hashes, set by the provider or by a link that is good once.
 
-use argon2::{Argon2, PasswordHasher};
+use argon2::{Argon2, PasswordHasher, PasswordVerifier};
 
 use super::error::{Error, FieldError, Result};
+use super::users;
 use crate::model::reason::{Code, Reason};
-use crate::model::token::Secret;
+use crate::model::token::{Secret, TokenHash, TokenText};
+use crate::model::user::User;
+use crate::store::{self, ReadTx, WriteTx};
 
 const SHORTEST: usize = 11;
+/// Costs as much to check as any other and belongs to no password.
+const NOBODYS: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// The hash to keep. It takes a while, on purpose: never call it inside a transaction.
 pub fn hash(password: &Secret) -> Result<String> {
@@ -19,4 +25,68 @@ pub fn hash(password: &Secret) -> Result<String> {
     Ok(hash
         .expect("argon2 hashes any password of moderate length")
         .to_string())
+}
+
+/// Whether a password is the one of a hash. It takes as long if there is no hash at all, so that
+/// nobody learns from the time who has a password; never call it inside a transaction.
+pub fn is_right(password: &Secret, hash: Option<&str>) -> bool {
+    let right = Argon2::default().verify_password(password.reveal().as_bytes(), hash.unwrap_or(NOBODYS));
+    right.is_ok() && hash.is_some()
+}
+
+/// Gives a user another password. Whoever was logged in with the old one, or had a link to set one,
+/// is not any more; tokens stay.
+pub fn set(tx: &mut WriteTx, username: &str, hash: &str) -> Result<User> {
+    let user = users::load(tx, username)?;
+    store::logins::set_password(tx, user.id, hash)?;
+    store::logins::delete_links_of(tx, user.id)?;
+    store::sessions::delete_of(tx, user.id)?;
+    store::logins::forget_failures(tx, name_hash(user.username.as_str()))?;
+    users::load(tx, username)
+}
+
+/// Makes a link with which a user can set its password once.
+pub fn make_link(tx: &mut WriteTx, username: &str, seconds: i64) -> Result<TokenText> {
+    let user = users::load(tx, username)?;
+    let link = TokenText::from_bytes(tx.random());
+    let expiry = tx.now().plus_seconds(seconds);
+    store::logins::insert_link(tx, link.hash(), user.id, expiry)?;
+    Ok(link)
+}
+
+/// Whose link it is.
+pub fn link_owner(tx: &mut ReadTx, link: TokenHash) -> Result<User> {
+    let user = store::logins::find_link(tx, link)?.ok_or(Error::NotFound)?;
+    store::users::find_by_id(tx, user)?.ok_or(Error::NotFound)
+}
+
+/// Sets the password of the link's owner, and uses up the link with all others it had.
+pub fn set_by_link(tx: &mut WriteTx, link: TokenHash, hash: &str) -> Result<User> {
+    let user = link_owner(tx, link)?;
+    set(tx, user.username.as_str(), hash)
+}
+
+/// What is kept of the name somebody gave.
+pub fn name_hash(username: &str) -> TokenHash {
+    TokenHash::of(&username.to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_right_password_is_right_and_none_is_like_any_other() {
+        let secret = |text: &str| Secret::new(text.to_owned());
+        let kept = hash(&secret("correct horse")).expect("it is long enough");
+        assert!(is_right(&secret("correct horse"), Some(&kept)));
+        assert!(!is_right(&secret("correct hors"), Some(&kept)));
+        assert!(!is_right(&secret("correct horse"), None));
+        assert!(!is_right(&secret(""), Some(NOBODYS)));
+        assert!(hash(&secret("too short!")).is_err());
+        // The same work for those who have none.
+        let costs = |hash: &str| hash.split('$').take(4).collect::<Vec<_>>().join("$");
+        assert_eq!(costs(&kept), costs(NOBODYS));
+        assert_eq!(kept.len(), NOBODYS.len());
+    }
 }

@@ -1,10 +1,21 @@
-//! Tokens: making, listing and revoking them.
+//! Tokens: making, listing, renaming and revoking them.
 
+use super::caller::{Asker, Caller};
 use super::error::{Error, Result};
-use super::users;
+use super::lists::ListRequest;
+use super::request::Request;
+use super::{events, users};
+use crate::model::event::{Action, Entity};
 use crate::model::id::TokenId;
-use crate::model::token::{NewToken, Token, TokenText};
+use crate::model::page::Paged;
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::scope::Scopes;
+use crate::model::text::Line;
+use crate::model::time::Time;
+use crate::model::token::{NewToken, Token, TokenKind, TokenText};
 use crate::store::{self, ReadTx, WriteTx};
+
+type TokenLabel = Line<100>;
 
 /// Makes a token. Its text is given out here and never again.
 pub fn create(tx: &mut WriteTx, new: &NewToken, given: Option<&TokenText>) -> Result<(Token, TokenText)> {
@@ -28,5 +39,84 @@ pub fn revoke(tx: &mut WriteTx, id: TokenId) -> Result<()> {
     match store::tokens::revoke(tx, id)? {
         true => Ok(()),
         false => Err(Error::NotFound),
+    }
+}
+
+/// The caller's own personal tokens.
+pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Token>> {
+    let wanted = list.read(tx.policy(), &store::tokens::FIELDS)?;
+    Ok(store::tokens::page(tx, caller.user(), &wanted)?)
+}
+
+/// Makes a token for the caller, never wider than the one it asks with.
+pub fn create_own(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(Token, TokenText)> {
+    let held = &caller.identity().scopes;
+    let now = tx.now();
+    let mut form = request.form()?;
+    let label = form.optional("label", TokenLabel::parse);
+    let scopes = form.optional("scopes", |raw| narrowed(raw, held));
+    let expiry = form.optional("expiry", |raw| later(raw, now));
+    form.finish(|| Some(()))?;
+
+    let new = NewToken {
+        user: caller.user(),
+        kind: TokenKind::Personal,
+        label: label.map_or(String::new(), |label| label.as_str().to_owned()),
+        scopes: scopes.unwrap_or_else(|| held.clone()),
+        expiry,
+    };
+    let (token, text) = create(tx, &new, None)?;
+    events::record_account(tx, caller, Action::TokenCreate, Some(&Entity::token(&token)))?;
+    Ok((token, text))
+}
+
+pub fn view(tx: &mut ReadTx, caller: &Caller, id: TokenId) -> Result<Token> {
+    store::tokens::find(tx, caller.user(), id)?.ok_or(Error::NotFound)
+}
+
+pub fn update(tx: &mut WriteTx, caller: &Caller, id: TokenId, request: &Request) -> Result<Token> {
+    let mut token = view(tx, caller, id)?;
+    request.unchanged(&token)?;
+    let mut form = request.form()?;
+    let label = form.optional("label", TokenLabel::parse);
+    form.finish(|| Some(()))?;
+
+    token.label = label.map_or(token.label, |label| label.as_str().to_owned());
+    store::tokens::set_label(tx, id, &token.label)?;
+    events::record_account(tx, caller, Action::TokenUpdate, Some(&Entity::token(&token)))?;
+    Ok(token)
+}
+
+/// Ends one of the caller's own tokens, perhaps the one it asks with.
+pub fn delete(tx: &mut WriteTx, caller: &Caller, id: TokenId, request: &Request) -> Result<()> {
+    let token = view(tx, caller, id)?;
+    request.unchanged(&token)?;
+    request.asks_nothing()?;
+    revoke(tx, id)?;
+    events::record_account(tx, caller, Action::TokenDelete, Some(&Entity::token(&token)))
+}
+
+/// Scopes that a token with others may give away; `*` stands for all of those.
+fn narrowed(raw: &str, held: &Scopes) -> Result<Scopes, Reasons> {
+    match Scopes::parse(raw)? {
+        Scopes::Everything => Ok(held.clone()),
+        wanted if wanted.are_within(held) => Ok(wanted),
+        _ => {
+            let text = format!(
+                "A token cannot give away more than it has: {}",
+                held.words().join(" ")
+            );
+            Err(vec![Reason::new(Code::TokenScopeExceeded, text)])
+        }
+    }
+}
+
+fn later(raw: &str, now: Time) -> Result<Time, Reasons> {
+    match Time::parse(raw).map(Time::to_second) {
+        Some(time) if time > now => Ok(time),
+        _ => {
+            let text = "Must be a time to come, like 2030-12-31T00:00:00";
+            Err(vec![Reason::new(Code::ExpiryInvalid, text)])
+        }
     }
 }

@@ -1,21 +1,28 @@
-//! Users: making them.
+//! Users of an account. Only those who are not restricted manage them.
 
+use super::caller::Caller;
 use super::error::{Error, FieldError, Result};
+use super::events;
+use super::form::Form;
+use super::lists::ListRequest;
+use super::passwords::name_hash;
+use super::request::Request;
+use crate::model::event::{Action, Entity};
+use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
-use crate::model::user::{NewUser, User};
+use crate::model::user::{Email, NewUser, User, Username};
 use crate::store::{self, ReadTx, WriteTx};
 
+/// Makes a user, of an account or of the staff.
 pub fn create(tx: &mut WriteTx, new: &NewUser) -> Result<User> {
     if let Some(account) = new.account {
         store::accounts::find(tx, account)?.ok_or(Error::NotFound)?;
-        // Tenants know the staff by this name only, so none of them may bear it.
-        let provider = &tx.policy().support.provider;
-        if new.username.as_str().eq_ignore_ascii_case(provider) {
-            return Err(taken());
+        if is_reserved(tx, &new.username) {
+            return Err(Error::Refused(vec![FieldError::on("username", username_taken())]));
         }
     }
     if store::users::exists(tx, &new.username)? {
-        return Err(taken());
+        return Err(Error::Refused(vec![FieldError::on("username", username_taken())]));
     }
     store::users::insert(tx, new)?;
     load(tx, new.username.as_str())
@@ -25,7 +32,110 @@ pub fn load(tx: &mut ReadTx, username: &str) -> Result<User> {
     store::users::find(tx, username)?.ok_or(Error::NotFound)
 }
 
-fn taken() -> Error {
-    let reason = Reason::new(Code::UsernameTaken, "Username is taken");
-    Error::Refused(vec![FieldError::on("username", reason)])
+pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<User>> {
+    caller.must_be_unrestricted()?;
+    let wanted = list.read(tx.policy(), &store::users::FIELDS)?;
+    Ok(store::users::list(tx, caller.account, &wanted)?)
+}
+
+/// Makes a user of the caller's account, restricted unless said otherwise.
+pub fn add(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User> {
+    caller.must_be_unrestricted()?;
+    let mut form = request.form()?;
+    let username = form.required("username", Username::parse);
+    let email = form.required("email", Email::parse);
+    let restricted = form.truth("restricted").unwrap_or(true);
+    refuse_taken(tx, &mut form, username.as_ref(), None)?;
+    let new = form.finish(|| {
+        Some(NewUser {
+            account: Some(caller.account),
+            username: username?,
+            email: email?,
+            restricted,
+            password: None,
+        })
+    })?;
+    let user = create(tx, &new)?;
+    events::record_account(tx, caller, Action::UserCreate, Some(&Entity::user(&user)))?;
+    Ok(user)
+}
+
+pub fn view(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<User> {
+    caller.must_be_unrestricted()?;
+    let user = load(tx, username)?;
+    match user.account == Some(caller.account) {
+        true => Ok(user),
+        false => Err(Error::NotFound),
+    }
+}
+
+pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<User> {
+    let mut user = view(tx, caller, username)?;
+    request.unchanged(&user)?;
+    let mut form = request.form()?;
+    let username = form.optional("username", Username::parse);
+    let email = form.optional("email", Email::parse);
+    let restricted = form.truth("restricted");
+    refuse_taken(tx, &mut form, username.as_ref(), Some(&user))?;
+    if restricted == Some(true) && !user.restricted {
+        // So an account always keeps an unrestricted user: whoever asks is one.
+        if user.id == caller.user() {
+            let text = "You cannot restrict yourself; another unrestricted user can";
+            form.refuse("restricted", Reason::new(Code::UserSelf, text));
+        }
+    }
+    form.finish(|| Some(()))?;
+
+    user.username = username.unwrap_or(user.username);
+    user.email = email.unwrap_or(user.email);
+    if let Some(restricted) = restricted
+        && restricted != user.restricted
+    {
+        user.restricted = restricted;
+        // Whoever becomes restricted may do nothing yet; whoever no longer is needs no grants.
+        store::grants::clear(tx, user.id)?;
+    }
+    store::users::update(tx, &user)?;
+    events::record_account(tx, caller, Action::UserUpdate, Some(&Entity::user(&user)))?;
+    load(tx, user.username.as_str())
+}
+
+/// Deletes a user; its tokens and sessions end at once, its tickets and their history stay.
+pub fn delete(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<()> {
+    let user = view(tx, caller, username)?;
+    request.unchanged(&user)?;
+    request.asks_nothing()?;
+    if user.id == caller.user() {
+        let text = "You cannot delete yourself; another unrestricted user can";
+        let reason = Reason::new(Code::UserSelf, text);
+        return Err(Error::Refused(vec![FieldError::whole(reason)]));
+    }
+    store::users::delete(tx, user.id)?;
+    store::logins::forget_failures(tx, name_hash(user.username.as_str()))?;
+    events::record_account(tx, caller, Action::UserDelete, Some(&Entity::user(&user)))
+}
+
+fn refuse_taken(
+    tx: &mut ReadTx,
+    form: &mut Form,
+    username: Option<&Username>,
+    own: Option<&User>,
+) -> Result<()> {
+    let Some(username) = username else { return Ok(()) };
+    let holder = store::users::find(tx, username.as_str())?;
+    let taken = holder.is_some_and(|holder| own.is_none_or(|own| own.id != holder.id));
+    if taken || is_reserved(tx, username) {
+        form.refuse("username", username_taken());
+    }
+    Ok(())
+}
+
+/// Tenants know the staff by the provider's name only, so none of them may bear it.
+fn is_reserved(tx: &ReadTx, username: &Username) -> bool {
+    let provider = &tx.policy().support.provider;
+    username.as_str().eq_ignore_ascii_case(provider)
+}
+
+fn username_taken() -> Reason {
+    Reason::new(Code::UsernameTaken, "Username is taken")
 }

@@ -95,7 +95,7 @@ pub struct NewEvent<'a> {
     pub username: &'a str,
     /// `None` for the provider.
     pub author: Option<UserId>,
-    pub entity: &'a Entity,
+    pub entity: Option<&'a Entity>,
     pub secondary: Option<&'a Entity>,
     /// What a restricted user must be granted, or otherwise may see, to see it.
     pub guard: (&'static str, i64),
@@ -127,10 +127,10 @@ pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Ev
             now,
             new.action.word(),
             new.username,
-            entity.kind.as_str(),
-            entity.id,
-            entity.label.as_str(),
-            entity.url.as_str(),
+            entity.map(|entity| entity.kind.as_str()),
+            entity.map(|entity| entity.id),
+            entity.map(|entity| entity.label.as_str()),
+            entity.map(|entity| entity.url.as_str()),
             secondary.map(|entity| entity.kind.as_str()),
             secondary.map(|entity| entity.id),
             secondary.map(|entity| entity.label.as_str()),

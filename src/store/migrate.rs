@@ -33,6 +33,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "support",
         sql: include_str!("migrations/0003_support.sql"),
     },
+    Migration {
+        number: 4,
+        name: "identity",
+        sql: include_str!("migrations/0004_identity.sql"),
+    },
 ];
 
 /// A table, for whoever has to do with all of them.
@@ -74,6 +79,13 @@ pub const TABLES: &[Table] = &[
     counted("canned_reply"),
     keyed("entity", &["account", "kind", "id"]),
     counted("vlan"),
+    keyed("oauth_client", &["id"]),
+    counted("oauth_grant"),
+    keyed("oauth_code", &["hash"]),
+    keyed("refresh_token", &["hash"]),
+    keyed("session", &["hash"]),
+    keyed("password_link", &["hash"]),
+    keyed("login_failure", &["username"]),
 ];
 
 const fn counted(name: &'static str) -> Table {

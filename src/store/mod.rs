@@ -23,12 +23,16 @@ pub mod history;
 pub mod instances;
 pub mod interfaces;
 pub mod list;
+pub mod logins;
 mod migrate;
 pub mod notes;
+pub mod oauth_clients;
+pub mod oauth_grants;
 #[cfg(feature = "postgres")]
 mod postgres;
 pub mod replies;
 pub mod search;
+pub mod sessions;
 mod sqlite;
 pub mod subnets;
 mod task;

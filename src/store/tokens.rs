@@ -2,17 +2,23 @@
 
 use super::bell::EVERYONE;
 use super::error::StoreError;
+use super::filter::{Field, Kind};
 use super::grants;
+use super::list::{Collection, Wanted};
 use super::tx::{ReadTx, WriteTx};
 use super::value::{FromValue, Row, Value, args};
 use crate::model::grant::{Global, Permission};
 use crate::model::id::{AccountId, TokenId, UserId};
+use crate::model::page::Paged;
 use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::{NewToken, Token, TokenHash, TokenText};
 use crate::model::user::{Email, Username};
 
 const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
+/// A token without an end is shown with one (`model::token::NEVER`), and found by it.
+const EXPIRY: &str = "coalesce(expiry, 32501970000000000)";
+const USABLE: &str = "kind = 'personal' AND revoked IS NULL AND (expiry IS NULL OR expiry > $2)";
 
 /// What a token proves about whoever holds it, as of a version of all identities.
 #[derive(Clone, Debug)]
@@ -68,6 +74,42 @@ pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, St
     };
     identity.globals = grants::globals(tx, identity.user)?;
     Ok(Some(identity))
+}
+
+pub static FIELDS: [Field; 5] = [
+    Field::new("id", Kind::Integer, "id"),
+    Field::new("label", Kind::Text, "label"),
+    Field::new("scopes", Kind::Text, "scopes"),
+    Field::new("created", Kind::Time, "created"),
+    Field::new("expiry", Kind::Time, EXPIRY),
+];
+
+/// A page of the personal tokens of a user that can be used.
+pub fn page(tx: &mut ReadTx, user: UserId, wanted: &Wanted) -> Result<Paged<Token>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: "token",
+        condition: format!("app_user = $1 AND {USABLE}"),
+        args: args![user, tx.now()].to_vec(),
+        key: &["id"],
+        order: None,
+    };
+    collection.page(tx, wanted, read)
+}
+
+/// A personal token of a user that can be used.
+pub fn find(tx: &mut ReadTx, user: UserId, id: TokenId) -> Result<Option<Token>, StoreError> {
+    let now = tx.now();
+    let sql = format!("SELECT {COLUMNS} FROM token WHERE app_user = $1 AND {USABLE} AND id = $3");
+    tx.find(&sql, args![user, now, id])?
+        .as_mut()
+        .map(read)
+        .transpose()
+}
+
+pub fn set_label(tx: &mut WriteTx, id: TokenId, label: &str) -> Result<(), StoreError> {
+    tx.execute("UPDATE token SET label = $2 WHERE id = $1", args![id, label])?;
+    Ok(())
 }
 
 /// The tokens of a user that were not revoked, by id.

@@ -5,14 +5,19 @@
 
 use std::fmt::Write;
 
-use garth::http::operations::{Base, OPERATIONS, Operation, Who};
+use garth::http::operations::{Base, Needs, OPERATIONS, Operation, Who};
 use garth::model::grant::{Global, Permission};
 use garth::model::id::{InstanceId, VpcId};
+use garth::model::scope::Scopes;
+use garth::rules::Error;
 use garth::rules::grants::Grant;
 use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{Call, Reply, TestApp, User, add_vpcs};
+
+/// The id of the first client, from the dice of tests.
+const CLIENT: &str = "abab0000000000000003";
 
 /// Ways to ask, and what each stands for in the table.
 const WAYS: [&str; 12] = [
@@ -54,7 +59,7 @@ async fn every_operation_refuses_everyone_it_should() {
 async fn another_accounts_id_and_an_unknown_id_cannot_be_told_apart() {
     for operation in OPERATIONS
         .iter()
-        .filter(|op| op.who == Who::Tenants && op.path.contains("Id}"))
+        .filter(|op| op.who == Who::Tenants && op.path.contains('{') && !op.path.contains("{regionId}"))
     {
         let app = furnished().await;
         let grace = app.user("grace").of(app.another_account().await).await;
@@ -91,6 +96,12 @@ async fn furnished() -> TestApp {
     let owner = app.user("owner").await;
     owner.creates_vpc("one", &["10.0.0.0/24"]).await;
     owner.creates_vpc("two", &["10.0.0.0/24"]).await;
+    let client = owner
+        .post("/account/oauth-clients", body_for("createOauthClient"))
+        .await;
+    assert_eq!(client.json()["id"], CLIENT);
+    app.user("clerk").restricted().await;
+    allow_client(&app, "owner").await;
     for _ in 0..2 {
         assert_eq!(owner.creates_instance_on(1).await.status, 200);
         owner.opens_ticket("Help").await;
@@ -111,6 +122,17 @@ async fn furnished() -> TestApp {
         assert_eq!(staff.post(path, body).await.status, 200);
     }
     app
+}
+
+/// A user lets the client act for it, without the pages where it would be asked; the grant's id.
+async fn allow_client(app: &TestApp, name: &str) -> i64 {
+    let name = name.to_owned();
+    let allowed = app.store.write(move |tx| {
+        let user = garth::rules::users::load(tx, &name)?;
+        let id = garth::store::oauth_grants::insert(tx, CLIENT, user.id, &Scopes::Everything)?;
+        Ok::<_, Error>(id)
+    });
+    allowed.await.expect("a client can be allowed")
 }
 
 async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
@@ -152,6 +174,11 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
         "read grant" => {
             let grant = match operation.path {
                 path if path.contains("{vpcId}") => Grant::Vpc(VpcId(1), Permission::ReadOnly),
+                path if path.starts_with("/account/oauth-clients") => {
+                    Grant::AccountAccess(Permission::ReadOnly)
+                }
+                // No grant at all opens these.
+                path if path.starts_with("/account/users") => Grant::AccountAccess(Permission::ReadWrite),
                 path if path.contains("{ticketId}") => Grant::AccountAccess(Permission::ReadOnly),
                 path if path.contains("{computeId}") => Grant::Linode(InstanceId(1), Permission::ReadOnly),
                 _ => return None,
@@ -192,8 +219,17 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
                 .may(account)
                 .may(write)
                 .may(linode);
-            let user = granted.scopes(&scope).await;
+            let user = match operation.grant {
+                Some(Needs::Unrestricted) => app.user("ada").scopes(&scope).await,
+                _ => granted.scopes(&scope).await,
+            };
             free_what_blocks(app, operation).await;
+            // Tokens and applications are each user's own.
+            let app_id = allow_client(app, "ada").await;
+            let token = format!("/profile/tokens/{}", user.token_id);
+            let own = own
+                .replace("/profile/tokens/1", &token)
+                .replace("/profile/apps/1", &format!("/profile/apps/{app_id}"));
             return answer(operation, call_of(&user, operation, &own)).await;
         }
         other => panic!("{other}?"),
@@ -216,6 +252,14 @@ async fn free_what_blocks(app: &TestApp, operation: &Operation) {
             let take = json!({"take_over": true});
             front.post("/desk/tickets/1/claim", take).await;
             front.post("/desk/tickets/1/release", json!({})).await;
+        }
+        // Names are unique over all accounts, and another one has made this user.
+        "createUser" => {
+            let gone = app.store.write(|tx| {
+                let newcomer = garth::rules::users::load(tx, "newcomer")?;
+                Ok::<_, Error>(garth::store::users::delete(tx, newcomer.id)?)
+            });
+            gone.await.expect("another account made it");
         }
         "rebootInstance" => drop(owner.post("/compute/instances/1/boot", json!({})).await),
         _ => {}
@@ -271,6 +315,15 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
         .replace("{accountId}", "1")
         .replace("{entityType}", "domain")
         .replace("{entityId}", &id.to_string());
+    let path = path
+        .replace("{link}", "nothing")
+        .replace("{tokenId}", &id.to_string())
+        .replace("{appId}", &id.to_string())
+        .replace(
+            "{clientId}",
+            if id == 1 { CLIENT } else { "0123456789abcdef0123" },
+        )
+        .replace("{username}", if id == 1 { "clerk" } else { "nobody" });
     let path = path.replace("{regionId}", "us-mia");
     match operation.base {
         Base::Root => format!("/{path}"),
@@ -286,6 +339,10 @@ fn call_of<'a>(user: &'a User<'_>, operation: &Operation, path: &str) -> Call<'a
     let call = user.call(operation.method.clone(), path);
     match operation.method {
         _ if operation.id == "createTicketAttachment" => call.file("notes.txt", "Notes"),
+        // Forms of the pages and of OAuth clients, with nothing in them.
+        Method::POST if operation.who == Who::Everybody => {
+            call.header("content-type", "application/x-www-form-urlencoded")
+        }
         Method::POST | Method::PUT => call.json(&body_for(operation.id)),
         _ => call,
     }
@@ -306,6 +363,9 @@ fn body_for(id: &str) -> Value {
         "updateCannedReply" => json!({"label": "Many thanks"}),
         "previewCannedReply" => json!({"ticket_id": 1}),
         "setDeskEntity" => json!({"account_id": 1, "type": "domain", "id": 2, "label": "example.org"}),
+        "createUser" => json!({"username": "newcomer", "email": "newcomer@example.com"}),
+        "createToken" | "updateToken" => json!({"label": "laptop"}),
+        "createOauthClient" => json!({"label": "Dashboard", "redirect_uri": "https://app.example/callback"}),
         "createVpcSubnet" => json!({"label": "new", "ipv4": "10.9.0.0/24"}),
         _ => json!({}),
     }

@@ -24,3 +24,57 @@ async fn quotas_tell_the_limits_and_what_is_used() {
         })
     );
 }
+
+#[tokio::test]
+async fn the_account_has_the_public_shape_and_no_bills() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").scopes("account:read_only").await;
+
+    let account = ada.get("/account").await.json();
+
+    let euuid = account["euuid"].as_str().unwrap().to_owned();
+    let groups: Vec<_> = euuid.split('-').map(str::len).collect();
+    assert_eq!(groups, [8, 4, 4, 16]);
+    assert!(
+        euuid
+            .bytes()
+            .all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F' | b'-')),
+        "{euuid}"
+    );
+    let expected = json!({
+        "company": "Example", "email": "owner@example.com", "first_name": "", "last_name": "",
+        "address_1": "", "address_2": "", "city": "", "state": "", "zip": "", "country": "", "phone": "",
+        "balance": 0, "balance_uninvoiced": 0, "tax_id": "", "billing_source": "linode",
+        "credit_card": {"last_four": null, "expiry": null}, "active_since": "2024-06-01T12:00:00",
+        "capabilities": ["Linodes", "VPCs", "Vlans"], "active_promotions": [], "euuid": euuid,
+    });
+    assert_eq!(account, expected);
+    let other = app.user("grace").of(app.another_account().await).await;
+    assert_ne!(other.get("/account").await.json()["euuid"], euuid);
+    assert_eq!(
+        ada.get("/account/settings").await.json(),
+        json!({
+            "managed": false, "longview_subscription": null, "network_helper": true,
+            "backups_enabled": false, "object_storage": "disabled",
+        })
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_unavailable_anywhere() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let regions = ada.count("/regions").await;
+    assert_eq!(ada.count("/account/availability").await, regions);
+    let mia = json!({"region": "us-mia", "unavailable": []});
+    assert_eq!(ada.get("/account/availability/us-mia").await.json(), mia);
+    let found = ada
+        .filter("/account/availability", r#"{"region": "us-mia"}"#)
+        .await;
+    assert_eq!(found.data(), [mia]);
+    let refused = ada
+        .filter("/account/availability", r#"{"label": "Miami, FL"}"#)
+        .await;
+    assert_eq!(refused.errors(), ["X-Filter filter_field"]);
+    assert_eq!(ada.get("/account/availability/mars").await.status, 404);
+}

@@ -33,6 +33,10 @@ async fn the_document_is_served_and_the_page_needs_nothing_from_elsewhere() {
         stranger.get("//docs/style.css").await.header("content-type"),
         "text/css; charset=utf-8"
     );
+    assert_eq!(
+        stranger.get("//favicon.ico").await.header("content-type"),
+        "image/svg+xml"
+    );
 }
 
 #[tokio::test]
@@ -85,6 +89,7 @@ fn the_document_tells_each_operations_id_scope_grant_and_base() {
             Needs::AddVpcs => "add_vpcs",
             Needs::LinodeReadOnly => "linode read_only",
             Needs::LinodeReadWrite => "linode read_write",
+            Needs::Unrestricted => "unrestricted",
             Needs::VpcReadOnly => "vpc read_only",
             Needs::VpcReadWrite => "vpc read_write",
         });

@@ -15,6 +15,7 @@ import browser
 import command_line
 import javascript
 import python_client
+import python_identity
 from server import Garth
 
 
@@ -22,7 +23,7 @@ def chosen(options):
     """The tests that were asked for, by name."""
     tests = {}
     if options.linode_api4:
-        for test in python_client.TESTS:
+        for test in python_client.TESTS + python_identity.TESTS:
             tests[f"linode_api4, {named(test)}"] = test
     for folder in options.linode_cli:
         for test in command_line.TESTS:

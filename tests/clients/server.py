@@ -34,9 +34,11 @@ class Garth:
         assert self.process.wait(30) == 0, "the server did not end well"
         self.folder.cleanup()
 
-    def command(self, *words):
+    def command(self, *words, stdin=""):
         """What a command of the binary prints, beside the running server."""
-        ran = subprocess.run([self.binary, *words], env=self.env, capture_output=True, text=True, timeout=60)
+        ran = subprocess.run(
+            [self.binary, *words], env=self.env, input=stdin, capture_output=True, text=True, timeout=60
+        )
         assert ran.returncode == 0, f"garth {' '.join(words)}: {ran.stderr}"
         return ran.stdout.strip()
 

@@ -49,6 +49,27 @@ fn every_command_prints_words_for_people_and_json_for_programs() {
     let listed = folder.run("token list --user ada");
     assert!(listed.contains("laptop") && !listed.contains(token), "{listed}");
 
+    let link = folder.run("user link ada");
+    assert!(
+        link.starts_with("/oauth/password/") && link.len() == 16 + 64 + 1,
+        "{link}"
+    );
+    let made = folder.run(
+        "client create --label Web --redirect-uri https://web.example/cb --public --id 0123456789abcdef0123",
+    );
+    assert_eq!(
+        made, "id      0123456789abcdef0123\n",
+        "a public client has no secret to show"
+    );
+    let made = folder.json("client create --label Own --redirect-uri https://own.example/cb --account 2");
+    assert_eq!(made["account_id"], 2);
+    let clients = folder.json("client list");
+    assert_eq!(
+        (&clients[0]["account_id"], &clients[1]["secret"]),
+        (&Value::Null, &json!("<REDACTED>"))
+    );
+    assert!(folder.run("client list").contains("https://web.example/cb"));
+
     let (id, token) = folder.make_token("grace");
     assert_eq!(server.client_with(&token).get("/v4/vpcs").code(), "wrong_side");
     assert_eq!(

@@ -155,6 +155,7 @@ impl Server {
 
 fn address_in(printed: &str) -> Option<SocketAddr> {
     let line = printed.split_once('\n')?.0;
-    let rest = line.strip_prefix("Garth is listening on http://")?;
+    let rest = line.strip_prefix("Garth is listening on http")?;
+    let rest = rest.trim_start_matches('s').strip_prefix("://")?;
     rest.split_whitespace().next()?.parse().ok()
 }

@@ -23,6 +23,9 @@ fn a_wrong_flag_or_variable_stops_the_start_and_is_named() {
         ("quota_subnets_per_vpc", "many"),
         ("rate_limit_enabled", "maybe"),
         ("forbidden_ranges", "10.0.0.1/8"),
+        ("public_url", "garth.example"),
+        ("oauth_implicit", "perhaps"),
+        ("trusted_proxies", "10.0.0.0/33"),
     ] {
         let flag = format!("--{}={value}", name.replace('_', "-"));
         let variable = format!("GARTH_{}", name.to_uppercase());
@@ -51,6 +54,11 @@ fn a_wrong_line_in_the_file_stops_the_start_and_is_named() {
         ("log = 'loud'", "log"),
         ("forbidden_ranges = ['10.0.0.1/8']", "forbidden_ranges"),
         ("quota.vpcs_per_region = -1", "quota.vpcs_per_region"),
+        ("oauth.prefix = 'login'", "oauth.prefix"),
+        ("oauth.implicit = 'perhaps'", "implicit"),
+        ("public_url = 'garth.example'", "public_url"),
+        ("trusted_proxies = ['everybody']", "trusted_proxies"),
+        ("tls_cert = 'missing.pem'", "tls_key"),
         ("regions = []", "regions"),
         ("page_size_minimum = 5", "page_size_minimum"),
         ("[quota]\nvpcs = 5", "vpcs"),

@@ -1,0 +1,73 @@
+//! The two cookies there are: who is logged in in a browser, and that a form came from our page.
+//!
+//! Both are bound to this host over a secure connection by their names (`__Host-`), so that nobody
+//! beside us can set them.
+
+use axum::http::{HeaderMap, HeaderValue, header};
+
+use crate::model::token::{TokenHash, TokenText};
+use crate::rules::sessions;
+
+/// The session of somebody who has logged in.
+pub const SESSION: &str = "__Host-garth-session";
+/// What the log-in page's form must match.
+pub const FORM: &str = "__Host-garth-form";
+
+/// A cookie, if it is there and one of ours.
+pub fn read(headers: &HeaderMap, name: &str) -> Option<TokenText> {
+    let all = headers.get_all(header::COOKIE).into_iter();
+    let mut pairs = all.flat_map(|value| value.to_str().unwrap_or_default().split(';'));
+    pairs.find_map(|pair| {
+        let (key, value) = pair.trim().split_once('=')?;
+        (key == name).then(|| TokenText::parse(value)).flatten()
+    })
+}
+
+/// Sets a cookie for as long as a session lasts.
+pub fn set(headers: &mut HeaderMap, name: &str, value: &TokenText) {
+    write(headers, name, value.reveal(), sessions::LASTS);
+}
+
+pub fn clear(headers: &mut HeaderMap, name: &str) {
+    write(headers, name, "", 0);
+}
+
+/// What a form must send back to show that it came from a page with this cookie. It does not tell
+/// the cookie itself.
+pub fn proof(purpose: &str, cookie: &TokenText) -> TokenHash {
+    TokenHash::of(&format!("{purpose} {}", cookie.reveal()))
+}
+
+fn write(headers: &mut HeaderMap, name: &str, value: &str, seconds: i64) {
+    let cookie = format!("{name}={value}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Lax");
+    let mut cookie = HeaderValue::try_from(cookie).expect("hexadecimal digits are a header value");
+    cookie.set_sensitive(true);
+    headers.append(header::SET_COOKIE, cookie);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_found_among_others_and_only_in_our_form() {
+        let token = "0f".repeat(32);
+        let with = |cookies: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(
+                header::COOKIE,
+                HeaderValue::try_from(cookies).expect("plain text"),
+            );
+            read(&headers, SESSION).map(|found| found.reveal().to_owned())
+        };
+        assert_eq!(with(&format!("a=b; {SESSION}={token}; c=d")), Some(token.clone()));
+        for none in [
+            String::new(),
+            format!("{SESSION}="),
+            format!("{SESSION}=x"),
+            format!("x{SESSION}={token}"),
+        ] {
+            assert_eq!(with(&none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Logging in and out, and choosing a password.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::Response;
+
+use super::extract::At;
+use super::fields::{Fields, Written};
+use super::oauth::{LOG_IN, Wish, go_to, incomplete, not_our_form, refused};
+use super::pages::{self, LogInNotes};
+use super::{App, cookies};
+use crate::model::token::{Secret, TokenHash, TokenText};
+use crate::rules::oauth::{Authorization, Next};
+use crate::rules::sessions::{self, Attempt};
+use crate::rules::{Error, Result, oauth, passwords};
+
+pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response> {
+    let headers = request.headers().clone();
+    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
+    let proof = cookies::read(&headers, cookies::FORM).map(|cookie| cookies::proof(LOG_IN, &cookie));
+    let sent = fields.text("form_token").unwrap_or_default();
+    let Some(proof) = proof.filter(|proof| proof.is_kept_as(sent)) else {
+        return Ok(not_our_form());
+    };
+    let wish = Wish::read(fields.text("return_to").unwrap_or_default());
+    let ask = wish.ask.clone();
+    let wanted = match app
+        .store()
+        .read(move |tx| oauth::consider(tx, &ask, None))
+        .await?
+    {
+        Next::LogIn(wanted) => wanted,
+        Next::Refuse(reason) => return Ok(refused(&reason)),
+        _ => return Ok(incomplete()),
+    };
+    let (Some(username), Some(password)) = (fields.text("username"), fields.secret("password")) else {
+        return Ok(incomplete());
+    };
+    let page = Page {
+        wanted: &wanted,
+        query: &wish.query,
+        proof,
+        username,
+    };
+    let old = cookies::read(&headers, cookies::SESSION).map(|session| session.hash());
+    match attempt(&app, username, password, old).await? {
+        Attempted::Locked { wait } => Ok(page.again(StatusCode::TOO_MANY_REQUESTS, wait)),
+        Attempted::Wrong { wait } => Ok(page.again(StatusCode::UNAUTHORIZED, wait)),
+        Attempted::Right(session) => {
+            // Only ever back to our own page: what was asked for is in its query.
+            let mut response = go_to(StatusCode::SEE_OTHER, &format!("authorize?{}", wish.query));
+            cookies::set(response.headers_mut(), cookies::SESSION, &session);
+            Ok(response)
+        }
+    }
+}
+
+enum Attempted {
+    Locked { wait: i64 },
+    Wrong { wait: i64 },
+    Right(TokenText),
+}
+
+async fn attempt(app: &App, username: &str, password: Secret, old: Option<TokenHash>) -> Result<Attempted> {
+    let name = username.to_owned();
+    let begun = app.store().write(move |tx| sessions::begin(tx, &name)).await?;
+    let hash = match begun {
+        Attempt::Locked { wait } => return Ok(Attempted::Locked { wait }),
+        Attempt::Compare { hash } => hash,
+    };
+    let kept = hash.clone();
+    let right = app
+        .slowly(move || passwords::is_right(&password, kept.as_deref()))
+        .await?;
+    if let Some(hash) = hash.filter(|_| right) {
+        let name = username.to_owned();
+        let session = app
+            .store()
+            .write(move |tx| sessions::succeed(tx, &name, &hash, old))
+            .await?;
+        if let Some(session) = session {
+            return Ok(Attempted::Right(session));
+        }
+    }
+    let name = username.to_owned();
+    let wait = app.store().write(move |tx| sessions::fail(tx, &name)).await?;
+    Ok(Attempted::Wrong { wait })
+}
+
+/// The log-in page as it was, to be shown again.
+struct Page<'a> {
+    wanted: &'a Authorization,
+    query: &'a str,
+    proof: TokenHash,
+    username: &'a str,
+}
+
+impl Page<'_> {
+    fn again(&self, status: StatusCode, wait: i64) -> Response {
+        let wrong = "That username and password do not go together.";
+        let alert = match (status, wait) {
+            (_, 0) => wrong.to_owned(),
+            (StatusCode::UNAUTHORIZED, wait) => format!("{wrong} Wait {wait} seconds before you try again."),
+            (_, wait) => format!("There were too many wrong passwords. Wait {wait} seconds, then try again."),
+        };
+        let notes = LogInNotes {
+            username: self.username,
+            alert: Some(alert),
+        };
+        let mut page = pages::log_in(status, self.wanted, self.query, &self.proof.hex(), &notes);
+        if wait > 0 {
+            page.headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from(wait));
+        }
+        page
+    }
+}
+
+/// Ends the browser's session. What programs were given stays; they give it back themselves.
+pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap) -> Result<Response> {
+    let text = "You are logged out of this provider. Applications may still hold access that you gave them.";
+    let mut page = pages::note(StatusCode::OK, "Logged out", text, "oauth/style.css");
+    // Whoever asks for the head alone only looks.
+    if method == Method::GET {
+        if let Some(session) = cookies::read(&headers, cookies::SESSION) {
+            let hash = session.hash();
+            app.store().write(move |tx| sessions::end(tx, hash)).await?;
+        }
+        cookies::clear(page.headers_mut(), cookies::SESSION);
+    }
+    Ok(page)
+}
+
+pub async fn password_page(State(app): State<App>, At(Link(link)): At<Link>) -> Result<Response> {
+    match app.store().read(move |tx| passwords::link_owner(tx, link)).await {
+        Ok(user) => Ok(pages::choose_password(
+            StatusCode::OK,
+            user.username.as_str(),
+            None,
+        )),
+        Err(Error::NotFound) => Ok(no_such_link()),
+        Err(other) => Err(other),
+    }
+}
+
+pub async fn set_password(
+    State(app): State<App>,
+    At(Link(link)): At<Link>,
+    request: Request,
+) -> Result<Response> {
+    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
+    let user = match app.store().read(move |tx| passwords::link_owner(tx, link)).await {
+        Ok(user) => user,
+        Err(Error::NotFound) => return Ok(no_such_link()),
+        Err(other) => return Err(other),
+    };
+    let again = |text: &str| {
+        let name = user.username.as_str();
+        Ok(pages::choose_password(StatusCode::BAD_REQUEST, name, Some(text)))
+    };
+    if fields.text("password") != fields.text("again") {
+        return again("The two passwords differ.");
+    }
+    let password = fields
+        .secret("password")
+        .unwrap_or_else(|| Secret::new(String::new()));
+    let hash = match app.slowly(move || passwords::hash(&password)).await? {
+        Ok(hash) => hash,
+        Err(Error::Refused(wrong)) => {
+            let wrong: Vec<_> = wrong.iter().map(|wrong| wrong.reason.as_str()).collect();
+            return again(&wrong.join("; "));
+        }
+        Err(other) => return Err(other),
+    };
+    let set = app
+        .store()
+        .write(move |tx| passwords::set_by_link(tx, link, &hash))
+        .await;
+    match set {
+        Ok(_) => {
+            let text = "You can log in with your new password now, wherever you were asked to.";
+            Ok(pages::note(StatusCode::OK, "Password set", text, "../style.css"))
+        }
+        // Somebody was faster.
+        Err(Error::NotFound) => Ok(no_such_link()),
+        Err(other) => Err(other),
+    }
+}
+
+fn no_such_link() -> Response {
+    let text = "This link is good no longer. Ask your provider for another one.";
+    pages::note(StatusCode::NOT_FOUND, "Not found", text, "../style.css")
+}
+
+/// What is known of a link in a path.
+pub struct Link(pub TokenHash);

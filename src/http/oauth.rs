@@ -1,0 +1,223 @@
+//! Asking users for access, and what a client needs to know of this server.
+
+use axum::extract::{RawQuery, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use super::fields::{self, Fields, Written};
+use super::pages::{self, LogInNotes};
+use super::server::Secured;
+use super::{App, answer, cookies};
+use crate::model::reason::Reason;
+use crate::model::token::{TokenHash, TokenText};
+use crate::rules::oauth::{Ask, Next};
+use crate::rules::{self, Result};
+
+/// The purpose of the secret in the log-in form.
+pub const LOG_IN: &str = "log-in";
+const CONSENT: &str = "consent";
+
+pub async fn style() -> Response {
+    let css = HeaderValue::from_static("text/css; charset=utf-8");
+    ([(header::CONTENT_TYPE, css)], pages::STYLE).into_response()
+}
+
+pub async fn authorize(
+    State(app): State<App>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Result<Response> {
+    let wish = Wish::read(query.as_deref().unwrap_or_default());
+    let session = cookies::read(&headers, cookies::SESSION);
+    let hash = session.as_ref().map(TokenText::hash);
+    let ask = wish.ask.clone();
+    let mut next = app
+        .store()
+        .read(move |tx| rules::oauth::consider(tx, &ask, hash))
+        .await?;
+    if let Next::Known = next {
+        let ask = wish.ask.clone();
+        next = app
+            .store()
+            .write(move |tx| rules::oauth::give_again(tx, &ask, hash))
+            .await?;
+    }
+    Ok(show(&app, &headers, &wish, session.as_ref(), next))
+}
+
+pub async fn decide(State(app): State<App>, request: Request) -> Result<Response> {
+    let headers = request.headers().clone();
+    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
+    let wish = Wish::read(fields.text("return_to").unwrap_or_default());
+    let session = cookies::read(&headers, cookies::SESSION);
+    let proven = |session: &TokenText| {
+        let sent = fields.text("form_token").unwrap_or_default();
+        cookies::proof(CONSENT, session).is_kept_as(sent)
+    };
+    if session.as_ref().is_some_and(|session| !proven(session)) {
+        return Ok(not_our_form());
+    }
+    let allows = match fields.text("decision") {
+        Some("allow") => true,
+        Some("deny") => false,
+        _ => return Ok(incomplete()),
+    };
+    let (ask, hash) = (wish.ask.clone(), session.as_ref().map(TokenText::hash));
+    let next = app
+        .store()
+        .write(move |tx| rules::oauth::decide(tx, &ask, hash, allows))
+        .await?;
+    Ok(show(&app, &headers, &wish, session.as_ref(), next))
+}
+
+/// What a program wants, with the query that said it, written our own way.
+pub struct Wish {
+    pub ask: Ask,
+    pub query: String,
+}
+
+impl Wish {
+    pub fn read(query: &str) -> Self {
+        let pairs = fields::pairs(query.as_bytes());
+        let mut written = form_urlencoded::Serializer::new(String::new());
+        Self {
+            ask: Ask::read(&pairs),
+            query: written.extend_pairs(pairs).finish(),
+        }
+    }
+}
+
+fn show(app: &App, headers: &HeaderMap, wish: &Wish, session: Option<&TokenText>, next: Next) -> Response {
+    match (next, session) {
+        (Next::Refuse(reason), _) => refused(&reason),
+        (Next::Back(address), _) => go_to(StatusCode::SEE_OTHER, &address),
+        (Next::Consent(wanted, user), Some(session)) => {
+            let proof = cookies::proof(CONSENT, session).hex();
+            pages::consent(&wanted, user.username.as_str(), &wish.query, &proof)
+        }
+        (Next::LogIn(wanted) | Next::Consent(wanted, _), _) => {
+            let (proof, fresh) = form_proof(app, headers);
+            let notes = LogInNotes::default();
+            let mut page = pages::log_in(StatusCode::OK, &wanted, &wish.query, &proof.hex(), &notes);
+            if let Some(fresh) = fresh {
+                cookies::set(page.headers_mut(), cookies::FORM, &fresh);
+            }
+            page
+        }
+        // Between the look and the write everything stayed as it was, or the write would have said so.
+        (Next::Known, _) => incomplete(),
+    }
+}
+
+/// What the log-in form is to send back, and the cookie for it if the browser has none yet.
+fn form_proof(app: &App, headers: &HeaderMap) -> (TokenHash, Option<TokenText>) {
+    match cookies::read(headers, cookies::FORM) {
+        Some(cookie) => (cookies::proof(LOG_IN, &cookie), None),
+        None => {
+            let fresh = TokenText::from_bytes(app.store().world().chance.bytes());
+            (cookies::proof(LOG_IN, &fresh), Some(fresh))
+        }
+    }
+}
+
+/// Sends the browser on.
+pub fn go_to(status: StatusCode, address: &str) -> Response {
+    match HeaderValue::try_from(address) {
+        Ok(address) => {
+            let mut response = Response::new(axum::body::Body::empty());
+            *response.status_mut() = status;
+            let headers = response.headers_mut();
+            headers.insert(header::LOCATION, address);
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            response
+        }
+        // Addresses are checked before they are kept, and what is added is encoded.
+        Err(_) => incomplete(),
+    }
+}
+
+pub fn refused(reason: &Reason) -> Response {
+    pages::note(
+        StatusCode::BAD_REQUEST,
+        "This cannot be",
+        &reason.text,
+        "style.css",
+    )
+}
+
+pub fn not_our_form() -> Response {
+    let text = "This form did not come from the page it belongs to, in this browser. Go back, load the page anew and \
+                try again. Cookies must be allowed, and the address must begin with https://.";
+    pages::note(StatusCode::FORBIDDEN, "Please try again", text, "style.css")
+}
+
+pub fn incomplete() -> Response {
+    let text = "Something is missing in what your browser sent. Go back and try again.";
+    pages::note(StatusCode::BAD_REQUEST, "This cannot be", text, "style.css")
+}
+
+#[derive(Serialize)]
+struct ServerView {
+    issuer: String,
+    authorization_endpoint: String,
+    token_endpoint: String,
+    revocation_endpoint: String,
+    service_documentation: String,
+    response_types_supported: Vec<&'static str>,
+    response_modes_supported: Vec<&'static str>,
+    grant_types_supported: Vec<&'static str>,
+    token_endpoint_auth_methods_supported: [&'static str; 3],
+    revocation_endpoint_auth_methods_supported: [&'static str; 3],
+    code_challenge_methods_supported: [&'static str; 1],
+}
+
+/// What RFC 8414 wants told.
+pub async fn metadata(State(app): State<App>, parts: Parts) -> Response {
+    const AUTH: [&str; 3] = ["client_secret_post", "client_secret_basic", "none"];
+    let issuer = issuer(&app, &parts);
+    let implicit = app.store().world().policy.oauth.implicit;
+    let and = |usual: &[&'static str], more: &'static str| {
+        let more = implicit.then_some(more);
+        usual.iter().copied().chain(more).collect::<Vec<_>>()
+    };
+    let view = ServerView {
+        authorization_endpoint: format!("{issuer}/oauth/authorize"),
+        token_endpoint: format!("{issuer}/oauth/token"),
+        revocation_endpoint: format!("{issuer}/oauth/revoke"),
+        service_documentation: format!("{issuer}/docs"),
+        response_types_supported: and(&["code"], "token"),
+        response_modes_supported: and(&["query"], "fragment"),
+        grant_types_supported: and(&["authorization_code", "refresh_token"], "implicit"),
+        token_endpoint_auth_methods_supported: AUTH,
+        revocation_endpoint_auth_methods_supported: AUTH,
+        code_challenge_methods_supported: ["S256"],
+        issuer,
+    };
+    answer::json(StatusCode::OK, &view)
+}
+
+/// The server's own address: as the provider has set it, or as the client has called it.
+fn issuer(app: &App, parts: &Parts) -> String {
+    if let Some(set) = &app.options().public_url {
+        return set.clone();
+    }
+    let secured = parts.extensions.get::<Secured>().is_some_and(|secured| secured.0);
+    let called = parts
+        .headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let called = called.or(parts.uri.authority().map(|authority| authority.as_str()));
+    let scheme = if secured { "https" } else { "http" };
+    let address = called.map(|host| format!("{scheme}://{host}"));
+    let plain = |address: &String| {
+        address
+            .parse::<Uri>()
+            .is_ok_and(|uri| uri.path() == "/" && uri.query().is_none())
+    };
+    let host = |address: &String| !address.contains('@') && plain(address);
+    address
+        .filter(host)
+        .unwrap_or_else(|| format!("{scheme}://localhost"))
+}

@@ -1,0 +1,199 @@
+//! The pages that people see: to log in, to allow access, to choose a password.
+//!
+//! They are made on the server and need no script. Addresses on them are relative, because the same
+//! pages are served under the provider's prefix too.
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use maud::{DOCTYPE, Markup, html};
+
+use crate::model::oauth::{OauthClient, RedirectUri};
+use crate::model::scope::Scopes;
+use crate::rules::oauth::Authorization;
+
+pub const STYLE: &str = include_str!("pages.css");
+
+/// What the log-in page has besides its form.
+#[derive(Default)]
+pub struct LogInNotes<'a> {
+    pub username: &'a str,
+    pub alert: Option<String>,
+}
+
+pub fn log_in(
+    status: StatusCode,
+    wanted: &Authorization,
+    query: &str,
+    proof: &str,
+    notes: &LogInNotes,
+) -> Response {
+    let client = wanted.client.label.as_str();
+    let body = html! {
+        h1 { "Log in" }
+        p { "to go on to " strong { (client) } }
+        (alert(notes.alert.as_deref()))
+        form method="post" action="login" {
+            input type="hidden" name="form_token" value=(proof);
+            input type="hidden" name="return_to" value=(query);
+            label for="username" { "Username" }
+            input #username name="username" autocomplete="username" autocapitalize="none" spellcheck="false"
+                required value=(notes.username) autofocus[notes.username.is_empty()]
+                aria-describedby=[notes.alert.as_ref().map(|_| "alert")];
+            label for="password" { "Password" }
+            input #password name="password" type="password" autocomplete="current-password" required
+                autofocus[!notes.username.is_empty()] aria-describedby=[notes.alert.as_ref().map(|_| "alert")];
+            button type="submit" { "Log in" }
+        }
+    };
+    page(status, "Log in", "style.css", Some(&wanted.redirect_uri), &body)
+}
+
+pub fn consent(wanted: &Authorization, username: &str, query: &str, proof: &str) -> Response {
+    let Authorization {
+        client,
+        redirect_uri,
+        scopes,
+        ..
+    } = wanted;
+    let label = client.label.as_str();
+    let title = format!("Allow access for {label}?");
+    let body = html! {
+        h1 { (title) }
+        p { "It would act for you, " strong { (username) } ", and could:" }
+        (wishes(scopes))
+        p .quiet { "You will be sent to " (redirect_uri.origin()) ". It can never do more than you may do yourself." }
+        (origin_note(client))
+        form method="post" action="authorize" {
+            input type="hidden" name="form_token" value=(proof);
+            input type="hidden" name="return_to" value=(query);
+            button type="submit" name="decision" value="allow" { "Allow" }
+            button .other type="submit" name="decision" value="deny" { "Do not allow" }
+        }
+        p .quiet { "Not you? " a href="../logout" { "Log out" } }
+    };
+    page(StatusCode::OK, &title, "style.css", Some(redirect_uri), &body)
+}
+
+pub fn choose_password(status: StatusCode, username: &str, wrong: Option<&str>) -> Response {
+    let described = wrong.map(|_| "alert");
+    let body = html! {
+        h1 { "Choose a password" }
+        (alert(wrong))
+        form method="post" {
+            label for="username" { "Username" }
+            input #username name="username" autocomplete="username" readonly value=(username);
+            label for="password" { "New password" }
+            input #password name="password" type="password" autocomplete="new-password" required minlength="11"
+                autofocus aria-describedby=[described];
+            label for="again" { "The same again" }
+            input #again name="again" type="password" autocomplete="new-password" required minlength="11";
+            p .quiet { "At least 11 characters. Several words are easier to remember than signs." }
+            button type="submit" { "Set password" }
+        }
+    };
+    page(status, "Choose a password", "../style.css", None, &body)
+}
+
+/// A page that only says something; `style` is the way from it to the style.
+pub fn note(status: StatusCode, title: &str, text: &str, style: &str) -> Response {
+    let body = html! {
+        h1 { (title) }
+        p { (text) }
+    };
+    page(status, title, style, None, &body)
+}
+
+fn page(
+    status: StatusCode,
+    title: &str,
+    style: &str,
+    goes_on_to: Option<&RedirectUri>,
+    body: &Markup,
+) -> Response {
+    let whole = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) " – Garth" }
+                link rel="stylesheet" href=(style);
+            }
+            body {
+                header { "Garth" }
+                main { (body) }
+            }
+        }
+    };
+    let mut response = Response::new(Body::from(whole.into_string()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    let html = HeaderValue::from_static("text/html; charset=utf-8");
+    headers.insert(header::CONTENT_TYPE, html);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let policy = HeaderValue::try_from(policy(goes_on_to)).expect("an origin is plain ASCII");
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    // The address of a page may have a secret in it.
+    let referrer = HeaderName::from_static("referrer-policy");
+    headers.insert(referrer, HeaderValue::from_static("no-referrer"));
+    response
+}
+
+/// Chromium asks `form-action` also of where a form's answer sends the browser.
+fn policy(goes_on_to: Option<&RedirectUri>) -> String {
+    let origin = goes_on_to.map(RedirectUri::origin);
+    let origin = match origin {
+        None => String::new(),
+        // Policies have no way to name such a host.
+        Some(origin) if origin.contains('[') => format!(" {}:", origin.split(':').next().unwrap_or("https")),
+        Some(origin) => format!(" {origin}"),
+    };
+    format!(
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'{origin}; frame-ancestors 'none'; base-uri 'none'"
+    )
+}
+
+fn alert(text: Option<&str>) -> Markup {
+    html! { @if let Some(text) = text { p #alert .alert role="alert" { (text) } } }
+}
+
+fn origin_note(client: &OauthClient) -> Markup {
+    html! {
+        @if client.account.is_some() {
+            p .quiet { "A customer of this provider has registered it; the provider does not vouch for it." }
+        }
+    }
+}
+
+/// What a program wants, in words.
+fn wishes(scopes: &Scopes) -> Markup {
+    html! {
+        ul {
+            @for word in scopes.words() {
+                li { (in_words(&word)) }
+            }
+        }
+    }
+}
+
+fn in_words(scope: &str) -> String {
+    let Some((family, level)) = scope.split_once(':') else {
+        return "do everything that you may do".to_owned();
+    };
+    let does = if level == "read_write" {
+        "read and change"
+    } else {
+        "read"
+    };
+    let what = match family {
+        "account" => "your account: tickets, users, tokens and settings",
+        "desk" => "the support desk",
+        "events" => "the account's events",
+        "ips" => "IP addresses",
+        "linodes" => "instances",
+        "vpc" => "VPCs and subnets",
+        other => other,
+    };
+    format!("{does} {what}")
+}

@@ -1,0 +1,135 @@
+//! Where a request really comes from, if a proxy that is trusted says so.
+
+use std::net::IpAddr;
+
+use axum::http::HeaderMap;
+
+/// Addresses whose first so many bits are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    prefix: u32,
+}
+
+impl Network {
+    /// Reads `10.0.0.0/8`, `fd00::/8` or a single address.
+    pub fn parse(raw: &str) -> Option<Self> {
+        let (address, prefix) = match raw.split_once('/') {
+            Some((address, prefix)) => (address, Some(prefix)),
+            None => (raw, None),
+        };
+        let address: IpAddr = address.parse().ok()?;
+        let longest = if address.is_ipv4() { 32 } else { 128 };
+        let prefix = prefix.map_or(Some(longest), |prefix| prefix.parse().ok())?;
+        (prefix <= longest).then_some(Self { address, prefix })
+    }
+
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let (own, bits) = bits(self.address);
+        let (other, other_bits) = self::bits(address.to_canonical());
+        let host = bits - self.prefix;
+        bits == other_bits && (host >= 128 || own >> host == other >> host)
+    }
+}
+
+fn bits(address: IpAddr) -> (u128, u32) {
+    match address {
+        IpAddr::V4(address) => (u32::from(address).into(), 32),
+        IpAddr::V6(address) => (address.into(), 128),
+    }
+}
+
+/// The address a request comes from: the last one on its way that is no trusted proxy.
+pub fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
+    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
+    let said = headers.get_all("x-forwarded-for").into_iter();
+    let said: Vec<&str> = said
+        .flat_map(|value| value.to_str().unwrap_or_default().split(','))
+        .collect();
+    let mut origin = peer;
+    for said in said.iter().rev() {
+        if !is_trusted(origin) {
+            break;
+        }
+        match said.trim().parse() {
+            Ok(address) => origin = address,
+            // What comes before something unreadable cannot be believed either.
+            Err(_) => break,
+        }
+    }
+    origin
+}
+
+/// Whether a trusted proxy was asked by https.
+pub fn was_secured(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> bool {
+    let said = headers
+        .get("x-forwarded-proto")
+        .and_then(|value| value.to_str().ok());
+    let first = said.and_then(|said| said.split(',').next()).unwrap_or_default();
+    trusted.iter().any(|network| network.contains(peer)) && first.trim().eq_ignore_ascii_case("https")
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn network(raw: &str) -> Network {
+        Network::parse(raw).expect("a network")
+    }
+
+    #[test]
+    fn a_network_has_its_own_addresses_and_no_others() {
+        for (raw, has, has_not) in [
+            ("10.0.0.0/8", "10.255.0.1", "11.0.0.1"),
+            ("127.0.0.1", "127.0.0.1", "127.0.0.2"),
+            ("127.0.0.1", "::ffff:127.0.0.1", "::1"),
+            ("0.0.0.0/0", "8.8.8.8", "::1"),
+            ("::/0", "fe80::1", "1.2.3.4"),
+            ("fd00::/8", "fd12::1", "fe00::1"),
+        ] {
+            assert!(
+                network(raw).contains(has.parse().expect("an address")),
+                "{raw} {has}"
+            );
+            assert!(
+                !network(raw).contains(has_not.parse().expect("an address")),
+                "{raw} {has_not}"
+            );
+        }
+        for bad in ["", "10.0.0.0/33", "10.0.0/8", "::/129", "x", "10.0.0.0/"] {
+            assert!(Network::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_what_trusted_proxies_add_is_believed() {
+        let trusted = [network("10.0.0.0/8")];
+        let from = |peer: &str, said: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(
+                "x-forwarded-for",
+                HeaderValue::try_from(said).expect("plain text"),
+            );
+            origin(peer.parse().expect("an address"), &headers, &trusted).to_string()
+        };
+        assert_eq!(from("10.0.0.1", "203.0.113.9"), "203.0.113.9");
+        assert_eq!(
+            from("10.0.0.1", "1.1.1.1, 203.0.113.9"),
+            "203.0.113.9",
+            "a client can say anything"
+        );
+        assert_eq!(from("10.0.0.1", "203.0.113.9, 10.0.0.2"), "203.0.113.9");
+        assert_eq!(from("10.0.0.1", "203.0.113.9, nonsense"), "10.0.0.1");
+        assert_eq!(
+            from("192.0.2.7", "203.0.113.9"),
+            "192.0.2.7",
+            "not a proxy of ours"
+        );
+        let mut headers = HeaderMap::new();
+        headers.insert("x-forwarded-proto", HeaderValue::from_static("https"));
+        let asks = |peer: &str| was_secured(peer.parse().expect("an address"), &headers, &trusted);
+        assert!(asks("10.0.0.1") && !asks("192.0.2.7"));
+    }
+}

@@ -1,0 +1,82 @@
+//! TLS: a certificate from files, which can be read anew while the server runs.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+/// What the server proves itself with; clones share it.
+#[derive(Clone)]
+pub struct Certificate {
+    chain: PathBuf,
+    key: PathBuf,
+    current: Arc<RwLock<Arc<ServerConfig>>>,
+}
+
+impl Certificate {
+    /// Reads a chain of certificates, the server's own first, and its key, both PEM.
+    pub fn load(chain: &Path, key: &Path) -> anyhow::Result<Self> {
+        Ok(Self {
+            chain: chain.to_owned(),
+            key: key.to_owned(),
+            current: Arc::new(RwLock::new(read(chain, key)?)),
+        })
+    }
+
+    /// Reads the files again. New connections get what is in them now; if that is not good, they
+    /// still get what was there before.
+    pub fn reload(&self) -> anyhow::Result<()> {
+        let read = read(&self.chain, &self.key)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = read;
+        Ok(())
+    }
+
+    /// The beginning of a connection, up to where it can be talked through.
+    pub async fn greet(&self, stream: TcpStream, patience: Duration) -> io::Result<TlsStream<TcpStream>> {
+        let current = self
+            .current
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        match tokio::time::timeout(patience, TlsAcceptor::from(current).accept(stream)).await {
+            Ok(greeted) => greeted,
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+}
+
+fn read(chain: &Path, key: &Path) -> anyhow::Result<Arc<ServerConfig>> {
+    let certificates = CertificateDer::pem_file_iter(chain)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .with_context(|| format!("tls_cert: reading the certificates in {}", chain.display()))?;
+    ensure!(
+        !certificates.is_empty(),
+        "tls_cert: there is no certificate in {}",
+        chain.display()
+    );
+    let private = PrivateKeyDer::from_pem_file(key)
+        .with_context(|| format!("tls_key: reading the private key in {}", key.display()))?;
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .context("setting up TLS")?
+        .with_no_client_auth()
+        .with_single_cert(certificates, private)
+        .with_context(|| {
+            format!(
+                "tls_key: the key in {} does not go with the certificate in {}",
+                key.display(),
+                chain.display()
+            )
+        })?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}

@@ -1,0 +1,45 @@
+//! Programs a user has let act for them.
+
+use super::caller::Caller;
+use super::error::{Error, Result};
+use super::lists::ListRequest;
+use super::request::Request;
+use crate::model::page::Paged;
+use crate::store::filter::{Field, Kind};
+use crate::store::oauth_grants::OauthGrant;
+use crate::store::value::Value;
+use crate::store::{self, ReadTx, WriteTx};
+
+static FIELDS: [Field; 5] = [
+    Field::new("id", Kind::Integer, ""),
+    Field::new("label", Kind::Text, ""),
+    Field::new("scopes", Kind::Text, ""),
+    Field::new("created", Kind::Time, ""),
+    Field::new("expiry", Kind::Time, ""),
+];
+
+pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<OauthGrant>> {
+    let wanted = list.read(tx.policy(), &FIELDS)?;
+    let all = store::oauth_grants::of_user(tx, caller.user())?;
+    Ok(wanted.select(&all, |grant, name| match name {
+        "id" => Value::from(grant.id),
+        "label" => Value::from(grant.client_label.as_str()),
+        "scopes" => Value::from(grant.scopes.to_string()),
+        "created" => Value::from(grant.created),
+        _ => Value::from(grant.expiry),
+    }))
+}
+
+pub fn view(tx: &mut ReadTx, caller: &Caller, id: i64) -> Result<OauthGrant> {
+    let found = store::oauth_grants::find(tx, id)?;
+    let own = |grant: &OauthGrant| grant.user == caller.user() && !grant.revoked;
+    found.filter(own).ok_or(Error::NotFound)
+}
+
+/// Takes back what a program was allowed; its tokens end at once.
+pub fn delete(tx: &mut WriteTx, caller: &Caller, id: i64, request: &Request) -> Result<()> {
+    let grant = view(tx, caller, id)?;
+    request.unchanged(&grant)?;
+    request.asks_nothing()?;
+    Ok(store::oauth_grants::end(tx, id)?)
+}

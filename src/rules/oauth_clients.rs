@@ -1,0 +1,145 @@
+//! Programs that may ask an account's users, or anybody's, for access.
+
+use super::caller::Caller;
+use super::error::{Error, FieldError, Result};
+use super::events;
+use super::lists::ListRequest;
+use super::request::Request;
+use crate::model::event::Action;
+use crate::model::grant::Permission;
+use crate::model::id::AccountId;
+use crate::model::oauth::{ClientLabel, OauthClient, RedirectUri};
+use crate::model::page::Paged;
+use crate::model::reason::{Code, Reason};
+use crate::model::token::{TokenText, hex};
+use crate::store::{self, ReadTx, WriteTx};
+
+pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<OauthClient>> {
+    may(caller, Permission::ReadOnly)?;
+    let wanted = list.read(tx.policy(), &store::oauth_clients::FIELDS)?;
+    Ok(store::oauth_clients::list(tx, caller.account, &wanted)?)
+}
+
+/// Makes a client. Its secret is given out here and never again.
+pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(OauthClient, TokenText)> {
+    may(caller, Permission::ReadWrite)?;
+    let mut form = request.form()?;
+    let label = form.required("label", ClientLabel::parse);
+    let redirect_uri = form.required("redirect_uri", RedirectUri::parse);
+    let public = form.truth("public").unwrap_or(false);
+    let (label, redirect_uri) = form.finish(|| Some((label?, redirect_uri?)))?;
+
+    let new = NewClient {
+        id: None,
+        account: Some(caller.account),
+        label,
+        redirect_uri,
+        public,
+    };
+    let (client, secret) = register(tx, &new)?;
+    events::record_account(tx, caller, Action::OauthClientCreate, None)?;
+    Ok((client, secret))
+}
+
+/// A client about to be made.
+#[derive(Clone, Debug)]
+pub struct NewClient {
+    /// 20 hexadecimal digits; `None` for any.
+    pub id: Option<String>,
+    /// `None` for the provider's own.
+    pub account: Option<AccountId>,
+    pub label: ClientLabel,
+    pub redirect_uri: RedirectUri,
+    pub public: bool,
+}
+
+/// Makes a client of an account, or of the provider's own.
+pub fn register(tx: &mut WriteTx, new: &NewClient) -> Result<(OauthClient, TokenText)> {
+    if let Some(account) = new.account {
+        store::accounts::find(tx, account)?.ok_or(Error::NotFound)?;
+    }
+    let secret = TokenText::from_bytes(tx.random());
+    let client = OauthClient {
+        id: new.id.clone().unwrap_or_else(|| hex(&tx.random()[22..])),
+        account: new.account,
+        label: new.label.clone(),
+        redirect_uri: new.redirect_uri.clone(),
+        secret: secret.hash().hex(),
+        public: new.public,
+        status: "active".to_owned(),
+        created: tx.now(),
+    };
+    if store::oauth_clients::find(tx, &client.id)?.is_some() {
+        let reason = Reason::new(Code::ClientInvalid, "There is such a client already");
+        return Err(Error::Refused(vec![FieldError::on("id", reason)]));
+    }
+    store::oauth_clients::insert(tx, &client)?;
+    Ok((client, secret))
+}
+
+/// All clients there are.
+pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>> {
+    Ok(store::oauth_clients::all(tx)?)
+}
+
+pub fn view(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
+    load_for(tx, caller, id, Permission::ReadOnly)
+}
+
+pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) -> Result<OauthClient> {
+    let mut client = load_for(tx, caller, id, Permission::ReadWrite)?;
+    request.unchanged(&client)?;
+    let mut form = request.form()?;
+    let label = form.optional("label", ClientLabel::parse);
+    let redirect_uri = form.optional("redirect_uri", RedirectUri::parse);
+    form.finish(|| Some(()))?;
+
+    client.label = label.unwrap_or(client.label);
+    client.redirect_uri = redirect_uri.unwrap_or(client.redirect_uri);
+    store::oauth_clients::update(tx, &client)?;
+    events::record_account(tx, caller, Action::OauthClientUpdate, None)?;
+    Ok(client)
+}
+
+/// Deletes a client; whatever it was granted ends at once.
+pub fn delete(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) -> Result<()> {
+    let client = load_for(tx, caller, id, Permission::ReadWrite)?;
+    request.unchanged(&client)?;
+    request.asks_nothing()?;
+    store::oauth_grants::end_of_client(tx, id)?;
+    store::oauth_clients::delete(tx, id)?;
+    events::record_account(tx, caller, Action::OauthClientDelete, None)
+}
+
+/// Gives a client another secret; the old one opens nothing any more.
+pub fn reset_secret(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    id: &str,
+    request: &Request,
+) -> Result<(OauthClient, TokenText)> {
+    let mut client = load_for(tx, caller, id, Permission::ReadWrite)?;
+    request.unchanged(&client)?;
+    request.asks_nothing()?;
+    let secret = TokenText::from_bytes(tx.random());
+    client.secret = secret.hash().hex();
+    store::oauth_clients::update(tx, &client)?;
+    events::record_account(tx, caller, Action::OauthClientSecretReset, None)?;
+    Ok((client, secret))
+}
+
+fn load_for(tx: &mut ReadTx, caller: &Caller, id: &str, access: Permission) -> Result<OauthClient> {
+    let client = store::oauth_clients::find(tx, id)?.ok_or(Error::NotFound)?;
+    if client.account != Some(caller.account) {
+        return Err(Error::NotFound);
+    }
+    may(caller, access)?;
+    Ok(client)
+}
+
+fn may(caller: &Caller, access: Permission) -> Result<()> {
+    match caller.account_access() {
+        Some(granted) if granted >= access => Ok(()),
+        _ => Err(Error::Forbidden),
+    }
+}

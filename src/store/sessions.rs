@@ -1,0 +1,41 @@
+//! Browsers in which somebody has logged in, as rows.
+
+use super::error::StoreError;
+use super::tx::{ReadTx, WriteTx};
+use super::value::args;
+use crate::model::id::UserId;
+use crate::model::time::Time;
+use crate::model::token::TokenHash;
+
+pub fn insert(tx: &mut WriteTx, hash: TokenHash, user: UserId, expiry: Time) -> Result<(), StoreError> {
+    let now = tx.now();
+    tx.execute(
+        "INSERT INTO session (hash, app_user, created, expiry) VALUES ($1, $2, $3, $4)",
+        args![hash.hex(), user, now, expiry],
+    )?;
+    Ok(())
+}
+
+/// Whose browser it is, unless the session is over.
+pub fn find(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<UserId>, StoreError> {
+    let now = tx.now();
+    let sql = "SELECT app_user FROM session WHERE hash = $1 AND expiry > $2";
+    let row = tx.find(sql, args![hash.hex(), now])?;
+    row.map(|mut row| row.take()).transpose()
+}
+
+pub fn delete(tx: &mut WriteTx, hash: TokenHash) -> Result<(), StoreError> {
+    tx.execute("DELETE FROM session WHERE hash = $1", args![hash.hex()])?;
+    Ok(())
+}
+
+pub fn delete_of(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
+    tx.execute("DELETE FROM session WHERE app_user = $1", args![user])?;
+    Ok(())
+}
+
+pub fn delete_expired(tx: &mut WriteTx) -> Result<(), StoreError> {
+    let now = tx.now();
+    tx.execute("DELETE FROM session WHERE expiry <= $1", args![now])?;
+    Ok(())
+}

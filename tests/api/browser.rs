@@ -1,0 +1,232 @@
+//! A browser without pictures: it keeps cookies, fills in forms and goes where it is sent.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use garth::model::token::Secret;
+use garth::rules;
+use hyper::Method;
+use serde_json::Value;
+
+use crate::harness::{Reply, TestApp};
+
+pub const PASSWORD: &str = "correct horse battery staple";
+/// Where the clients of tests have browsers sent back to.
+pub const CALLBACK: &str = "https://app.example/oauth/callback";
+/// From RFC 7636, appendix B.
+pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+pub struct Browser<'a> {
+    app: &'a TestApp,
+    pub cookies: BTreeMap<String, String>,
+}
+
+impl<'a> Browser<'a> {
+    pub fn new(app: &'a TestApp) -> Self {
+        let cookies = BTreeMap::new();
+        Self { app, cookies }
+    }
+
+    pub async fn get(&mut self, path: &str) -> Reply {
+        self.send(Method::GET, path, None).await
+    }
+
+    pub async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Reply {
+        self.send(Method::POST, path, Some(form(fields))).await
+    }
+
+    async fn send(&mut self, method: Method, path: &str, form: Option<String>) -> Reply {
+        let stranger = self.app.stranger();
+        let mut call = stranger.call(method, &format!("/{path}"));
+        if !self.cookies.is_empty() {
+            let cookies: Vec<_> = self
+                .cookies
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect();
+            call = call.header("cookie", &cookies.join("; "));
+        }
+        if let Some(form) = form {
+            call = call
+                .header("content-type", "application/x-www-form-urlencoded")
+                .body(form);
+        }
+        let reply = call.await;
+        for cookie in reply.headers.get_all("set-cookie") {
+            let cookie = cookie.to_str().expect("plain text");
+            let (pair, attributes) = cookie.split_once("; ").expect("a cookie has attributes");
+            assert!(
+                attributes.starts_with("Path=/; ")
+                    && attributes.ends_with("; Secure; HttpOnly; SameSite=Lax"),
+                "{cookie}"
+            );
+            let (name, value) = pair.split_once('=').expect("a cookie has a value");
+            assert!(name.starts_with("__Host-"), "{cookie}");
+            self.cookies.insert(name.to_owned(), value.to_owned());
+            self.cookies.retain(|_, value| !value.is_empty());
+        }
+        reply
+    }
+
+    /// Goes to where a program sends it; whatever page that is.
+    pub async fn asks(&mut self, query: &str) -> Reply {
+        self.get(&format!("/oauth/authorize?{query}")).await
+    }
+
+    /// Fills in the log-in page.
+    pub async fn fills_in(&mut self, page: &Reply, username: &str, password: &str) -> Reply {
+        let (token, return_to) = (hidden(page, "form_token"), hidden(page, "return_to"));
+        let fields = [
+            ("form_token", token.as_str()),
+            ("return_to", &return_to),
+            ("username", username),
+            ("password", password),
+        ];
+        self.post("/oauth/login", &fields).await
+    }
+
+    /// Logs in where a program has sent it, and is where that leads.
+    pub async fn logs_in(&mut self, query: &str, username: &str) -> Reply {
+        let page = self.asks(query).await;
+        assert!(text(&page).contains("Log in"), "{page}");
+        let sent_on = self.fills_in(&page, username, PASSWORD).await;
+        assert_eq!(sent_on.status, 303, "{sent_on}");
+        let to = sent_on.header("location").to_owned();
+        assert!(to.starts_with("authorize?"), "{to}");
+        self.get(&format!("/oauth/{to}")).await
+    }
+
+    /// Answers the page that asks for access.
+    pub async fn decides(&mut self, page: &Reply, decision: &str) -> Reply {
+        let (token, return_to) = (hidden(page, "form_token"), hidden(page, "return_to"));
+        let fields = [
+            ("form_token", token.as_str()),
+            ("return_to", &return_to),
+            ("decision", decision),
+        ];
+        self.post("/oauth/authorize", &fields).await
+    }
+
+    /// The code that comes of logging in and allowing.
+    pub async fn gets_code(&mut self, query: &str, username: &str) -> String {
+        let page = self.logs_in(query, username).await;
+        let back = match page.status.as_u16() {
+            303 => page,
+            _ => self.decides(&page, "allow").await,
+        };
+        parameter(back.header("location"), "code")
+            .unwrap_or_else(|| panic!("no code: {}", back.header("location")))
+    }
+}
+
+impl TestApp {
+    /// Gives a user the password of tests.
+    pub async fn set_password(&self, username: &str) {
+        static HASH: LazyLock<String> = LazyLock::new(|| {
+            rules::passwords::hash(&Secret::new(PASSWORD.to_owned())).expect("it is long enough")
+        });
+        let username = username.to_owned();
+        let set = self
+            .store
+            .write(move |tx| rules::passwords::set(tx, &username, &HASH));
+        set.await.expect("the user is there");
+    }
+
+    /// Registers a client with `CALLBACK`, by an account's user.
+    pub async fn client(&self, owner: &crate::harness::User<'_>, public: bool) -> Client {
+        let body = serde_json::json!({"label": "Dashboard", "redirect_uri": CALLBACK, "public": public});
+        let made = owner.post("/account/oauth-clients", body).await.json();
+        let text = |key: &str| made[key].as_str().expect("a text").to_owned();
+        Client {
+            id: text("id"),
+            secret: text("secret"),
+        }
+    }
+
+    /// Asks for a token as a client does, and whatever else is a form.
+    pub async fn form(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
+        Browser::new(self).post(path, fields).await
+    }
+
+    pub async fn token(&self, client: &Client, fields: &[(&str, &str)]) -> Reply {
+        let mut all = vec![
+            ("client_id", client.id.as_str()),
+            ("client_secret", &client.secret),
+        ];
+        all.extend_from_slice(fields);
+        self.form("/oauth/token", &all).await
+    }
+}
+
+pub struct Client {
+    pub id: String,
+    pub secret: String,
+}
+
+impl Client {
+    /// What a program with a secret asks with.
+    pub fn query(&self, scopes: &str) -> String {
+        form(&[
+            ("client_id", &self.id),
+            ("response_type", "code"),
+            ("scopes", scopes),
+        ])
+    }
+
+    /// What a program in a browser asks with.
+    pub fn public_query(&self, scope: &str) -> String {
+        form(&[
+            ("client_id", &self.id),
+            ("response_type", "code"),
+            ("scope", scope),
+            ("state", "xyz"),
+            ("code_challenge", CHALLENGE),
+            ("code_challenge_method", "S256"),
+            ("redirect_uri", CALLBACK),
+        ])
+    }
+}
+
+pub fn form(fields: &[(&str, &str)]) -> String {
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(fields)
+        .finish()
+}
+
+pub fn text(reply: &Reply) -> String {
+    String::from_utf8(reply.body.to_vec()).expect("a page is text")
+}
+
+/// The value of a hidden field.
+pub fn hidden(page: &Reply, name: &str) -> String {
+    let html = text(page);
+    let mark = format!("name=\"{name}\" value=\"");
+    let rest = html
+        .split_once(&mark)
+        .unwrap_or_else(|| panic!("no {name} in {html}"))
+        .1;
+    let value = rest.split('"').next().expect("a value ends");
+    value
+        .replace("&quot;", "\"")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&")
+}
+
+/// A parameter in the query of an address.
+pub fn parameter(address: &str, name: &str) -> Option<String> {
+    let query = address.split_once('?')?.1;
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    pairs
+        .find(|(key, _)| key == name)
+        .map(|(_, value)| value.into_owned())
+}
+
+/// A text in an answer.
+pub fn field(reply: &Reply, name: &str) -> String {
+    match &reply.json()[name] {
+        Value::String(text) => text.clone(),
+        _ => panic!("no {name}: {reply}"),
+    }
+}

@@ -1,0 +1,177 @@
+//! What restricted users may do, seen and changed through the interface.
+
+use garth::model::grant::Permission;
+use garth::model::id::VpcId;
+use garth::rules::grants::Grant;
+use hyper::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{TestApp, add_vpcs};
+
+const GRANTS: &str = "/account/users/bob/grants";
+
+#[tokio::test]
+async fn an_unrestricted_user_has_no_grants_and_needs_none() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for path in ["/profile/grants", "/account/users/ada/grants"] {
+        let reply = ada.get(path).await;
+        assert_eq!((reply.status.as_u16(), reply.body.len()), (204, 0), "{path}");
+        assert_eq!(reply.header("content-type"), "");
+    }
+    let refused = ada
+        .put("/account/users/ada/grants", json!({"global": {"add_vpcs": true}}))
+        .await;
+    assert_eq!(refused.errors(), ["- grants_unrestricted"]);
+}
+
+#[tokio::test]
+async fn grants_have_the_public_shape_and_list_all_that_could_be_granted() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let bob = app
+        .user("bob")
+        .may(add_vpcs())
+        .may(Grant::AccountAccess(Permission::ReadOnly))
+        .await;
+    ada.creates_vpc("one", &["10.0.0.0/24"]).await;
+    ada.creates_vpc("two", &[]).await;
+    ada.creates_instance_on(1).await;
+    app.grant("bob", Grant::Vpc(VpcId(2), Permission::ReadWrite))
+        .await;
+
+    let grants = ada.get(GRANTS).await.json();
+
+    let expected = json!({
+        "global": {
+            "account_access": "read_only", "add_databases": false, "add_domains": false,
+            "add_firewalls": false, "add_images": false, "add_linodes": false, "add_longview": false,
+            "add_nodebalancers": false, "add_stackscripts": false, "add_volumes": false, "add_vpcs": true,
+            "cancel_account": false, "longview_subscription": false, "child_account_access": null,
+        },
+        "linode": [{"id": 1, "label": "linode1", "permissions": null}],
+        "domain": [], "nodebalancer": [], "image": [], "longview": [], "stackscript": [], "volume": [],
+        "firewall": [], "database": [], "lkecluster": [],
+        "vpc": [
+            {"id": 1, "label": "one", "permissions": null},
+            {"id": 2, "label": "two", "permissions": "read_write"},
+        ],
+    });
+    assert_eq!(grants, expected);
+    // The user itself sees only what it has.
+    let mut own = expected;
+    own["linode"] = json!([]);
+    own["vpc"] = json!([{"id": 2, "label": "two", "permissions": "read_write"}]);
+    assert_eq!(bob.get("/profile/grants").await.json(), own);
+}
+
+#[tokio::test]
+async fn a_change_touches_what_it_names_and_takes_effect_at_once() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let bob = app.user("bob").restricted().await;
+    for label in ["one", "two"] {
+        ada.creates_vpc(label, &[]).await;
+    }
+    let entries = |grants: &Value| -> Vec<Value> {
+        let vpcs = grants["vpc"].as_array().unwrap().iter();
+        vpcs.map(|vpc| vpc["permissions"].clone()).collect()
+    };
+
+    let vpcs = json!([{"id": 1, "permissions": "read_only"}, {"id": 2, "permissions": "read_write"}]);
+    let given = ada
+        .put(
+            GRANTS,
+            json!({"vpc": vpcs, "global": {"account_access": "read_write"}}),
+        )
+        .await
+        .json();
+    assert_eq!(entries(&given), ["read_only", "read_write"]);
+    assert_eq!(bob.get("/vpcs").await.ids(), [1, 2]);
+    assert_eq!(bob.put("/vpcs/1", json!({})).await.status, 403);
+    assert_eq!(bob.put("/vpcs/2", json!({})).await.status, 200);
+
+    let one = ada
+        .put(GRANTS, json!({"vpc": [{"id": 1, "permissions": null}]}))
+        .await
+        .json();
+    assert_eq!(
+        entries(&one),
+        [Value::Null, json!("read_write")],
+        "what is not named stays"
+    );
+    assert_eq!(one["global"]["account_access"], "read_write");
+    assert_eq!(bob.get("/vpcs").await.ids(), [2]);
+    let left_out = ada.put(GRANTS, json!({"vpc": [{"id": 2}]})).await.json();
+    assert_eq!(entries(&left_out), [Value::Null, Value::Null]);
+
+    let none = ada
+        .put(GRANTS, json!({"global": {"account_access": null}}))
+        .await
+        .json();
+    assert_eq!(none["global"]["account_access"], Value::Null);
+    let body = json!({"label": "three", "region": "us-east"});
+    assert_eq!(bob.post("/vpcs", body.clone()).await.status, 403);
+    for (spelling, status) in [("add_vpc", 200), ("add_vpcs", 403)] {
+        ada.put(GRANTS, json!({"global": {spelling: status == 200}}))
+            .await;
+        assert_eq!(bob.post("/vpcs", body.clone()).await.status, status, "{spelling}");
+    }
+    // What was read can be written back.
+    let all = ada.get(GRANTS).await.json();
+    assert_eq!(ada.put(GRANTS, all.clone()).await.json(), all);
+    assert_eq!(ada.put(GRANTS, json!({})).await.json(), all);
+}
+
+#[tokio::test]
+async fn wrong_grants_change_nothing() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.user("bob").restricted().await;
+    let other = app.user("grace").of(app.another_account().await).await;
+    other.creates_vpc("theirs", &[]).await;
+    let mine = ada.creates_vpc("mine", &[]).await;
+    let vpcs = json!([
+        {"id": mine.0, "permissions": "read_write"}, {"id": 1, "permissions": "read_only"},
+        {"permissions": "read_only"}, {"id": mine.0, "permissions": "write"}, 7,
+    ]);
+    let globals = json!({"account_access": "all", "add_linodes": "yes", "add_vpcs": true, "add_vpc": false});
+
+    let refused = ada
+        .put(GRANTS, json!({"vpc": vpcs, "linode": {}, "global": globals}))
+        .await;
+
+    assert_eq!(
+        refused.errors(),
+        [
+            "global.account_access grant_invalid",
+            "global.add_linodes wrong_type",
+            "global.add_vpcs spelling_conflict",
+            "linode wrong_type",
+            "vpc[1].id grant_invalid",
+            "vpc[2].id required",
+            "vpc[3].permissions grant_invalid",
+            "vpc[4] wrong_type",
+        ]
+    );
+    let grants = ada.get(GRANTS).await.json();
+    assert_eq!(grants["vpc"][0]["permissions"], Value::Null);
+    assert_eq!(other.get(GRANTS).await.status, 404, "another account's user");
+}
+
+#[tokio::test]
+async fn a_change_of_grants_notices_another_and_is_told() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.user("bob").restricted().await;
+    let tag = ada.get(GRANTS).await.header("etag").to_owned();
+    let put = |body: Value| ada.call(Method::PUT, GRANTS).header("if-match", &tag).json(&body);
+
+    let changed = put(json!({"global": {"add_linodes": true}})).await;
+
+    assert_eq!(changed.json()["global"]["add_linodes"], true);
+    let stale = put(json!({"global": {"add_linodes": false}})).await;
+    assert_eq!(stale.errors(), ["- precondition_failed"]);
+    assert_eq!(ada.get(GRANTS).await.header("etag"), changed.header("etag"));
+    assert_eq!(ada.events().await, ["user_update 2"]);
+}

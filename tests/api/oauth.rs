@@ -1,0 +1,452 @@
+//! Asking users for access.
+
+use serde_json::json;
+
+use crate::browser::{
+    Browser, CALLBACK, CHALLENGE, PASSWORD, VERIFIER, field, form, hidden, parameter, text,
+};
+use crate::harness::TestApp;
+
+#[tokio::test]
+async fn a_user_logs_in_and_allows_and_the_program_acts_for_it() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.set_password("ada").await;
+    let client = app.client(&ada, false).await;
+    let mut browser = Browser::new(&app);
+    let query = client.query("vpc:read_write,account:read_only");
+
+    let page = browser.logs_in(&query, "ADA").await;
+
+    let html = text(&page);
+    for words in [
+        "Dashboard",
+        "ada",
+        "read and change VPCs",
+        "read your account",
+        "https://app.example",
+    ] {
+        assert!(html.contains(words), "{words} is not on {html}");
+    }
+    let back = browser.decides(&page, "allow").await;
+    assert_eq!(back.status, 303);
+    let address = back.header("location");
+    let code = parameter(address, "code").unwrap();
+    assert_eq!(
+        address,
+        format!("{CALLBACK}?code={code}"),
+        "without state, as it was asked"
+    );
+    assert!(
+        code.starts_with('c') && code[1..].bytes().all(|b| b.is_ascii_hexdigit()),
+        "{code}"
+    );
+
+    let given = app.token(&client, &[("code", &code)]).await;
+    assert_eq!(given.header("cache-control"), "no-store");
+    let keys: Vec<_> = given.json().as_object().unwrap().keys().cloned().collect();
+    let expected = [
+        "access_token",
+        "token_type",
+        "expires_in",
+        "refresh_token",
+        "scope",
+        "scopes",
+    ];
+    assert_eq!(keys, expected);
+    let answer = given.json();
+    assert_eq!(
+        (&answer["token_type"], &answer["expires_in"]),
+        (&json!("bearer"), &json!(7200))
+    );
+    assert_eq!(answer["scope"], "account:read_only vpc:read_write");
+    assert_eq!(answer["scopes"], answer["scope"]);
+    let program = app.with_token(&field(&given, "access_token"));
+    let profile = program.get("/profile").await;
+    assert_eq!(profile.json()["username"], "ada");
+    assert_eq!(
+        profile.header("x-oauth-scopes"),
+        "account:read_only vpc:read_write"
+    );
+    assert_eq!(
+        program.post("/profile/tokens", json!({})).await.errors(),
+        ["- scope_missing"]
+    );
+    assert_eq!(
+        ada.count("/profile/tokens").await,
+        1,
+        "it is not one of the personal ones"
+    );
+    app.advance(7200);
+    assert_eq!(program.get("/profile").await.status, 401);
+}
+
+#[tokio::test]
+async fn what_was_allowed_before_is_not_asked_again_until_it_is_taken_back() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.set_password("ada").await;
+    let client = app.client(&ada, false).await;
+    let mut browser = Browser::new(&app);
+    browser.gets_code(&client.query("vpc:read_write"), "ada").await;
+
+    for (scopes, status) in [
+        ("vpc:read_write", 303),
+        ("vpc:read_only", 303),
+        ("vpc:* events:*", 200),
+        ("*", 200),
+    ] {
+        assert_eq!(
+            browser.asks(&client.query(scopes)).await.status,
+            status,
+            "{scopes}"
+        );
+    }
+    let other = app.client(&ada, false).await;
+    assert_eq!(
+        browser.asks(&other.query("vpc:read_only")).await.status,
+        200,
+        "another program"
+    );
+    for id in ada.get("/profile/apps").await.ids() {
+        ada.delete(&format!("/profile/apps/{id}")).await;
+    }
+    assert_eq!(browser.asks(&client.query("vpc:read_only")).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_program_in_a_browser_gets_its_token_by_a_challenge() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.set_password("ada").await;
+    let client = app.client(&ada, true).await;
+    let mut browser = Browser::new(&app);
+    // As the public web app asks: its address has a query, and in it a question mark.
+    let uri = format!("{CALLBACK}?returnTo=/support/tickets?dialogOpen=true");
+    let query = form(&[
+        ("client_id", &client.id),
+        ("code_challenge", CHALLENGE),
+        ("code_challenge_method", "S256"),
+        ("redirect_uri", &uri),
+        ("response_type", "code"),
+        ("scope", "*"),
+        ("state", "8e4b11c2-1b6f-4a6e"),
+    ]);
+    let page = browser.logs_in(&query, "ada").await;
+    let back = browser.decides(&page, "allow").await;
+    let address = back.header("location").to_owned();
+    let rest = address
+        .strip_prefix(&format!("{uri}&code="))
+        .expect("its query is kept");
+    let code = rest
+        .strip_suffix("&state=8e4b11c2-1b6f-4a6e")
+        .expect("the state comes back");
+
+    let parts: Vec<(String, &[u8])> = [
+        ("grant_type", "authorization_code"),
+        ("client_id", &client.id),
+        ("code", code),
+        ("state", "8e4b11c2-1b6f-4a6e"),
+        ("code_verifier", VERIFIER),
+    ]
+    .iter()
+    .map(|(name, value)| (format!("form-data; name=\"{name}\""), value.as_bytes()))
+    .collect();
+    let parts: Vec<(&str, &[u8])> = parts
+        .iter()
+        .map(|(name, value)| (name.as_str(), *value))
+        .collect();
+    let stranger = app.stranger();
+    let given = stranger
+        .call(hyper::Method::POST, "//oauth/token")
+        .form(&parts)
+        .await;
+
+    assert_eq!(given.status, 200, "{given}");
+    assert_eq!(given.json()["scopes"], "*");
+    assert_eq!(given.header("access-control-allow-origin"), "*");
+    let program = app.with_token(&field(&given, "access_token"));
+    assert_eq!(program.get("/account/users").await.status, 200);
+    // It gives the token back and leaves, as it does when its user logs out.
+    let token = field(&given, "access_token");
+    let back = app
+        .form("/oauth/revoke", &[("client_id", &client.id), ("token", &token)])
+        .await;
+    assert_eq!(back.json(), json!({}));
+    assert_eq!(program.get("/profile").await.status, 401);
+}
+
+#[tokio::test]
+async fn a_browser_is_never_sent_where_the_client_has_not_said() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.set_password("ada").await;
+    let client = app.client(&ada, false).await;
+    let mut known = Browser::new(&app);
+    known.gets_code(&client.query("*"), "ada").await;
+    let strange = [
+        "https://evil.example/oauth/callback",
+        "https://app.example.evil.example/oauth/callback",
+        "https://app.example/oauth/callback/../../evil",
+        "https://app.example/oauth/callback/",
+        "https://app.example/oauth",
+        "https://app.example@evil.example/oauth/callback",
+        "https://evil.example\\@app.example/oauth/callback",
+        "http://app.example/oauth/callback",
+        "https://app.example:8443/oauth/callback",
+        "https://APP.example/oauth/callback",
+        "https://app.example/oauth/callback#x",
+        "//app.example/oauth/callback",
+        "/oauth/callback",
+        "javascript:alert(1)//app.example",
+        "https://app.example/oauth/callback\r\nX-Evil: 1",
+        "nothing",
+    ];
+    let ask = |id: &str, uri: &str| {
+        let pairs = [
+            ("client_id", id),
+            ("response_type", "code"),
+            ("scope", "*"),
+            ("redirect_uri", uri),
+        ];
+        form(&pairs)
+    };
+    let mut queries: Vec<_> = strange.iter().map(|uri| ask(&client.id, uri)).collect();
+    queries.push(ask("0123456789abcdef0123", CALLBACK));
+    queries.push(ask("", CALLBACK));
+    queries.push(format!(
+        "{}&client_id=0123456789abcdef0123",
+        ask(&client.id, CALLBACK)
+    ));
+    queries.push(format!(
+        "{}&redirect_uri=https%3A%2F%2Fevil.example",
+        ask(&client.id, CALLBACK)
+    ));
+    // Whichever of two one would take, the other may be what somebody else takes.
+    queries.push(format!(
+        "redirect_uri=https%3A%2F%2Fevil.example&{}",
+        ask(&client.id, CALLBACK)
+    ));
+    queries.push(format!(
+        "client_id=0123456789abcdef0123&{}",
+        ask(&client.id, CALLBACK)
+    ));
+    queries.push(String::new());
+    for query in &queries {
+        // Whether somebody is logged in and has allowed everything, or nobody is.
+        for browser in [&mut known, &mut Browser::new(&app)] {
+            let page = browser.asks(query).await;
+            assert_eq!(
+                (page.status.as_u16(), page.header("location")),
+                (400, ""),
+                "{query}"
+            );
+            assert!(text(&page).contains("This cannot be"), "{query}");
+        }
+    }
+    // Nor by a form that says so later.
+    for query in &queries {
+        let mut fresh = Browser::new(&app);
+        let page = fresh.asks(&client.query("*")).await;
+        let token = hidden(&page, "form_token");
+        let fields = [
+            ("form_token", token.as_str()),
+            ("return_to", query),
+            ("username", "ada"),
+            ("password", PASSWORD),
+        ];
+        let refused = fresh.post("/oauth/login", &fields).await;
+        assert_eq!(
+            (refused.status.as_u16(), refused.header("location")),
+            (400, ""),
+            "{query}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_else_is_wrong_is_told_to_the_program() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let (secret, public) = (app.client(&ada, false).await, app.client(&ada, true).await);
+    let mut browser = Browser::new(&app);
+    let method = ("code_challenge_method", "S256");
+    let challenge = ("code_challenge", CHALLENGE);
+    let code = ("response_type", "code");
+    let (scope, state) = (("scope", "*"), ("state", "a&b=c"));
+    for (client, pairs, error) in [
+        (&secret, vec![scope, state], "invalid_request"),
+        (
+            &secret,
+            vec![("response_type", "id_token"), scope],
+            "unsupported_response_type",
+        ),
+        (&secret, vec![code], "invalid_scope"),
+        (&secret, vec![code, ("scope", "everything")], "invalid_scope"),
+        (&secret, vec![code, scope, challenge], "invalid_request"),
+        (
+            &secret,
+            vec![code, scope, challenge, ("code_challenge_method", "plain")],
+            "invalid_request",
+        ),
+        (&secret, vec![code, scope, method], "invalid_request"),
+        (
+            &secret,
+            vec![code, scope, ("code_challenge", "short"), method],
+            "invalid_request",
+        ),
+        (
+            &secret,
+            vec![code, scope, state, ("state", "other")],
+            "invalid_request",
+        ),
+        (
+            &secret,
+            vec![code, scope, ("scopes", "vpc:read_only")],
+            "invalid_request",
+        ),
+        (&public, vec![code, scope, challenge, method], "invalid_request"),
+        (&public, vec![code, scope, state], "invalid_request"),
+        (
+            &public,
+            vec![code, scope, state, challenge, ("code_challenge_method", "plain")],
+            "invalid_request",
+        ),
+    ] {
+        let mut all = vec![("client_id", client.id.as_str()), ("redirect_uri", CALLBACK)];
+        all.extend(&pairs);
+        let back = browser.asks(&form(&all)).await;
+        assert_eq!(back.status, 303, "{pairs:?}: {back}");
+        let address = back.header("location");
+        assert!(
+            address.starts_with(&format!("{CALLBACK}?error={error}&error_description=")),
+            "{address}"
+        );
+        if pairs.iter().filter(|(name, _)| *name == "state").count() == 1 {
+            assert_eq!(parameter(address, "state").as_deref(), Some("a&b=c"));
+        }
+        assert_eq!(parameter(address, "code"), None);
+    }
+}
+
+#[tokio::test]
+async fn a_user_can_say_no() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.set_password("ada").await;
+    let client = app.client(&ada, true).await;
+    let mut browser = Browser::new(&app);
+    let page = browser.logs_in(&client.public_query("*"), "ada").await;
+
+    let back = browser.decides(&page, "deny").await;
+
+    let address = back.header("location");
+    assert!(
+        address.starts_with(&format!("{CALLBACK}?error=access_denied&")),
+        "{address}"
+    );
+    assert_eq!(parameter(address, "state").as_deref(), Some("xyz"));
+    assert_eq!(ada.count("/profile/apps").await, 0);
+    assert_eq!(browser.decides(&page, "maybe").await.status, 400);
+}
+
+#[tokio::test]
+async fn a_token_without_a_code_is_given_only_where_the_provider_wants_it() {
+    for implicit in [false, true] {
+        let app = TestApp::with(|policy, _| policy.oauth.implicit = implicit).await;
+        let ada = app.user("ada").await;
+        app.set_password("ada").await;
+        let client = app.client(&ada, true).await;
+        let mut browser = Browser::new(&app);
+        let ask = |id: &str| form(&[("client_id", id), ("response_type", "token"), ("scopes", "*")]);
+        let server = app
+            .stranger()
+            .get("//.well-known/oauth-authorization-server")
+            .await
+            .json();
+        let types = if implicit {
+            json!(["code", "token"])
+        } else {
+            json!(["code"])
+        };
+        assert_eq!(server["response_types_supported"], types);
+        if !implicit {
+            let back = browser.asks(&ask(&client.id)).await;
+            let address = back.header("location").to_owned();
+            assert!(
+                address.starts_with(&format!("{CALLBACK}#error=unsupported_response_type")),
+                "{address}"
+            );
+            continue;
+        }
+        let page = browser.logs_in(&ask(&client.id), "ada").await;
+        let back = browser.decides(&page, "allow").await;
+        let address = back.header("location").to_owned();
+        let fragment = address
+            .strip_prefix(&format!("{CALLBACK}#access_token="))
+            .expect("in the fragment");
+        let (token, rest) = fragment.split_at(64);
+        assert_eq!(rest, "&token_type=bearer&expires_in=7200&scope=*&scopes=*");
+        assert_eq!(
+            app.with_token(token).get("/profile").await.json()["username"],
+            "ada"
+        );
+        let confidential = app.client(&ada, false).await;
+        let back = browser.asks(&ask(&confidential.id)).await;
+        assert!(
+            back.header("location").contains("#error=unauthorized_client"),
+            "{back}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_server_tells_where_its_endpoints_are() {
+    let app = TestApp::new().await;
+    let stranger = app.stranger();
+    let path = "//.well-known/oauth-authorization-server";
+    let told = stranger.get(path).await.json();
+    let own = format!("http://{}", app.address);
+    assert_eq!(told["issuer"], own);
+    assert_eq!(told["authorization_endpoint"], format!("{own}/oauth/authorize"));
+    assert_eq!(told["token_endpoint"], format!("{own}/oauth/token"));
+    assert_eq!(told["code_challenge_methods_supported"], json!(["S256"]));
+    let app = TestApp::with(|_, options| options.public_url = Some("https://garth.example".to_owned())).await;
+    let told = app.stranger().get(path).await.json();
+    assert_eq!(told["revocation_endpoint"], "https://garth.example/oauth/revoke");
+}
+
+#[tokio::test]
+async fn a_prefix_serves_the_same() {
+    let app = TestApp::with(|_, options| options.oauth_prefix = "/login".to_owned()).await;
+    let ada = app.user("ada").await;
+    app.set_password("ada").await;
+    let client = app.client(&ada, false).await;
+    let mut browser = Browser::new(&app);
+    let plain = browser.asks(&client.query("*")).await;
+    let prefixed = app.stranger();
+    let path = format!("//login/oauth/authorize?{}", client.query("*"));
+    let cookie = format!("__Host-garth-form={}", browser.cookies["__Host-garth-form"]);
+    let response = prefixed
+        .call(hyper::Method::GET, &path)
+        .header("cookie", &cookie)
+        .send()
+        .await;
+    assert_eq!(response.status(), 200);
+    let body = http_body_util::BodyExt::collect(response.into_body())
+        .await
+        .unwrap()
+        .to_bytes();
+    assert_eq!(body, plain.body, "all addresses on a page are relative");
+    for (path, status) in [
+        ("//login/logout", 200),
+        ("//login/oauth/style.css", 200),
+        ("//login/healthz", 404),
+    ] {
+        assert_eq!(
+            prefixed.call(hyper::Method::GET, path).send().await.status(),
+            status,
+            "{path}"
+        );
+    }
+}

@@ -1,0 +1,160 @@
+//! Programs that an account registers.
+
+use garth::model::grant::Permission;
+use garth::rules::grants::Grant;
+use hyper::Method;
+use serde_json::{Value, json};
+
+use crate::harness::TestApp;
+
+const CLIENTS: &str = "/account/oauth-clients";
+
+fn dashboard() -> Value {
+    json!({"label": "Dashboard", "redirect_uri": "https://app.example/callback"})
+}
+
+#[tokio::test]
+async fn a_clients_secret_is_shown_once() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+
+    let made = ada.post(CLIENTS, dashboard()).await.json();
+
+    let keys: Vec<_> = made.as_object().unwrap().keys().collect();
+    let expected = [
+        "id",
+        "label",
+        "redirect_uri",
+        "secret",
+        "public",
+        "status",
+        "thumbnail_url",
+    ];
+    assert_eq!(keys, expected);
+    assert_eq!(made["secret"].as_str().unwrap().len(), 64);
+    assert_eq!(made["id"].as_str().unwrap().len(), 20);
+    assert_eq!(
+        (&made["public"], &made["status"]),
+        (&json!(false), &json!("active"))
+    );
+    let path = format!("{CLIENTS}/{}", made["id"].as_str().unwrap());
+    let later = ada.get(&path).await.json();
+    assert_eq!(later["secret"], "<REDACTED>");
+    assert_eq!(ada.get(CLIENTS).await.data(), [later]);
+
+    let tag = ada.get(&path).await.header("etag").to_owned();
+    let reset = ada
+        .call(Method::POST, &format!("{path}/reset-secret"))
+        .header("if-match", &tag)
+        .await;
+    let secret = reset.json()["secret"].clone();
+    assert_ne!(secret, made["secret"]);
+    assert_eq!(secret.as_str().unwrap().len(), 64);
+    assert_eq!(ada.get(&path).await.json()["secret"], "<REDACTED>");
+    let stale = ada.call(Method::DELETE, &path).header("if-match", &tag).await;
+    assert_eq!(stale.errors(), ["- precondition_failed"]);
+}
+
+#[tokio::test]
+async fn clients_are_listed_changed_and_deleted_and_each_step_is_told() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let mut ids = Vec::new();
+    for (label, public) in [("Zebra", true), ("Ant", false)] {
+        let body = json!({"label": label, "redirect_uri": "http://localhost:4567", "public": public});
+        ids.push(
+            ada.post(CLIENTS, body).await.json()["id"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
+        );
+    }
+    let labels = |reply: crate::harness::Reply| -> Vec<Value> {
+        reply
+            .data()
+            .iter()
+            .map(|client| client["label"].clone())
+            .collect()
+    };
+    assert_eq!(
+        labels(ada.get(CLIENTS).await),
+        ["Zebra", "Ant"],
+        "in the order they were made"
+    );
+    for (filter, found) in [
+        (r#"{"public": true}"#.to_owned(), "Zebra"),
+        (format!(r#"{{"id": "{}"}}"#, ids[1]), "Ant"),
+        (
+            r#"{"label": {"+contains": "ebr"}, "status": "active"}"#.to_owned(),
+            "Zebra",
+        ),
+    ] {
+        assert_eq!(labels(ada.filter(CLIENTS, &filter).await), [found], "{filter}");
+    }
+    let path = format!("{CLIENTS}/{}", ids[0]);
+    let change =
+        json!({"label": "Quagga", "redirect_uri": "https://q.example/cb", "public": false, "secret": "x"});
+    let changed = ada.put(&path, change).await.json();
+    assert_eq!(
+        (&changed["label"], &changed["public"]),
+        (&json!("Quagga"), &json!(true))
+    );
+    assert_eq!(changed["redirect_uri"], "https://q.example/cb");
+    assert_eq!(ada.put(&path, json!({})).await.json(), changed);
+    assert_eq!(ada.delete(&path).await.json(), json!({}));
+    assert_eq!(ada.get(&path).await.status, 404);
+    let actions =
+        ["create", "create", "update", "update", "delete"].map(|step| format!("oauth_client_{step} null"));
+    assert_eq!(ada.events().await, actions);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_client_is_told_at_once() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for (body, errors) in [
+        (json!({}), vec!["label required", "redirect_uri required"]),
+        (
+            json!({"label": " ", "redirect_uri": "javascript:alert(1)", "public": "no"}),
+            vec![
+                "label too_short",
+                "redirect_uri redirect_uri_invalid",
+                "public wrong_type",
+            ],
+        ),
+        (
+            json!({"label": "x".repeat(513), "redirect_uri": "https://a/#b"}),
+            vec!["label too_long", "redirect_uri redirect_uri_invalid"],
+        ),
+    ] {
+        assert_eq!(ada.post(CLIENTS, body.clone()).await.errors(), errors, "{body}");
+    }
+    assert_eq!(ada.count(CLIENTS).await, 0);
+}
+
+#[tokio::test]
+async fn restricted_users_need_access_to_the_account() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let id = ada.post(CLIENTS, dashboard()).await.json()["id"].clone();
+    let path = format!("{CLIENTS}/{}", id.as_str().unwrap());
+    let reader = app
+        .user("reader")
+        .may(Grant::AccountAccess(Permission::ReadOnly))
+        .await;
+    let writer = app
+        .user("writer")
+        .may(Grant::AccountAccess(Permission::ReadWrite))
+        .await;
+    let bound = app.user("bound").restricted().await;
+    for (user, read, write) in [(&reader, 200, 403), (&writer, 200, 200), (&bound, 403, 403)] {
+        assert_eq!(user.get(CLIENTS).await.status, read);
+        assert_eq!(user.get(&path).await.status, read);
+        assert_eq!(user.put(&path, json!({})).await.status, write);
+        assert_eq!(
+            user.post(&format!("{path}/reset-secret"), json!({})).await.status,
+            write
+        );
+        assert_eq!(user.post(CLIENTS, dashboard()).await.status, write);
+    }
+}

@@ -1,0 +1,216 @@
+//! Personal tokens through the interface.
+
+use hyper::Method;
+use serde_json::{Value, json};
+
+use crate::harness::TestApp;
+
+const NEVER: &str = "2999-12-12T05:00:00";
+
+#[tokio::test]
+async fn a_token_is_shown_once_and_works_at_once() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+
+    let made = ada
+        .post("/profile/tokens", json!({"label": "laptop"}))
+        .await
+        .json();
+
+    let text = made["token"].as_str().unwrap();
+    assert_eq!(text.len(), 64);
+    let keys: Vec<_> = made.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["id", "scopes", "created", "label", "token", "expiry"]);
+    assert_eq!((&made["scopes"], &made["expiry"]), (&json!("*"), &json!(NEVER)));
+    let path = format!("/profile/tokens/{}", made["id"]);
+    let later = ada.get(&path).await.json();
+    assert_eq!(later["token"], text[..16]);
+    let listed = ada.get("/profile/tokens").await.data();
+    assert_eq!(listed[1], later);
+    assert_eq!(
+        app.with_token(text).get("/profile").await.json()["username"],
+        "ada"
+    );
+}
+
+#[tokio::test]
+async fn a_token_is_never_wider_than_the_one_it_is_made_with() {
+    let app = TestApp::new().await;
+    let ada = app
+        .user("ada")
+        .scopes("account:read_write events:read_only vpc:read_write")
+        .await;
+    let make = async |scopes: Value| ada.post("/profile/tokens", json!({"scopes": scopes})).await;
+    let all = "account:read_write events:read_only vpc:read_write";
+
+    for (asked, got) in [
+        (json!("*"), all),
+        (Value::Null, all),
+        (json!("vpc:read_only"), "vpc:read_only"),
+        (json!("vpc,events:read_only"), "events:read_only vpc:read_write"),
+        (json!("tokens:view"), "account:read_only"),
+    ] {
+        let made = make(asked.clone()).await.json();
+        assert_eq!(made["scopes"], got, "{asked}");
+    }
+    let omitted = ada.post("/profile/tokens", json!({})).await.json();
+    assert_eq!(omitted["scopes"], all);
+    for wider in [
+        "events:read_write",
+        "events",
+        "linodes:read_only",
+        "vpc:read_only ips:read_only",
+    ] {
+        let refused = make(json!(wider)).await;
+        assert_eq!(refused.errors(), ["scopes token_scope_exceeded"], "{wider}");
+        assert!(refused.reason().contains("events:read_only"), "{refused}");
+    }
+    assert_eq!(
+        make(json!("vpcs:read_only")).await.errors(),
+        ["scopes scopes_invalid"]
+    );
+
+    // What was made narrow cannot make itself wide again.
+    let narrow = make(json!("account:read_write")).await.json();
+    let narrow = app.with_token(narrow["token"].as_str().unwrap());
+    let again = narrow
+        .post("/profile/tokens", json!({"scopes": "*"}))
+        .await
+        .json();
+    assert_eq!(again["scopes"], "account:read_write");
+}
+
+#[tokio::test]
+async fn an_end_lies_ahead_and_comes() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for bad in [
+        "soon",
+        "2024-06-01",
+        "2024-06-01T12:00:00",
+        "2024-06-01T12:00:00.9",
+        "2023-01-01T00:00:00",
+    ] {
+        let refused = ada.post("/profile/tokens", json!({"expiry": bad})).await;
+        assert_eq!(refused.errors(), ["expiry expiry_invalid"], "{bad}");
+    }
+    let body = json!({"label": "short", "expiry": "2024-06-01T12:01:00"});
+    let made = ada.post("/profile/tokens", body).await.json();
+    assert_eq!(made["expiry"], "2024-06-01T12:01:00");
+    let short = app.with_token(made["token"].as_str().unwrap());
+    assert_eq!(short.get("/profile").await.status, 200);
+
+    app.advance(60);
+
+    assert_eq!(short.get("/profile").await.status, 401);
+    assert_eq!(
+        ada.get(&format!("/profile/tokens/{}", made["id"])).await.status,
+        404
+    );
+    assert_eq!(ada.count("/profile/tokens").await, 1);
+    let never = ada.post("/profile/tokens", json!({"expiry": null})).await.json();
+    assert_eq!(never["expiry"], NEVER);
+    let forever = json!({"expiry": NEVER});
+    assert_eq!(ada.post("/profile/tokens", forever).await.json()["expiry"], NEVER);
+}
+
+#[tokio::test]
+async fn the_list_shows_only_ones_own_tokens_that_work() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.user("bob").await;
+    for label in ["one", "two", "three"] {
+        ada.post("/profile/tokens", json!({"label": label})).await;
+    }
+    let listed = ada
+        .filter("/profile/tokens", r#"{"label": {"+contains": "T"}}"#)
+        .await;
+    let (two, three) = (listed.data()[0]["id"].clone(), listed.data()[1]["id"].clone());
+    ada.delete(&format!("/profile/tokens/{two}")).await;
+
+    let listed = ada.get("/profile/tokens").await;
+    let labels: Vec<_> = listed.data().iter().map(|token| token["label"].clone()).collect();
+    assert_eq!(labels, ["", "one", "three"]);
+    for (filter, ids) in [
+        (format!(r#"{{"id": {three}}}"#), vec![three.as_i64().unwrap()]),
+        (r#"{"scopes": "vpc:read_only"}"#.to_owned(), vec![]),
+        (format!(r#"{{"expiry": "{NEVER}"}}"#), listed.ids()),
+        (
+            r#"{"created": {"+gt": "2024-06-01T12:00:00"}}"#.to_owned(),
+            vec![],
+        ),
+        (
+            r#"{"+order_by": "label", "+order": "desc"}"#.to_owned(),
+            vec![5, 3, 1],
+        ),
+    ] {
+        assert_eq!(
+            ada.filter("/profile/tokens", &filter).await.ids(),
+            ids,
+            "{filter}"
+        );
+    }
+    let unknown = ada.filter("/profile/tokens", r#"{"token": "x"}"#).await;
+    assert_eq!(unknown.errors(), ["X-Filter filter_field"]);
+    let other = ada.get("/profile/tokens/2").await;
+    assert_eq!(other.status, 404, "another user's token is nobody's");
+}
+
+#[tokio::test]
+async fn a_token_is_renamed_and_nothing_else_of_it_changes() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let tag = ada.get("/profile/tokens/1").await.header("etag").to_owned();
+    let change = json!({"label": "desk", "scopes": "vpc:read_only", "expiry": null, "token": "x"});
+
+    let renamed = ada
+        .call(Method::PUT, "/profile/tokens/1")
+        .header("if-match", &tag);
+    let renamed = renamed.json(&change).await.json();
+
+    assert_eq!(
+        (&renamed["label"], &renamed["scopes"]),
+        (&json!("desk"), &json!("*"))
+    );
+    let stale = ada
+        .call(Method::DELETE, "/profile/tokens/1")
+        .header("if-match", &tag)
+        .await;
+    assert_eq!(stale.errors(), ["- precondition_failed"]);
+    let long = json!({"label": "x".repeat(101)});
+    assert_eq!(
+        ada.put("/profile/tokens/1", long).await.errors(),
+        ["label too_long"]
+    );
+    assert_eq!(
+        ada.put("/profile/tokens/1", json!({})).await.json()["label"],
+        "desk"
+    );
+}
+
+#[tokio::test]
+async fn a_token_can_end_itself_and_each_step_is_told() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let made = ada
+        .post("/profile/tokens", json!({"label": "laptop"}))
+        .await
+        .json();
+    let path = format!("/profile/tokens/{}", made["id"]);
+    let laptop = app.with_token(made["token"].as_str().unwrap());
+    laptop.put(&path, json!({"label": "phone"})).await;
+
+    assert_eq!(laptop.delete(&path).await.json(), json!({}));
+
+    assert_eq!(laptop.get("/profile").await.errors(), ["- token_invalid"]);
+    assert_eq!(ada.delete(&path).await.status, 404);
+    assert_eq!(
+        ada.events().await,
+        ["token_create 2", "token_update 2", "token_delete 2"]
+    );
+    let event = &ada.get("/account/events").await.data()[0];
+    assert_eq!(event["username"], "ada");
+    let entity = json!({"id": 2, "label": "phone", "type": "token", "url": "/v4/profile/tokens/2"});
+    assert_eq!(event["entity"], entity);
+    assert!(!event.to_string().contains(&made["token"].as_str().unwrap()[..16]));
+}

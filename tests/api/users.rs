@@ -1,0 +1,288 @@
+//! Users of an account, managed through the interface.
+
+use garth::model::grant::Permission;
+use garth::rules::grants::Grant;
+use hyper::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{TestApp, add_vpcs};
+
+#[tokio::test]
+async fn a_new_user_is_restricted_and_has_no_password() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+
+    let made = ada
+        .post(
+            "/account/users",
+            json!({"username": "bob", "email": "bob@example.com"}),
+        )
+        .await;
+
+    let expected = json!({
+        "username": "bob", "email": "bob@example.com", "restricted": true, "ssh_keys": [],
+        "tfa_enabled": false, "verified_phone_number": null, "password_created": null, "last_login": null,
+        "user_type": "default",
+    });
+    assert_eq!(made.json(), expected);
+    assert_eq!(ada.get("/account/users/bob").await.json(), expected);
+    assert_eq!(
+        ada.get("/account/users/BOB").await.json(),
+        expected,
+        "names have no case"
+    );
+    let free = json!({"username": "eve", "email": "eve@example.com", "restricted": false});
+    assert_eq!(ada.post("/account/users", free).await.json()["restricted"], false);
+    let names = |reply: crate::harness::Reply| -> Vec<Value> {
+        reply.data().iter().map(|user| user["username"].clone()).collect()
+    };
+    assert_eq!(names(ada.get("/account/users").await), ["ada", "bob", "eve"]);
+    for (filter, found) in [
+        (r#"{"restricted": true}"#, vec!["bob"]),
+        (r#"{"email": {"+contains": "EVE"}}"#, vec!["eve"]),
+        (
+            r#"{"+order_by": "username", "+order": "desc"}"#,
+            vec!["eve", "bob", "ada"],
+        ),
+    ] {
+        assert_eq!(
+            names(ada.filter("/account/users", filter).await),
+            found,
+            "{filter}"
+        );
+    }
+    assert_eq!(ada.events().await, ["user_create 2", "user_create 3"]);
+    let entity = json!({"id": 3, "label": "eve", "type": "user", "url": "/v4/account/users/eve"});
+    assert_eq!(ada.get("/account/events").await.data()[0]["entity"], entity);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_user_is_told_at_once() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.user("taken").of(app.another_account().await).await;
+    for (body, errors) in [
+        (json!({}), vec!["username required", "email required"]),
+        (
+            json!({"username": "a--b", "email": "x", "restricted": 1}),
+            vec![
+                "username username_invalid",
+                "email email_invalid",
+                "restricted wrong_type",
+            ],
+        ),
+        (
+            json!({"username": "TAKEN", "email": "a@b"}),
+            vec!["username username_taken"],
+        ),
+    ] {
+        assert_eq!(
+            ada.post("/account/users", body.clone()).await.errors(),
+            errors,
+            "{body}"
+        );
+    }
+    let renamed = ada.put("/account/users/ada", json!({"username": "Taken"})).await;
+    assert_eq!(renamed.errors(), ["username username_taken"]);
+    assert!(ada.events().await.is_empty());
+    assert_eq!(ada.count("/account/users").await, 1);
+}
+
+#[tokio::test]
+async fn no_grant_lets_a_restricted_user_manage_users() {
+    let app = TestApp::new().await;
+    app.user("ada").await;
+    let bob = app
+        .user("bob")
+        .may(Grant::AccountAccess(Permission::ReadWrite))
+        .await;
+    for (method, path) in [
+        (Method::GET, "/account/users"),
+        (Method::POST, "/account/users"),
+        (Method::GET, "/account/users/bob"),
+        (Method::PUT, "/account/users/bob"),
+        (Method::DELETE, "/account/users/ada"),
+        (Method::GET, "/account/users/nobody"),
+        (Method::GET, "/account/users/bob/grants"),
+        (Method::PUT, "/account/users/bob/grants"),
+    ] {
+        let body = json!({"restricted": false, "username": "bob", "email": "b@example.com"});
+        let refused = bob.call(method.clone(), path).json(&body).await;
+        assert_eq!(refused.errors(), ["- grant_missing"], "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn a_user_is_renamed_with_all_it_has() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let bob = app.user("bob").may(add_vpcs()).await;
+    let vpc = bob.creates_vpc("mine", &[]).await;
+    let tag = ada.get("/account/users/bob").await.header("etag").to_owned();
+    let change = json!({"username": "robert", "email": "robert@example.com", "tfa_enabled": true});
+
+    let put = ada
+        .call(Method::PUT, "/account/users/bob")
+        .header("if-match", &tag)
+        .json(&change);
+    let renamed = put.await;
+
+    assert_eq!(renamed.json()["username"], "robert");
+    assert_eq!(renamed.json()["tfa_enabled"], false);
+    assert_eq!(
+        ada.get("/account/users/robert").await.header("etag"),
+        renamed.header("etag")
+    );
+    assert_eq!(ada.get("/account/users/bob").await.status, 404);
+    assert_eq!(bob.get("/profile").await.json()["username"], "robert", "at once");
+    assert_eq!(
+        bob.get(&format!("/vpcs/{vpc}")).await.status,
+        200,
+        "its grants stay"
+    );
+    let stale = ada
+        .call(Method::DELETE, "/account/users/robert")
+        .header("if-match", &tag)
+        .await;
+    assert_eq!(stale.errors(), ["- precondition_failed"]);
+    let same = ada
+        .put("/account/users/robert", json!({"username": "Robert"}))
+        .await;
+    assert_eq!(
+        same.json()["username"],
+        "Robert",
+        "one's own name in other letters is free"
+    );
+    assert_eq!(
+        ada.events().await,
+        ["vpc_create 1", "user_update 2", "user_update 2"]
+    );
+}
+
+#[tokio::test]
+async fn restricting_takes_everything_and_freeing_needs_no_grants() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let bob = app.user("bob").await;
+    let vpc = bob.creates_vpc("core", &[]).await;
+
+    let restricted = ada.put("/account/users/bob", json!({"restricted": true})).await;
+
+    assert_eq!(restricted.json()["restricted"], true);
+    assert_eq!(bob.count("/vpcs").await, 0, "at once, with the token it had");
+    assert_eq!(bob.get("/account/users").await.status, 403);
+    app.grant("bob", add_vpcs()).await;
+    app.grant("bob", Grant::Vpc(vpc, Permission::ReadWrite)).await;
+    assert_eq!(
+        ada.put("/account/users/bob", json!({"restricted": true}))
+            .await
+            .status,
+        200
+    );
+    assert_eq!(
+        bob.count("/vpcs").await,
+        1,
+        "who is restricted already keeps its grants"
+    );
+    ada.put("/account/users/bob", json!({"restricted": false})).await;
+    assert_eq!(bob.get("/account/users").await.status, 200);
+    ada.put("/account/users/bob", json!({"restricted": true})).await;
+    assert_eq!(bob.count("/vpcs").await, 0, "grants of before do not come back");
+    assert_eq!(
+        bob.post("/vpcs", json!({"label": "x", "region": "us-east"}))
+            .await
+            .status,
+        403
+    );
+}
+
+#[tokio::test]
+async fn nobody_restricts_or_deletes_itself() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let refused = ada
+        .put("/account/users/ada", json!({"restricted": true, "email": "x"}))
+        .await;
+    assert_eq!(refused.errors(), ["email email_invalid", "restricted user_self"]);
+    assert_eq!(ada.delete("/account/users/ada").await.errors(), ["- user_self"]);
+    assert_eq!(
+        ada.put("/account/users/ada", json!({"restricted": false}))
+            .await
+            .status,
+        200
+    );
+    assert_eq!(ada.count("/account/users").await, 1);
+}
+
+#[tokio::test]
+async fn a_deleted_user_is_gone_at_once_and_what_it_wrote_stays() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let bob = app.user("bob").may(add_vpcs()).await;
+    let laptop = bob.post("/profile/tokens", json!({})).await.json()["token"].clone();
+    let laptop = app.with_token(laptop.as_str().unwrap());
+    let vpc = bob.creates_vpc("left", &[]).await;
+    let ticket = bob.opens_ticket("Help").await;
+    assert_eq!(laptop.get("/profile").await.status, 200);
+
+    assert_eq!(ada.delete("/account/users/bob").await.json(), json!({}));
+
+    for token in [&bob, &laptop] {
+        assert_eq!(token.get("/profile").await.errors(), ["- token_invalid"]);
+    }
+    assert_eq!(ada.get("/account/users/bob").await.status, 404);
+    assert_eq!(ada.get(&format!("/vpcs/{vpc}")).await.json()["label"], "left");
+    let kept = ada.get(&format!("/support/tickets/{ticket}")).await.json();
+    assert_eq!(
+        (&kept["opened_by"], &kept["status"]),
+        (&json!("bob"), &json!("new"))
+    );
+    let told = ada.get("/account/events?after=0").await.data();
+    let told: Vec<_> = told
+        .iter()
+        .map(|event| (&event["action"], &event["username"]))
+        .collect();
+    let (bob, ada) = (json!("bob"), json!("ada"));
+    let expected = ["token_create", "vpc_create", "ticket_create", "user_delete"].map(Value::from);
+    let authors = [&bob, &bob, &bob, &ada];
+    assert_eq!(told, expected.iter().zip(authors).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_name_that_changes_hands_brings_nothing_along() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let first = app.user("bob").may(add_vpcs()).await;
+    let vpc = first.creates_vpc("first", &[]).await;
+    let ticket = first.opens_ticket("Help").await;
+    ada.delete("/account/users/bob").await;
+
+    let second = app.user("bob").restricted().await;
+
+    assert_eq!(second.count("/vpcs").await, 0);
+    assert_eq!(second.get(&format!("/vpcs/{vpc}")).await.status, 404);
+    assert_eq!(second.count("/support/tickets").await, 0);
+    assert_eq!(
+        second.get(&format!("/support/tickets/{ticket}")).await.status,
+        404
+    );
+    assert!(
+        second.events().await.is_empty(),
+        "the events of another bob are not its own"
+    );
+    assert_eq!(second.count("/profile/tokens").await, 1);
+    // The other way a name changes hands: by renaming.
+    let third = app.user("carol").restricted().await;
+    ada.put("/account/users/bob", json!({"username": "old-bob"}))
+        .await;
+    ada.put("/account/users/carol", json!({"username": "bob"})).await;
+    second.opens_ticket("Mine").await;
+    assert_eq!(
+        (
+            second.count("/support/tickets").await,
+            third.count("/support/tickets").await
+        ),
+        (1, 0)
+    );
+    assert!(third.events().await.is_empty());
+}

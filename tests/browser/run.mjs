@@ -1,0 +1,187 @@
+// Log-in and consent in a real browser: a public program gets its token by PKCE, uses, refreshes and
+// gives it back, all from a page of another origin. `./check` runs this with playwright-core and
+// Debian's Chromium; the folder for pictures of the pages is optional.
+//
+//     node run.mjs GARTH CHROMIUM [PICTURES]
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const [binary, executablePath, pictures] = process.argv.slice(2);
+const PASSWORD = "correct horse battery staple";
+const CLIENT = "0123456789abcdef0123";
+
+const folder = mkdtempSync(join(tmpdir(), "garth-browser-"));
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GARTH_")));
+env.GARTH_DATA = join(folder, "data");
+
+function garth(words, input = "") {
+  const ran = spawnSync(binary, words, { env, input, encoding: "utf8" });
+  assert.equal(ran.status, 0, `garth ${words.join(" ")}: ${ran.stderr}`);
+  return ran.stdout;
+}
+
+/** The program: a page of its own origin that does nothing by itself. */
+async function serveProgram() {
+  const server = createServer((_, answer) => {
+    answer.setHeader("content-type", "text/html");
+    answer.end("<!doctype html><title>Program</title><p>Back at the program.");
+  });
+  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  return { origin: `http://127.0.0.1:${server.address().port}`, server };
+}
+
+async function serveGarth() {
+  const child = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--log", "warn"], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const said = await new Promise((ready) => child.stdout.once("data", (bytes) => ready(String(bytes))));
+  return { child, origin: said.match(/http:\/\/[\d.]+:\d+/)[0] };
+}
+
+/** Asks the server from the program's page, as its own script would. */
+function fromProgram(page, url, { fields, token } = {}) {
+  return page.evaluate(
+    async ([url, fields, token]) => {
+      const form = fields && new FormData();
+      for (const [name, value] of Object.entries(fields ?? {})) form.append(name, value);
+      const headers = token ? { authorization: `Bearer ${token}` } : {};
+      const answer = await fetch(url, { method: form ? "POST" : "GET", body: form, headers });
+      return { status: answer.status, body: await answer.json() };
+    },
+    [url, fields ?? null, token ?? null],
+  );
+}
+
+async function picture(page, name) {
+  if (pictures) await page.screenshot({ path: join(pictures, `${name}.png`) });
+}
+
+async function inBothColours(page, name) {
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    await picture(page, `${name}-${colorScheme}`);
+  }
+}
+
+async function logIn(page, origin, program) {
+  const redirect = `${program}/callback?returnTo=/vpcs`;
+  const verifier = randomBytes(64).toString("base64url");
+  const state = randomBytes(16).toString("hex");
+  const ask = new URLSearchParams({
+    client_id: CLIENT,
+    response_type: "code",
+    scope: "account:read_only vpc:read_write",
+    redirect_uri: redirect,
+    state,
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+  });
+  await page.goto(`${origin}/oauth/authorize?${ask}`);
+  return { redirect, verifier, state };
+}
+
+async function drive(browser, origin, program) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+
+  // From the program's page to the log-in page, wrong first, with the keyboard alone.
+  await page.goto(program);
+  const first = await logIn(page, origin, program);
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
+  await inBothColours(page, "log-in");
+  await page.keyboard.type("admin");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("not the password");
+  await page.keyboard.press("Enter");
+  assert.match(await page.getByRole("alert").innerText(), /do not go together/);
+  await picture(page, "log-in-wrong");
+  assert.equal(await page.getByLabel("Username").inputValue(), "admin");
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Log in" }).click();
+
+  // The consent page, and back to the program.
+  await page.getByRole("heading", { name: "Allow access for Browser app?" }).waitFor();
+  await inBothColours(page, "consent");
+  assert.match(await page.getByRole("main").innerText(), /read and change VPCs/);
+  await page.getByRole("button", { name: "Allow", exact: true }).click();
+  await page.waitForURL(`${program}/callback?**`);
+  const back = new URL(page.url());
+  assert.equal(back.searchParams.get("returnTo"), "/vpcs");
+  assert.equal(back.searchParams.get("state"), first.state);
+  assert.match(back.searchParams.get("code"), /^c[0-9a-f]+$/);
+
+  // Its script cannot read the session, and gets tokens only with the verifier.
+  assert.equal(await page.evaluate(() => document.cookie), "");
+  const fields = { grant_type: "authorization_code", client_id: CLIENT, code: back.searchParams.get("code"), state: first.state };
+  const wrong = await fromProgram(page, `${origin}/oauth/token`, { fields: { ...fields, code_verifier: "x".repeat(64) } });
+  assert.deepEqual([wrong.status, wrong.body.error], [400, "invalid_grant"]);
+  const given = await fromProgram(page, `${origin}/oauth/token`, { fields: { ...fields, code_verifier: first.verifier } });
+  assert.deepEqual([given.status, given.body.scopes], [200, "account:read_only vpc:read_write"]);
+  const profile = await fromProgram(page, `${origin}/v4/profile`, { token: given.body.access_token });
+  assert.deepEqual([profile.status, profile.body.username], [200, "admin"]);
+
+  // Refreshed: the new token works, the old one does not.
+  const refresh = { grant_type: "refresh_token", client_id: CLIENT, refresh_token: given.body.refresh_token };
+  const fresh = await fromProgram(page, `${origin}/oauth/token`, { fields: refresh });
+  assert.equal(fresh.status, 200);
+  const with_ = (token) => fromProgram(page, `${origin}/v4/vpcs`, { token }).then((answer) => answer.status);
+  assert.equal(await with_(fresh.body.access_token), 200);
+  assert.equal(await with_(given.body.access_token), 401);
+
+  // Still logged in and known: the browser comes straight back.
+  const second = await logIn(page, origin, program);
+  assert.equal(new URL(page.url()).searchParams.get("state"), second.state);
+
+  // Given back, and logged out.
+  const revoke = { client_id: CLIENT, token: fresh.body.access_token };
+  const revoked = await fromProgram(page, `${origin}/oauth/revoke`, { fields: revoke });
+  assert.deepEqual([revoked.status, revoked.body], [200, {}]);
+  assert.equal(await with_(fresh.body.access_token), 401);
+  await page.goto(`${origin}/logout`);
+  await page.getByRole("heading", { name: "Logged out" }).waitFor();
+  await logIn(page, origin, program);
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
+  // Refused answers that were asked for are no complaints; a broken policy would be.
+  const policy = complaints.filter((text) => /Content Security Policy|Refused to/.test(text));
+  assert.deepEqual(policy, []);
+  await context.close();
+}
+
+async function choosePassword(browser, origin) {
+  garth(["user", "create", "--account", "1", "--username", "ada", "--email", "ada@example.com"]);
+  const link = garth(["user", "link", "ada"]).trim();
+  const page = await browser.newPage();
+  await page.goto(origin + link);
+  await inBothColours(page, "password");
+  for (const label of ["New password", "The same again"]) await page.getByLabel(label).fill(PASSWORD);
+  await page.getByRole("button", { name: "Set password" }).click();
+  await page.getByRole("heading", { name: "Password set" }).waitFor();
+  await page.close();
+}
+
+const { origin: program, server } = await serveProgram();
+const { child, origin } = await serveGarth();
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+try {
+  garth(["user", "password", "admin", "--password-stdin"], PASSWORD);
+  garth(["client", "create", "--label", "Browser app", "--redirect-uri", `${program}/callback`, "--public", "--id", CLIENT]);
+  await drive(browser, origin, program);
+  await choosePassword(browser, origin);
+  console.log("ok     log-in, consent, token, refresh, revocation and a chosen password in Chromium");
+} finally {
+  await browser.close();
+  server.close();
+  child.kill();
+  await new Promise((ended) => child.once("exit", ended));
+  rmSync(folder, { recursive: true });
+}
