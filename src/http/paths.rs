@@ -7,6 +7,9 @@ use axum::http::uri::PathAndQuery;
 /// Spellings that mean the same, as beginnings of a path under the version.
 const ALIASES: [(&str, &str); 2] = [("/networking/vpcs/ips", "/vpcs/ips"), ("/linode", "/compute")];
 
+/// The one id that has a slash in it; published clients write that as it is.
+const IMAGES: &str = "/images/";
+
 /// One published client writes the end of this path with an underscore.
 const RESET: &str = "/reset-secret";
 const RESET_UNDERSCORED: &str = "/reset_secret";
@@ -49,11 +52,14 @@ fn canonical(path: &str, prefix: &str) -> Option<String> {
                 .iter()
                 .find_map(|(alias, name)| strip_segment(rest, alias).map(|rest| format!("{name}{rest}")));
             let path = renamed.as_deref().unwrap_or(rest);
-            match path.strip_suffix(RESET_UNDERSCORED) {
-                Some(client) if client.starts_with("/account/oauth-clients/") => {
-                    format!("/v4{client}{RESET}")
-                }
-                _ => format!("/v4{path}"),
+            if let Some(image) = path.strip_prefix(IMAGES) {
+                format!("/v4{IMAGES}{}", image.replace('/', "%2F"))
+            } else if let Some(client) = path.strip_suffix(RESET_UNDERSCORED)
+                && client.starts_with("/account/oauth-clients/")
+            {
+                format!("/v4{client}{RESET}")
+            } else {
+                format!("/v4{path}")
             }
         }
     };
@@ -110,6 +116,12 @@ mod tests {
                 Some("/v4/account/oauth-clients/x/reset-secret"),
             ),
             ("/v4/vpcs/reset_secret", None),
+            (
+                "/v4/images/linode/debian12/",
+                Some("/v4/images/linode%2Fdebian12"),
+            ),
+            ("/v4/images/linode%2Fdebian12", None),
+            ("/v4/images", None),
             ("/v4/vpcs", None),
             ("/v4/linodes/instances", None),
             ("/v4betamax/vpcs", None),

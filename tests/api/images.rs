@@ -36,3 +36,22 @@ async fn types_and_images_need_no_token() {
         .data();
     assert_eq!(by_size[0]["memory"], 16384, "numbers sort as numbers");
 }
+
+#[tokio::test]
+async fn the_slash_in_an_images_id_may_be_written_as_it_is() {
+    let app = TestApp::new().await;
+    let stranger = app.stranger();
+    let image = stranger.get("/images/linode%2Fdebian12").await.json();
+    assert_eq!(image["id"], "linode/debian12");
+    // One published client does not escape it.
+    for path in ["/images/linode/debian12", "/images/linode/debian12/"] {
+        assert_eq!(stranger.get(path).await.json(), image, "{path}");
+    }
+    for path in [
+        "/images/linode/none",
+        "/images/linode/debian12/more",
+        "/images//debian12",
+    ] {
+        assert_eq!(stranger.get(path).await.status, 404, "{path}");
+    }
+}

@@ -126,6 +126,9 @@ fn operation_of(method: &Method, path: &str) -> Option<&'static Operation> {
     let path = path
         .strip_prefix("/linode")
         .map_or(path.clone(), |rest| format!("/compute{rest}"));
+    let path = path
+        .strip_prefix("/images/")
+        .map_or(path.clone(), |id| format!("/images/{}", id.replace('/', "%2F")));
     let path = path.as_str();
     let literal = |operation: &&Operation| {
         operation.method == *method && operation.base == base && operation.path == path
