@@ -108,6 +108,20 @@ fn the_document_tells_each_operations_id_scope_grant_and_base() {
 }
 
 #[test]
+fn every_operation_has_a_place_in_the_table_of_what_clients_did() {
+    let table = include_str!("../../docs/clients.md");
+    for operation in OPERATIONS.iter().filter(|op| op.who != Who::Staff) {
+        let row = format!("\n| `{} {}` |", operation.method, operation.path);
+        assert_eq!(
+            table.matches(&row).count(),
+            1,
+            "{} is not in docs/clients.md once: see CONTRIBUTING.md",
+            operation.id
+        );
+    }
+}
+
+#[test]
 fn every_code_is_in_the_document_and_in_the_list_of_errors() {
     let list = include_str!("../../docs/errors.md");
     let promised = &DOCUMENT["components"]["schemas"]["Error"]["properties"]["code"]["enum"];

@@ -18,22 +18,24 @@ class Answer:
         head, self.body = said.split("\r\n\r\n", 1)
         first, *lines = head.split("\r\n")
         self.status = int(first.split()[1])
-        self.headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
+        pairs = [line.split(": ", 1) for line in lines]
+        self.headers = {name.lower(): value for name, value in pairs}
+        self.cookies = [value for name, value in pairs if name.lower() == "set-cookie"]
 
     def json(self):
         return json.loads(self.body)
 
 
-def curl(garth, path, *arguments, token=True):
-    own = ["-H", f"Authorization: Bearer {TOKEN}"] if token else []
+def curl(garth, path, *arguments, token=TOKEN):
+    own = ["-H", f"Authorization: Bearer {token}"] if token else []
     command = ["curl", "-sS", "-i", "-H", f"Origin: {APP}", *own, *arguments, f"{garth.root}{path}"]
     ran = subprocess.run(command, capture_output=True, timeout=60)
     assert ran.returncode == 0, ran.stderr
     return Answer(ran.stdout.decode())
 
 
-def get(garth, path, filtered=None):
-    answer = curl(garth, path, *(["-H", f"X-Filter: {filtered}"] if filtered else []))
+def get(garth, path, filtered=None, token=TOKEN):
+    answer = curl(garth, path, *(["-H", f"X-Filter: {filtered}"] if filtered else []), token=token)
     assert answer.status == 200, f"{path} {filtered}: {answer.status} {answer.body}"
     assert answer.headers["access-control-allow-origin"] in ("*", APP)
     return answer.json()
@@ -138,12 +140,12 @@ def questions_before_the_question(garth):
         ("/v4beta/vpcs/1", "DELETE", "authorization"),
     ]:
         asked = ["-H", f"Access-Control-Request-Method: {method}", "-H", f"Access-Control-Request-Headers: {names}"]
-        answer = curl(garth, path, "-X", "OPTIONS", *asked, token=False)
+        answer = curl(garth, path, "-X", "OPTIONS", *asked, token=None)
         assert answer.status in (200, 204), answer.status
         assert method in answer.headers["access-control-allow-methods"]
         allowed = answer.headers["access-control-allow-headers"].lower()
         assert all(name in allowed for name in names.split(",")), allowed
-    for path, token, status in [("/v4/support/tickets", False, 401), ("/v4/support/tickets/9", True, 404)]:
+    for path, token, status in [("/v4/support/tickets", None, 401), ("/v4/support/tickets/9", TOKEN, 404)]:
         answer = curl(garth, path, token=token)
         assert answer.status == status and answer.headers["access-control-allow-origin"] in ("*", APP)
 
@@ -169,6 +171,23 @@ def vpc_pages(garth):
     found = get(garth, f"{subnets}?page=1&page_size=25", search)
     assert [row["label"] for row in found["data"]] == ["subnet-b"]
     assert get(garth, "/v4beta/linode/instances?page_size=500", '{"region":"us-east"}')["data"] == []
+
+    def change(method, path, body=""):
+        answer = curl(garth, path, "-X", method, *(["-H", "Content-Type: application/json", "-d", body] if body else []))
+        assert answer.status == 200, f"{method} {path}: {answer.status} {answer.body}"
+        return answer.json()
+
+    changed = change("PUT", f"/v4beta/vpcs/{one}", '{"description":"ours","label":"vpc-two"}')
+    assert (changed["label"], changed["description"]) == ("vpc-two", "ours")
+    assert get(garth, f"/v4beta/vpcs/{one}") == changed
+    b = found["data"][0]["id"]
+    assert get(garth, f"{subnets}/{b}")["label"] == "subnet-b", "the dialogs load it first"
+    assert change("PUT", f"{subnets}/{b}", '{"label":"subnet-c"}')["label"] == "subnet-c"
+    assert change("DELETE", f"{subnets}/{b}") == {} and curl(garth, f"{subnets}/{b}").status == 404
+    wrong = '{"description":"","label":"vpc-x","region":"us-east","subnets":[{"ipv4":"10.0.0.1/24","label":"a"}]}'
+    wrong = curl(garth, "/v4beta/vpcs", "-H", "Content-Type: application/json", "-d", wrong)
+    assert wrong.status == 400 and [e["field"] for e in wrong.json()["errors"]] == ["subnets[0].ipv4"], wrong.body
+    assert change("DELETE", f"/v4beta/vpcs/{one}") == {} and get(garth, "/v4beta/vpcs?page_size=500")["results"] == 0
 
 
 TESTS = [support_pages, events, questions_before_the_question, vpc_pages]

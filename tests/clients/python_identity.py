@@ -1,4 +1,4 @@
-"""linode_api4 on who its users are: tokens, users, grants, and log-in as its own client does it."""
+"""linode_api4 on who its users are and what there is for them, and log-in as its own client does it."""
 
 import html
 import json
@@ -6,22 +6,39 @@ import re
 from datetime import datetime
 
 import requests
-from linode_api4 import ApiError, LinodeClient, LinodeLoginClient, OAuthScopes, User
-from server import TOKEN
+from linode_api4 import (
+    AccountAvailability,
+    ApiError,
+    AuthorizedApp,
+    Image,
+    LinodeClient,
+    LinodeLoginClient,
+    OAuthClient,
+    OAuthScopes,
+    PersonalAccessToken,
+    Region,
+    Type,
+    User,
+)
+from python_client import refuses
+from server import OWN, PASSWORD, TOKEN
+
+
+CALLBACK = "http://localhost:4567/callback"
 
 
 class Browser:
-    """Just enough of one to log in: it keeps cookies and sends forms."""
+    """Just enough of one to log in: it keeps cookies and sends forms. What it sends is not the client's, if not said."""
 
     def __init__(self, garth):
         self.garth = garth
         self.cookies = {}
 
-    def send(self, path, form=None):
+    def send(self, path, form=None, by=OWN):
         url = path if path.startswith("http") else f"{self.garth.root}/oauth/{path}"
         cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         answer = requests.request(
-            "POST" if form else "GET", url, data=form, headers={"Cookie": cookies}, allow_redirects=False, timeout=60
+            "POST" if form else "GET", url, data=form, headers={"Cookie": cookies, **by}, allow_redirects=False, timeout=60
         )
         self.cookies |= {cookie.name: cookie.value for cookie in answer.cookies}
         return answer
@@ -32,21 +49,32 @@ class Browser:
         return self.send(path, fields)
 
 
+def allow(garth, client, secret):
+    """Somebody lets a program act for them, so that there is something to list."""
+    garth.command("user", "password", "admin", "--password-stdin", stdin=PASSWORD)
+    browser = Browser(garth)
+    page = browser.send(f"authorize?client_id={client}&response_type=code&scope=vpc:read_write&redirect_uri={CALLBACK}")
+    page = browser.send(browser.submit(page, "login", username="admin", password=PASSWORD).headers["location"])
+    code = browser.submit(page, "authorize", decision="allow").headers["location"].split("code=")[1]
+    given = browser.send("token", {"client_id": client, "client_secret": secret, "code": code})
+    assert given.status_code == 200, given.text
+
+
 def log_in(garth):
     """The log-in client of linode_api4, unchanged: code, refresh and end of a token."""
-    garth.command("user", "password", "admin", "--password-stdin", stdin="correct horse battery staple")
-    made = garth.command("client", "create", "--label", "Python", "--redirect-uri", "http://localhost:4567/callback", "--json")
+    garth.command("user", "password", "admin", "--password-stdin", stdin=PASSWORD)
+    made = garth.command("client", "create", "--label", "Python", "--redirect-uri", CALLBACK, "--json")
     made = json.loads(made)
     login = LinodeLoginClient(made["id"], made["secret"], base_url=garth.root)
     scopes = [OAuthScopes.Account.read_only, OAuthScopes.Linodes.read_write]
 
     browser = Browser(garth)
-    page = browser.send(login.generate_login_url(scopes=scopes))
-    sent_on = browser.submit(page, "login", username="admin", password="correct horse battery staple")
+    page = browser.send(login.generate_login_url(scopes=scopes), by={})
+    sent_on = browser.submit(page, "login", username="admin", password=PASSWORD)
     assert sent_on.status_code == 303, sent_on.text
     page = browser.send(sent_on.headers["location"])
     back = browser.submit(page, "authorize", decision="allow").headers["location"]
-    assert back.startswith("http://localhost:4567/callback?code="), back
+    assert back.startswith(f"{CALLBACK}?code="), back
     code = back.split("code=")[1]
 
     def works(token):
@@ -58,10 +86,14 @@ def log_in(garth):
 
     token, granted, expiry, refresh = login.finish_oauth(code)
     assert granted == scopes and works(token), granted
+    client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
+    (app,) = client.profile.apps()
+    assert (app.label, app.scopes) == ("Python", "account:read_only linodes:read_write") and app.expiry > app.created
     assert 7100 < (expiry - datetime.now()).total_seconds() <= 7200
     fresh, granted, _, next_refresh = login.refresh_oauth_token(refresh)
     assert granted == scopes and works(fresh) and not works(token)
     assert login.expire_token(fresh) and not works(fresh)
+    assert len(client.profile.apps()) == 0
     for refused in (lambda: login.refresh_oauth_token(next_refresh), lambda: login.finish_oauth(code)):
         try:
             refused()
@@ -69,31 +101,106 @@ def log_in(garth):
         except ApiError as error:
             assert error.status == 400 and error.errors, error
 
+    page = browser.send(login.generate_login_url(scopes=scopes), by={})
+    back = browser.submit(page, "authorize", decision="allow").headers["location"]
+    token = login.finish_oauth(back.split("code=")[1])[0]
+    (app,) = client.profile.apps()
+    app = client.load(AuthorizedApp, app.id)
+    assert app.label == "Python" and works(token)
+    assert app.delete() and not works(token), "taken back by the user"
+    refuses(404, "Not found", lambda: client.load(AuthorizedApp, app.id).label)
 
-def identity(garth):
-    """Tokens, users, grants and OAuth clients by linode_api4."""
+
+def tokens(garth):
     client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
-    assert client.account().active_since and client.account.settings().network_helper
-    token = client.profile.token_create(label="made", scopes="vpc:read_write")
+    token = client.profile.token_create(label="made", scopes="vpc:read_write", expiry=datetime(2099, 1, 2, 3, 4, 5))
     assert len(token.token) == 64 and [t.label for t in client.profile.tokens()] == ["first start", "made"]
+    made = LinodeClient(token.token, base_url=f"{garth.root}/v4")
+    vpc = made.vpcs.create("by-token", "us-mia")
+    refuses(401, "Your OAuth token is not authorized to use this endpoint.", made.account.users)
     token.label = "renamed"
-    assert token.save() and token.delete() and len(client.profile.tokens()) == 1
+    assert token.save()
+    seen = client.load(PersonalAccessToken, token.id)
+    assert (seen.label, seen.scopes, seen.token) == ("renamed", "vpc:read_write", token.token[:16])
+    assert seen.expiry == datetime(2099, 1, 2, 3, 4, 5)
+    assert token.delete() and [t.label for t in client.profile.tokens()] == ["first start"]
+    refuses(401, "Invalid Token", vpc.delete)
+
+
+def users(garth):
+    client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
     user = client.account.user_create("ada@example.com", "ada", restricted=True)
-    vpc = client.vpcs.create("granted", "us-mia")
+    assert (user.username, user.email, user.restricted) == ("ada", "ada@example.com", True)
+    vpc, other = client.vpcs.create("granted", "us-mia"), client.vpcs.create("other", "us-mia")
     grants = user.grants
+    assert [(g.id, g.label, g.permissions) for g in grants.vpc] == [(vpc.id, "granted", None), (other.id, "other", None)]
     grants.global_grants.add_vpcs = True
     grants.vpc[0].permissions = "read_write"
     grants.save()
     user.invalidate()
     assert user.grants.vpc[0].permissions == "read_write" and user.grants.global_grants.add_vpcs
+
+    ada = LinodeClient(garth.command("token", "create", "--user", "ada"), base_url=f"{garth.root}/v4")
+    hers = ada.profile().grants
+    assert [(g.id, g.permissions) for g in hers.vpc] == [(vpc.id, "read_write")] and hers.global_grants.add_vpcs
+    assert [v.id for v in ada.vpcs()] == [vpc.id] and ada.vpcs.create("hers", "us-mia").label == "hers"
+    refuses(403, "Unauthorized", ada.account.users)
+    assert client.profile().grants is None, "who is not restricted needs none"
+
     user.restricted = False
-    assert user.save() and not client.load(User, "ada").restricted and not hasattr(client.load(User, "ada").grants, "vpc")
-    assert user.delete() and vpc.delete() and [u.username for u in client.account.users()] == ["admin"]
+    assert user.save()
+    seen = client.load(User, "ada")
+    assert (seen.email, seen.restricted) == ("ada@example.com", False) and not hasattr(seen.grants, "vpc")
+    assert [u.username for u in client.account.users()] == ["admin", "ada"]
+    assert user.delete() and [u.username for u in client.account.users()] == ["admin"]
+
+
+def profile(garth):
+    client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
+    mine = client.profile()
+    assert (mine.username, mine.uid, mine.restricted) == ("admin", 1, False)
+    mine.email, mine.timezone, mine.email_notifications = "root@example.com", "Europe/Berlin", False
+    assert mine.save()
+    mine = client.profile()
+    assert (mine.email, mine.timezone, mine.email_notifications) == ("root@example.com", "Europe/Berlin", False)
+    assert client.profile.user_preferences_update(theme="dark", order={"vpcs": "asc"}).theme == "dark"
+    kept = client.profile.user_preferences()
+    assert (kept.theme, kept.order.vpcs) == ("dark", "asc")
+
+
+def account_and_what_there_is(garth):
+    client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
+    account = client.account()
+    assert account.active_since and "VPCs" in account.capabilities and len(account.euuid) == 35
+    settings = client.account.settings()
+    assert (settings.network_helper, settings.managed, settings.longview_subscription) == (True, False, None)
+
+    regions = {region.id: region for region in client.regions()}
+    assert "VPCs" in regions["us-mia"].capabilities
+    mia = client.load(Region, "us-mia")
+    assert (mia.label, mia.country, mia.status, mia.site_type) == ("Miami, FL", "us", "ok", "core")
+    assert [a.region for a in client.account.availabilities()] == [*regions]
+    assert client.load(AccountAvailability, "us-mia").unavailable == []
+    assert "g6-nanode-1" in [plan.id for plan in client.linode.types()]
+    nanode = client.load(Type, "g6-nanode-1")
+    assert (nanode.memory, nanode.disk, nanode.vcpus) == (1024, 25600, 1)
+    assert [i.id for i in client.images(Image.vendor == "Debian")] == [i.id for i in client.images() if i.vendor == "Debian"]
+    debian = client.load(Image, "linode/debian12")
+    assert (debian.vendor, debian.is_public, debian.status) == ("Debian", True, "available")
+
+
+def oauth_clients(garth):
+    client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
     app = client.account.oauth_client_create("App", "https://app.example/cb")
-    assert len(app.secret) == 64
+    secret = app.secret
+    assert len(secret) == 64 and (app.label, app.redirect_uri, app.public) == ("App", "https://app.example/cb", False)
     app.label = "Other"
-    assert app.save() and len(app.reset_secret()) == 64 and app.delete()
-    assert len(client.account.oauth_clients()) == 0
+    assert app.save()
+    seen = client.load(OAuthClient, app.id)
+    assert (seen.label, seen.secret, seen.status) == ("Other", "<REDACTED>", "active")
+    assert len(app.reset_secret()) == 64 and app.secret != secret
+    assert [a.id for a in client.account.oauth_clients(OAuthClient.label == "Other")] == [app.id]
+    assert app.delete() and len(client.account.oauth_clients()) == 0
 
 
-TESTS = [identity, log_in]
+TESTS = [tokens, users, profile, account_and_what_there_is, oauth_clients, log_in]
