@@ -5,7 +5,7 @@ import os
 import subprocess
 import tempfile
 
-from server import TOKEN, Desk
+from server import NOWHERE, TOKEN, Desk
 
 
 class CommandLine:
@@ -21,6 +21,7 @@ class CommandLine:
             "LINODE_CLI_API_SCHEME": "http",
             "LINODE_CLI_API_VERSION": "v4",
             "LINODE_CLI_SUPPRESS_VERSION_WARNING": "1",
+            **NOWHERE,
         }
 
     def ask(self, words, *more, fails=False):

@@ -1,11 +1,12 @@
 """@linode/api-v4, the JavaScript client: `javascript.mjs` drives it, in a Node of its own."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
 from python_identity import CALLBACK, allow
-from server import TOKEN
+from server import NOWHERE, TOKEN
 
 TESTS = [
     "VPCs",
@@ -32,5 +33,6 @@ def run(garth, folder, name):
         made = json.loads(made)
         allow(garth, made["id"], made["secret"])
     command = ["node", program, folder, garth.root, TOKEN, garth.staff("grace"), name]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    env = os.environ | NOWHERE
+    ran = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr.strip()

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import requests
-from server import OWN, TOKEN
+from server import NOWHERE, OWN, TOKEN
 
 HERE = "127.0.0.1:8080"
 HEADING = "## Point a client at Garth"
@@ -30,7 +30,7 @@ def prints_the_vpc(garth, command, **env):
     own = {"Authorization": f"Bearer {TOKEN}", **OWN}
     made = requests.post(f"{garth.root}/v4/vpcs", json={"label": "core", "region": "us-east"}, headers=own, timeout=60)
     assert made.status_code == 200, made.text
-    env = {"PATH": os.environ["PATH"], "HOME": garth.folder.name, "GARTH_TOKEN": TOKEN, **env}
+    env = {"PATH": os.environ["PATH"], "HOME": garth.folder.name, "GARTH_TOKEN": TOKEN, **NOWHERE, **env}
     ran = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
     assert ran.returncode == 0 and re.search(r"\bcore\b", ran.stdout), f"{ran.stdout} {ran.stderr}"
 

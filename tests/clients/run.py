@@ -44,11 +44,13 @@ def chosen(options):
             tests.append((javascript.client(options.node), name, test))
         tests.append((javascript.client(options.node), "README", functools.partial(readme.node, folder=options.node)))
     if options.linode_api4:
-        for test in python_client.TESTS + python_identity.TESTS + [readme.python]:
+        for test in python_client.TESTS + python_identity.TESTS:
             tests.append((python_client.client(), named(test), test))
+        tests.append((python_client.client(), "README", readme.python))
     if options.browser:
-        for test in browser.TESTS + browser_shell.TESTS + [readme.web_app]:
+        for test in browser.TESTS + browser_shell.TESTS:
             tests.append(("web app", named(test), test))
+        tests.append(("web app", "README", readme.web_app))
     return tests
 
 

@@ -17,6 +17,9 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 # The id of requests that a test sends by itself, beside the client it drives: they are not the client's.
 OWN = {"X-Request-Id": "by-the-test-itself"}
 
+# For a client's environment: what would leave for the public service over https goes nowhere instead.
+NOWHERE = {"HTTPS_PROXY": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
+
 
 class Database:
     """A fresh database on the server that `tests/postgres` started."""
