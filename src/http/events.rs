@@ -130,6 +130,8 @@ pub async fn stream(
     mut list: ListRequest,
     headers: HeaderMap,
 ) -> Result<Response> {
+    // Last-Event-ID goes first, but an `after` that is wrong is wrong beside it too.
+    list.after()?;
     if let Some(last) = headers.get("last-event-id") {
         list.after = Some((
             "Last-Event-ID",

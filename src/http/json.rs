@@ -10,6 +10,8 @@ use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 
 const DEEPEST: usize = 64;
+/// 2 to the power of 63: from here on, and below its negative, a number is no `i64`.
+const TOO_LARGE: f64 = 9_223_372_036_854_775_808.0;
 
 /// Reads a whole document; the reason for a refusal says where.
 pub fn parse(bytes: &[u8]) -> Result<Input, Reason> {
@@ -75,8 +77,13 @@ impl<'de> Visitor<'de> for Seed<'_> {
         Ok(i64::try_from(number).map_or(Input::Number(number as f64), Input::Integer))
     }
 
+    /// 193.0 is a whole number too, to JSON Schema and to languages that have only one kind.
     fn visit_f64<E>(self, number: f64) -> Result<Input, E> {
-        Ok(Input::Number(number))
+        let whole = number.fract() == 0.0 && (-TOO_LARGE..TOO_LARGE).contains(&number);
+        Ok(match whole {
+            true => Input::Integer(number as i64),
+            false => Input::Number(number),
+        })
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Input, E> {

@@ -77,7 +77,7 @@ pub struct Email(String);
 
 impl Email {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let plain = raw.len() <= 254 && !raw.chars().any(|c| c.is_whitespace() || c.is_control());
+        let plain = raw.chars().count() <= 254 && !raw.chars().any(|c| c.is_whitespace() || c.is_control());
         match raw.split_once('@') {
             Some((name, host)) if plain && !name.is_empty() && !host.is_empty() && !host.contains('@') => {
                 Ok(Self(raw.to_owned()))

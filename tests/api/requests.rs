@@ -376,3 +376,22 @@ async fn when_too_much_waits_the_next_is_told_to_come_back_and_nothing_is_lost()
         200
     );
 }
+
+#[tokio::test]
+async fn a_whole_number_may_be_written_with_a_point() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &[]).await;
+    let body = r#"{"summary": "Help", "description": "Please.", "vpc_id": 1.0}"#;
+    let call = ada.call(Method::POST, "/support/tickets");
+    let opened = call.header("content-type", "application/json").body(body).await;
+    assert_eq!(opened.json()["entity"]["id"], 1, "{opened}");
+    let listed = ada.filter("/vpcs", r#"{"id": 1e0}"#).await;
+    assert_eq!(listed.ids(), [1]);
+    for broken in ["1.5", "1e19", "-1e300"] {
+        let body = body.replace("1.0", broken);
+        let call = ada.call(Method::POST, "/support/tickets");
+        let refused = call.header("content-type", "application/json").body(body).await;
+        assert_eq!(refused.errors(), ["vpc_id wrong_type"], "{broken}");
+    }
+}

@@ -286,3 +286,16 @@ async fn a_name_that_changes_hands_brings_nothing_along() {
     );
     assert!(third.events().await.is_empty());
 }
+
+#[tokio::test]
+async fn the_length_of_an_address_is_counted_in_characters() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let ask = async |length: usize| {
+        let email = format!("{}@example.com", "\u{e9}".repeat(length - 12));
+        let body = json!({"username": format!("user-{length}"), "email": email});
+        ada.post("/account/users", body).await
+    };
+    assert_eq!(ask(254).await.status, 200);
+    assert_eq!(ask(255).await.errors(), ["email email_invalid"]);
+}
