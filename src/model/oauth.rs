@@ -1,5 +1,7 @@
 //! Programs that act for users who have let them.
 
+use std::net::Ipv6Addr;
+
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
 use sha2::{Digest, Sha256};
 
@@ -46,7 +48,7 @@ impl RedirectUri {
                 .bytes()
                 .all(|b| matches!(b, b'!'..=b'~') && b != b'#' && b != b'\\');
         match host {
-            Some(host) if plain && !host.is_empty() && host.bytes().all(of_host) => Ok(Self(raw.to_owned())),
+            Some(host) if plain && is_host(host) => Ok(Self(raw.to_owned())),
             _ => {
                 let text = "Must be an absolute http or https address without a fragment";
                 Err(vec![Reason::new(Code::RedirectUriInvalid, text)])
@@ -120,10 +122,19 @@ impl Challenge {
     }
 }
 
-/// What a host and its port are written with: no user's name, and nothing that means something in a
+/// Whether it is a host and perhaps a port: no user's name, and nothing that means something in a
 /// header that the origin is put into.
-fn of_host(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'[' | b']')
+fn is_host(raw: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
+    let (known, port) = match raw.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, port)) => (address.parse::<Ipv6Addr>().is_ok(), port),
+        None => {
+            let (name, port) = raw.split_at(raw.find(':').unwrap_or(raw.len()));
+            (!name.is_empty() && name.bytes().all(plain), port)
+        }
+    };
+    let digits = |port: &str| port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    known && (port.is_empty() || port.strip_prefix(':').is_some_and(digits))
 }
 
 #[cfg(test)]
@@ -166,6 +177,13 @@ mod tests {
             "//a/b",
             "https://a;script-src/",
             "https://a'b/",
+            "http://[",
+            "http://[x]/",
+            "http://[:::]/",
+            "http://a[::1]/",
+            "https://a:b/",
+            "https://a:70000/",
+            "https://a:+1/",
         ] {
             assert!(RedirectUri::parse(bad).is_err(), "{bad}");
         }

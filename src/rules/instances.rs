@@ -139,20 +139,13 @@ fn read_new(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<Wish>
     let plan = form.required("type", |raw| plan_named(policy, raw));
     let region = form.required("region", |raw| region_named(policy, raw));
     let label = form.optional("label", InstanceLabel::parse);
-    let group = form
-        .optional("group", |raw| Ok(raw.to_owned()))
-        .unwrap_or_default();
+    let group = form.optional("group", short_text).unwrap_or_default();
     let image = form.optional("image", |raw| image_named(policy, raw));
     let tags = read_tags(&mut form).unwrap_or_default();
     let booted = form.truth("booted");
-    let has_user_data = form
-        .within("metadata", |form| form.has("user_data"))
-        .unwrap_or(false);
-    if form.has("image")
-        && !["root_pass", "authorized_keys", "authorized_users"]
-            .iter()
-            .any(|key| form.has(key))
-    {
+    let user_data = |form: &mut Form| form.optional("user_data", |_| Ok(())).is_some();
+    let has_user_data = form.within("metadata", user_data).unwrap_or(false);
+    if !read_credentials(&mut form) && form.has("image") {
         let text = "Must provide valid root_pass, authorized_keys, or authorized_users";
         form.refuse("root_pass", Reason::new(Code::CredentialsMissing, text));
     }
@@ -189,6 +182,17 @@ fn read_new(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<Wish>
             boot,
         })
     })
+}
+
+/// Whether there is something to log in with. It is looked at no further, and not kept.
+fn read_credentials(form: &mut Form) -> bool {
+    let text = |input: &Input| matches!(input, Input::Text(_)).then_some(Ok(()));
+    form.optional("root_pass", |_| Ok(()));
+    let lists = ["authorized_keys", "authorized_users"];
+    for name in lists {
+        form.values(name, "a string", text);
+    }
+    ["root_pass"].iter().chain(&lists).any(|name| form.has(name))
 }
 
 /// The first of the usual names that no other instance has.

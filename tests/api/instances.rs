@@ -501,3 +501,38 @@ async fn a_blocker_is_named_only_to_those_who_may_see_it() {
     );
     assert!(!refused.to_string().contains("linode1"), "{refused}");
 }
+
+#[tokio::test]
+async fn what_an_instance_is_made_with_is_checked_as_what_it_is_changed_with() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let make = async |more: Value| {
+        let mut body = json!({"type": "g6-nanode-1", "region": "us-east"});
+        let fields = more.as_object().unwrap().clone();
+        body.as_object_mut().unwrap().extend(fields);
+        ada.post("/compute/instances", body).await
+    };
+    assert_eq!(
+        make(json!({"group": "a\u{0}b"})).await.errors(),
+        ["group control_characters"]
+    );
+    assert_eq!(
+        make(json!({"group": "a".repeat(256)})).await.errors(),
+        ["group too_long"]
+    );
+    let wrong = json!({
+        "metadata": {"user_data": {}},
+        "root_pass": 1,
+        "authorized_keys": "key",
+        "authorized_users": ["ada", 2],
+    });
+    assert_eq!(
+        make(wrong).await.errors(),
+        [
+            "metadata.user_data wrong_type",
+            "root_pass wrong_type",
+            "authorized_keys wrong_type",
+            "authorized_users[1] wrong_type",
+        ]
+    );
+}

@@ -106,7 +106,11 @@ async fn a_reader_that_comes_back_gets_what_it_missed() {
     let beside = ada
         .call(Method::GET, "/account/events/stream?after=9223372036854775808")
         .header("last-event-id", "0");
-    assert_eq!(beside.send().await.status(), 400, "a wrong after is wrong beside it too");
+    assert_eq!(
+        beside.send().await.status(),
+        400,
+        "a wrong after is wrong beside it too"
+    );
 }
 
 #[tokio::test]
