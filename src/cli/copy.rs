@@ -39,7 +39,7 @@ pub async fn run(place: &Place, output: Output, wish: Copy) -> anyhow::Result<()
     bar.set_style(style.expect("the template is right"));
 
     let (parts, arriving) = sync_channel(4);
-    let sending = source.read(move |tx| Ok::<_, Error>(copy::send(tx, &parts)?));
+    let sending = source.read_once(move |tx| Ok::<_, Error>(copy::send(tx, &parts)?));
     let receiving = target.write(receive(arriving, bar.clone()));
     let (sent, received) = tokio::join!(sending, receiving);
     bar.finish_and_clear();

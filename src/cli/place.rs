@@ -110,7 +110,7 @@ pub struct Opened {
 impl Opened {
     pub async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut ReadTx) -> Result<T> + Send + 'static,
+        work: impl FnMut(&mut ReadTx) -> Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
         self.store.read(work).await.map_err(in_words)
     }

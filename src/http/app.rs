@@ -169,13 +169,10 @@ impl App {
     pub async fn read<C: Asker, T: Send + 'static>(
         &self,
         caller: C,
-        work: impl FnOnce(&mut ReadTx, &C) -> Result<T> + Send + 'static,
+        work: impl Fn(&mut ReadTx, &C) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let known = caller.identity().version;
-        let confirmed = move |tx: &mut ReadTx| {
-            let caller = caller.confirm(tx)?;
-            Ok::<_, Error>((work(tx, &caller)?, caller))
-        };
+        let confirmed = move |tx: &mut ReadTx| caller.clone().look(tx, &work);
         let (made, caller) = self.store().read(confirmed).await?;
         self.remember(known, &caller);
         Ok(made)

@@ -46,23 +46,44 @@ impl Time {
 
 impl std::fmt::Display for Time {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let at = Timestamp::from_microsecond(self.0).unwrap_or(Timestamp::MAX);
-        let at = Offset::UTC.to_datetime(at);
         // Written often, so digit by digit rather than through six formatters.
+        let last = Timestamp::MAX.as_second();
+        let seconds = self.seconds().clamp(0, last) as u64;
+        let (year, month, day) = civil_day(seconds / 86_400);
+        let clock = seconds % 86_400;
         let mut text = *b"0000-00-00T00:00:00";
-        let mut put = |place: usize, width: usize, mut number: u32| {
-            for digit in text[place..place + width].iter_mut().rev() {
-                *digit = b'0' + (number % 10) as u8;
-                number /= 10;
-            }
-        };
-        put(0, 4, u32::from(at.year().unsigned_abs()));
-        let parts = [at.month(), at.day(), at.hour(), at.minute(), at.second()];
-        for (part, place) in parts.into_iter().zip([5, 8, 11, 14, 17]) {
-            put(place, 2, u32::from(part.unsigned_abs()));
+        let pairs = [
+            (year / 100, 0),
+            (year % 100, 2),
+            (month, 5),
+            (day, 8),
+            (clock / 3600, 11),
+            (clock / 60 % 60, 14),
+            (clock % 60, 17),
+        ];
+        for (number, place) in pairs {
+            text[place] += (number / 10) as u8;
+            text[place + 1] += (number % 10) as u8;
         }
         f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
+}
+
+/// Year, month and day of a day counted from the first of 1970. Years are counted from March here, so that the odd
+/// day of a leap year is the last, and in groups of 400, which are all equally long.
+fn civil_day(days: u64) -> (u64, u64, u64) {
+    let since_march_of_year_0 = days + 719_468;
+    let (group, day_of_group) = (since_march_of_year_0 / 146_097, since_march_of_year_0 % 146_097);
+    let year = (day_of_group - day_of_group / 1460 + day_of_group / 36_524 - day_of_group / 146_096) / 365;
+    let day_of_year = day_of_group - (365 * year + year / 4 - year / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
+    (group * 400 + year + u64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]
@@ -75,6 +96,19 @@ mod tests {
         assert_eq!(time.to_string(), "2024-05-31T17:43:12");
         assert_eq!(Time::parse("2024-05-31T17:43:12"), Some(time.to_second()));
         assert_eq!(Time::parse("2024-05-31T17:43:12.9Z"), Some(time));
+    }
+
+    #[test]
+    fn every_day_is_written_as_the_calendar_has_it() {
+        for day in (0..300_000)
+            .step_by(13)
+            .chain([59, 60, 789, 11_016, 11_017, 2_932_000])
+        {
+            let time = Time::from_seconds(day * 86_400 + day % 86_400);
+            let calendar = jiff::Timestamp::from_second(time.seconds()).unwrap();
+            let calendar = jiff::tz::Offset::UTC.to_datetime(calendar);
+            assert_eq!(time.to_string(), calendar.to_string());
+        }
     }
 
     #[test]

@@ -40,6 +40,19 @@ pub trait Asker: Clone + Send + Sized + 'static {
         }
     }
 
+    /// Runs work that only looks, for the asker as the transaction sees it. Whether it is still who it was is asked
+    /// together with what the work asks; what was found for somebody who is not is thrown away.
+    fn look<T>(self, tx: &mut ReadTx, work: impl Fn(&mut ReadTx, &Self) -> Result<T>) -> Result<(T, Self)> {
+        let asked = tokens::ask_version(tx);
+        let found = work(tx, &self);
+        if tokens::hear_version(tx, asked)? == self.identity().version {
+            unexpired(tx, self.identity())?;
+            return Ok((found?, self));
+        }
+        let asker = Self::admit(authenticate(tx, self.identity().hash)?, self.needed())?;
+        Ok((work(tx, &asker)?, asker))
+    }
+
     /// The same asker as the transaction sees it: tokens, users and grants may have changed since
     /// the request came in.
     fn confirm(self, tx: &mut ReadTx) -> Result<Self> {

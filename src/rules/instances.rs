@@ -96,7 +96,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
         }
     }
     power::abandon(tx, id)?;
-    store::instances::delete(tx, id)?;
+    store::instances::delete(tx, &instance)?;
     events::record_instance(tx, caller, Action::InstanceDelete, &instance, None)
 }
 

@@ -32,8 +32,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, request: &Request) 
     let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadWrite)?;
     let new = read_new(tx, caller, &vpc, request)?;
 
-    let id = store::subnets::insert(tx, vpc.id, &new)?;
-    let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
+    let subnet = store::subnets::insert(tx, vpc.id, &new)?;
     events::record_subnet(tx, caller, Action::SubnetCreate, &subnet, &vpc)?;
     Ok(subnet)
 }
@@ -66,7 +65,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, id: SubnetId, reque
     request.asks_nothing()?;
     refuse_if_used(tx, caller, std::slice::from_ref(&subnet))?;
 
-    store::subnets::delete(tx, subnet.id)?;
+    store::subnets::delete(tx, subnet.vpc, subnet.id)?;
     events::record_subnet(tx, caller, Action::SubnetDelete, &subnet, &vpc)
 }
 

@@ -178,7 +178,7 @@ pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, doing: Doing) -
     };
     ticket.updated = now;
     ticket.updated_by = Some(party.shown.clone());
-    store::tickets::update(tx, ticket)?;
+    store::tickets::update(tx, ticket, before)?;
 
     let Doing {
         step,

@@ -25,15 +25,14 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Vp
     caller.must_hold(Global::AddVpcs)?;
     let new = read_new(tx, caller, request)?;
 
-    let id = store::vpcs::insert(tx, caller.account, &new)?;
+    let mut vpc = store::vpcs::insert(tx, caller.account, &new)?;
     for subnet in &new.subnets {
-        store::subnets::insert(tx, id, subnet)?;
+        vpc.subnets.push(store::subnets::insert(tx, vpc.id, subnet)?);
     }
     if caller.is_restricted() {
-        store::grants::set(tx, caller.user(), Granted::Vpc, id.0, Permission::ReadWrite)?;
+        store::grants::set(tx, caller.user(), Granted::Vpc, vpc.id.0, Permission::ReadWrite)?;
     }
 
-    let vpc = load_for(tx, caller, id, Permission::ReadWrite)?;
     events::record_vpc(tx, caller, Action::VpcCreate, &vpc)?;
     for subnet in &vpc.subnets {
         events::record_subnet(tx, caller, Action::SubnetCreate, subnet, &vpc)?;
@@ -67,10 +66,10 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
     subnets::refuse_if_used(tx, caller, &vpc.subnets)?;
 
     for subnet in &vpc.subnets {
-        store::subnets::delete(tx, subnet.id)?;
+        store::subnets::delete(tx, id, subnet.id)?;
         events::record_subnet(tx, caller, Action::SubnetDelete, subnet, &vpc)?;
     }
-    store::vpcs::delete(tx, id)?;
+    store::vpcs::delete(tx, caller.account, &vpc)?;
     events::record_vpc(tx, caller, Action::VpcDelete, &vpc)
 }
 

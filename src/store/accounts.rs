@@ -33,6 +33,7 @@ pub fn desk_list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<DeskAccount>,
         args: Vec::new(),
         key: &["a.id"],
         order: None,
+        tallied: None,
     };
     collection.page(tx, wanted, read_desk)
 }

@@ -26,6 +26,7 @@ pub fn list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<CannedReply>, Stor
         args: Vec::new(),
         key: &["id"],
         order: None,
+        tallied: None,
     };
     collection.page(tx, wanted, read)
 }

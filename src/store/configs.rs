@@ -26,6 +26,7 @@ pub fn list(tx: &mut ReadTx, instance: InstanceId, wanted: &Wanted) -> Result<Pa
         args: args![instance].to_vec(),
         key: &["c.id"],
         order: None,
+        tallied: None,
     };
     let mut configs = collection.page(tx, wanted, read)?;
     let mut interfaces = interfaces::of_instance(tx, instance)?;

@@ -49,6 +49,7 @@ pub fn list(tx: &mut ReadTx, words: &[String], wanted: &Wanted) -> Result<Paged<
         args,
         key: &["t.id"],
         order: Some(tickets::ORDER),
+        tallied: None,
     };
     let mut found = collection.page(tx, wanted, read)?;
     add_attachments(tx, found.items.iter_mut().map(|found| &mut found.ticket))?;

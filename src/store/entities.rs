@@ -35,6 +35,7 @@ pub fn list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<Entry>, StoreError
         args: Vec::new(),
         key: &["account", "kind", "id"],
         order: None,
+        tallied: None,
     };
     collection.page(tx, wanted, read)
 }

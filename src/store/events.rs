@@ -1,8 +1,9 @@
 //! Events as rows. Only `append` makes them, inside the transaction of the change they tell of.
 
 use super::error::StoreError;
-use super::filter::{Field, Kind};
-use super::list::{Collection, Sight, Wanted};
+use super::filter::{Field, Gist, Kind};
+use super::list::{Collection, Part, Sight, Tallied, Wanted};
+use super::tallies::Tally;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, args};
 use crate::model::event::{Action, Entity, Event};
@@ -50,6 +51,9 @@ pub fn list(
     wanted: &Wanted,
 ) -> Result<Paged<Event>, StoreError> {
     let mut collection = visible_to(reader);
+    if let (Sight::Everything, None, Gist::Everything) = (reader.sight, after, wanted.filter.gist()) {
+        collection.tallied = tallied(tx, reader)?;
+    }
     if let Some(after) = after {
         collection.args.push(after.into());
         collection.condition += &format!(" AND e.id > ${}", collection.args.len());
@@ -144,7 +148,9 @@ pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Ev
         ],
     )?;
     tx.touch(account);
-    row.take()
+    let id: EventId = row.take()?;
+    tx.tally(of(account), id.0, 1);
+    Ok(id)
 }
 
 /// Who caused an event: the name it was told under, and the user.
@@ -182,14 +188,56 @@ pub fn mark_read(tx: &mut WriteTx, user: UserId, event: EventId) -> Result<(), S
 
 /// Deletes up to `most` events older than a time; how many they were.
 pub fn delete_before(tx: &mut WriteTx, before: Time, most: i64) -> Result<u64, StoreError> {
-    tx.execute(
-        "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE created < $1 ORDER BY id LIMIT $2)",
+    let deleted = tx.all(
+        // Account by account, in this order: there is an index of each account's events by their time.
+        "DELETE FROM event WHERE id IN (SELECT e.id FROM account a CROSS JOIN event e
+             WHERE e.account = a.id AND e.created < $1 LIMIT $2)
+         RETURNING account, id",
         args![before, most],
-    )
+    )?;
+    let rows = deleted.len() as u64;
+    for mut row in deleted {
+        let (account, id): (AccountId, EventId) = (row.take()?, row.take()?);
+        tx.tally(of(account), id.0, -1);
+    }
+    Ok(rows)
+}
+
+/// The tally of an account's events.
+fn of(account: AccountId) -> Tally {
+    Tally::of("event", account.0)
+}
+
+/// How an account's events are tallied: all of them, the old ones too that nobody sees any more and that have not
+/// been deleted yet. These must be the ones with the lowest ids, else there is no telling where a page begins.
+fn tallied(tx: &mut ReadTx, reader: Reader) -> Result<Option<Tallied>, StoreError> {
+    let mut old = tx.one(
+        "SELECT count(*), coalesce(max(id), 0) FROM event WHERE account = $1 AND created < $2",
+        args![reader.account, reader.since],
+    )?;
+    let (hidden, last): (i64, EventId) = (old.take()?, old.take()?);
+    if hidden > 0 {
+        let sql = "SELECT count(*) FROM event WHERE account = $1 AND id <= $2";
+        let lowest: i64 = tx.one(sql, args![reader.account, last])?.take()?;
+        if lowest != hidden {
+            return Ok(None);
+        }
+    }
+    let part = Part {
+        tally: of(reader.account),
+        condition: "1 = 1",
+        hidden,
+    };
+    Ok(Some(Tallied {
+        parts: vec![part],
+        descending: true,
+    }))
 }
 
 fn visible_to(reader: Reader) -> Collection<'static> {
-    let mut condition = "e.account = $1 AND e.created >= $3".to_owned();
+    // With the plus, so that no index by time is taken for it: nearly all events are young enough, and what
+    // is wanted is their order by id.
+    let mut condition = "e.account = $1 AND +e.created >= $3".to_owned();
     if let Sight::OnlyGrantedTo(_) = reader.sight {
         condition += " AND (e.author = u.id
             OR EXISTS (SELECT 1 FROM entity_grant g
@@ -204,6 +252,7 @@ fn visible_to(reader: Reader) -> Collection<'static> {
         args: args![reader.account, reader.user, reader.since].to_vec(),
         key: &["e.id"],
         order: Some("e.id DESC"),
+        tallied: None,
     }
 }
 

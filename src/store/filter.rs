@@ -76,7 +76,24 @@ pub struct Order {
     pub descending: bool,
 }
 
+/// What a filter comes to, for those who can do better than look at every row.
+pub enum Gist<'a> {
+    Everything,
+    /// Only what has this one value.
+    Equal(&'static Field, &'a Value),
+    Other,
+}
+
 impl Filter {
+    pub fn gist(&self) -> Gist<'_> {
+        match self {
+            Filter::All(parts) if parts.is_empty() => Gist::Everything,
+            Filter::All(parts) | Filter::Any(parts) if parts.len() == 1 => parts[0].gist(),
+            Filter::Test(field, Comparison::Equal, value) => Gist::Equal(field, value),
+            _ => Gist::Other,
+        }
+    }
+
     /// The filter as an SQL condition; its values are added to `args`.
     pub fn to_sql(&self, args: &mut Vec<Value>) -> String {
         let join = |parts: &[Filter], word: &str, none: &str, args: &mut Vec<Value>| {

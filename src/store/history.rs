@@ -41,6 +41,7 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<
         args: args![ticket].to_vec(),
         key: &["h.id"],
         order: None,
+        tallied: None,
     };
     collection.page(tx, wanted, read)
 }

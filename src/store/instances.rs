@@ -1,8 +1,9 @@
 //! Instances as rows, with their public addresses and disks.
 
 use super::error::StoreError;
-use super::filter::{Field, Kind};
-use super::list::{Collection, Sight, Wanted, among};
+use super::filter::{Field, Gist, Kind};
+use super::list::{Collection, Sight, Tallied, Wanted, among};
+use super::tallies::Tally;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{FromValue, Row, Value, args};
 use crate::model::id::{AccountId, ConfigId, DiskId, InstanceId};
@@ -38,11 +39,16 @@ pub fn list(
         args: args![account].to_vec(),
         key: &["i.id"],
         order: None,
+        tallied: match wanted.filter.gist() {
+            Gist::Everything => Some(Tallied::whole(of(account))),
+            _ => None,
+        },
     };
     if let Sight::OnlyGrantedTo(user) = sight {
-        collection.condition += " AND EXISTS (SELECT 1 FROM entity_grant g
-            WHERE g.app_user = $2 AND g.kind = 'linode' AND g.entity = i.id)";
+        collection.condition += " AND i.id IN (SELECT g.entity FROM entity_grant g
+            WHERE g.app_user = $2 AND g.kind = 'linode')";
         collection.args.push(user.into());
+        collection.tallied = None;
     }
     let mut instances = collection.page(tx, wanted, read)?;
     add_addresses(tx, &mut instances.items)?;
@@ -90,25 +96,28 @@ pub fn insert(
     host: &str,
 ) -> Result<InstanceId, StoreError> {
     let now = tx.now();
-    tx.one(
-        "INSERT INTO instance (account, label, group_name, region, plan, image, status, tags, watchdog,
+    let id: InstanceId = tx
+        .one(
+            "INSERT INTO instance (account, label, group_name, region, plan, image, status, tags, watchdog,
                  has_user_data, host, created, updated)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $11, $11) RETURNING id",
-        args![
-            account,
-            new.label.as_ref().map_or(host, InstanceLabel::as_str),
-            new.group.as_str(),
-            new.region.as_str(),
-            new.plan.as_str(),
-            new.image.as_deref(),
-            Status::Provisioning.word(),
-            new.tags.join("\n"),
-            new.has_user_data,
-            host,
-            now,
-        ],
-    )?
-    .take()
+            args![
+                account,
+                new.label.as_ref().map_or(host, InstanceLabel::as_str),
+                new.group.as_str(),
+                new.region.as_str(),
+                new.plan.as_str(),
+                new.image.as_deref(),
+                Status::Provisioning.word(),
+                new.tags.join("\n"),
+                new.has_user_data,
+                host,
+                now,
+            ],
+        )?
+        .take()?;
+    tx.tally(of(account), id.0, 1);
+    Ok(id)
 }
 
 pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
@@ -131,12 +140,19 @@ pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
 }
 
 /// Deletes an instance whose configs are gone, with its addresses and disks.
-pub fn delete(tx: &mut WriteTx, id: InstanceId) -> Result<(), StoreError> {
+pub fn delete(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
+    let id = instance.id;
     for table in ["public_address", "disk", "due_work"] {
         tx.execute(&format!("DELETE FROM {table} WHERE instance = $1"), args![id])?;
     }
     tx.execute("DELETE FROM instance WHERE id = $1", args![id])?;
+    tx.tally(of(instance.account), id.0, -1);
     Ok(())
+}
+
+/// The tally of an account's instances.
+fn of(account: AccountId) -> Tally {
+    Tally::of("instance", account.0)
 }
 
 /// Forgets a config that is deleted as the one last booted.

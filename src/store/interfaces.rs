@@ -51,18 +51,27 @@ pub fn on_subnets(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<Vec<Use>, Sto
          FROM interface f JOIN config c ON c.id = f.config JOIN instance i ON i.id = f.instance
          WHERE f.subnet IN {among} ORDER BY f.subnet, f.instance, f.config, f.place"
     );
-    let read = |mut row: Row| {
-        Ok(Use {
-            subnet: row.take()?,
-            instance: row.take()?,
-            instance_label: row.take()?,
-            config: row.take()?,
-            config_label: row.take()?,
-            interface: row.take()?,
-            active: row.take()?,
-        })
-    };
-    tx.all(&sql, &args)?.into_iter().map(read).collect()
+    tx.all(&sql, &args)?.iter_mut().map(read_use).collect()
+}
+
+/// Every interface on a VPC's subnets, in the same order.
+pub fn in_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Use>, StoreError> {
+    let sql = "SELECT f.subnet, f.instance, i.label, f.config, c.label, f.id, f.active
+         FROM interface f JOIN config c ON c.id = f.config JOIN instance i ON i.id = f.instance
+         WHERE f.vpc = $1 ORDER BY f.subnet, f.instance, f.config, f.place";
+    tx.all(sql, args![vpc])?.iter_mut().map(read_use).collect()
+}
+
+fn read_use(row: &mut Row) -> Result<Use, StoreError> {
+    Ok(Use {
+        subnet: row.take()?,
+        instance: row.take()?,
+        instance_label: row.take()?,
+        config: row.take()?,
+        config_label: row.take()?,
+        interface: row.take()?,
+        active: row.take()?,
+    })
 }
 
 pub fn insert(

@@ -2,6 +2,7 @@
 
 use super::error::StoreError;
 use super::filter::{Filter, Order};
+use super::tallies::{self, Tally};
 use super::tx::ReadTx;
 use super::value::{Row, Value};
 use crate::model::id::UserId;
@@ -34,59 +35,180 @@ pub(super) struct Collection<'a> {
     pub key: &'a [&'a str],
     /// The order if the caller wishes none; `None` is by the key.
     pub order: Option<&'a str>,
+    /// How it is tallied, if it is. Then its key is one id.
+    pub tallied: Option<Tallied>,
+}
+
+/// A collection whose rows are tallied: its own order is that of its parts, one behind the other.
+pub(super) struct Tallied {
+    pub parts: Vec<Part>,
+    /// Whether the parts are read from the newest to the oldest.
+    pub descending: bool,
+}
+
+/// Some of the rows of a collection, by their ids.
+pub(super) struct Part {
+    pub tally: Tally,
+    /// What else holds of them; an SQL condition.
+    pub condition: &'static str,
+    /// How many of them are not shown any more: those with the lowest ids.
+    pub hidden: i64,
+}
+
+impl Tallied {
+    /// A collection in the order of its ids.
+    pub fn whole(tally: Tally) -> Self {
+        let part = Part {
+            tally,
+            condition: "1 = 1",
+            hidden: 0,
+        };
+        Self {
+            parts: vec![part],
+            descending: false,
+        }
+    }
 }
 
 impl Collection<'_> {
     pub fn page<T>(
-        self,
+        mut self,
         tx: &mut ReadTx,
         wanted: &Wanted,
         read: fn(&mut Row) -> Result<T, StoreError>,
     ) -> Result<Paged<T>, StoreError> {
-        let Collection {
-            columns,
-            from,
-            condition,
-            mut args,
-            key,
-            order: own_order,
-        } = self;
-        let filter = wanted.filter.to_sql(&mut args);
-        let matching = format!("FROM {from} WHERE {condition} AND {filter}");
-        let results: i64 = tx.one(&format!("SELECT count(*) {matching}"), &args)?.take()?;
-
+        let tallied = self.tallied.take().filter(|tallied| tallied.is_up_to_date(tx));
         let page = wanted.page;
-        let mut items = Vec::new();
-        if page.offset() < results {
-            let by_key = |direction: &str| {
-                let columns: Vec<_> = key.iter().map(|column| format!("{column} {direction}")).collect();
-                columns.join(", ")
-            };
-            let order = match wanted.order {
-                Some(Order {
-                    field,
-                    descending: false,
-                }) => {
-                    format!("{} ASC NULLS FIRST, {}", field.sql, by_key("ASC"))
-                }
-                Some(Order {
-                    field,
-                    descending: true,
-                }) => {
-                    format!("{} DESC NULLS LAST, {}", field.sql, by_key("DESC"))
-                }
-                None => own_order.map_or_else(|| by_key("ASC"), str::to_owned),
-            };
-            let (limit, offset) = (args.len() + 1, args.len() + 2);
-            args.extend([Value::Int(page.size), Value::Int(page.offset())]);
-            let sql = format!("SELECT {columns} {matching} ORDER BY {order} LIMIT ${limit} OFFSET ${offset}");
-            items = tx
-                .all(&sql, &args)?
-                .iter_mut()
-                .map(read)
-                .collect::<Result<_, _>>()?;
+        let filter = wanted.filter.to_sql(&mut self.args);
+        self.condition = format!("{} AND {filter}", self.condition);
+
+        let Some(tallied) = tallied else {
+            let sql = format!("SELECT count(*) FROM {} WHERE {}", self.from, self.condition);
+            let results: i64 = tx.one(&sql, &self.args)?.take()?;
+            let items = self.walk(tx, wanted, results, read)?;
+            return Ok(Paged { items, page, results });
+        };
+        let mut counts = Vec::with_capacity(tallied.parts.len());
+        for part in &tallied.parts {
+            counts.push(tallies::count(tx, &part.tally)? - part.hidden);
         }
+        let results = counts.iter().sum();
+        let items = match tallied.direction(wanted.order, self.key) {
+            Some(descending) => self.jump(tx, &tallied.parts, &counts, descending, page, read)?,
+            None => self.walk(tx, wanted, results, read)?,
+        };
         Ok(Paged { items, page, results })
+    }
+
+    /// Reads a page by passing all items that stand before it.
+    fn walk<T>(
+        &self,
+        tx: &mut ReadTx,
+        wanted: &Wanted,
+        results: i64,
+        read: fn(&mut Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let page = wanted.page;
+        if page.offset() >= results {
+            return Ok(Vec::new());
+        }
+        let by_key = |direction: &str| {
+            let columns = self.key.iter().map(|column| format!("{column} {direction}"));
+            columns.collect::<Vec<_>>().join(", ")
+        };
+        let order = match wanted.order {
+            Some(Order {
+                field,
+                descending: false,
+            }) => format!("{} ASC NULLS FIRST, {}", field.sql, by_key("ASC")),
+            Some(Order {
+                field,
+                descending: true,
+            }) => format!("{} DESC NULLS LAST, {}", field.sql, by_key("DESC")),
+            None => self.order.map_or_else(|| by_key("ASC"), str::to_owned),
+        };
+        self.read(tx, "1 = 1", &[], &order, (page.size, page.offset()), read)
+    }
+
+    /// Reads a page from the id on at which it begins, as the tallies tell.
+    fn jump<T>(
+        &self,
+        tx: &mut ReadTx,
+        parts: &[Part],
+        counts: &[i64],
+        descending: bool,
+        page: Page,
+        read: fn(&mut Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let id = self.key[0];
+        let (direction, from_here) = match descending {
+            false => ("ASC", ">="),
+            true => ("DESC", "<="),
+        };
+        let order = format!("{id} {direction}");
+        let (mut skip, mut items) = (page.offset(), Vec::new());
+        for (part, count) in parts.iter().zip(counts) {
+            if skip >= *count {
+                skip -= count;
+                continue;
+            }
+            let most = page.size - items.len() as i64;
+            let found = if skip == 0 {
+                self.read(tx, part.condition, &[], &order, (most, 0), read)?
+            } else {
+                let start = tallies::start(tx, &part.tally, skip, descending)?;
+                let number = self.args.len() + 1;
+                let condition = format!("{} AND {id} {from_here} ${number}", part.condition);
+                let from = [Value::Int(start.id)];
+                self.read(tx, &condition, &from, &order, (most, start.pass), read)?
+            };
+            items.extend(found);
+            skip = 0;
+            if items.len() as i64 == page.size {
+                break;
+            }
+        }
+        Ok(items)
+    }
+
+    fn read<T>(
+        &self,
+        tx: &mut ReadTx,
+        condition: &str,
+        more: &[Value],
+        order: &str,
+        (most, pass): (i64, i64),
+        read: fn(&mut Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let Self { columns, from, .. } = self;
+        let mut args = self.args.clone();
+        args.extend(more.iter().cloned());
+        let (limit, offset) = (args.len() + 1, args.len() + 2);
+        args.extend([Value::Int(most), Value::Int(pass)]);
+        let sql = format!(
+            "SELECT {columns} FROM {from} WHERE {} AND {condition} ORDER BY {order} LIMIT ${limit} OFFSET ${offset}",
+            self.condition
+        );
+        tx.all(&sql, &args)?.iter_mut().map(read).collect()
+    }
+}
+
+impl Tallied {
+    /// A transaction that has itself changed what is tallied has to count.
+    fn is_up_to_date(&self, tx: &ReadTx) -> bool {
+        self.parts.iter().all(|part| tx.untold(&part.tally) == 0)
+    }
+
+    /// Whether the wanted order is that of the ids, and then which way; `None` if it is another.
+    fn direction(&self, order: Option<Order>, key: &[&str]) -> Option<bool> {
+        let descending = match order {
+            None => self.descending,
+            Some(Order { field, descending }) if self.parts.len() == 1 && field.sql == key[0] => descending,
+            Some(_) => return None,
+        };
+        // What is hidden stands where nobody comes by who begins at the other end.
+        let passable = descending || self.parts.iter().all(|part| part.hidden == 0);
+        passable.then_some(descending)
     }
 }
 

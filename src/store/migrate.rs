@@ -38,6 +38,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "identity",
         sql: include_str!("migrations/0004_identity.sql"),
     },
+    Migration {
+        number: 5,
+        name: "tallies",
+        sql: include_str!("migrations/0005_tallies.sql"),
+    },
 ];
 
 /// A table, for whoever has to do with all of them.
@@ -86,6 +91,7 @@ pub const TABLES: &[Table] = &[
     keyed("session", &["hash"]),
     keyed("password_link", &["hash"]),
     keyed("login_failure", &["username"]),
+    keyed("tally", &["collection", "owner", "span", "bucket"]),
 ];
 
 const fn counted(name: &'static str) -> Table {
@@ -108,6 +114,8 @@ const fn keyed(name: &'static str, key: &'static [&'static str]) -> Table {
 pub struct Dialect {
     /// A primary key that counts up and never reuses a number.
     pub identity: &'static str,
+    /// What is said of a table that is only ever looked into by its key.
+    pub keyed: &'static str,
     /// Text that sorts by its bytes.
     pub text: &'static str,
     /// The table `ticket_text (ticket, body)`, with whatever finds words in its `body`.
@@ -147,6 +155,7 @@ pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, now: Time) -> Result<(), St
         let script = missing
             .sql
             .replace("{identity}", dialect.identity)
+            .replace("{keyed}", dialect.keyed)
             .replace("{text}", dialect.text)
             .replace("{search_table}", dialect.search_table);
         for statement in script.split(";\n").map(str::trim).filter(|s| !s.is_empty()) {

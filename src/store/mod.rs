@@ -35,6 +35,7 @@ pub mod search;
 pub mod sessions;
 mod sqlite;
 pub mod subnets;
+mod tallies;
 mod task;
 pub mod tickets;
 pub mod tokens;
@@ -54,7 +55,7 @@ use tokio::sync::{oneshot, watch};
 pub use database::Database;
 pub use error::StoreError;
 pub use migrate::TABLES;
-pub use tx::{Chore, ReadTx, WriteTx};
+pub use tx::{Asked, Chore, ReadTx, WriteTx};
 pub use world::World;
 
 use crate::model::id::AccountId;
@@ -71,6 +72,10 @@ pub struct Store {
 
 /// What a database must do for the store.
 trait Engine: Send + Sync {
+    /// Runs work that looks on the thread that asks, if it is over in no time: true if it is.
+    fn read_at_once(&self, _: &mut dyn ReadJob) -> bool {
+        false
+    }
     fn read(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError>;
     /// If it is known that the work concerns one account above all, work for others need not wait for it.
     fn write(&self, job: Box<dyn WriteJob>, account: Option<AccountId>) -> Result<(), StoreError>;
@@ -122,8 +127,28 @@ impl Store {
         ))
     }
 
-    /// Runs work that only looks, all of it at one moment of the store.
+    /// Runs work that only looks, all of it at one moment of the store. It may be run a second time, from its
+    /// beginning, if it turns out to take long.
     pub async fn read<T, E>(
+        &self,
+        work: impl FnMut(&mut ReadTx) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let mut task = Task::new(work);
+        if self.engine.read_at_once(&mut task) {
+            return task.into_result();
+        }
+        let (answer, waiting) = oneshot::channel();
+        self.engine.read(Box::new(task.answering(answer)))?;
+        waiting.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
+    }
+
+    /// The same for work that is known to take long, or that does more than look: it runs once, on a thread of
+    /// the store's.
+    pub async fn read_once<T, E>(
         &self,
         work: impl FnOnce(&mut ReadTx) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
@@ -131,13 +156,13 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        let (answer, waiting) = oneshot::channel();
         let mut work = Some(work);
         let once = move |tx: &mut ReadTx<'_>| {
             let work = work.take().expect("a read runs once");
             work(tx)
         };
-        self.engine.read(Box::new(Task::new(once, answer)))?;
+        let (answer, waiting) = oneshot::channel();
+        self.engine.read(Box::new(Task::new(once).answering(answer)))?;
         waiting.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 
@@ -168,7 +193,8 @@ impl Store {
         E: From<StoreError> + Send + 'static,
     {
         let (answer, waiting) = oneshot::channel();
-        self.engine.write(Box::new(Task::new(work, answer)), account)?;
+        let task = Task::new(work).answering(answer);
+        self.engine.write(Box::new(task), account)?;
         waiting.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 

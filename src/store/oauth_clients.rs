@@ -26,6 +26,7 @@ pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Page
         args: args![account].to_vec(),
         key: &["number"],
         order: None,
+        tallied: None,
     };
     collection.page(tx, wanted, read)
 }

@@ -12,7 +12,7 @@ use crate::model::id::TicketId;
 pub fn add(tx: &mut WriteTx, ticket: TicketId, texts: &[&str]) -> Result<(), StoreError> {
     let words: Vec<String> = texts.iter().flat_map(|text| words(text)).collect();
     let sql = "INSERT INTO ticket_text (ticket, body) VALUES ($1, $2)";
-    tx.execute(sql, args![ticket, words.join(" ")])?;
+    tx.later(sql, args![ticket, words.join(" ")])?;
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! The embedded engine: SQLite, many readers, one writer that commits in groups.
 //!
-//! Each reader thread owns a read-only connection. The writer takes whatever waits, gives each
+//! Most reads are over in a few microseconds, less than it takes to wake another thread and be woken by it:
+//! these run where they are asked for, on a connection that is free. One that takes longer is interrupted
+//! and run again by a reader thread, of which each owns a read-only connection. The writer takes whatever waits, gives each
 //! job a savepoint of its own and commits them together, so that one flush of the disk serves
 //! many callers. Nobody is answered before that flush has returned. When it fails, the store
 //! stops for good: the system may have dropped what it could not write, and a second try would
@@ -21,6 +23,7 @@ use super::Engine;
 use super::bell::Bell;
 use super::error::StoreError;
 use super::migrate::{Dialect, migrate};
+use super::tallies::Changes;
 use super::task::{ReadJob, WriteJob};
 use super::tx::{ReadTx, Sql, WriteTx};
 use super::value::{Row, Value};
@@ -28,8 +31,9 @@ use super::world::World;
 use crate::model::id::AccountId;
 
 const FILE: &str = "garth.db";
-const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: Dialect = Dialect {
     identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
+    keyed: " WITHOUT ROWID",
     text: "TEXT",
     search_table: "CREATE VIRTUAL TABLE ticket_text \
         USING fts5 (ticket UNINDEXED, body, tokenize = 'unicode61 remove_diacritics 0')",
@@ -43,12 +47,44 @@ const LOG_PAGES: i32 = 1000;
 /// 3.51.3 mends a fault of the write-ahead log that could lose a commit.
 const OLDEST: i32 = 3_051_003;
 
+/// How many steps of SQLite's machine a statement may take on the thread that asks: about a millisecond.
+const AT_ONCE: i32 = 50_000;
+
 pub struct Sqlite {
+    /// Connections for reads that are over at once.
+    idle: (Sender<IdleReader>, Receiver<IdleReader>),
+    world: Arc<World>,
     reads: Sender<Box<dyn ReadJob>>,
     writes: Sender<Box<dyn WriteJob>>,
     stopped: Arc<AtomicBool>,
     closing: Arc<AtomicBool>,
     failed: watch::Receiver<bool>,
+}
+
+/// A connection that waits for somebody who has little to ask.
+struct IdleReader {
+    connection: Connection,
+    /// Whether it has interrupted what took too long.
+    interrupted: Arc<AtomicBool>,
+}
+
+impl IdleReader {
+    fn open(file: &Path) -> Result<Self, StoreError> {
+        let mut connection = open_reader(file)?;
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let interrupt = interrupted.clone();
+        let too_long = move || {
+            interrupt.store(true, Ordering::Relaxed);
+            true
+        };
+        connection
+            .progress_handler(AT_ONCE, Some(too_long))
+            .map_err(database)?;
+        Ok(Self {
+            connection,
+            interrupted,
+        })
+    }
 }
 
 impl Sqlite {
@@ -61,7 +97,9 @@ impl Sqlite {
 
         let (reads, waiting_reads) = bounded::<Box<dyn ReadJob>>(QUEUE);
         let readers = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+        let idle = bounded(readers);
         for number in 0..readers {
+            let _ = idle.0.send(IdleReader::open(&file)?);
             let (connection, jobs, world) = (open_reader(&file)?, waiting_reads.clone(), world.clone());
             spawn(format!("store-read-{number}"), move || {
                 read_loop(&connection, &jobs, &world);
@@ -82,7 +120,7 @@ impl Sqlite {
         let writer = Writer {
             connection: writer,
             jobs,
-            world,
+            world: world.clone(),
             bell,
             stopped: stopped.clone(),
             closing: closing.clone(),
@@ -92,6 +130,8 @@ impl Sqlite {
         };
         spawn("store-write".to_owned(), move || writer.run())?;
         Ok(Self {
+            idle,
+            world,
             reads,
             writes,
             stopped,
@@ -102,6 +142,18 @@ impl Sqlite {
 }
 
 impl Engine for Sqlite {
+    fn read_at_once(&self, job: &mut dyn ReadJob) -> bool {
+        let (idle, waiting) = &self.idle;
+        let Ok(reader) = waiting.try_recv() else {
+            return false;
+        };
+        reader.interrupted.store(false, Ordering::Relaxed);
+        let ended = look(&reader.connection, job, &self.world);
+        let over = ended.is_ok() && !reader.interrupted.load(Ordering::Relaxed);
+        let _ = idle.send(reader);
+        over
+    }
+
     fn read(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError> {
         submit(&self.reads, job)
     }
@@ -138,15 +190,21 @@ fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<(), Store
 
 fn read_loop(connection: &Connection, jobs: &Receiver<Box<dyn ReadJob>>, world: &World) {
     while let Ok(mut job) = jobs.recv() {
-        let ended = run_command(connection, "BEGIN").and_then(|()| {
-            job.run(&mut ReadTx::new(&mut &*connection, world));
-            run_command(connection, "COMMIT")
-        });
-        if ended.is_err() && !connection.is_autocommit() {
-            let _ = run_command(connection, "ROLLBACK");
-        }
+        let ended = look(connection, &mut *job, world);
         job.answer(ended);
     }
+}
+
+/// Runs a job in a transaction of its own.
+fn look(connection: &Connection, job: &mut dyn ReadJob, world: &World) -> Result<(), StoreError> {
+    let ended = run_command(connection, "BEGIN").and_then(|()| {
+        job.run(&mut ReadTx::new(&mut &*connection, world));
+        run_command(connection, "COMMIT")
+    });
+    if ended.is_err() && !connection.is_autocommit() {
+        let _ = run_command(connection, "ROLLBACK");
+    }
+    ended
 }
 
 struct Writer {
@@ -239,13 +297,16 @@ impl Writer {
         batch: &mut Vec<Box<dyn WriteJob>>,
     ) -> Result<std::collections::BTreeSet<AccountId>, StoreError> {
         let mut touched = std::collections::BTreeSet::new();
+        let mut tallied = Changes::default();
         let mut next = 0;
         while next < batch.len() {
             run_command(&self.connection, "SAVEPOINT job")?;
             let mut connection = &self.connection;
-            let mut tx = WriteTx::new(&mut connection, &self.world);
+            let mut tx = WriteTx::new(&mut connection, &self.world, Some(&tallied));
             if batch[next].run(&mut tx) {
-                touched.extend(tx.into_touched());
+                let (whose, changes) = tx.into_parts();
+                touched.extend(whose);
+                tallied.merge(changes);
             } else {
                 run_command(&self.connection, "ROLLBACK TO job")?;
             }
@@ -255,6 +316,7 @@ impl Writer {
                 batch.extend(self.jobs.try_recv().ok());
             }
         }
+        tallied.keep(&mut &self.connection)?;
         Ok(touched)
     }
 }
@@ -466,5 +528,47 @@ fn database(cause: rusqlite::Error) -> StoreError {
             StoreError::Unavailable(cause.to_string())
         }
         _ => StoreError::Database(Box::new(cause)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use crate::cli::{Settings, policy_of};
+    use crate::store::error::StoreError;
+    use crate::store::tx::ReadTx;
+    use crate::store::value::args;
+    use crate::store::world::{Chance, Clock, World};
+    use crate::store::{Store, sqlite};
+
+    fn count_to(tx: &mut ReadTx, end: i64) -> Result<i64, StoreError> {
+        let sql = "WITH RECURSIVE count (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n < $1)
+            SELECT count(*) FROM count";
+        tx.one(sql, args![end])?.take()
+    }
+
+    #[tokio::test]
+    async fn a_read_that_takes_long_is_run_again_elsewhere_and_a_short_one_is_not() {
+        let folder = std::env::temp_dir().join(format!("garth-reads-{}", std::process::id()));
+        let world = World {
+            clock: Clock::System,
+            chance: Chance::System,
+            policy: policy_of(&Settings::default()).unwrap(),
+        };
+        let store = Store::open_embedded_grouping(&folder, world, sqlite::GROUP).unwrap();
+        for (end, runs) in [(10, 1), (1_000_000, 2), (10, 1)] {
+            let counted = Arc::new(AtomicUsize::new(0));
+            let count = counted.clone();
+            let here = std::thread::current().id();
+            let read = store.read(move |tx| {
+                count.fetch_add(1, Ordering::SeqCst);
+                Ok::<_, StoreError>((count_to(tx, end)?, std::thread::current().id() == here))
+            });
+            assert_eq!(read.await.unwrap(), (end, runs == 1));
+            assert_eq!(counted.load(Ordering::SeqCst), runs);
+        }
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

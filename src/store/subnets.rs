@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::error::StoreError;
-use super::filter::{Field, Kind};
-use super::list::{Collection, Wanted};
+use super::filter::{Field, Gist, Kind};
+use super::list::{Collection, Tallied, Wanted};
+use super::tallies::{self, Tally};
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, Value, args};
 use super::{free_ranges, interfaces};
@@ -12,7 +13,7 @@ use crate::model::cidr::Cidr;
 use crate::model::id::{SubnetId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
-use crate::model::subnet::{NewSubnet, Subnet};
+use crate::model::subnet::{NewSubnet, Subnet, Use};
 
 const COLUMNS: &str = "s.id, s.vpc, s.label, s.ipv4, s.created, s.updated";
 
@@ -32,6 +33,10 @@ pub fn list(tx: &mut ReadTx, vpc: VpcId, wanted: &Wanted) -> Result<Paged<Subnet
         args: args![vpc].to_vec(),
         key: &["s.id"],
         order: None,
+        tallied: match wanted.filter.gist() {
+            Gist::Everything => Some(Tallied::whole(of(vpc))),
+            _ => None,
+        },
     };
     let mut subnets = collection.page(tx, wanted, read)?;
     add_uses(tx, &mut subnets.items)?;
@@ -40,8 +45,17 @@ pub fn list(tx: &mut ReadTx, vpc: VpcId, wanted: &Wanted) -> Result<Paged<Subnet
 
 /// All subnets of a VPC, by id.
 pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.vpc = $1 ORDER BY s.id");
-    with_uses(tx, &sql, args![vpc])
+    let sql = "SELECT s.id, s.vpc, s.label, s.ipv4, s.created, s.updated
+        FROM subnet s WHERE s.vpc = $1 ORDER BY s.id";
+    let asked = tx.ask(sql, args![vpc]);
+    let uses = interfaces::in_vpc(tx, vpc)?;
+    let mut subnets = tx
+        .hear(asked)?
+        .iter_mut()
+        .map(read)
+        .collect::<Result<Vec<_>, _>>()?;
+    give(&mut subnets, uses);
+    Ok(subnets)
 }
 
 /// The subnets of several VPCs, by id; `among` is the list of their ids in SQL.
@@ -74,11 +88,14 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// The subnets of a VPC that share addresses with a range, in the order of their addresses.
+/// The subnets of a VPC that share addresses with a range, in the order of their addresses. As they share none
+/// with each other, only the last one that begins before the range can reach into it.
 pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subnet>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM subnet s
-         WHERE s.vpc = $1 AND s.first_address <= $3 AND s.last_address >= $2 ORDER BY s.first_address"
+         WHERE s.vpc = $1 AND s.first_address <= $3 AND s.last_address >= $2 AND s.first_address >= coalesce(
+             (SELECT max(first_address) FROM subnet WHERE vpc = $1 AND first_address <= $2), 0)
+         ORDER BY s.first_address"
     );
     tx.all(&sql, args![vpc, range.first(), range.last()])?
         .iter_mut()
@@ -87,14 +104,13 @@ pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subne
 }
 
 pub fn count(tx: &mut ReadTx, vpc: VpcId) -> Result<i64, StoreError> {
-    tx.one("SELECT count(*) FROM subnet WHERE vpc = $1", args![vpc])?
-        .take()
+    tallies::count(tx, &of(vpc))
 }
 
-pub fn insert(tx: &mut WriteTx, vpc: VpcId, new: &NewSubnet) -> Result<SubnetId, StoreError> {
+pub fn insert(tx: &mut WriteTx, vpc: VpcId, new: &NewSubnet) -> Result<Subnet, StoreError> {
     let now = tx.now();
     let (first, last) = (new.ipv4.first(), new.ipv4.last());
-    let id = tx
+    let id: SubnetId = tx
         .one(
             "INSERT INTO subnet (vpc, label, ipv4, first_address, last_address, created, updated)
              VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id",
@@ -102,7 +118,16 @@ pub fn insert(tx: &mut WriteTx, vpc: VpcId, new: &NewSubnet) -> Result<SubnetId,
         )?
         .take()?;
     free_ranges::open(tx, id, new.ipv4)?;
-    Ok(id)
+    tx.tally(of(vpc), id.0, 1);
+    Ok(Subnet {
+        id,
+        vpc,
+        label: new.label.clone(),
+        ipv4: new.ipv4,
+        uses: Vec::new(),
+        created: now,
+        updated: now,
+    })
 }
 
 pub fn update(tx: &mut WriteTx, subnet: &Subnet) -> Result<(), StoreError> {
@@ -114,10 +139,17 @@ pub fn update(tx: &mut WriteTx, subnet: &Subnet) -> Result<(), StoreError> {
 }
 
 /// Deletes a subnet that nothing uses any more.
-pub fn delete(tx: &mut WriteTx, id: SubnetId) -> Result<(), StoreError> {
+pub fn delete(tx: &mut WriteTx, vpc: VpcId, id: SubnetId) -> Result<(), StoreError> {
     free_ranges::close(tx, id)?;
     tx.execute("DELETE FROM subnet WHERE id = $1", args![id])?;
+    tx.tally(of(vpc), id.0, -1);
     Ok(())
+}
+
+/// The tally of a VPC's subnets. By its name it stands behind all others: nearly every new VPC has a row here, and
+/// PostgreSQL would take two of them for a conflict with whoever has just read a neighbour.
+fn of(vpc: VpcId) -> Tally {
+    Tally::of("vpc_subnet", vpc.0)
 }
 
 fn with_uses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<Subnet>, StoreError> {
@@ -132,11 +164,23 @@ fn with_uses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<Subnet>, 
 
 fn add_uses(tx: &mut ReadTx, subnets: &mut [Subnet]) -> Result<(), StoreError> {
     let ids: Vec<SubnetId> = subnets.iter().map(|subnet| subnet.id).collect();
-    let at: HashMap<SubnetId, usize> = ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
-    for found in interfaces::on_subnets(tx, &ids)? {
-        subnets[at[&found.subnet]].uses.push(found);
-    }
+    let uses = interfaces::on_subnets(tx, &ids)?;
+    give(subnets, uses);
     Ok(())
+}
+
+/// Gives each subnet the interfaces that are on it.
+fn give(subnets: &mut [Subnet], uses: Vec<Use>) {
+    if uses.is_empty() {
+        return;
+    }
+    let mut at: HashMap<SubnetId, &mut Subnet> =
+        subnets.iter_mut().map(|subnet| (subnet.id, subnet)).collect();
+    for found in uses {
+        if let Some(subnet) = at.get_mut(&found.subnet) {
+            subnet.uses.push(found);
+        }
+    }
 }
 
 fn read(row: &mut Row) -> Result<Subnet, StoreError> {

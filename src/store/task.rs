@@ -25,16 +25,27 @@ pub trait WriteJob: Send {
 pub struct Task<F, T, E> {
     work: F,
     result: Option<Result<T, E>>,
-    waiting: oneshot::Sender<Result<T, E>>,
+    waiting: Option<oneshot::Sender<Result<T, E>>>,
 }
 
 impl<F, T, E: From<StoreError>> Task<F, T, E> {
-    pub fn new(work: F, waiting: oneshot::Sender<Result<T, E>>) -> Self {
+    pub fn new(work: F) -> Self {
         Self {
             work,
             result: None,
-            waiting,
+            waiting: None,
         }
+    }
+
+    /// Somebody waits elsewhere for the result.
+    pub fn answering(self, waiting: oneshot::Sender<Result<T, E>>) -> Self {
+        let waiting = Some(waiting);
+        Self { waiting, ..self }
+    }
+
+    /// The result of work that has run.
+    pub fn into_result(self) -> Result<T, E> {
+        self.result.expect("work that is over has a result")
     }
 
     fn finish(self, ended: Result<(), StoreError>) {
@@ -46,8 +57,10 @@ impl<F, T, E: From<StoreError>> Task<F, T, E> {
                 _ => Err(reason.into()),
             },
         };
-        // Nobody waiting is fine: a caller that hung up still had its request carried out.
-        let _ = self.waiting.send(result);
+        if let Some(waiting) = self.waiting {
+            // Nobody there any more is fine: a caller that hung up still had its request carried out.
+            let _ = waiting.send(result);
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use super::error::StoreError;
-use super::filter::{Field, Kind};
-use super::list::{Collection, Wanted, among};
+use super::filter::{Field, Gist, Kind};
+use super::list::{Collection, Part, Tallied, Wanted, among};
 use super::search;
+use super::tallies::Tally;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{FromValue, Row, Value, args};
 use crate::model::event::Entity;
@@ -50,10 +51,12 @@ pub fn list(
         args: args![account].to_vec(),
         key: &["t.id"],
         order: Some(ORDER),
+        tallied: tallied(account, wanted),
     };
     if let Some(opener) = opener {
         collection.condition += " AND t.opener = $2";
         collection.args.push(opener.into());
+        collection.tallied = None;
     }
     let mut tickets = collection.page(tx, wanted, read)?;
     add_attachments(tx, tickets.items.iter_mut())?;
@@ -73,7 +76,7 @@ pub fn find(tx: &mut ReadTx, account: AccountId, id: TicketId) -> Result<Option<
 pub fn insert(tx: &mut WriteTx, new: &NewTicket) -> Result<TicketId, StoreError> {
     let now = tx.now();
     let entity = new.entity.as_ref();
-    let id = tx
+    let id: TicketId = tx
         .one(
             "INSERT INTO ticket (account, summary, description, status, is_closed, closable, opened, opened_by,
                  opener, updated, updated_by, gravatar_id, entity_kind, entity_id, entity_label, entity_url,
@@ -99,12 +102,15 @@ pub fn insert(tx: &mut WriteTx, new: &NewTicket) -> Result<TicketId, StoreError>
             ],
         )?
         .take()?;
+    tx.tally(of(new.account, Status::New), id.0, 1);
     search::add(tx, id, &[new.summary.as_str(), new.description.as_str()])?;
     Ok(id)
 }
 
-/// Keeps what can change of a ticket.
-pub fn update(tx: &mut WriteTx, ticket: &Ticket) -> Result<(), StoreError> {
+/// Keeps what can change of a ticket that had another status before.
+pub fn update(tx: &mut WriteTx, ticket: &Ticket, before: Status) -> Result<(), StoreError> {
+    tx.tally(of(ticket.account, before), ticket.id.0, -1);
+    tx.tally(of(ticket.account, ticket.status), ticket.id.0, 1);
     tx.execute(
         "UPDATE ticket SET status = $2, is_closed = $3, closable = $4, closed = $5, updated = $6, updated_by = $7
          WHERE id = $1",
@@ -119,6 +125,37 @@ pub fn update(tx: &mut WriteTx, ticket: &Ticket) -> Result<(), StoreError> {
         ],
     )?;
     Ok(())
+}
+
+/// The tally of the tickets that stand together with those of a status.
+fn of(account: AccountId, status: Status) -> Tally {
+    match status {
+        Status::New | Status::Open => Tally::of("ticket:open", account.0),
+        Status::Closed => Tally::of("ticket:closed", account.0),
+    }
+}
+
+fn tallied(account: AccountId, wanted: &Wanted) -> Option<Tallied> {
+    let part = |status, condition| Part {
+        tally: of(account, status),
+        condition,
+        hidden: 0,
+    };
+    let (open, closed) = (
+        part(Status::Open, "t.is_closed = 0"),
+        part(Status::Closed, "t.is_closed = 1"),
+    );
+    let parts = match wanted.filter.gist() {
+        Gist::Everything => vec![open, closed],
+        Gist::Equal(field, Value::Text(word)) if field.name == "status" && word == Status::Closed.word() => {
+            vec![closed]
+        }
+        _ => return None,
+    };
+    Some(Tallied {
+        parts,
+        descending: true,
+    })
 }
 
 /// Something that tickets may be about is called otherwise from now on.

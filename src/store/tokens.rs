@@ -5,7 +5,7 @@ use super::error::StoreError;
 use super::filter::{Field, Kind};
 use super::grants;
 use super::list::{Collection, Wanted};
-use super::tx::{ReadTx, WriteTx};
+use super::tx::{Asked, ReadTx, WriteTx};
 use super::value::{FromValue, Row, Value, args};
 use crate::model::grant::{Global, Permission};
 use crate::model::id::{AccountId, TokenId, UserId};
@@ -39,7 +39,20 @@ pub struct Identity {
 
 /// Grows whenever a user, a grant or a token changes.
 pub fn identity_version(tx: &mut ReadTx) -> Result<i64, StoreError> {
-    tx.one("SELECT version FROM identity_version", args![])?.take()
+    let asked = ask_version(tx);
+    hear_version(tx, asked)
+}
+
+/// The same in two steps, for those who have something else to ask as well.
+pub fn ask_version(tx: &mut ReadTx) -> Asked {
+    tx.ask("SELECT version FROM identity_version", args![])
+}
+
+pub fn hear_version(tx: &mut ReadTx, asked: Asked) -> Result<i64, StoreError> {
+    let mut rows = tx.hear(asked)?;
+    let row = rows.first_mut();
+    row.ok_or_else(|| StoreError::Unexpected("identities have no version".to_owned()))?
+        .take()
 }
 
 /// Makes every remembered identity be read again, on every node, from this commit on.
@@ -93,6 +106,7 @@ pub fn page(tx: &mut ReadTx, user: UserId, wanted: &Wanted) -> Result<Paged<Toke
         args: args![user, tx.now()].to_vec(),
         key: &["id"],
         order: None,
+        tallied: None,
     };
     collection.page(tx, wanted, read)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 
 use super::error::StoreError;
+use super::tallies::{Changes, Tally};
 use super::value::{Row, Value};
 use super::world::World;
 use crate::model::id::AccountId;
@@ -14,6 +15,25 @@ use crate::model::time::Time;
 pub trait Sql {
     fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row>, StoreError>;
     fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError>;
+    /// Asks something whose answer is wanted later. An engine that is far away sends it together with what is
+    /// asked next, so that several questions cost one wait.
+    fn ask(&mut self, sql: &str, args: &[Value]) -> Asked {
+        Asked::Answered(self.query(sql, args))
+    }
+
+    /// The answer to what was asked.
+    fn hear(&mut self, asked: Asked) -> Result<Vec<Row>, StoreError> {
+        match asked {
+            Asked::Answered(answer) => answer,
+            Asked::Sent(_) => Err(StoreError::Unexpected("nothing was sent".to_owned())),
+        }
+    }
+
+    /// Runs a statement that nobody waits for: if it fails, so does the transaction.
+    fn later(&mut self, sql: &str, args: &[Value]) -> Result<(), StoreError> {
+        self.execute(sql, args).map(drop)
+    }
+
     /// The condition that a row of `ticket_text` has what an argument asks for.
     fn matches(&self, argument: usize) -> String;
     /// That argument, for a word that begins like this one.
@@ -38,6 +58,13 @@ pub trait Sql {
     }
 }
 
+/// A question that was asked, and perhaps answered.
+pub enum Asked {
+    Answered(Result<Vec<Row>, StoreError>),
+    /// On its way, under this number.
+    Sent(usize),
+}
+
 /// What is to be done by one node at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chore {
@@ -51,11 +78,20 @@ pub enum Chore {
 pub struct ReadTx<'a> {
     sql: &'a mut dyn Sql,
     world: &'a World,
+    tallied: Tallied<'a>,
+}
+
+/// What was said of tallies and is not kept yet: in this transaction, and by those it will be committed with.
+#[derive(Default)]
+struct Tallied<'a> {
+    here: Changes,
+    before: Option<&'a Changes>,
 }
 
 impl<'a> ReadTx<'a> {
     pub(super) fn new(sql: &'a mut dyn Sql, world: &'a World) -> Self {
-        Self { sql, world }
+        let tallied = Tallied::default();
+        Self { sql, world, tallied }
     }
 
     /// The time, to the second: what is kept and shown.
@@ -80,8 +116,22 @@ impl<'a> ReadTx<'a> {
         self.sql.query(sql, args)
     }
 
+    pub(super) fn ask(&mut self, sql: &str, args: &[Value]) -> Asked {
+        self.sql.ask(sql, args)
+    }
+
+    pub(super) fn hear(&mut self, asked: Asked) -> Result<Vec<Row>, StoreError> {
+        self.sql.hear(asked)
+    }
+
     pub(super) fn find(&mut self, sql: &str, args: &[Value]) -> Result<Option<Row>, StoreError> {
         Ok(self.all(sql, args)?.into_iter().next())
+    }
+
+    /// By how much a tally has grown since it was last kept.
+    pub(super) fn untold(&self, tally: &Tally) -> i64 {
+        let Tallied { here, before } = &self.tallied;
+        here.of(tally) + before.map_or(0, |before| before.of(tally))
     }
 
     pub(super) fn last_number(&mut self, table: &str) -> Result<i64, StoreError> {
@@ -107,11 +157,19 @@ pub struct WriteTx<'a> {
 }
 
 impl<'a> WriteTx<'a> {
-    pub(super) fn new(sql: &'a mut dyn Sql, world: &'a World) -> Self {
+    /// `before` is what others have said of tallies with whom this will be committed.
+    pub(super) fn new(sql: &'a mut dyn Sql, world: &'a World, before: Option<&'a Changes>) -> Self {
+        let mut tx = ReadTx::new(sql, world);
+        tx.tallied.before = before;
         Self {
-            tx: ReadTx::new(sql, world),
+            tx,
             touched: BTreeSet::new(),
         }
+    }
+
+    /// Says that a collection has got, or lost, the row with this id.
+    pub(super) fn tally(&mut self, tally: Tally, id: i64, by: i64) {
+        self.tx.tallied.here.add(tally, id, by);
     }
 
     /// 32 bytes nobody can guess.
@@ -132,6 +190,10 @@ impl<'a> WriteTx<'a> {
         self.tx.sql.execute(sql, args)
     }
 
+    pub(super) fn later(&mut self, sql: &str, args: &[Value]) -> Result<(), StoreError> {
+        self.tx.sql.later(sql, args)
+    }
+
     pub(super) fn set_last_number(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
         self.tx.sql.set_last_number(table, number)
     }
@@ -140,8 +202,9 @@ impl<'a> WriteTx<'a> {
         self.touched.insert(account);
     }
 
-    pub(super) fn into_touched(self) -> BTreeSet<AccountId> {
-        self.touched
+    /// What is to be done about its changes once they are kept, and what it has said of tallies.
+    pub(super) fn into_parts(self) -> (BTreeSet<AccountId>, Changes) {
+        (self.touched, self.tx.tallied.here)
     }
 }
 

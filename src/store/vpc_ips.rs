@@ -64,6 +64,7 @@ pub fn list(
         args: args![account].to_vec(),
         key: &["v.id", "s.id", "p.instance", "p.config", "p.interface", "p.place"],
         order: None,
+        tallied: None,
     };
     match only {
         Only::All => {}

@@ -1,11 +1,12 @@
 //! VPCs as rows.
 
 use super::error::StoreError;
-use super::filter::{Field, Kind};
-use super::list::{Collection, Sight, Wanted, among};
+use super::filter::{Field, Gist, Kind};
+use super::list::{Collection, Sight, Tallied, Wanted, among};
 use super::subnets;
+use super::tallies::{self, Tally};
 use super::tx::{ReadTx, WriteTx};
-use super::value::{Row, args};
+use super::value::{Row, Value, args};
 use crate::model::id::{AccountId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
@@ -13,6 +14,8 @@ use crate::model::region::RegionId;
 use crate::model::vpc::{NewVpc, Vpc};
 
 const COLUMNS: &str = "v.id, v.label, v.description, v.region, v.created, v.updated";
+const FIND: &str = "SELECT v.id, v.label, v.description, v.region, v.created, v.updated
+    FROM vpc v WHERE v.id = $1 AND v.account = $2";
 const ITS_SUBNETS: &str = "SELECT 1 FROM subnet s WHERE s.vpc = v.id";
 
 pub static FIELDS: [Field; 9] = [
@@ -40,11 +43,13 @@ pub fn list(
         args: args![account].to_vec(),
         key: &["v.id"],
         order: None,
+        tallied: tally_of(account, wanted).map(Tallied::whole),
     };
     if let Sight::OnlyGrantedTo(user) = sight {
-        collection.condition += " AND EXISTS (SELECT 1 FROM entity_grant g
-            WHERE g.app_user = $2 AND g.kind = 'vpc' AND g.entity = v.id)";
+        collection.condition += " AND v.id IN (SELECT g.entity FROM entity_grant g
+            WHERE g.app_user = $2 AND g.kind = 'vpc')";
         collection.args.push(user.into());
+        collection.tallied = None;
     }
     let mut vpcs = collection.page(tx, wanted, read)?;
     add_subnets(tx, &mut vpcs.items)?;
@@ -52,18 +57,16 @@ pub fn list(
 }
 
 pub fn find(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {
-    let Some(mut vpc) = find_alone(tx, account, id)? else {
-        return Ok(None);
-    };
-    vpc.subnets = subnets::of_vpc(tx, id)?;
-    Ok(Some(vpc))
+    let asked = tx.ask(FIND, args![id, account]);
+    let subnets = subnets::of_vpc(tx, id)?;
+    let vpc = tx.hear(asked)?.first_mut().map(read).transpose()?;
+    Ok(vpc.map(|vpc| Vpc { subnets, ..vpc }))
 }
 
 /// The VPC without its subnets, for those who only pass through it: it may have a great many, with a
 /// great many interfaces on them.
 pub fn find_alone(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM vpc v WHERE v.id = $1 AND v.account = $2");
-    tx.find(&sql, args![id, account])?.as_mut().map(read).transpose()
+    tx.find(FIND, args![id, account])?.as_mut().map(read).transpose()
 }
 
 pub fn has_label(
@@ -80,27 +83,34 @@ pub fn has_label(
 }
 
 pub fn count_in_region(tx: &mut ReadTx, account: AccountId, region: &RegionId) -> Result<i64, StoreError> {
-    let sql = "SELECT count(*) FROM vpc WHERE account = $1 AND region = $2";
-    tx.one(sql, args![account, region])?.take()
+    tallies::count(tx, &in_region(account, &region.0))
 }
 
 /// How many VPCs an account has in each region where it has any.
 pub fn counts(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(String, i64)>, StoreError> {
-    let sql = "SELECT region, count(*) FROM vpc WHERE account = $1 GROUP BY region ORDER BY region";
-    let rows = tx.all(sql, args![account])?;
-    rows.into_iter()
-        .map(|mut row| Ok((row.take()?, row.take()?)))
-        .collect()
+    tallies::counts(tx, "vpc", account.0)
 }
 
-pub fn insert(tx: &mut WriteTx, account: AccountId, new: &NewVpc) -> Result<VpcId, StoreError> {
+/// Inserts a VPC; its subnets are still to come.
+pub fn insert(tx: &mut WriteTx, account: AccountId, new: &NewVpc) -> Result<Vpc, StoreError> {
     let now = tx.now();
-    tx.one(
-        "INSERT INTO vpc (account, label, description, region, created, updated)
-         VALUES ($1, $2, $3, $4, $5, $5) RETURNING id",
-        args![account, &new.label, &new.description, &new.region, now],
-    )?
-    .take()
+    let id = tx
+        .one(
+            "INSERT INTO vpc (account, label, description, region, created, updated)
+             VALUES ($1, $2, $3, $4, $5, $5) RETURNING id",
+            args![account, &new.label, &new.description, &new.region, now],
+        )?
+        .take()?;
+    tally(tx, account, &new.region, id, 1);
+    Ok(Vpc {
+        id,
+        label: new.label.clone(),
+        description: new.description.clone(),
+        region: new.region.clone(),
+        subnets: Vec::new(),
+        created: now,
+        updated: now,
+    })
 }
 
 pub fn update(tx: &mut WriteTx, vpc: &Vpc) -> Result<(), StoreError> {
@@ -112,9 +122,28 @@ pub fn update(tx: &mut WriteTx, vpc: &Vpc) -> Result<(), StoreError> {
 }
 
 /// Deletes a VPC that has no subnets any more.
-pub fn delete(tx: &mut WriteTx, id: VpcId) -> Result<(), StoreError> {
-    tx.execute("DELETE FROM vpc WHERE id = $1", args![id])?;
+pub fn delete(tx: &mut WriteTx, account: AccountId, vpc: &Vpc) -> Result<(), StoreError> {
+    tx.execute("DELETE FROM vpc WHERE id = $1", args![vpc.id])?;
+    tally(tx, account, &vpc.region, vpc.id, -1);
     Ok(())
+}
+
+fn tally(tx: &mut WriteTx, account: AccountId, region: &RegionId, id: VpcId, by: i64) {
+    tx.tally(Tally::of("vpc", account.0), id.0, by);
+    tx.tally(in_region(account, &region.0), id.0, by);
+}
+
+fn in_region(account: AccountId, region: &str) -> Tally {
+    Tally::within("vpc", region, account.0)
+}
+
+/// The tally of what is wanted, if there is one: of all VPCs, or of those in one region.
+fn tally_of(account: AccountId, wanted: &Wanted) -> Option<Tally> {
+    match wanted.filter.gist() {
+        Gist::Everything => Some(Tally::of("vpc", account.0)),
+        Gist::Equal(field, Value::Text(region)) if field.name == "region" => Some(in_region(account, region)),
+        _ => None,
+    }
 }
 
 fn add_subnets(tx: &mut ReadTx, vpcs: &mut [Vpc]) -> Result<(), StoreError> {

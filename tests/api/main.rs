@@ -28,6 +28,7 @@ mod instances;
 mod interfaces;
 mod lists;
 mod logins;
+mod long_lists;
 mod oauth;
 mod oauth_clients;
 mod oauth_tokens;

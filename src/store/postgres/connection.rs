@@ -21,6 +21,7 @@ use super::locks;
 use super::statements::Statements;
 use crate::model::id::AccountId;
 use crate::store::error::StoreError;
+use crate::store::tx::Asked;
 use crate::store::value::{Row, Value};
 
 /// Longer than the server lets any statement run, so this ends only what the server never answers.
@@ -30,7 +31,9 @@ pub struct Connection {
     client: Client,
     statements: Statements,
     /// Sent with the next statement, in front of it, so that it costs no wait of its own.
-    before: Vec<String>,
+    before: Vec<Before>,
+    /// What was answered to statements that were sent in front of others, by their numbers.
+    answers: Vec<Option<Vec<Row>>>,
     /// Whether anything of the transaction has been sent.
     begun: bool,
     /// The accounts that have waited for this transaction since before it began.
@@ -43,6 +46,14 @@ pub struct Connection {
     warned: Arc<AtomicBool>,
     // The last to go: what is above is dropped inside of it.
     runtime: Runtime,
+}
+
+/// What is sent in front of a statement.
+enum Before {
+    /// Words that answer nothing.
+    Words(String),
+    /// A statement, and the number under which its answer is kept.
+    Statement(Statement, Vec<Value>, usize),
 }
 
 impl Connection {
@@ -63,6 +74,7 @@ impl Connection {
             client,
             statements: Statements::default(),
             before: Vec::new(),
+            answers: Vec::new(),
             begun: false,
             held: BTreeSet::new(),
             ordered: BTreeSet::new(),
@@ -98,9 +110,10 @@ impl Connection {
         let locks: Vec<_> = accounts.iter().map(lock).collect();
         self.before.clear();
         if !locks.is_empty() {
-            self.before.push(locks.join("; "));
+            self.before.push(Before::Words(locks.join("; ")));
         }
-        self.before.push(words.to_owned());
+        self.before.push(Before::Words(words.to_owned()));
+        self.answers.clear();
         self.held.clone_from(accounts);
         self.begun = false;
         self.failure = None;
@@ -139,14 +152,17 @@ impl Connection {
 
     /// Ends the transaction, with nothing kept of it.
     pub fn roll_back(&mut self) -> Result<(), Failure> {
+        self.before.clear();
         self.end("ROLLBACK")
     }
 
     /// Ends the transaction, if it has begun, and lets those begin who waited for it.
     fn end(&mut self, words: &str) -> Result<(), Failure> {
+        self.begun |= self.before.iter().any(|one| matches!(one, Before::Statement(..)));
         if !std::mem::take(&mut self.begun) {
             return Ok(());
         }
+        let before = std::mem::take(&mut self.before);
         let client = &self.client;
         let last = async {
             match self.held.is_empty() {
@@ -155,8 +171,10 @@ impl Connection {
             }
         };
         let ended = wait(&self.runtime, ANSWER, async {
-            let (ended, freed) = join(client.batch_execute(words), last).await;
-            ended.and(freed).map_err(|e| Failure::new(&e))
+            // If what goes before fails there is nothing to commit, and the server does not.
+            let (sent, (ended, freed)) =
+                join(send(client, &before), join(client.batch_execute(words), last)).await;
+            sent.and(ended.and(freed)).map_err(|e| Failure::new(&e))
         });
         self.useless |= is_lost(&ended);
         ended
@@ -176,17 +194,62 @@ impl Connection {
     pub fn wait_for_events_of(&mut self, account: AccountId) {
         if self.ordered.insert(account) && !self.held.contains(&account) {
             let key = locks::of_account(account);
-            self.before.push(format!("SELECT pg_advisory_xact_lock({key})"));
+            let words = format!("SELECT pg_advisory_xact_lock({key})");
+            self.before.push(Before::Words(words));
         }
+    }
+
+    /// Has a statement sent in front of the next one.
+    pub fn send_ahead(&mut self, sql: &str, args: &[Value]) -> Asked {
+        match self.prepared(sql) {
+            Ok(statement) => {
+                let number = self.answers.len();
+                self.answers.push(None);
+                self.before
+                    .push(Before::Statement(statement, args.to_vec(), number));
+                Asked::Sent(number)
+            }
+            Err(failure) => Asked::Answered(Err(self.failed(failure))),
+        }
+    }
+
+    /// The rows that a statement has found that was sent in front of another, or is about to be.
+    pub fn answer_to(&mut self, asked: Asked) -> Result<Vec<Row>, StoreError> {
+        let number = match asked {
+            Asked::Answered(answer) => return answer,
+            Asked::Sent(number) => number,
+        };
+        let is_due = |one: &Before| matches!(one, Before::Statement(_, _, due) if *due == number);
+        if self.before.iter().any(is_due) {
+            self.begun = true;
+            let before = std::mem::take(&mut self.before);
+            let client = &self.client;
+            let sent = wait(&self.runtime, ANSWER, async {
+                send(client, &before).await.map_err(|e| Failure::new(&e))
+            });
+            let sent = sent.map_err(|failure| self.failed(failure))?;
+            self.keep_answers(sent);
+        }
+        let answer = self.answers.get_mut(number).and_then(Option::take);
+        answer.ok_or_else(|| StoreError::Unavailable("a question was not answered".to_owned()))
+    }
+
+    fn keep_answers(&mut self, sent: Vec<(usize, Vec<Row>)>) {
+        for (number, rows) in sent {
+            self.answers[number] = Some(rows);
+        }
+    }
+
+    fn failed(&mut self, failure: Failure) -> StoreError {
+        self.useless |= failure.kind == Kind::Lost;
+        self.failure.get_or_insert_with(|| failure.clone());
+        failure.into_store_error()
     }
 
     /// Runs a statement, and in front of it whatever is to go before; its rows, and how many it changed.
     pub fn perform(&mut self, sql: &str, args: &[Value]) -> Result<(Vec<Row>, u64), StoreError> {
-        self.try_perform(sql, args).map_err(|failure| {
-            self.useless |= failure.kind == Kind::Lost;
-            self.failure.get_or_insert_with(|| failure.clone());
-            failure.into_store_error()
-        })
+        self.try_perform(sql, args)
+            .map_err(|failure| self.failed(failure))
     }
 
     fn try_perform(&mut self, sql: &str, args: &[Value]) -> Result<(Vec<Row>, u64), Failure> {
@@ -194,11 +257,14 @@ impl Connection {
         let before = std::mem::take(&mut self.before);
         self.begun = true;
         let client = &self.client;
-        wait(&self.runtime, ANSWER, async {
-            let first = try_join_all(before.iter().map(|words| client.batch_execute(words)));
-            let (first, second) = join(first, gather(client, &statement, args)).await;
-            first.and(second).map_err(|e| Failure::new(&e))
-        })
+        let (sent, answer) = wait(&self.runtime, ANSWER, async {
+            let (first, second) = join(send(client, &before), gather(client, &statement, args)).await;
+            first
+                .and_then(|sent| Ok((sent, second?)))
+                .map_err(|e| Failure::new(&e))
+        })?;
+        self.keep_answers(sent);
+        Ok(answer)
     }
 
     fn prepared(&mut self, sql: &str) -> Result<Statement, Failure> {
@@ -212,6 +278,19 @@ impl Connection {
         self.statements.keep(sql, statement.clone());
         Ok(statement)
     }
+}
+
+/// Sends what goes in front of something, all of it at once; the answers, by their numbers.
+async fn send(client: &Client, before: &[Before]) -> Result<Vec<(usize, Vec<Row>)>, tokio_postgres::Error> {
+    let one = async |one: &Before| match one {
+        Before::Words(words) => client.batch_execute(words).await.map(|()| None),
+        Before::Statement(statement, args, number) => {
+            let (rows, _) = gather(client, statement, args).await?;
+            Ok(Some((*number, rows)))
+        }
+    };
+    let sent = try_join_all(before.iter().map(one)).await?;
+    Ok(sent.into_iter().flatten().collect())
 }
 
 async fn gather(

@@ -4,7 +4,7 @@ use super::connection::Connection;
 use super::locks;
 use crate::model::id::AccountId;
 use crate::store::error::StoreError;
-use crate::store::tx::{Chore, Sql};
+use crate::store::tx::{Asked, Chore, Sql};
 use crate::store::value::{Row, Value};
 
 impl Sql for Connection {
@@ -14,6 +14,21 @@ impl Sql for Connection {
 
     fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError> {
         Ok(self.perform(sql, args)?.1)
+    }
+
+    fn ask(&mut self, sql: &str, args: &[Value]) -> Asked {
+        self.send_ahead(sql, args)
+    }
+
+    fn hear(&mut self, asked: Asked) -> Result<Vec<Row>, StoreError> {
+        self.answer_to(asked)
+    }
+
+    fn later(&mut self, sql: &str, args: &[Value]) -> Result<(), StoreError> {
+        match self.send_ahead(sql, args) {
+            Asked::Sent(_) => Ok(()),
+            Asked::Answered(answer) => answer.map(drop),
+        }
     }
 
     fn matches(&self, argument: usize) -> String {

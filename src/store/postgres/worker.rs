@@ -144,9 +144,13 @@ fn run_on(
     world: &World,
 ) -> Result<(Result<(), StoreError>, BTreeSet<AccountId>), Failure> {
     connection.begin(WRITE, accounts);
-    let mut tx = WriteTx::new(connection, world);
+    let mut tx = WriteTx::new(connection, world, None);
     let keep = job.run(&mut tx);
-    let touched = tx.into_touched();
+    let (touched, tallied) = tx.into_parts();
+    if keep {
+        // What may go wrong is remembered by the connection, as for everything else.
+        let _ = tallied.keep(connection);
+    }
     if let Some(failure) = connection.failure().cloned() {
         if failure.kind != Kind::Lost {
             connection.roll_back()?;
@@ -169,7 +173,7 @@ fn run_on(
     };
     match connection.commit(and) {
         Ok(()) => Ok((Ok(()), touched)),
-        Err(failure) if failure.kind == Kind::Contended => Err(failure),
+        Err(failure) if matches!(failure.kind, Kind::Contended | Kind::Constraint) => Err(failure),
         Err(failure) if failure.kind == Kind::Lost => {
             tracing::warn!(cause = failure.text, "it is not known whether a commit was kept");
             let text = format!("it is not known whether the change was kept: {}", failure.text);

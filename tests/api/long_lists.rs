@@ -1,0 +1,198 @@
+//! Lists long enough that their pages are found by tallies, with rows of others between them.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use serde_json::json;
+
+use crate::harness::{TestApp, User};
+
+/// Every page of a list has what it must have, in every size, and they all tell the same number.
+async fn is_paged(user: &User<'_>, path: &str, filter: &str, wanted: &[i64]) {
+    for size in [7, 100, 500] {
+        let pages = wanted.len().div_ceil(size).max(1);
+        for page in 1..=pages + 1 {
+            let reply = user
+                .filter(&format!("{path}?page={page}&page_size={size}"), filter)
+                .await;
+            let items: Vec<i64> = wanted
+                .iter()
+                .copied()
+                .skip((page - 1) * size)
+                .take(size)
+                .collect();
+            assert_eq!(
+                reply.ids(),
+                items,
+                "page {page} of {size} of {path} with {filter}"
+            );
+            assert_eq!(reply.json()["results"], json!(wanted.len()));
+        }
+    }
+}
+
+fn reversed(ids: &[i64]) -> Vec<i64> {
+    ids.iter().rev().copied().collect()
+}
+
+#[tokio::test]
+async fn vpcs_are_paged_by_id_both_ways_and_by_region() {
+    let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 1000).await;
+    let ada = app.user("ada").await;
+    let other = app.another_account().await;
+    let eve = app.user("eve").of(other).await;
+
+    let create = async |number: usize| {
+        let region = if number.is_multiple_of(3) {
+            "us-mia"
+        } else {
+            "us-east"
+        };
+        let body = json!({"label": format!("vpc-{number}"), "region": region});
+        let user = if number.is_multiple_of(4) { &eve } else { &ada };
+        let reply = user.post("/vpcs", body).await;
+        (number, region, reply.json()["id"].as_i64().unwrap())
+    };
+    let mut made = Vec::new();
+    for batch in (0..800).collect::<Vec<_>>().chunks(40) {
+        made.extend(join_all(batch.iter().map(|number| create(*number))).await);
+    }
+    let mut mine: Vec<_> = made.into_iter().filter(|(number, ..)| number % 4 != 0).collect();
+    let (gone, kept): (Vec<_>, Vec<_>) = mine.drain(..).partition(|(number, ..)| number % 5 == 1);
+    let delete = async |id: i64| assert_eq!(ada.delete(&format!("/vpcs/{id}")).await.status, 200);
+    join_all(gone.iter().map(|(.., id)| delete(*id))).await;
+
+    let ids = |wanted: &dyn Fn(&str) -> bool| -> Vec<i64> {
+        let ids: BTreeSet<i64> = kept
+            .iter()
+            .filter(|(_, region, _)| wanted(region))
+            .map(|made| made.2)
+            .collect();
+        ids.into_iter().collect()
+    };
+    let (all, miami) = (ids(&|_| true), ids(&|region| region == "us-mia"));
+    assert!(all.len() > 256 && all.last().unwrap() - all.first().unwrap() > 512);
+    is_paged(&ada, "/vpcs", "{}", &all).await;
+    is_paged(
+        &ada,
+        "/vpcs",
+        r#"{"+order_by": "id", "+order": "desc"}"#,
+        &reversed(&all),
+    )
+    .await;
+    is_paged(&ada, "/vpcs", r#"{"region": "us-mia"}"#, &miami).await;
+    let down = r#"{"region": "us-mia", "+order_by": "id", "+order": "desc"}"#;
+    is_paged(&ada, "/vpcs", down, &reversed(&miami)).await;
+    is_paged(&ada, "/vpcs", r#"{"region": null}"#, &[]).await;
+    assert_eq!(eve.get("/vpcs").await.json()["results"], json!(200));
+
+    let quotas = ada.get("/account/quotas").await.json();
+    assert_eq!(
+        quotas["vpcs_per_region"]["used"],
+        json!({"us-east": all.len() - miami.len(), "us-mia": miami.len()})
+    );
+}
+
+#[tokio::test]
+async fn subnets_of_a_wide_vpc_are_paged_and_counted() {
+    let app = TestApp::with(|policy, _| policy.quota.subnets_per_vpc = 600).await;
+    let ada = app.user("ada").await;
+    let (wide, narrow) = (
+        ada.creates_vpc("wide", &[]).await,
+        ada.creates_vpc("narrow", &[]).await,
+    );
+    let path = format!("/vpcs/{wide}/subnets");
+    let mut ids = Vec::new();
+    for number in 0..600 {
+        let range = format!("10.{}.{}.0/24", number / 256, number % 256);
+        let body = json!({"label": format!("subnet-{number}"), "ipv4": range});
+        ids.push(ada.post(&path, body).await.json()["id"].as_i64().unwrap());
+        if number % 2 == 0 {
+            let body = json!({"label": format!("subnet-{number}"), "ipv4": range});
+            ada.post(&format!("/vpcs/{narrow}/subnets"), body).await;
+        }
+    }
+    let more = json!({"label": "one-more", "ipv4": "10.200.0.0/24"});
+    assert_eq!(
+        ada.post(&path, more).await.status,
+        400,
+        "the quota counts all of them"
+    );
+    is_paged(&ada, &path, "{}", &ids).await;
+    is_paged(
+        &ada,
+        &path,
+        r#"{"+order_by": "id", "+order": "desc"}"#,
+        &reversed(&ids),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn tickets_are_paged_open_ones_first_however_they_were_closed_and_opened_again() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let sam = app.user("sam").staff().await;
+    let mut ids: Vec<i64> = Vec::new();
+    for number in 0..320 {
+        ids.push(ada.opens_ticket(&format!("Ticket {number}")).await);
+    }
+    let closed: BTreeSet<i64> = ids.iter().copied().filter(|id| id % 3 == 0).collect();
+    let opened_again: BTreeSet<i64> = closed.iter().copied().filter(|id| id % 2 == 0).collect();
+    for id in &closed {
+        sam.post(&format!("/desk/tickets/{id}/close"), json!({})).await;
+    }
+    for id in &opened_again {
+        sam.post(&format!("/desk/tickets/{id}/reopen"), json!({})).await;
+    }
+    let closed: Vec<i64> = closed.difference(&opened_again).copied().collect();
+    let open: Vec<i64> = ids.iter().copied().filter(|id| !closed.contains(id)).collect();
+
+    let all = [reversed(&open), reversed(&closed)].concat();
+    is_paged(&ada, "/support/tickets", "{}", &all).await;
+    is_paged(
+        &ada,
+        "/support/tickets",
+        r#"{"status": "closed"}"#,
+        &reversed(&closed),
+    )
+    .await;
+    is_paged(&ada, "/support/tickets", r#"{"+order_by": "id"}"#, &ids).await;
+}
+
+#[tokio::test]
+async fn events_are_paged_newest_first_also_when_the_oldest_are_kept_no_longer() {
+    let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 1000).await;
+    let ada = app.user("ada").await;
+    for number in 0..90 {
+        ada.creates_vpc(&format!("old-{number}"), &[]).await;
+    }
+    app.advance(60 * 24 * 3600);
+    for number in 0..300 {
+        ada.creates_vpc(&format!("new-{number}"), &[]).await;
+    }
+    let all: Vec<i64> = events(&ada).await;
+    is_paged(&ada, "/account/events", "{}", &all).await;
+
+    app.advance(40 * 24 * 3600);
+    let young: Vec<i64> = all[..300].to_vec();
+    is_paged(&ada, "/account/events", "{}", &young).await;
+    let up = r#"{"+order_by": "id", "+order": "asc"}"#;
+    is_paged(&ada, "/account/events", up, &reversed(&young)).await;
+}
+
+/// The ids of all events, by asking for those after each page.
+async fn events(user: &User<'_>) -> Vec<i64> {
+    let mut ids = Vec::new();
+    loop {
+        let after = ids.last().copied().unwrap_or(0);
+        let reply = user
+            .get(&format!("/account/events?after={after}&page_size=500"))
+            .await;
+        if reply.ids().is_empty() {
+            ids.reverse();
+            return ids;
+        }
+        ids.extend(reply.ids());
+    }
+}
