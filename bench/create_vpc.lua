@@ -11,15 +11,18 @@ not_200 = 0
 local regions = {}
 local headers = {}
 local made = 0
-local body = '{"label":"bench-%d-%d","region":"%s","subnets":[{"label":"first","ipv4":"10.0.0.0/24"}]}'
+local body = '{"label":"bench%s-%d-%d","region":"%s","subnets":[{"label":"first","ipv4":"10.0.0.0/24"}]}'
 
--- The arguments after `--` are the regions, and tokens as token=….
+local from = ""
+
+-- The arguments after `--` are the regions, tokens as token=…, and from=… where others create too.
 function init(args)
   for _, argument in ipairs(args) do
     local token = argument:match("^token=(.*)")
+    from = argument:match("^from=(.*)") or from
     if token then
       table.insert(headers, { ["Authorization"] = "Bearer " .. token, ["Content-Type"] = "application/json" })
-    else
+    elseif not argument:match("^from=") then
       table.insert(regions, argument)
     end
   end
@@ -29,7 +32,7 @@ function request()
   made = made + 1
   local accounts = math.max(#headers, 1)
   local region = regions[math.floor(made / accounts) % #regions + 1]
-  return wrk.format("POST", nil, headers[made % accounts + 1], string.format(body, number, made, region))
+  return wrk.format("POST", nil, headers[made % accounts + 1], string.format(body, from, number, made, region))
 end
 
 function response(status)

@@ -5,9 +5,10 @@ import shutil
 import subprocess
 import sys
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from machine import TOKEN, Trouble
+from machine import TOKEN, Trouble, own_environment
 
 HERE = Path(__file__).resolve().parent
 
@@ -30,12 +31,13 @@ def make_sure_of_wrk():
     raise Trouble("apt-get could not install wrk; its messages are above")
 
 
-def put(server, path, clients, seconds, script="result.lua", arguments=(), database=None):
+def put(server, path, clients, seconds, script="result.lua", arguments=(), database=None, headers=()):
     """Keeps a server busy for a while; every answer must be a 200."""
     command = ["wrk", "--threads", "1", "--connections", str(clients), "--duration", f"{seconds}s"]
     # A slow disk is for the figures to show; it is no error.
     command += ["--timeout", "30s", "--script", script]
     command += ["--header", f"Authorization: Bearer {TOKEN}", "--header", "Content-Type: application/json"]
+    command += [word for header in headers for word in ("--header", header)]
     command += [server.url + path, "--", *arguments]
     retries_before = server.metric("garth_store_retries_total") if database else 0
     database_before = database.cpu_seconds() if database else 0
@@ -56,6 +58,44 @@ def put(server, path, clients, seconds, script="result.lua", arguments=(), datab
         return Sample(throughput, cpu * each, requests)
     retries = server.metric("garth_store_retries_total") - retries_before
     return Sample(throughput, cpu * each, requests, database_cpu * each, retries / requests)
+
+
+def put_on_all(servers, path, clients, seconds, database, ways):
+    """Keeps several nodes of one database busy at once, each with its share of the clients; `ways` are the nodes' own."""
+    database_before = database.cpu_seconds()
+    with ThreadPoolExecutor() as pool:
+        shares = [clients // len(servers) + (number < clients % len(servers)) for number in range(len(servers))]
+        runs = [
+            pool.submit(put, server, path, share, seconds, **own) for server, share, own in zip(servers, shares, ways)
+        ]
+        samples = [run.result() for run in runs]
+    requests = sum(sample.requests for sample in samples)
+    cpu = sum(sample.cpu_micros * sample.requests for sample in samples)
+    database_micros = (database.cpu_seconds() - database_before) * 1e6
+    throughput = sum(sample.throughput for sample in samples)
+    return Sample(throughput, cpu / requests, requests, database_micros / requests)
+
+
+def write_rows(program, folder, seconds):
+    """Writes what a create writes straight into SQLite."""
+    before = os.times()
+    command = [program, "raw", "--data", folder, "--seconds", str(seconds)]
+    env = {**own_environment(), "GARTH_BOOTSTRAP_TOKEN": TOKEN}
+    writer = subprocess.run(command, capture_output=True, text=True, env=env)
+    after = os.times()
+    result = read_result("writing rows", writer)
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    requests = result["requests"]
+    return Sample(requests / (result["micros"] / 1e6), cpu * 1e6 / requests, requests)
+
+
+def flood(program, server, path, rate, seconds, before, connections):
+    """Asks at a steady pace, answered or not; what came back."""
+    command = [program, "flood", "--to", server.url.removeprefix("http://"), "--path", path, "--rate", str(rate)]
+    command += ["--seconds", str(seconds), "--before", str(before), "--connections", str(connections)]
+    env = {**own_environment(), "GARTH_BOOTSTRAP_TOKEN": TOKEN}
+    ended = subprocess.run(command, capture_output=True, text=True, env=env, timeout=seconds + before + 60)
+    return read_result("the flood", ended)
 
 
 def write_files(folder, ways, seconds):

@@ -2,7 +2,9 @@
 
 import json
 import os
+import platform
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -46,12 +48,53 @@ def copy(programs, folder):
     )
 
 
-def describe():
-    """What a reader of the figures has to know of where they come from."""
-    command = ["git", "describe", "--always", "--dirty"]
-    commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    load = os.getloadavg()[0]
-    return f"Garth {commit or 'outside git'}, {os.cpu_count()} cores, load {load:.2f} before the run\n"
+def describe(folder):
+    """What a reader of the figures has to know of where they come from, and nothing that tells whose machine it is."""
+    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    memory = int(re.search(r"MemTotal:\s+(\d+) kB", Path("/proc/meminfo").read_text())[1]) / 1024**2
+    command = ["stat", "-f", "-c", "%T", folder]
+    disk = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    return {
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "commit": commit(),
+        "cores": os.cpu_count(),
+        "processor": model[1] if model else platform.machine(),
+        "memory": f"{memory:.0f} GiB",
+        "kernel": f"Linux {platform.release()}",
+        "disk": disk,
+        # These two are not the same from one benchmark to the next.
+        "flush": round(flush_millis(folder), 2),
+        "load": round(os.getloadavg()[0], 2),
+    }
+
+
+def commit():
+    """What is measured; the reports of this run do not make it another."""
+    git = lambda *words: subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results")
+    return (git("describe", "--always") or "outside git") + (", changed" if changed else "")
+
+
+def flush_millis(folder):
+    """What the disk takes for the least durable write: the median of some."""
+    file = os.open(folder / "flush", os.O_WRONLY | os.O_CREAT)
+    times = []
+    for number in range(100):
+        begun = time.monotonic()
+        os.pwrite(file, bytes(4096), number * 4096)
+        os.fdatasync(file)
+        times.append(time.monotonic() - begun)
+    os.close(file)
+    (folder / "flush").unlink()
+    return sorted(times)[50] * 1000
+
+
+def allow_many_connections(least):
+    """Lets this process and its servers have as many as may be."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    if most != resource.RLIM_INFINITY and most < least:
+        raise Trouble(f"a process may have {most} files open, and {least} are needed: raise `ulimit -Hn`")
 
 
 def refuse_memory_disk(folder):
@@ -64,7 +107,8 @@ def refuse_memory_disk(folder):
 def run_to_end(command, what):
     """Runs a program that prepares something, showing how far it is."""
     print(f"{what} …", flush=True)
-    if subprocess.run(command, env={**os.environ, "GARTH_BOOTSTRAP_TOKEN": TOKEN}).returncode != 0:
+    env = {**own_environment(), "GARTH_BOOTSTRAP_TOKEN": TOKEN}
+    if subprocess.run(command, env=env, stdout=subprocess.DEVNULL).returncode != 0:
         raise Trouble(f"{what} failed; its messages are above")
 
 
@@ -92,6 +136,7 @@ class Server:
 
     def __init__(self, command, log):
         self.log = Path(log)
+        self.begun = time.monotonic()
         env = {**own_environment(), "GARTH_BOOTSTRAP_TOKEN": TOKEN}
         with open(self.log, "wb") as out:
             ways = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
@@ -128,14 +173,26 @@ class Server:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
 
+    def private_mib(self):
+        """The memory that is its own and holds something of its own: what would be free without it."""
+        rollup = Path(f"/proc/{self.process.pid}/smaps_rollup").read_text()
+        return int(re.search(r"Private_Dirty:\s+(\d+) kB", rollup)[1]) / 1024
+
     def metric(self, name):
         """A count among its metrics; one that it has not begun to count is zero."""
         place = re.search(r"metrics are at (\S+/metrics)", self.log.read_text(errors="replace"))
         lines = self._request(urllib.request.Request(place[1])).decode().splitlines()
         return sum(float(line.split()[-1]) for line in lines if re.match(rf"{name}\b", line))
 
-    def get(self, path):
-        return self._request(urllib.request.Request(self.url + path))
+    def get(self, path, patience=10):
+        return self._request(urllib.request.Request(self.url + path), patience)
+
+    def page(self, path, filter=None):
+        """A page of a list as JSON."""
+        request = urllib.request.Request(self.url + path)
+        if filter:
+            request.add_header("X-Filter", filter)
+        return json.loads(self._request(request))
 
     def post(self, path, value):
         body = json.dumps(value).encode()
@@ -146,11 +203,11 @@ class Server:
         program, pid = self.process.args[0], self.process.pid
         return Trouble(f"{program} (process {pid}) {what}. It said:\n{said[-2000:]}")
 
-    def _request(self, request):
+    def _request(self, request, patience=10):
         request.add_header("Authorization", f"Bearer {TOKEN}")
         request.add_header("Content-Type", "application/json")
         try:
-            with urllib.request.urlopen(request, timeout=10) as response:
+            with urllib.request.urlopen(request, timeout=patience) as response:
                 return response.read()
         except urllib.error.HTTPError as answer:
             raise self.trouble(f"answered {answer.code}: {answer.read()[:500]!r}") from None
@@ -165,5 +222,5 @@ class Server:
                 return found[1]
             if self.process.poll() is not None:
                 raise self.trouble("could not start")
-            time.sleep(0.01)
+            time.sleep(0.001)
         raise self.trouble(f"did not listen within {START_SECONDS} seconds")

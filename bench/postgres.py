@@ -29,20 +29,21 @@ Statement = namedtuple("Statement", "sql arguments simple line")
 
 
 class Postgres:
-    """A server with an empty folder of its own. Leaving its `with` ends it, by its process id."""
+    """A server with a folder of its own, empty or from an earlier one. Leaving its `with` ends it, by its process id."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, again=False):
         self.programs = find_programs()
         # It refuses to run as root; Debian's package brings a user for it.
         self._user = []
         if os.geteuid() == 0:
             self._user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"]
         self.port = free_port()
-        folder.mkdir()
-        self._make_reachable(folder)
         self.folder = folder / "data"
-        initdb = ["initdb", "--pgdata", self.folder, "--auth=trust", f"--username={USER}"]
-        self._run([*self._user, *self._program(initdb), "--locale=C", "--encoding=UTF8"])
+        if not again:
+            folder.mkdir()
+            self._make_reachable(folder)
+            initdb = ["initdb", "--pgdata", self.folder, "--auth=trust", f"--username={USER}"]
+            self._run([*self._user, *self._program(initdb), "--locale=C", "--encoding=UTF8"])
         settings = {
             "listen_addresses": "127.0.0.1",
             "unix_socket_directories": "",
@@ -145,7 +146,9 @@ class Postgres:
 
     def _run(self, command, name="postgres", env=None):
         where = {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": USER, "PGDATABASE": name}
-        run = subprocess.run(command, env={**os.environ, **where, **(env or {})}, capture_output=True, text=True, cwd="/")
+        run = subprocess.run(
+            command, env={**os.environ, **where, **(env or {})}, capture_output=True, text=True, cwd="/"
+        )
         if run.returncode != 0:
             raise Trouble(f"{' '.join(map(str, command))} failed:\n{run.stdout}{run.stderr}")
         return run.stdout

@@ -7,6 +7,7 @@ from statistics import median
 BASELINE, AGAIN, GARTH = "baseline", "baseline again", "Garth"
 SERVERS = (BASELINE, AGAIN, GARTH)
 MOST_NOISE = 1.5
+EMBEDDED, SHARED = "SQLite", "PostgreSQL"
 
 # What is `compared` has a ratio, and a verdict if there is a goal for it.
 Column = namedtuple("Column", "name unit field compared", defaults=[True])
@@ -17,6 +18,9 @@ COLUMNS = (
 DATABASE_CPU = Column("PostgreSQL CPU", "PostgreSQL CPU us", "database_micros")
 RETRIES = Column("retries", "retries/request", "retries", False)
 
+# A line of the report. What is not there is None.
+Row = namedtuple("Row", "engine what figure unit spread ratio goal noise verdict")
+
 
 class Verdict(enum.Enum):
     MET = "met"
@@ -26,68 +30,100 @@ class Verdict(enum.Enum):
 
 class Goal(namedtuple("Goal", "sign ratio")):
     def __str__(self):
-        return f"{self.sign} {self.ratio:.2f}x"
+        return f"{self.sign} {self.ratio:.2f}x" if self.ratio < 10 else f"{self.sign} {self.ratio:.0f}x"
 
     def holds(self, ratio):
         return ratio >= self.ratio if self.sign == ">=" else ratio <= self.ratio
 
 
 class Table:
-    """The samples of one workload, one of each server in every round."""
+    """The samples of one workload, one of each server in every round.
 
-    def __init__(self, title, goals, columns=COLUMNS):
+    There may be several contenders beside Garth's plain name: pages of one list, or numbers of clients.
+    """
+
+    def __init__(self, engine, title, goals, columns=COLUMNS, contenders=(GARTH,), label=None):
+        self.engine = engine
         self.title = title
         self.goals = goals
         self.columns = columns
-        self.samples = {server: [] for server in SERVERS}
+        self.contenders = tuple(contenders)
+        # What tells it from the other tables of its benchmark, if Garth is the only contender.
+        self.label = label
+        self.samples = {server: [] for server in self.servers}
+
+    @property
+    def servers(self):
+        return (BASELINE, AGAIN, *self.contenders)
 
     def add(self, server, sample):
         self.samples[server].append(sample)
 
     def show(self):
-        """Prints the figures; the verdict on each goal."""
-        print(f"{self.title}\n")
-        print(" " * 18 + "".join(f"{column.unit:>19}{'spread':>8}" for column in self.columns))
-        for server in SERVERS:
+        """Prints the figures; the lines of the report."""
+        wide = max(16, *(len(server) for server in self.servers)) + 2
+        print(f"{self.title} ({self.engine})\n")
+        print(" " * (wide + 2) + "".join(f"{column.unit:>19}{'spread':>8}" for column in self.columns))
+        for server in self.servers:
             figures = [self._of(server, column) for column in self.columns]
-            print(f"  {server:<16}" + "".join(f"{written(median(of)):>19}{spread(of):>8.2f}" for of in figures))
-        print(f"\n  {'Garth / baseline':<16}{'ratio':>10}{'goal':>12}{'noise':>8}")
-        verdicts = [self._judge(column) for column in self.columns if column.compared]
+            print(f"  {server:<{wide}}" + "".join(f"{written(median(of)):>19}{spread(of):>8.2f}" for of in figures))
+        print(f"\n  {'over the baseline':<{wide + 14}}{'ratio':>12}{'goal':>14}{'noise':>8}")
+        compared = [column for column in self.columns if column.compared]
+        rows = [self._judge(contender, column) for contender in self.contenders for column in compared]
+        for row in rows:
+            goal, verdict = row.goal or "none", row.verdict or ""
+            print(f"  {row.what:<{wide + 14}}{row.ratio:>11.2f}x{goal:>14}{row.noise:>8.2f}  {verdict}")
         print(flush=True)
-        return [verdict for verdict in verdicts if verdict]
+        return rows
 
-    def _judge(self, column):
+    def _judge(self, contender, column):
+        own = self._of(contender, column)
         baseline = self._of(BASELINE, column) + self._of(AGAIN, column)
         # Judged as it is printed, so that nobody reads "3.00x >= 3.00x missed".
-        ratio = round(median(self._of(GARTH, column)) / median(baseline), 2)
-        against_itself = [a / b for a, b in zip(self._of(BASELINE, column), self._of(AGAIN, column))]
+        ratio = round(median(own) / median(baseline), 2) if median(baseline) else float("inf")
+        against_itself = [a / b if b else 1.0 for a, b in zip(self._of(BASELINE, column), self._of(AGAIN, column))]
         noise, goal = spread(against_itself), self.goals.get(column.name)
-        if not goal:
-            print(f"  {column.name:<16}{ratio:>9.2f}x{'none':>12}{noise:>8.2f}")
-            return None
-        if noise > MOST_NOISE:
+        verdict = None
+        if goal and noise > MOST_NOISE:
             verdict = Verdict.TOO_NOISY
-        else:
+        elif goal:
             verdict = Verdict.MET if goal.holds(ratio) else Verdict.MISSED
-        print(f"  {column.name:<16}{ratio:>9.2f}x{str(goal):>12}{noise:>8.2f}  {verdict.value}")
-        return verdict
+        label = self.label if contender == GARTH else contender
+        what = f"{label}: {column.name}" if label else column.name
+        return Row(
+            self.engine, what, median(own), column.unit, spread(own), ratio,
+            goal and str(goal), noise, verdict and verdict.value,
+        )  # fmt: skip
 
     def _of(self, server, column):
         return [getattr(sample, column.field) for sample in self.samples[server]]
 
 
-class Growth:
-    """A figure of Garth alone, early and late in a run."""
+class Figures:
+    """Figures of Garth alone, some of them held against another of Garth's."""
 
-    def __init__(self, what, early, late, goal):
-        self.what, self.early, self.late, self.goal = what, early, late, goal
+    def __init__(self, engine, title):
+        self.engine, self.title = engine, title
+        self.rows = []
+
+    def add(self, what, figures, unit, beside=None, goal=None):
+        """A figure measured as often as there are figures; `beside` is what it is to be compared with."""
+        figures = figures if isinstance(figures, list) else [figures]
+        figure = median(figures)
+        ratio = round(figure / beside, 2) if beside else None
+        verdict = (Verdict.MET if goal.holds(ratio) else Verdict.MISSED).value if goal else None
+        width = spread(figures) if len(figures) > 1 else None
+        self.rows.append(Row(self.engine, what, figure, unit, width, ratio, goal and str(goal), None, verdict))
 
     def show(self):
-        ratio = round(self.late / self.early, 2)
-        verdict = Verdict.MET if self.goal.holds(ratio) else Verdict.MISSED
-        figures = f"{self.early:,.1f}, at the end {self.late:,.1f}"
-        print(f"  {self.what}: {figures}; {ratio:.2f}x, goal {self.goal}  {verdict.value}\n")
-        return [verdict]
+        print(f"{self.title} ({self.engine})\n")
+        for row in self.rows:
+            around = f", spread {row.spread:.2f}" if row.spread else ""
+            judged = f"; {row.ratio:.2f}x" if row.ratio is not None else ""
+            judged += f", goal {row.goal}  {row.verdict}" if row.goal else ""
+            print(f"  {row.what}: {written(row.figure)} {row.unit}{around}{judged}")
+        print(flush=True)
+        return self.rows
 
 
 def written(figure):

@@ -58,3 +58,4 @@ pub use desk::{DeskTicketView, HistoryView};
 pub use docs::openapi_json;
 pub use proxies::Network;
 pub use replies::ReplyView;
+pub use vpcs::VpcView;

@@ -29,7 +29,7 @@ pub struct VpcView<'a> {
 }
 
 impl<'a> VpcView<'a> {
-    fn new(vpc: &'a Vpc, names: WireNames) -> Self {
+    pub fn new(vpc: &'a Vpc, names: WireNames) -> Self {
         Self {
             id: vpc.id.0,
             label: vpc.label.as_str(),

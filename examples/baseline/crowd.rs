@@ -1,0 +1,68 @@
+//! A subnet with as many addresses taken as one likes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use garth::model::id::InstanceId;
+use garth::model::input::Input;
+use garth::model::token::TokenText;
+use garth::rules::{self, Error};
+use garth::store::WriteTx;
+use garth::store::world::Clock;
+
+use crate::furnishing::{asking, caller, object, open, text, token, why, world};
+
+/// Makes a store with a VPC, a subnet of ten million addresses, an instance, and configs of it that
+/// have taken so many of the addresses
+#[derive(Args)]
+pub struct Crowd {
+    /// Folder of the store
+    #[arg(long)]
+    data: PathBuf,
+    /// How many addresses are taken
+    #[arg(long)]
+    taken: usize,
+    /// The first account's token
+    #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN", value_parser = token)]
+    token: TokenText,
+}
+
+impl Crowd {
+    const AT_ONCE: usize = 2000;
+
+    pub async fn run(self) -> anyhow::Result<()> {
+        let store = open(&self.data, world(Clock::System)?, &self.token).await?;
+        let hash = self.token.hash();
+        let furnish = move |tx: &mut WriteTx| {
+            let caller = caller(tx, hash)?;
+            let subnet = object([("label", text("wide")), ("ipv4", text("10.0.0.0/8"))]);
+            let vpc = [
+                ("label", text("core")),
+                ("region", text("us-ord")),
+                ("subnets", Input::List(vec![subnet])),
+            ];
+            rules::vpcs::create(tx, &caller, &asking(object(vpc)))?;
+            let instance = [("type", text("g6-nanode-1")), ("region", text("us-ord"))];
+            rules::instances::create(tx, &caller, &asking(object(instance)))?;
+            Ok::<_, Error>(())
+        };
+        store.write(furnish).await.map_err(why("furnishing"))?;
+        for done in (0..self.taken).step_by(Self::AT_ONCE) {
+            let some = Self::AT_ONCE.min(self.taken - done);
+            let take = move |tx: &mut WriteTx| {
+                let caller = caller(tx, hash)?;
+                for number in done..done + some {
+                    let interface = object([("purpose", text("vpc")), ("subnet_id", Input::Integer(1))]);
+                    let label = text(&format!("taken-{number}"));
+                    let config = object([("label", label), ("interfaces", Input::List(vec![interface]))]);
+                    rules::configs::create(tx, &caller, InstanceId(1), &asking(config))?;
+                }
+                Ok::<_, Error>(())
+            };
+            store.write(take).await.map_err(why("taking addresses"))?;
+            eprint!("\r{} of {} addresses taken", done + some, self.taken);
+        }
+        eprintln!();
+        Ok(())
+    }
+}

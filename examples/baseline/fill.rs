@@ -1,0 +1,152 @@
+//! Stores with as many rows as one likes, made by Garth's own rules: what a page of them says is what Garth would say.
+//!
+//! Many creates share a transaction, which is all that makes it faster than asking a server.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use garth::model::id::VpcId;
+use garth::model::input::Input;
+use garth::model::region::Region;
+use garth::model::time::Time;
+use garth::model::token::TokenText;
+use garth::rules::caller::Caller;
+use garth::rules::{self, Error};
+use garth::store::world::Clock;
+use garth::store::{Database, Store, WriteTx};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::furnishing::{asking, caller, make_first_account, object, text, token, why, world};
+
+/// Makes a store with so many rows of one kind, and of the events that tell of them
+#[derive(Args)]
+pub struct Fill {
+    what: What,
+    #[arg(long)]
+    rows: usize,
+    /// Folder of the store
+    #[arg(long, required_unless_present = "database")]
+    data: Option<PathBuf>,
+    /// A database instead
+    #[arg(long, conflicts_with = "data")]
+    database: Option<String>,
+    /// The first account's token
+    #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN", value_parser = token)]
+    token: TokenText,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// VPCs in all regions by turns; every tenth has a subnet
+    Vpcs,
+    /// The subnets of one VPC
+    Subnets,
+    /// Tickets; every second is closed
+    Tickets,
+}
+
+impl Fill {
+    const AT_ONCE: usize = 1000;
+    /// All stores tell of the same times, so that two of them differ in nothing else.
+    const BEGINNING: &'static str = "2026-01-01T00:00:00";
+
+    pub async fn run(self) -> anyhow::Result<()> {
+        let beginning = Time::parse(Self::BEGINNING).expect("it is a time");
+        let world = world(Clock::fixed(beginning))?;
+        let store = match (&self.data, &self.database) {
+            (_, Some(url)) => Store::open_shared(&Database::at(url), world)?,
+            (Some(folder), None) => Store::open_embedded(folder, world)?,
+            (None, None) => anyhow::bail!("a store has a folder or a database"),
+        };
+        make_first_account(&store, &self.token).await?;
+        let (what, hash) = (self.what, self.token.hash());
+        let prepare = move |tx: &mut WriteTx| {
+            let caller = caller(tx, hash)?;
+            what.prepare(tx, &caller)
+        };
+        store.write(prepare).await.map_err(why("preparing"))?;
+
+        let bar = ProgressBar::new(self.rows as u64);
+        bar.set_style(ProgressStyle::with_template(
+            "{wide_bar} {human_pos} of {human_len} {msg} {eta}",
+        )?);
+        bar.set_message(format!("{what:?}").to_lowercase());
+        for done in (0..self.rows).step_by(Self::AT_ONCE) {
+            let some = Self::AT_ONCE.min(self.rows - done);
+            let make = move |tx: &mut WriteTx| {
+                let caller = caller(tx, hash)?;
+                (done..done + some).try_for_each(|number| what.make(tx, &caller, number))
+            };
+            store.write(make).await.map_err(why("making rows"))?;
+            // Ten rows a second: what was made in the last minutes is a small part of all.
+            store.world().clock.advance(some as i64 / 10);
+            bar.inc(some as u64);
+        }
+        bar.finish();
+        store.close().await?;
+        Ok(())
+    }
+}
+
+impl What {
+    fn prepare(self, tx: &mut WriteTx, caller: &Caller) -> Result<(), Error> {
+        if self == What::Subnets {
+            let vpc = object([("label", text("wide")), ("region", text("us-ord"))]);
+            rules::vpcs::create(tx, caller, &asking(vpc))?;
+        }
+        Ok(())
+    }
+
+    fn make(self, tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
+        match self {
+            What::Vpcs => make_vpc(tx, caller, number),
+            What::Subnets => make_subnet(tx, caller, number),
+            What::Tickets => make_ticket(tx, caller, number),
+        }
+    }
+}
+
+fn make_vpc(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
+    let regions: Vec<_> = tx
+        .policy()
+        .regions
+        .iter()
+        .filter(|region| region.can(Region::VPCS))
+        .collect();
+    let region = text(&regions[number % regions.len()].id);
+    let subnets = match number % 10 {
+        0 => vec![object([("label", text("first")), ("ipv4", text("10.0.0.0/24"))])],
+        _ => Vec::new(),
+    };
+    let vpc = object([
+        ("label", text(&format!("vpc-{number}"))),
+        ("region", region),
+        ("subnets", Input::List(subnets)),
+    ]);
+    rules::vpcs::create(tx, caller, &asking(vpc)).map(drop)
+}
+
+fn make_subnet(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
+    // A /29 has eight addresses, and 10.0.0.0/8 two million of them.
+    let address = std::net::Ipv4Addr::from((10 << 24) + number as u32 * 8);
+    let subnet = object([
+        ("label", text(&format!("subnet-{number}"))),
+        ("ipv4", text(&format!("{address}/29"))),
+    ]);
+    rules::subnets::create(tx, caller, VpcId(1), &asking(subnet)).map(drop)
+}
+
+fn make_ticket(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
+    let ticket = object([
+        ("summary", text(&format!("Question {number}"))),
+        (
+            "description",
+            text(&format!("What is the answer to question {number}?")),
+        ),
+    ]);
+    let ticket = rules::tickets::create(tx, caller, &asking(ticket))?;
+    match number % 2 {
+        0 => Ok(()),
+        _ => rules::tickets::close(tx, caller, ticket.id, &asking(object([]))),
+    }
+}

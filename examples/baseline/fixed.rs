@@ -1,0 +1,42 @@
+//! The connection stack alone: one path, the same bytes every time.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+use axum::serve::ListenerExt;
+use clap::Args;
+
+use crate::furnishing::listen;
+
+/// Answers one path with fixed bytes
+#[derive(Args)]
+pub struct Fixed {
+    #[arg(long)]
+    listen: SocketAddr,
+    /// The path it answers
+    #[arg(long)]
+    path: String,
+    /// File with the bytes it answers with
+    #[arg(long)]
+    body: PathBuf,
+}
+
+impl Fixed {
+    pub async fn run(self) -> anyhow::Result<()> {
+        let body = std::fs::read(&self.body).with_context(|| format!("reading {}", self.body.display()))?;
+        let body = Bytes::from(body);
+        let answer = move || std::future::ready(([(CONTENT_TYPE, "application/json")], body.clone()));
+        let router = Router::new().route(&self.path, get(answer));
+
+        let listener = listen(self.listen).await?.tap_io(|stream| {
+            let _ = stream.set_nodelay(true);
+        });
+        axum::serve(listener, router).await?;
+        Ok(())
+    }
+}

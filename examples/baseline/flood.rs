@@ -1,0 +1,176 @@
+//! Requests at a steady pace, whether or not earlier ones have been answered.
+//!
+//! wrk waits for an answer before it asks again, so it never asks for more than is answered. Here each request has a
+//! moment at which it is due; a free connection sends it then, and its time runs from that moment, even if it
+//! had to wait for a connection.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep_until};
+
+/// Sends requests at a steady pace for a while
+#[derive(Args)]
+pub struct Flood {
+    /// Host and port
+    #[arg(long)]
+    to: String,
+    #[arg(long)]
+    path: String,
+    #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN")]
+    token: String,
+    /// Requests a second
+    #[arg(long)]
+    rate: f64,
+    /// How long it is measured
+    #[arg(long)]
+    seconds: f64,
+    /// How long it goes on before that, for queues to fill
+    #[arg(long)]
+    before: f64,
+    #[arg(long)]
+    connections: usize,
+}
+
+#[derive(Default)]
+struct Seen {
+    good: Vec<u64>,
+    refused: Vec<u64>,
+    other: u64,
+    broken: u64,
+}
+
+struct Plan {
+    begun: Instant,
+    rate: f64,
+    counted_from: Instant,
+    end: Instant,
+    next: AtomicU64,
+    seen: Mutex<Seen>,
+}
+
+impl Flood {
+    pub async fn run(self) -> anyhow::Result<()> {
+        let request = format!(
+            "GET {} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+            self.path, self.to, self.token
+        );
+        let mut streams = Vec::with_capacity(self.connections);
+        for _ in 0..self.connections {
+            streams.push(connect(&self.to).await.context("connecting")?);
+        }
+        let begun = Instant::now();
+        let counted_from = begun + Duration::from_secs_f64(self.before);
+        let plan = Arc::new(Plan {
+            begun,
+            rate: self.rate,
+            counted_from,
+            end: counted_from + Duration::from_secs_f64(self.seconds),
+            next: AtomicU64::new(0),
+            seen: Mutex::default(),
+        });
+        let request = Arc::new(request.into_bytes());
+        for stream in streams {
+            tokio::spawn(keep_asking(
+                stream,
+                self.to.clone(),
+                request.clone(),
+                plan.clone(),
+            ));
+        }
+        sleep_until(plan.end).await;
+        // Whatever is answered later was not answered in time to be counted.
+        let mut seen = plan.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let Seen {
+            good,
+            refused,
+            other,
+            broken,
+        } = &mut *seen;
+        println!(
+            "RESULT good={} refused={} other={other} broken={broken} {} {}",
+            good.len(),
+            refused.len(),
+            told("good", good),
+            told("refused", refused)
+        );
+        std::process::exit(0);
+    }
+}
+
+async fn connect(to: &str) -> std::io::Result<TcpStream> {
+    let stream = TcpStream::connect(to).await?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+async fn keep_asking(mut stream: TcpStream, to: String, request: Arc<Vec<u8>>, plan: Arc<Plan>) {
+    let mut buffer = Vec::new();
+    loop {
+        let number = plan.next.fetch_add(1, Ordering::Relaxed);
+        let due = plan.begun + Duration::from_secs_f64(number as f64 / plan.rate);
+        sleep_until(due).await;
+        let answered = ask(&mut stream, &request, &mut buffer).await;
+        let now = Instant::now();
+        if now >= plan.counted_from && now < plan.end {
+            let took = (now - due).as_micros() as u64;
+            let mut seen = plan.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            match answered {
+                Ok(200) => seen.good.push(took),
+                Ok(429 | 503) => seen.refused.push(took),
+                Ok(_) => seen.other += 1,
+                Err(_) => seen.broken += 1,
+            }
+        }
+        if answered.is_err() {
+            match connect(&to).await {
+                Ok(again) => stream = again,
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Asks once; the status of the answer, whose body is read and thrown away.
+async fn ask(stream: &mut TcpStream, request: &[u8], buffer: &mut Vec<u8>) -> std::io::Result<u16> {
+    stream.write_all(request).await?;
+    buffer.clear();
+    let malformed = || std::io::Error::from(std::io::ErrorKind::InvalidData);
+    let head = loop {
+        if stream.read_buf(buffer).await? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        if let Some(at) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
+            break at + 4;
+        }
+    };
+    let text = std::str::from_utf8(&buffer[..head]).map_err(|_| malformed())?;
+    let status = text
+        .get(9..12)
+        .and_then(|digits| digits.parse().ok())
+        .ok_or_else(malformed)?;
+    let length = text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length")
+            .then(|| value.trim().parse::<usize>().ok())?
+    });
+    let whole = head + length.ok_or_else(malformed)?;
+    while buffer.len() < whole {
+        if stream.read_buf(buffer).await? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    Ok(status)
+}
+
+/// How long half of them took, and 99 of 100.
+fn told(name: &str, times: &mut [u64]) -> String {
+    times.sort_unstable();
+    let within = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or_default();
+    format!("{name}_median={} {name}_late={}", within(50), within(99))
+}

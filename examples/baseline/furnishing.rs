@@ -1,0 +1,80 @@
+//! What the others share: stores with a first account, requests made by hand, and where one listens.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use garth::cli::{Settings, policy_of};
+use garth::model::input::Input;
+use garth::model::token::{TokenHash, TokenText};
+use garth::rules::caller::{Asker, Caller, authenticate};
+use garth::rules::request::Request;
+use garth::rules::{self, Error};
+use garth::store::world::{Chance, Clock};
+use garth::store::{ReadTx, Store, World};
+use tokio::net::TcpListener;
+
+/// The world of a server, with quotas that nothing here reaches.
+pub fn world(clock: Clock) -> anyhow::Result<World> {
+    let mut settings = Settings::default();
+    settings.quota.vpcs_per_region = Some(100_000_000);
+    settings.quota.subnets_per_vpc = Some(100_000_000);
+    Ok(World {
+        clock,
+        chance: Chance::System,
+        policy: policy_of(&settings)?,
+    })
+}
+
+/// Opens an embedded store, with its first account.
+pub async fn open(folder: &Path, world: World, token: &TokenText) -> anyhow::Result<Store> {
+    let store = Store::open_embedded(folder, world)?;
+    make_first_account(&store, token).await?;
+    Ok(store)
+}
+
+pub async fn make_first_account(store: &Store, token: &TokenText) -> anyhow::Result<()> {
+    let token = token.clone();
+    let made = store
+        .write(move |tx| rules::accounts::bootstrap(tx, Some(&token)))
+        .await;
+    made.map(drop).map_err(why("making the first account"))
+}
+
+pub fn caller(tx: &mut ReadTx, hash: TokenHash) -> Result<Caller, Error> {
+    Caller::admit(authenticate(tx, hash)?, None)
+}
+
+pub fn why(what: &'static str) -> impl Fn(Error) -> anyhow::Error {
+    move |cause| anyhow::anyhow!("{what}: {cause:?}")
+}
+
+pub fn asking(object: Input) -> Request {
+    Request {
+        expected: None,
+        body: Ok(object),
+    }
+}
+
+pub fn object<const N: usize>(entries: [(&str, Input); N]) -> Input {
+    Input::Object(
+        entries
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect(),
+    )
+}
+
+pub fn text(text: &str) -> Input {
+    Input::Text(text.to_owned())
+}
+
+/// Listens, and says where: the runner asks for any free port.
+pub async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(address).await?;
+    println!("listening on http://{}", listener.local_addr()?);
+    Ok(listener)
+}
+
+pub fn token(raw: &str) -> Result<TokenText, String> {
+    TokenText::parse(raw).ok_or_else(|| "must be 64 lower-case hexadecimal characters".to_owned())
+}

@@ -1,0 +1,137 @@
+//! One path through Garth, run so many times on one thread, for Callgrind to count.
+//!
+//! Everything but the path is the same however often it is run, so the difference of two counts is the path's alone.
+
+use std::hint::black_box;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use garth::http::{VpcView, WireNames};
+use garth::model::id::VpcId;
+use garth::model::input::Input;
+use garth::model::time::Time;
+use garth::model::token::TokenText;
+use garth::rules::caller::{Asker, Caller};
+use garth::rules::lists::ListRequest;
+use garth::rules::{self, Error};
+use garth::store::world::Clock;
+use garth::store::{ReadTx, WriteTx};
+
+use crate::furnishing::{asking, caller, object, open, text, token, why, world};
+use crate::rows::written;
+
+/// Runs one path so many times
+#[derive(Args)]
+pub struct Instructions {
+    path: Path,
+    #[arg(long)]
+    times: usize,
+    /// Folder of the store; `furnish` makes it
+    #[arg(long)]
+    data: PathBuf,
+    #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN")]
+    token: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Path {
+    /// Makes the store that the others look at
+    Furnish,
+    /// Reads a token, and looks up whose it is
+    Token,
+    /// Makes sure that what is known of a token is still so
+    TokenAgain,
+    /// Views a VPC with three subnets
+    View,
+    /// Lists a hundred VPCs with a subnet each
+    List,
+    /// Creates a VPC with a subnet
+    Create,
+    /// Writes a VPC with three subnets as JSON
+    JsonOne,
+    /// Writes a page of a hundred VPCs as JSON
+    JsonPage,
+}
+
+impl Instructions {
+    pub async fn run(self) -> anyhow::Result<()> {
+        let first = token(&self.token).map_err(anyhow::Error::msg)?;
+        // A clock that stands still writes the same digits every time.
+        let clock = Clock::fixed(Time::parse("2026-01-01T00:00:00").expect("it is a time"));
+        let store = open(&self.data, world(clock)?, &first).await?;
+        let (path, times, raw, hash) = (self.path, self.times, self.token, first.hash());
+        match path {
+            Path::Furnish => {
+                let make = move |tx: &mut WriteTx| {
+                    let caller = caller(tx, hash)?;
+                    furnish(tx, &caller)
+                };
+                store.write(make).await.map_err(why("furnishing"))?;
+                store.close().await?;
+            }
+            Path::Create => {
+                let make = move |tx: &mut WriteTx| {
+                    let caller = caller(tx, hash)?;
+                    (0..times).try_for_each(|number| create(tx, &caller, &format!("new-{number:06}"), 1))
+                };
+                store.write(make).await.map_err(why("creating"))?;
+            }
+            _ => {
+                let look = move |tx: &mut ReadTx| {
+                    let caller = caller(tx, hash)?;
+                    look(tx, path, times, &raw, &caller)
+                };
+                store.read(look).await.map_err(why("looking"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn furnish(tx: &mut WriteTx, caller: &Caller) -> Result<(), Error> {
+    create(tx, caller, "core", 3)?;
+    (1..100).try_for_each(|number| create(tx, caller, &format!("vpc-{number:06}"), 1))
+}
+
+// Callgrind counts within this function and `look`, so they have to be functions of their own.
+#[inline(never)]
+fn create(tx: &mut WriteTx, caller: &Caller, label: &str, subnets: usize) -> Result<(), Error> {
+    let subnet = |number| {
+        let range = format!("10.0.{number}.0/24");
+        object([
+            ("label", text(&format!("subnet-{number}"))),
+            ("ipv4", text(&range)),
+        ])
+    };
+    let vpc = object([
+        ("label", text(label)),
+        ("region", text("us-ord")),
+        ("subnets", Input::List((0..subnets).map(subnet).collect())),
+    ]);
+    black_box(rules::vpcs::create(tx, caller, &asking(vpc))?);
+    Ok(())
+}
+
+#[inline(never)]
+fn look(tx: &mut ReadTx, path: Path, times: usize, raw: &str, caller: &Caller) -> Result<(), Error> {
+    let vpc = rules::vpcs::view(tx, caller, VpcId(1))?;
+    let page = rules::vpcs::list(tx, caller, &ListRequest::default())?;
+    for _ in 0..times {
+        match path {
+            Path::Token => {
+                let token = TokenText::parse(black_box(raw)).expect("it was one before");
+                black_box(crate::furnishing::caller(tx, token.hash())?);
+            }
+            Path::TokenAgain => drop(black_box(caller.clone().confirm(tx)?)),
+            Path::View => drop(black_box(rules::vpcs::view(tx, caller, black_box(VpcId(1)))?)),
+            Path::List => drop(black_box(rules::vpcs::list(tx, caller, &ListRequest::default())?)),
+            Path::JsonOne => {
+                let view = VpcView::new(black_box(&vpc), WireNames::Both);
+                drop(black_box(serde_json::to_vec(&view)));
+            }
+            Path::JsonPage => drop(black_box(written(black_box(&page)))),
+            Path::Furnish | Path::Create => {}
+        }
+    }
+    Ok(())
+}

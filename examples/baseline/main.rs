@@ -1,0 +1,57 @@
+//! What the benchmarks hold Garth against, and what else they need in Rust; `bench/run` starts it.
+//!
+//! One program, so that it is linked once. `fixed` and `rows` are servers with nothing but the connection stack,
+//! and the connection stack with JSON. `ungrouped` is Garth itself with a store that commits each write alone, and
+//! `raw` is no server at all: it writes what a create writes, by itself. `fill` and `crowd` make stores full of
+//! rows and end. `flood` asks more than can be answered. `instructions` runs one path so many times, for Callgrind.
+
+mod crowd;
+mod fill;
+mod fixed;
+mod flood;
+mod furnishing;
+mod instructions;
+mod raw;
+mod rows;
+mod ungrouped;
+
+use clap::Parser;
+
+/// What Garth is held against; servers run until they are ended.
+#[derive(Parser)]
+enum Baseline {
+    Fixed(fixed::Fixed),
+    Rows(rows::Rows),
+    Ungrouped(ungrouped::Ungrouped),
+    Raw(raw::Raw),
+    Crowd(crowd::Crowd),
+    Fill(fill::Fill),
+    Flood(flood::Flood),
+    Instructions(instructions::Instructions),
+}
+
+fn main() -> anyhow::Result<()> {
+    // As with `garth serve --log warn`.
+    tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::WARN)
+        .with_writer(std::io::stderr)
+        .init();
+    let command = Baseline::parse();
+    // What is counted must not move between threads.
+    let mut runtime = match command {
+        Baseline::Instructions(_) => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    };
+    runtime.enable_all().build()?.block_on(async {
+        match command {
+            Baseline::Fixed(fixed) => fixed.run().await,
+            Baseline::Rows(rows) => rows.run().await,
+            Baseline::Ungrouped(ungrouped) => ungrouped.run().await,
+            Baseline::Raw(raw) => raw.run().await,
+            Baseline::Crowd(crowd) => crowd.run().await,
+            Baseline::Fill(fill) => fill.run().await,
+            Baseline::Flood(flood) => flood.run().await,
+            Baseline::Instructions(instructions) => instructions.run().await,
+        }
+    })
+}

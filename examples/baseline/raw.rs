@@ -1,0 +1,158 @@
+//! The rows that creating a VPC with one subnet leaves behind, written straight into SQLite, 32 creates to a
+//! transaction: no request, no token, no rule, nothing read.
+//!
+//! The runner compares the tables of this store with those of Garth's: if a create comes to write other rows, it
+//! says so instead of comparing what is not alike.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use garth::model::region::Region;
+use garth::model::token::TokenText;
+use garth::store::world::Clock;
+use rusqlite::{Connection, params};
+
+use crate::furnishing::{open, token, world};
+
+/// Writes the rows of VPCs with one subnet for a while, 32 to a transaction
+#[derive(Args)]
+pub struct Raw {
+    /// Folder of the store
+    #[arg(long)]
+    data: PathBuf,
+    #[arg(long)]
+    seconds: f64,
+    #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN", value_parser = token)]
+    token: TokenText,
+}
+
+const BATCH: usize = 32;
+
+/// How many rows are added to each stretch of each tally.
+type Tallies = BTreeMap<(String, i64, i64, i64), i64>;
+
+impl Raw {
+    pub async fn run(self) -> anyhow::Result<()> {
+        let world = world(Clock::System)?;
+        let regions: Vec<_> = world
+            .policy
+            .regions
+            .iter()
+            .filter(|region| region.can(Region::VPCS))
+            .collect();
+        let regions: Vec<_> = regions.into_iter().map(|region| region.id.clone()).collect();
+        // Garth makes the tables and the account; the rest goes past it.
+        open(&self.data, world, &self.token).await?.close().await?;
+        let mut connection = Connection::open(self.data.join("garth.db"))?;
+        connection.pragma_update(None, "synchronous", "full")?;
+        connection.pragma_update(None, "foreign_keys", "on")?;
+        connection.set_prepared_statement_cache_capacity(64);
+
+        let begun = Instant::now();
+        let mut made = 0;
+        while begun.elapsed() < Duration::from_secs_f64(self.seconds) {
+            write_batch(&mut connection, &regions, made)?;
+            made += BATCH;
+        }
+        let micros = begun.elapsed().as_micros();
+        println!("RESULT requests={made} micros={micros} not_200=0 broken=0");
+        Ok(())
+    }
+}
+
+fn write_batch(connection: &mut Connection, regions: &[String], made: usize) -> rusqlite::Result<()> {
+    let all = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let mut tallies = Tallies::new();
+    for number in made..made + BATCH {
+        write_vpc(&all, &regions[number % regions.len()], number, &mut tallies)?;
+    }
+    let mut add = all.prepare_cached(
+        "INSERT INTO tally (collection, owner, span, bucket, items) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (collection, owner, span, bucket) DO UPDATE SET items = tally.items + excluded.items",
+    )?;
+    for ((collection, owner, span, bucket), items) in tallies {
+        add.execute(params![collection, owner, span, bucket, items])?;
+    }
+    drop(add);
+    all.commit()
+}
+
+fn write_vpc(all: &Connection, region: &str, number: usize, tallies: &mut Tallies) -> rusqlite::Result<()> {
+    let now = jiff::Timestamp::now().as_second() * 1_000_000;
+    let label = format!("bench-1-{number}");
+    let vpc: i64 = all
+        .prepare_cached(
+            "INSERT INTO vpc (account, label, description, region, created, updated)
+             VALUES (1, ?1, '', ?2, ?3, ?3) RETURNING id",
+        )?
+        .query_row(params![label, region, now], |row| row.get(0))?;
+    let (first, last) = (10_i64 << 24, (10_i64 << 24) + 255);
+    let subnet: i64 = all
+        .prepare_cached(
+            "INSERT INTO subnet (vpc, label, ipv4, first_address, last_address, created, updated)
+             VALUES (?1, 'first', '10.0.0.0/24', ?2, ?3, ?4, ?4) RETURNING id",
+        )?
+        .query_row(params![vpc, first, last, now], |row| row.get(0))?;
+    all.prepare_cached("INSERT INTO free_range (subnet, first_address, last_address) VALUES (?1, ?2, ?3)")?
+        .execute(params![subnet, first + 2, last - 2])?;
+
+    let mut tell = all.prepare_cached(
+        "INSERT INTO event (account, created, action, username,
+             entity_kind, entity_id, entity_label, entity_url,
+             secondary_kind, secondary_id, secondary_label, secondary_url,
+             guard_kind, guard_id, status, percent_complete, duration, author)
+         VALUES (1, ?1, ?2, 'admin', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'vpc', ?11, 'finished', NULL, NULL, 1)
+         RETURNING id",
+    )?;
+    let id = |row: &rusqlite::Row| row.get::<_, i64>(0);
+    let (vpc_url, subnet_url) = (
+        format!("/v4/vpcs/{vpc}"),
+        format!("/v4/vpcs/{vpc}/subnets/{subnet}"),
+    );
+    let nothing = None::<&str>;
+    let of_vpc = params![
+        now,
+        "vpc_create",
+        "vpc",
+        vpc,
+        label,
+        vpc_url,
+        nothing,
+        nothing,
+        nothing,
+        nothing,
+        vpc
+    ];
+    let of_vpc = tell.query_row(of_vpc, id)?;
+    let of_subnet = params![
+        now,
+        "subnet_create",
+        "subnet",
+        subnet,
+        "first",
+        subnet_url,
+        "vpc",
+        vpc,
+        label,
+        vpc_url,
+        vpc
+    ];
+    let of_subnet = tell.query_row(of_subnet, id)?;
+
+    for (collection, owner, id) in [
+        ("vpc".to_owned(), 1, vpc),
+        (format!("vpc:{region}"), 1, vpc),
+        ("subnet".to_owned(), vpc, subnet),
+        ("event".to_owned(), 1, of_vpc),
+        ("event".to_owned(), 1, of_subnet),
+    ] {
+        for span in [256, 65_536] {
+            *tallies
+                .entry((collection.clone(), owner, span, id / span))
+                .or_default() += 1;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! The connection stack and JSON: a page of VPCs that is held in memory, and written anew for every request.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+use axum::serve::ListenerExt;
+use clap::Args;
+use garth::http::{VpcView, WireNames};
+use garth::model::page::Paged;
+use garth::model::token::TokenText;
+use garth::model::vpc::Vpc;
+use garth::rules;
+use garth::rules::lists::ListRequest;
+use garth::store::world::Clock;
+use serde::Serialize;
+
+use crate::furnishing::{caller, listen, open, token, why, world};
+
+/// Answers `/v4/vpcs` with the first page of a store, from memory
+#[derive(Args)]
+pub struct Rows {
+    #[arg(long)]
+    listen: SocketAddr,
+    /// Folder of the store the page is read from, once
+    #[arg(long)]
+    data: PathBuf,
+    #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN", value_parser = token)]
+    token: TokenText,
+}
+
+impl Rows {
+    pub async fn run(self) -> anyhow::Result<()> {
+        let store = open(&self.data, world(Clock::System)?, &self.token).await?;
+        let hash = self.token.hash();
+        let first = move |tx: &mut garth::store::ReadTx| {
+            let caller = caller(tx, hash)?;
+            rules::vpcs::list(tx, &caller, &ListRequest::default())
+        };
+        let page = Arc::new(store.read(first).await.map_err(why("reading the page"))?);
+        drop(store);
+
+        let answer = move || std::future::ready(([(CONTENT_TYPE, "application/json")], written(&page)));
+        let router = Router::new().route("/v4/vpcs", get(answer));
+        let listener = listen(self.listen).await?.tap_io(|stream| {
+            let _ = stream.set_nodelay(true);
+        });
+        axum::serve(listener, router).await?;
+        Ok(())
+    }
+}
+
+/// A page as Garth writes it.
+pub fn written(page: &Paged<Vpc>) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Envelope<'a> {
+        data: Vec<VpcView<'a>>,
+        page: i64,
+        pages: i64,
+        results: i64,
+    }
+    let names = WireNames::Both;
+    let envelope = Envelope {
+        data: page.items.iter().map(|vpc| VpcView::new(vpc, names)).collect(),
+        page: page.page.number,
+        pages: page.pages(),
+        results: page.results,
+    };
+    let mut bytes = Vec::with_capacity(1024);
+    serde_json::to_writer(&mut bytes, &envelope).expect("our own shapes can be written as JSON");
+    bytes
+}

@@ -1,0 +1,50 @@
+//! Garth itself, with a store that commits each write alone.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use garth::cli::{Settings, policy_of};
+use garth::files::Files;
+use garth::http::{self, App, Options};
+use garth::model::token::TokenText;
+use garth::store::world::{Chance, Clock};
+use garth::store::{Store, World};
+use tokio::sync::watch;
+
+use crate::furnishing::{listen, make_first_account, token};
+
+/// Serves Garth with one transaction per write
+#[derive(Args)]
+pub struct Ungrouped {
+    #[arg(long)]
+    listen: SocketAddr,
+    /// Folder of its store
+    #[arg(long)]
+    data: PathBuf,
+    #[arg(long)]
+    quota_vpcs_per_region: Option<i64>,
+    /// The first account's token
+    #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN", value_parser = token)]
+    token: TokenText,
+}
+
+impl Ungrouped {
+    pub async fn run(self) -> anyhow::Result<()> {
+        let mut settings = Settings::default();
+        settings.quota.vpcs_per_region = self.quota_vpcs_per_region;
+        let world = World {
+            clock: Clock::System,
+            chance: Chance::System,
+            policy: policy_of(&settings)?,
+        };
+        let store = Store::open_embedded_grouping(&self.data, world, 1)?;
+        make_first_account(&store, &self.token).await?;
+
+        let (_stop, stopping) = watch::channel(false);
+        let files = Files::open(None, &self.data)?;
+        let app = App::new(store, files, Options::default(), stopping.clone());
+        http::server::serve(listen(self.listen).await?, app, stopping).await;
+        Ok(())
+    }
+}
