@@ -15,4 +15,6 @@ pub mod rules;
 
 pub mod http;
 
+pub mod console;
+
 pub mod cli;

@@ -44,7 +44,7 @@ impl Ungrouped {
         let (_stop, stopping) = watch::channel(false);
         let files = Files::open(None, &self.data)?;
         let app = App::new(store, files, Options::default(), stopping.clone());
-        http::server::serve(listen(self.listen).await?, app, stopping).await;
+        http::server::serve(listen(self.listen).await?, app, axum::Router::new(), stopping).await;
         Ok(())
     }
 }

@@ -20,6 +20,7 @@ use super::place::{Place, in_words, lock_file, open_shared};
 use super::policy::policy_of;
 use super::settings::{LogFormat, Names, Profile, Settings};
 use super::wake;
+use crate::console;
 use crate::files::{Files, Scanner};
 use crate::http::tls::Certificate;
 use crate::http::{self, App, Network, Options, WireNames};
@@ -104,7 +105,14 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     let mut failed = store.failed();
     let app = App::new(store.clone(), files, options, stopping.clone());
     tokio::spawn(renew(certificate.clone(), hup));
-    let serving = tokio::spawn(http::server::serve_with(listener, app, certificate, stopping));
+    let pages = console::router(&app);
+    let serving = tokio::spawn(http::server::serve_with(
+        listener,
+        app,
+        pages,
+        certificate,
+        stopping,
+    ));
     tokio::select! {
         _ = term.recv() => {}
         _ = int.recv() => {}

@@ -14,6 +14,7 @@ use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
 use crate::rules::caller::{Asker, Caller};
 use crate::rules::{Error, Result};
+use crate::store::tokens::Proof;
 
 pub async fn check(
     State((app, operation)): State<(App, &'static Operation)>,
@@ -53,7 +54,10 @@ async fn admit(
             let identity = app.identify(hash).await.map_err(refuse)?;
             noted.scopes = Some(identity.scopes.to_string());
             noted.username = Some(identity.username.as_str().to_owned());
-            let key = Key::Token(identity.token);
+            let key = match identity.proof {
+                Proof::Token(token) => Key::Token(token),
+                Proof::Session => Key::User(identity.user),
+            };
             if operation.who == Who::Staff {
                 let staff = Staff::admit(identity, operation.scope).map_err(refuse)?;
                 request.extensions_mut().insert(staff);
@@ -66,7 +70,7 @@ async fn admit(
     };
     if let (Some(limits), Some(key)) = (app.limits(), key) {
         let now = app.store().world().clock.now();
-        noted.verdict = limits.count(key, operation, now);
+        noted.verdict = limits.count(key, operation.id, operation.class, now);
         if let Some(verdict) = noted.verdict.as_ref().filter(|verdict| verdict.refused) {
             return Err(Box::new(Verdict::refusal(verdict)));
         }

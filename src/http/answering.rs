@@ -19,7 +19,7 @@ use tower::ServiceExt;
 use super::error::{self, Cause};
 use super::limits::Verdict;
 use super::operations::Operation;
-use super::{answer, paths};
+use super::{answer, pages, paths};
 use crate::model::reason::Code;
 
 const LONGEST_URI: usize = 8 * 1024;
@@ -37,7 +37,9 @@ const ANY: HeaderValue = HeaderValue::from_static("*");
 /// What the door found out about a request, for its headers, its log line and the metrics.
 #[derive(Clone)]
 pub struct Noted {
-    pub operation: &'static Operation,
+    pub operation: &'static str,
+    /// The value of `X-Accepted-OAuth-Scopes`; `None` for a page of the console, which takes no token.
+    pub accepted: Option<String>,
     pub scopes: Option<String>,
     pub username: Option<String>,
     pub verdict: Option<Verdict>,
@@ -46,7 +48,16 @@ pub struct Noted {
 impl Noted {
     pub fn of(operation: &'static Operation) -> Self {
         Self {
+            accepted: Some(operation.accepted_scopes()),
+            ..Self::page(operation.id)
+        }
+    }
+
+    /// What is known of a page of the console.
+    pub fn page(operation: &'static str) -> Self {
+        Self {
             operation,
+            accepted: None,
             scopes: None,
             username: None,
             verdict: None,
@@ -76,7 +87,7 @@ pub async fn answer(router: Router, prefix: &str, mut request: Request) -> Respo
     let response = dress(response, &id);
 
     let noted = response.extensions().get::<Noted>();
-    let operation = noted.map_or("none", |noted| noted.operation.id);
+    let operation = noted.map_or("none", |noted| noted.operation);
     let status = response.status().as_u16();
     let took = started.elapsed();
     metrics::counter!("garth_http_requests_total", "operation" => operation, "status" => status.to_string())
@@ -134,25 +145,37 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 }
 
 fn dress(mut response: Response, id: &HeaderValue) -> Response {
+    let noted = response.extensions().get::<Noted>();
+    let is_page = noted.is_some_and(|noted| noted.accepted.is_none());
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         let id = id.to_str().unwrap_or_default();
-        let reason = format!("Internal error; tell your provider the request id {id}");
-        let told = error::plain(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, &reason);
+        let told = match is_page {
+            true => pages::failed(id),
+            false => {
+                let reason = format!("Internal error; tell your provider the request id {id}");
+                error::plain(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, &reason)
+            }
+        };
         response.headers_mut().remove(header::CONTENT_LENGTH);
         response.headers_mut().extend(told.headers().clone());
         *response.body_mut() = told.into_body();
     }
     let noted = response.extensions().get::<Noted>();
     let word = |text: Option<String>| text.and_then(|text| HeaderValue::try_from(text).ok());
-    let accepted = word(noted.map(|noted| noted.operation.accepted_scopes()));
+    let accepted = word(noted.and_then(|noted| noted.accepted.clone()));
     let held = word(noted.and_then(|noted| noted.scopes.clone()));
 
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.clone());
-    headers.insert(OAUTH_SCOPES, held.unwrap_or(UNKNOWN));
-    headers.insert(ACCEPTED_SCOPES, accepted.unwrap_or(ANY));
+    if !is_page {
+        headers.insert(OAUTH_SCOPES, held.unwrap_or(UNKNOWN));
+        headers.insert(ACCEPTED_SCOPES, accepted.unwrap_or(ANY));
+    }
     for (name, value) in &COMMON {
-        if !headers.contains_key(name) {
+        // Pages are for whoever is before the screen: no other origin is told anything of them.
+        let for_others = name.as_str().starts_with("access-control-");
+        let left_out = is_page && for_others;
+        if !left_out && !headers.contains_key(name) {
             headers.insert(name, value.clone());
         }
     }

@@ -12,7 +12,7 @@ use crate::files::{Files, Scanner};
 use crate::model::token::TokenHash;
 use crate::rules::caller::{Asker, authenticate};
 use crate::rules::{Error, Result};
-use crate::store::tokens::Identity;
+use crate::store::tokens::{Identity, Proof};
 use crate::store::{ReadTx, Store, StoreError, WriteTx};
 
 /// How many tokens' identities are remembered.
@@ -194,10 +194,11 @@ impl App {
         Ok(made)
     }
 
-    /// Keeps an identity that was read anew. Only what was committed comes this far.
+    /// Keeps an identity that was read anew. Only what was committed comes this far. A session's is
+    /// never kept: nobody may use a session as a token.
     fn remember(&self, known: i64, caller: &impl Asker) {
         let identity = caller.identity();
-        if identity.version != known {
+        if identity.version != known && identity.proof != Proof::Session {
             self.0.identities.insert(identity.hash, identity.clone());
         }
     }

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::Response;
 use serde::Serialize;
 
@@ -14,11 +14,12 @@ use crate::model::attachment::{Attachment, NewAttachment};
 use crate::model::id::{AttachmentId, TicketId};
 use crate::model::reason::{Code, Reason};
 use crate::model::time::Time;
+use crate::rules::agent::Staff;
 use crate::rules::attachments::{self, Announced};
 use crate::rules::caller::Caller;
 use crate::rules::error::{FieldError, FilesFault};
 use crate::rules::lists::ListRequest;
-use crate::rules::{Error, Result};
+use crate::rules::{Error, Result, desk};
 use crate::store::StoreError;
 
 #[derive(Serialize)]
@@ -65,6 +66,12 @@ pub async fn create(
     At(ticket): At<TicketId>,
     request: axum::extract::Request,
 ) -> Result<Response> {
+    take(app, caller, ticket, request).await?;
+    Ok(answer::done())
+}
+
+/// Makes the file in a form an attachment.
+pub async fn take(app: App, caller: Caller, ticket: TicketId, request: axum::extract::Request) -> Result<()> {
     let (head, body) = request.into_parts();
     let announced = upload::announced(&head.headers);
     let asked = announced.clone();
@@ -83,10 +90,7 @@ pub async fn create(
     let received = upload::receive(&app, &head.headers, body, &boundary).await?;
     // From here on it goes to its end, even if the client has gone.
     let attaching = tokio::spawn(attach(app, caller, ticket, announced, received));
-    attaching
-        .await
-        .unwrap_or(Err(Error::Store(StoreError::Panicked)))?;
-    Ok(answer::done())
+    attaching.await.unwrap_or(Err(Error::Store(StoreError::Panicked)))
 }
 
 pub async fn download(
@@ -165,8 +169,32 @@ async fn discard(app: &App, key: String) {
     }
 }
 
+/// The bytes of an attachment for one of the staff, which goes into the history.
+pub async fn send_to_staff(
+    app: App,
+    staff: Staff,
+    (ticket, id): (TicketId, AttachmentId),
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Response> {
+    let looked = staff.clone();
+    let attachment = app
+        .read(looked, move |tx, _| desk::attachment(tx, ticket, id))
+        .await?;
+    // Only bytes that go out are read by somebody.
+    if *method == Method::HEAD || is_known(headers, &attachment) {
+        return send(&app, &attachment).await;
+    }
+    let attachment = app
+        .write(staff, move |tx, staff| {
+            desk::download(tx, &staff.agent, ticket, id)
+        })
+        .await?;
+    send(&app, &attachment).await
+}
+
 /// Whether whoever asks has these bytes already.
-pub fn is_known(headers: &HeaderMap, attachment: &Attachment) -> bool {
+fn is_known(headers: &HeaderMap, attachment: &Attachment) -> bool {
     let known = headers.get(header::IF_NONE_MATCH);
     let known = known.and_then(|known| known.to_str().ok()).unwrap_or_default();
     known.contains(&attachment.sha256) || known.trim() == "*"

@@ -260,20 +260,7 @@ pub async fn download(
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let looked = staff.clone();
-    let attachment = app
-        .read(looked, move |tx, _| rules::desk::attachment(tx, ticket, id))
-        .await?;
-    // Only bytes that go out are read by somebody.
-    if method == Method::HEAD || attachments::is_known(&headers, &attachment) {
-        return attachments::send(&app, &attachment).await;
-    }
-    let attachment = app
-        .write(staff, move |tx, staff| {
-            rules::desk::download(tx, &staff.agent, ticket, id)
-        })
-        .await?;
-    attachments::send(&app, &attachment).await
+    attachments::send_to_staff(app, staff, (ticket, id), &method, &headers).await
 }
 
 /// Runs a rule that does something to a ticket.

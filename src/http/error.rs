@@ -1,10 +1,11 @@
 //! Errors as answers. The only place that knows status codes.
 
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::answer::{done, json};
+use super::pages;
 use crate::model::reason::Code;
 use crate::rules::Error;
 use crate::rules::error::{Blocker, BodyFault, FieldError, FilesFault};
@@ -232,8 +233,20 @@ pub fn internal() -> Response {
     )
 }
 
-pub async fn unknown_path() -> Error {
-    Error::NotFound
+/// A browser is shown a page, unless it asks for what is a program's.
+pub async fn unknown_path(headers: HeaderMap, uri: Uri) -> Response {
+    if !wants_page(&headers) || uri.path().starts_with("/v4") {
+        return Error::NotFound.into_response();
+    }
+    let text = "There is nothing at this address.";
+    pages::note(StatusCode::NOT_FOUND, "Not found", text, pages::FROM_ANYWHERE)
+}
+
+/// Whether whoever asks is a browser that is about to show what it gets.
+pub fn wants_page(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).into_iter();
+    let mut accepted = accepted.map(|kinds| kinds.to_str().unwrap_or_default());
+    accepted.any(|kinds| kinds.contains("text/html"))
 }
 
 /// For a path that exists, asked with a method it does not take.

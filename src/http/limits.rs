@@ -10,8 +10,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 
 use super::error;
-use super::operations::{Class, Operation};
-use crate::model::id::TokenId;
+use super::operations::Class;
+use crate::model::id::{TokenId, UserId};
 use crate::model::reason::Code;
 use crate::model::time::Time;
 
@@ -19,6 +19,8 @@ use crate::model::time::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     Token(TokenId),
+    /// Somebody in a browser.
+    User(UserId),
     Address(IpAddr),
 }
 
@@ -83,14 +85,14 @@ pub struct Verdict {
 
 impl Limits {
     /// Counts a request; `None` where no limit applies.
-    pub fn count(&self, key: Key, operation: &Operation, now: Time) -> Option<Verdict> {
-        let rate = rate_of(operation.class)?;
+    pub fn count(&self, key: Key, operation: &'static str, class: Class, now: Time) -> Option<Verdict> {
+        let rate = rate_of(class)?;
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() > MANY {
             windows.retain(|_, window| window.ends > now.seconds());
         }
         let all = use_one(&mut windows, (key, ""), ALTOGETHER, now);
-        let own = use_one(&mut windows, (key, operation.id), rate, now);
+        let own = use_one(&mut windows, (key, operation), rate, now);
         Some(if all.refused { all } else { own })
     }
 }

@@ -7,10 +7,10 @@ use axum::response::Response;
 use super::extract::At;
 use super::fields::{Fields, Written};
 use super::oauth::{LOG_IN, Wish, go_to, incomplete, not_our_form, refused};
-use super::pages::{self, LogInNotes};
+use super::pages::{self, Bound, LogInNotes};
 use super::{App, cookies};
 use crate::model::token::{Secret, TokenHash, TokenText};
-use crate::rules::oauth::{Authorization, Next};
+use crate::rules::oauth::Next;
 use crate::rules::sessions::{self, Attempt};
 use crate::rules::{Error, Result, oauth, passwords};
 
@@ -37,8 +37,8 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
         return Ok(incomplete());
     };
     let page = Page {
-        wanted: &wanted,
-        query: &wish.query,
+        bound: Bound::Program(&wanted),
+        return_to: &wish.query,
         proof,
         username,
     };
@@ -55,13 +55,19 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
     }
 }
 
-enum Attempted {
+/// What came of an attempt to log in.
+pub enum Attempted {
     Locked { wait: i64 },
     Wrong { wait: i64 },
     Right(TokenText),
 }
 
-async fn attempt(app: &App, username: &str, password: Secret, old: Option<TokenHash>) -> Result<Attempted> {
+pub async fn attempt(
+    app: &App,
+    username: &str,
+    password: Secret,
+    old: Option<TokenHash>,
+) -> Result<Attempted> {
     let name = username.to_owned();
     let begun = app.store().write(move |tx| sessions::begin(tx, &name)).await?;
     let hash = match begun {
@@ -88,15 +94,15 @@ async fn attempt(app: &App, username: &str, password: Secret, old: Option<TokenH
 }
 
 /// The log-in page as it was, to be shown again.
-struct Page<'a> {
-    wanted: &'a Authorization,
-    query: &'a str,
-    proof: TokenHash,
-    username: &'a str,
+pub struct Page<'a> {
+    pub bound: Bound<'a>,
+    pub return_to: &'a str,
+    pub proof: TokenHash,
+    pub username: &'a str,
 }
 
 impl Page<'_> {
-    fn again(&self, status: StatusCode, wait: i64) -> Response {
+    pub fn again(&self, status: StatusCode, wait: i64) -> Response {
         let wrong = "That username and password do not go together.";
         let alert = match (status, wait) {
             (_, 0) => wrong.to_owned(),
@@ -107,7 +113,7 @@ impl Page<'_> {
             username: self.username,
             alert: Some(alert),
         };
-        let mut page = pages::log_in(status, self.wanted, self.query, &self.proof.hex(), &notes);
+        let mut page = pages::log_in(status, self.bound, self.return_to, &self.proof.hex(), &notes);
         if wait > 0 {
             page.headers_mut()
                 .insert(header::RETRY_AFTER, HeaderValue::from(wait));

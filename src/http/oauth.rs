@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::fields::{self, Fields, Written};
-use super::pages::{self, LogInNotes};
+use super::pages::{self, Bound, LogInNotes};
 use super::server::Secured;
 use super::{App, answer, cookies};
 use crate::model::reason::Reason;
@@ -21,7 +21,7 @@ const CONSENT: &str = "consent";
 
 pub async fn style() -> Response {
     let css = HeaderValue::from_static("text/css; charset=utf-8");
-    ([(header::CONTENT_TYPE, css)], pages::STYLE).into_response()
+    ([(header::CONTENT_TYPE, css)], pages::STYLE.as_str()).into_response()
 }
 
 pub async fn authorize(
@@ -100,7 +100,13 @@ fn show(app: &App, headers: &HeaderMap, wish: &Wish, session: Option<&TokenText>
         (Next::LogIn(wanted) | Next::Consent(wanted, _), _) => {
             let (proof, fresh) = form_proof(app, headers);
             let notes = LogInNotes::default();
-            let mut page = pages::log_in(StatusCode::OK, &wanted, &wish.query, &proof.hex(), &notes);
+            let mut page = pages::log_in(
+                StatusCode::OK,
+                Bound::Program(&wanted),
+                &wish.query,
+                &proof.hex(),
+                &notes,
+            );
             if let Some(fresh) = fresh {
                 cookies::set(page.headers_mut(), cookies::FORM, &fresh);
             }
@@ -112,7 +118,7 @@ fn show(app: &App, headers: &HeaderMap, wish: &Wish, session: Option<&TokenText>
 }
 
 /// What the log-in form is to send back, and the cookie for it if the browser has none yet.
-fn form_proof(app: &App, headers: &HeaderMap) -> (TokenHash, Option<TokenText>) {
+pub fn form_proof(app: &App, headers: &HeaderMap) -> (TokenHash, Option<TokenText>) {
     match cookies::read(headers, cookies::FORM) {
         Some(cookie) => (cookies::proof(LOG_IN, &cookie), None),
         None => {

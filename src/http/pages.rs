@@ -3,6 +3,8 @@
 //! They are made on the server and need no script. Addresses on them are relative, because the same
 //! pages are served under the provider's prefix too.
 
+use std::sync::LazyLock;
+
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -12,7 +14,16 @@ use crate::model::oauth::{OauthClient, RedirectUri};
 use crate::model::scope::Scopes;
 use crate::rules::oauth::Authorization;
 
-pub const STYLE: &str = include_str!("pages.css");
+/// Colours and measures that these pages share with the console.
+pub const LOOK: &str = include_str!("look.css");
+pub static STYLE: LazyLock<String> = LazyLock::new(|| format!("{LOOK}{}", include_str!("pages.css")));
+
+/// Where somebody goes who has logged in.
+#[derive(Clone, Copy)]
+pub enum Bound<'a> {
+    Program(&'a Authorization),
+    Console,
+}
 
 /// What the log-in page has besides its form.
 #[derive(Default)]
@@ -21,17 +32,14 @@ pub struct LogInNotes<'a> {
     pub alert: Option<String>,
 }
 
-pub fn log_in(
-    status: StatusCode,
-    wanted: &Authorization,
-    query: &str,
-    proof: &str,
-    notes: &LogInNotes,
-) -> Response {
-    let client = wanted.client.label.as_str();
+pub fn log_in(status: StatusCode, bound: Bound, query: &str, proof: &str, notes: &LogInNotes) -> Response {
+    let (style, goes_on_to) = match bound {
+        Bound::Program(wanted) => ("style.css", Some(&wanted.redirect_uri)),
+        Bound::Console => ("oauth/style.css", None),
+    };
     let body = html! {
         h1 { "Log in" }
-        p { "to go on to " strong { (client) } }
+        @if let Bound::Program(wanted) = bound { p { "to go on to " strong { (wanted.client.label.as_str()) } } }
         (alert(notes.alert.as_deref()))
         form method="post" action="login" {
             input type="hidden" name="form_token" value=(proof);
@@ -46,7 +54,7 @@ pub fn log_in(
             button type="submit" { "Log in" }
         }
     };
-    page(status, "Log in", "style.css", Some(&wanted.redirect_uri), &body)
+    page(status, "Log in", style, goes_on_to, &body)
 }
 
 pub fn consent(wanted: &Authorization, username: &str, query: &str, proof: &str) -> Response {
@@ -95,6 +103,16 @@ pub fn choose_password(status: StatusCode, username: &str, wrong: Option<&str>) 
     page(status, "Choose a password", "../style.css", None, &body)
 }
 
+/// Something went wrong that is ours to mend.
+pub fn failed(request_id: &str) -> Response {
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    let text = format!("Something went wrong on our side. Tell your provider the request id {request_id}.");
+    note(status, "This did not work", &text, FROM_ANYWHERE)
+}
+
+/// The way to the style from pages that are served at the root only.
+pub const FROM_ANYWHERE: &str = "/oauth/style.css";
+
 /// A page that only says something; `style` is the way from it to the style.
 pub fn note(status: StatusCode, title: &str, text: &str, style: &str) -> Response {
     let body = html! {
@@ -121,7 +139,7 @@ fn page(
                 link rel="stylesheet" href=(style);
             }
             body {
-                header { "Garth" }
+                header { (mark()) "Garth" }
                 main { (body) }
             }
         }
@@ -138,6 +156,16 @@ fn page(
     let referrer = HeaderName::from_static("referrer-policy");
     headers.insert(referrer, HeaderValue::from_static("no-referrer"));
     response
+}
+
+/// The provider's house, as in the icon.
+pub fn mark() -> Markup {
+    html! {
+        svg .mark viewBox="0 0 32 32" width="22" height="22" aria-hidden="true" focusable="false" {
+            rect width="32" height="32" rx="7" {}
+            path d="M7 25V11l9-5 9 5v14zM7 18h18M16 11v14" {}
+        }
+    }
 }
 
 /// Chromium asks `form-action` also of where a form's answer sends the browser.

@@ -40,19 +40,21 @@ pub struct Peer(pub SocketAddr);
 #[derive(Clone, Copy, Debug)]
 pub struct Secured(pub bool);
 
-/// Serves until `stop` becomes true, and then until every request that runs is answered.
-pub async fn serve(listener: TcpListener, app: App, stop: watch::Receiver<bool>) {
-    serve_with(listener, app, None, stop).await;
+/// Serves until `stop` becomes true, and then until every request that runs is answered. `pages` are
+/// what is served besides the operations.
+pub async fn serve(listener: TcpListener, app: App, pages: Router, stop: watch::Receiver<bool>) {
+    serve_with(listener, app, pages, None, stop).await;
 }
 
 /// The same through TLS, if there is a certificate. Each connection takes the one of the moment.
 pub async fn serve_with(
     listener: TcpListener,
     app: App,
+    pages: Router,
     tls: Option<Certificate>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let router = operations::router(&app);
+    let router = operations::router(&app).merge(pages);
     let connections = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {

@@ -14,7 +14,8 @@ pub struct Cidr {
     prefix: u8,
 }
 
-const PRIVATE: [Cidr; 3] = [
+/// Where subnets may be.
+pub const PRIVATE: [Cidr; 3] = [
     Cidr::from_octets([10, 0, 0, 0], 8),
     Cidr::from_octets([172, 16, 0, 0], 12),
     Cidr::from_octets([192, 168, 0, 0], 16),
@@ -94,6 +95,31 @@ impl Cidr {
         self.first() + 2..=self.last() - 2
     }
 
+    /// The networks of another prefix that make up this one.
+    pub fn split(self, prefix: u8) -> impl Iterator<Item = Cidr> {
+        let step = 1usize << (32 - prefix.min(32));
+        let all = u64::from(self.first())..=u64::from(self.last());
+        all.step_by(step).map(move |first| Cidr {
+            network: first as u32,
+            prefix,
+        })
+    }
+
+    /// The next network of the same size that touches none of those taken: first further up in the same
+    /// private space, then from the beginning of each.
+    pub fn next_free(self, taken: &[Cidr]) -> Option<Cidr> {
+        let mut taken = taken.to_vec();
+        taken.sort_by_key(|range| range.first());
+        let here = PRIVATE.into_iter().find(|space| space.contains(self));
+        let further = here.map(|space| (self.first(), space));
+        let all = PRIVATE.into_iter().map(|space| (space.first(), space));
+        further
+            .into_iter()
+            .chain(all)
+            .filter(|(_, space)| space.prefix <= self.prefix)
+            .find_map(|(from, space)| free_from(from, space, self.prefix, &taken))
+    }
+
     pub fn contains(self, other: Cidr) -> bool {
         self.first() <= other.first() && other.last() <= self.last()
     }
@@ -101,6 +127,25 @@ impl Cidr {
     pub fn overlaps(self, other: Cidr) -> bool {
         self.first() <= other.last() && other.first() <= self.last()
     }
+}
+
+/// The first free network from an address on that is inside a space; `taken` is in order.
+fn free_from(from: u32, space: Cidr, prefix: u8, taken: &[Cidr]) -> Option<Cidr> {
+    let size = 1u64 << (32 - prefix);
+    let mut first = u64::from(from);
+    for range in taken {
+        if u64::from(range.first()) >= first + size {
+            continue;
+        }
+        // The next place of this size after what is taken.
+        let after = (u64::from(range.last()) + 1).div_ceil(size) * size;
+        first = first.max(after);
+    }
+    let last = first + size - 1;
+    (last <= u64::from(space.last())).then_some(Cidr {
+        network: first as u32,
+        prefix,
+    })
 }
 
 fn mask(prefix: u8) -> u32 {
@@ -125,7 +170,60 @@ mod tests {
         assert_eq!((all.first(), all.last()), (0, u32::MAX));
     }
 
+    #[test]
+    fn the_next_free_network_is_further_up_then_anywhere() {
+        let all = |texts: &[&str]| {
+            texts
+                .iter()
+                .map(|text| Cidr::parse(text).unwrap())
+                .collect::<Vec<_>>()
+        };
+        let next = |from: &str, taken: &[&str]| {
+            let from = Cidr::parse(from).unwrap();
+            from.next_free(&all(taken)).map(|found| found.to_string())
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(next("10.0.0.0/24", &[]), some("10.0.0.0/24"));
+        assert_eq!(next("10.0.0.0/24", &["10.0.0.0/24"]), some("10.0.1.0/24"));
+        assert_eq!(
+            next("10.0.0.0/24", &["10.0.1.0/25", "10.0.0.0/24"]),
+            some("10.0.2.0/24")
+        );
+        assert_eq!(
+            next("10.5.0.0/24", &["10.5.0.0/24", "10.5.2.0/23"]),
+            some("10.5.1.0/24")
+        );
+        assert_eq!(next("10.255.255.0/24", &["10.255.255.0/24"]), some("10.0.0.0/24"));
+        assert_eq!(next("10.0.0.0/8", &["10.9.0.0/16"]), None);
+        assert_eq!(next("10.0.0.0/16", &["10.0.0.0/8"]), some("172.16.0.0/16"));
+        let full = ["10.0.0.0/8", "172.16.0.0/12", "192.168.128.0/17"];
+        assert_eq!(next("192.168.128.0/17", &full), some("192.168.0.0/17"));
+        assert_eq!(next("10.0.0.0/16", &full), None);
+    }
+
     proptest! {
+        #[test]
+        fn what_is_proposed_is_free(taken in proptest::collection::vec((0u32..1 << 24, 9u8..=29), 0..30), prefix in 9u8..=29) {
+            let base = Cidr::parse("10.0.0.0/8").unwrap().first();
+            let taken: Vec<Cidr> = taken
+                .into_iter()
+                .map(|(bits, prefix)| Cidr { network: (base | bits) & mask(prefix), prefix })
+                .collect();
+            let from = Cidr { network: base, prefix };
+            let found = from.next_free(&taken);
+            let lowest = Cidr::parse("10.0.0.0/8").unwrap().split(prefix).take(70_000);
+            let mut lowest = lowest.filter(|one| !taken.iter().any(|range| range.overlaps(*one)));
+            if let Some(found) = found {
+                prop_assert!(!taken.iter().any(|range| range.overlaps(found)));
+                prop_assert_eq!(found.first() % (1 << (32 - prefix)), 0);
+                if let Some(lowest) = lowest.next() {
+                    prop_assert_eq!(found, lowest);
+                }
+            } else {
+                prop_assert!(lowest.next().is_none());
+            }
+        }
+
         #[test]
         fn what_is_printed_is_read_back(bits: u32, prefix in 0u8..=32) {
             let cidr = Cidr { network: bits & mask(prefix), prefix };

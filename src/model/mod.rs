@@ -4,6 +4,7 @@
 //! that exists has passed its rules; whoever holds one need not check it again.
 
 pub mod account;
+pub mod address_map;
 pub mod attachment;
 pub mod canned_reply;
 pub mod cidr;

@@ -11,7 +11,60 @@ use crate::model::id::{InstanceId, SubnetId};
 use crate::model::interface::{VpcAttachment, write_address};
 use crate::model::reason::{Code, Reason};
 use crate::model::subnet::Subnet;
+use crate::model::vpc::Vpc;
 use crate::store::{self, ReadTx, WriteTx};
+
+/// How many addresses there are to give, and how many are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub used: u64,
+    pub all: u64,
+}
+
+impl Usage {
+    pub fn percent(self) -> f64 {
+        match self.all {
+            0 => 0.0,
+            all => self.used as f64 * 100.0 / all as f64,
+        }
+    }
+
+    pub fn and(self, other: Usage) -> Usage {
+        Usage {
+            used: self.used + other.used,
+            all: self.all + other.all,
+        }
+    }
+}
+
+/// How much of each subnet is in use.
+pub fn used_in_subnets(tx: &mut ReadTx, subnets: &[Subnet]) -> Result<Vec<Usage>> {
+    let ids: Vec<_> = subnets.iter().map(|subnet| subnet.id).collect();
+    let free = store::free_ranges::totals(tx, &ids)?;
+    let usage = |subnet: &Subnet| {
+        let assignable = subnet.ipv4.assignable();
+        let all = u64::from(assignable.end() - assignable.start()) + 1;
+        let free = free.get(&subnet.id).copied().unwrap_or(0);
+        let used = all.saturating_sub(free);
+        Usage { used, all }
+    };
+    Ok(subnets.iter().map(usage).collect())
+}
+
+/// How much of all the subnets of each VPC together is in use.
+pub fn used_in_vpcs(tx: &mut ReadTx, vpcs: &[Vpc]) -> Result<Vec<Usage>> {
+    let mut subnets = Vec::new();
+    for vpc in vpcs {
+        subnets.extend_from_slice(&vpc.subnets);
+    }
+    let mut each = used_in_subnets(tx, &subnets)?.into_iter();
+    let together = |vpc: &Vpc| {
+        each.by_ref()
+            .take(vpc.subnets.len())
+            .fold(Usage::default(), Usage::and)
+    };
+    Ok(vpcs.iter().map(together).collect())
+}
 
 /// The addresses an interface is to have.
 pub struct Wish<'a> {

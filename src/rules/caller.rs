@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::error::{Error, Result};
 use super::events::Author;
+use super::sessions;
 use crate::model::grant::{Global, Granted, Permission};
 use crate::model::id::{AccountId, UserId};
 use crate::model::scope::Scope;
@@ -11,7 +12,7 @@ use crate::model::token::TokenHash;
 use crate::store::ReadTx;
 use crate::store::grants;
 use crate::store::list::Sight;
-use crate::store::tokens::{self, Identity};
+use crate::store::tokens::{self, Identity, Proof};
 
 /// A user of an account, with a token that may be used for what it is about to do.
 #[derive(Clone, Debug)]
@@ -21,7 +22,7 @@ pub struct Caller {
     needed: Option<Scope>,
 }
 
-/// Somebody who asks with a token: a tenant, or one of the staff.
+/// Somebody who asks with a token or in a browser: a tenant, or one of the staff.
 pub trait Asker: Clone + Send + Sized + 'static {
     /// The asker behind an identity, if it is on the right side.
     fn of(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self>;
@@ -43,6 +44,10 @@ pub trait Asker: Clone + Send + Sized + 'static {
     /// Runs work that only looks, for the asker as the transaction sees it. Whether it is still who it was is asked
     /// together with what the work asks; what was found for somebody who is not is thrown away.
     fn look<T>(self, tx: &mut ReadTx, work: impl Fn(&mut ReadTx, &Self) -> Result<T>) -> Result<(T, Self)> {
+        if self.identity().proof == Proof::Session {
+            let asker = self.confirm(tx)?;
+            return Ok((work(tx, &asker)?, asker));
+        }
         let asked = tokens::ask_version(tx);
         let found = work(tx, &self);
         if tokens::hear_version(tx, asked)? == self.identity().version {
@@ -56,6 +61,10 @@ pub trait Asker: Clone + Send + Sized + 'static {
     /// The same asker as the transaction sees it: tokens, users and grants may have changed since
     /// the request came in.
     fn confirm(self, tx: &mut ReadTx) -> Result<Self> {
+        if self.identity().proof == Proof::Session {
+            // Logging out changes no version, so a session is always looked at again.
+            return Self::admit(sessions::identify(tx, self.identity().hash)?, self.needed());
+        }
         if tokens::identity_version(tx)? == self.identity().version {
             unexpired(tx, self.identity())?;
             return Ok(self);

@@ -8,15 +8,18 @@ use super::request::Request;
 use super::subjects::{self, Eyes};
 use super::tickets::{Doing, Party, act, begin, refuse_unless_allowed, remember};
 use super::transitions::Act;
-use super::{canned_replies, replies};
+use super::{canned_replies, replies, viewers};
 use crate::model::attachment::Attachment;
 use crate::model::history::{History, Step};
-use crate::model::id::{AccountId, AttachmentId, CannedReplyId, TicketId};
+use crate::model::id::{AccountId, AttachmentId, CannedReplyId, TicketId, VpcId};
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::reply::{Note, Reply, ReplyText};
+use crate::model::subject::SubjectKind;
+use crate::model::tag::Tag;
 use crate::model::ticket::{DeskTicket, NewTicket, Priority, Status, Summary, TicketText};
 use crate::model::user::Email;
+use crate::model::vpc::Vpc;
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -217,6 +220,44 @@ pub fn download(tx: &mut WriteTx, agent: &Agent, id: TicketId, file: AttachmentI
     let party = party(tx, agent);
     remember(tx, &desk.ticket, &party, Step::Download, &details)?;
     Ok(attachment)
+}
+
+/// The VPC that a ticket is about, as long as it is there.
+pub fn vpc(tx: &mut ReadTx, id: TicketId) -> Result<Vpc> {
+    let ticket = load(tx, id)?.ticket;
+    let about = ticket
+        .entity
+        .filter(|entity| entity.kind == SubjectKind::Vpc.word());
+    let vpc = match about {
+        Some(about) => store::vpcs::find(tx, ticket.account, VpcId(about.id))?,
+        None => None,
+    };
+    vpc.ok_or(Error::NotFound)
+}
+
+/// Something that differs whenever anything has happened at the desk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// To any ticket.
+    pub queue: String,
+    /// To one ticket, or to who has it before them.
+    pub ticket: String,
+}
+
+/// The mark of this moment; of the second kind only if a ticket is watched.
+pub fn mark(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Result<Mark> {
+    let (newest, near) = store::history::mark(tx)?;
+    let ticket = match watched {
+        None => String::new(),
+        Some(id) => {
+            let state = (load(tx, id)?, viewers::others(tx, agent, id)?);
+            Tag::of(&state).to_string().replace('"', "")
+        }
+    };
+    Ok(Mark {
+        queue: format!("{newest}.{near}"),
+        ticket,
+    })
 }
 
 pub fn load(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {

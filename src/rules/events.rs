@@ -55,6 +55,11 @@ pub fn next(tx: &mut ReadTx, caller: &Caller, after: EventId, most: i64) -> Resu
     Ok(store::events::next(tx, reader(tx, caller), after, most)?)
 }
 
+/// How many events the caller has not seen; no more than `most` are counted.
+pub fn unseen(tx: &mut ReadTx, caller: &Caller, most: i64) -> Result<i64> {
+    Ok(store::events::unseen(tx, reader(tx, caller), most)?)
+}
+
 /// Where a stream begins that asks for nothing older: behind the newest event.
 pub fn end(tx: &mut ReadTx, caller: &Caller) -> Result<EventId> {
     Ok(store::events::last_id(tx, caller.account)?)

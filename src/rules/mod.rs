@@ -4,6 +4,7 @@
 //! everything before it. Rules know nothing of HTTP, SQL or the terminal.
 
 pub mod accounts;
+pub mod address_map;
 pub mod addresses;
 pub mod agent;
 pub mod apps;
@@ -39,6 +40,7 @@ pub mod tickets;
 pub mod tokens;
 pub mod transitions;
 pub mod users;
+pub mod viewers;
 pub mod vpc_ips;
 pub mod vpcs;
 

@@ -3,11 +3,14 @@
 //! An attempt is counted before the password is looked at and forgotten if it was right, so that
 //! guesses at the same time cannot outrun the count.
 
+use std::sync::Arc;
+
 use super::error::{Error, Result};
 use super::passwords::name_hash;
 use crate::model::token::{TokenHash, TokenText};
 use crate::model::user::User;
 use crate::store::logins::Failures;
+use crate::store::tokens::Identity;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// How long a browser stays logged in, in seconds.
@@ -83,6 +86,12 @@ pub fn who(tx: &mut ReadTx, session: TokenHash) -> Result<Option<User>> {
         Some(user) => Ok(store::users::find_by_id(tx, user)?),
         None => Ok(None),
     }
+}
+
+/// The identity behind a session: the user's own, for everything they may do.
+pub fn identify(tx: &mut ReadTx, session: TokenHash) -> Result<Arc<Identity>> {
+    let identity = store::sessions::identify(tx, session)?;
+    identity.map(Arc::new).ok_or(Error::Unauthenticated)
 }
 
 pub fn end(tx: &mut WriteTx, session: TokenHash) -> Result<()> {

@@ -3,13 +3,16 @@
 use super::caller::Caller;
 use super::error::{Error, Result};
 use super::form::Form;
+use super::lists::ListRequest;
 use super::{instances, vpcs};
 use crate::model::event::Entity;
 use crate::model::grant::Permission;
 use crate::model::id::{AccountId, InstanceId, VpcId};
+use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 use crate::model::region::RegionId;
 use crate::model::subject::{SubjectKind, VlanLabel};
+use crate::store::list::Sight;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// In whose eyes a thing must be there for a ticket to be about it.
@@ -78,6 +81,62 @@ pub fn read(tx: &mut ReadTx, form: &mut Form, eyes: Option<Eyes>) -> Result<Abou
         vlan,
         managed_issue,
     })
+}
+
+/// Something a ticket could be about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    pub kind: SubjectKind,
+    pub id: i64,
+    pub label: String,
+}
+
+/// What there is to choose from in these eyes: a few of each kind, whose label or id has these words. The
+/// directory is the account's own, so it is shown to whoever may look at the account.
+pub fn offered(tx: &mut ReadTx, eyes: Eyes, words: &str) -> Result<Vec<Offered>> {
+    let account = eyes.account();
+    let (sight, may_look) = match eyes {
+        Eyes::Tenant(caller) => (caller.sight(), caller.account_access().is_some()),
+        Eyes::Staff(_) => (Sight::Everything, true),
+    };
+    let mut offered = Vec::new();
+    let mut add = |kind, id, label: &str| {
+        let label = label.to_owned();
+        offered.push(Offered { kind, id, label });
+    };
+    let wanted = few(words, None).read(tx.policy(), &store::vpcs::FIELDS)?;
+    for vpc in store::vpcs::list(tx, account, sight, &wanted)?.items {
+        add(SubjectKind::Vpc, vpc.id.0, vpc.label.as_str());
+    }
+    let wanted = few(words, None).read(tx.policy(), &store::instances::FIELDS)?;
+    for instance in store::instances::list(tx, account, sight, &wanted)?.items {
+        add(SubjectKind::Linode, instance.id.0, instance.label.as_str());
+    }
+    if may_look {
+        let wanted = few(words, Some(account)).read(tx.policy(), &store::entities::FIELDS)?;
+        for entry in store::entities::list(tx, &wanted)?.items {
+            if let Ok(kind) = SubjectKind::parse_foreign(&entry.kind) {
+                add(kind, entry.id, &entry.label);
+            }
+        }
+    }
+    Ok(offered)
+}
+
+fn few(words: &str, account: Option<AccountId>) -> ListRequest {
+    let object = |key: &str, value| Input::Object(vec![(key.to_owned(), value)]);
+    let mut filter = vec![("+order_by".to_owned(), Input::Text("label".to_owned()))];
+    if !words.is_empty() {
+        let has = |field: &str| object(field, object("+contains", Input::Text(words.to_owned())));
+        filter.push(("+or".to_owned(), Input::List(vec![has("label"), has("id")])));
+    }
+    if let Some(account) = account {
+        filter.push(("account_id".to_owned(), Input::Integer(account.0)));
+    }
+    ListRequest {
+        filter: Some(Ok(Input::Object(filter))),
+        ..ListRequest::default()
+    }
 }
 
 fn read_vlan(tx: &ReadTx, form: &mut Form) -> Option<(VlanLabel, RegionId)> {

@@ -69,6 +69,21 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, id: SubnetId, reque
     events::record_subnet(tx, caller, Action::SubnetDelete, &subnet, &vpc)
 }
 
+/// Says what `create` would say, and changes nothing.
+pub fn check(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, request: &Request) -> Result<NewSubnet> {
+    let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadWrite)?;
+    read_new(tx, caller, &vpc, request)
+}
+
+/// The next range that a subnet can have beside those there are: as large as the last of them, or of
+/// the usual size where there is no room for that.
+pub fn propose(policy: &Policy, beside: &[Cidr]) -> Option<Cidr> {
+    let usual = Cidr::parse("10.0.0.0/24").ok()?;
+    let taken: Vec<Cidr> = beside.iter().chain(&policy.forbidden_ranges).copied().collect();
+    let alike = beside.last().and_then(|last| last.next_free(&taken));
+    alike.or_else(|| usual.next_free(&taken))
+}
+
 /// Refuses if an interface is on one of the subnets, with an error for each (interface §3, rules 1
 /// and 2).
 pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> Result<()> {

@@ -40,6 +40,12 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Vp
     Ok(vpc)
 }
 
+/// Says what `create` would say, and changes nothing.
+pub fn check(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<NewVpc> {
+    caller.must_hold(Global::AddVpcs)?;
+    read_new(tx, caller, request)
+}
+
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> Result<Vpc> {
     load_for(tx, caller, id, Permission::ReadOnly)
 }

@@ -9,6 +9,8 @@ use crate::model::id::AccountId;
 
 /// No account, but all of them: something has changed that concerns every reader.
 pub const EVERYONE: AccountId = AccountId(-1);
+/// No account, but the desk: something has happened to a ticket, whosever it is.
+pub const DESK: AccountId = AccountId(-2);
 
 #[derive(Default)]
 pub struct Bell {

@@ -93,6 +93,19 @@ pub fn last_id(tx: &mut ReadTx, account: AccountId) -> Result<EventId, StoreErro
     tx.one(sql, args![account])?.take()
 }
 
+/// How many events a user has not seen; no more than `most` are counted.
+pub fn unseen(tx: &mut ReadTx, reader: Reader, most: i64) -> Result<i64, StoreError> {
+    let Collection {
+        condition, mut args, ..
+    } = visible_to(reader);
+    args.push(most.into());
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT e.id FROM {FROM} WHERE {condition} AND e.id > u.events_seen LIMIT ${}) few",
+        args.len()
+    );
+    tx.one(&sql, &args)?.take()
+}
+
 /// An event about to be recorded.
 pub struct NewEvent<'a> {
     pub action: Action,

@@ -3,9 +3,12 @@
 //! The lowest free address is the first of the first range, found through the key, however many
 //! addresses are taken. Taking splits a range, giving back joins its neighbours.
 
+use std::collections::HashMap;
+
 use super::error::StoreError;
+use super::list::among;
 use super::tx::{ReadTx, WriteTx};
-use super::value::args;
+use super::value::{Row, args};
 use crate::model::cidr::Cidr;
 use crate::model::id::SubnetId;
 
@@ -49,6 +52,24 @@ pub fn lowest_outside(
             },
         }
     }
+}
+
+/// How many addresses are free in each of these subnets; one that is full is left out.
+pub fn totals(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<HashMap<SubnetId, u64>, StoreError> {
+    if subnets.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let ids: Vec<i64> = subnets.iter().map(|subnet| subnet.0).collect();
+    let (among, args) = among(&ids);
+    let sql = format!(
+        "SELECT subnet, CAST(sum(last_address - first_address + 1) AS BIGINT) FROM free_range
+         WHERE subnet IN {among} GROUP BY subnet"
+    );
+    let read = |mut row: Row| {
+        let (subnet, free): (SubnetId, i64) = (row.take()?, row.take()?);
+        Ok((subnet, free.unsigned_abs()))
+    };
+    tx.all(&sql, &args)?.into_iter().map(read).collect()
 }
 
 /// Takes whatever of a span is free.

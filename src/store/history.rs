@@ -1,5 +1,6 @@
 //! What has happened to tickets, as rows.
 
+use super::bell::DESK;
 use super::error::StoreError;
 use super::filter::{Field, Kind};
 use super::list::{Collection, Wanted};
@@ -74,11 +75,24 @@ pub fn append(
             new.attachment,
         ],
     )?;
+    tx.touch(DESK);
     if step != Step::Download {
         let sql = "UPDATE ticket SET revision = revision + 1 WHERE id = $1";
         tx.execute(sql, args![ticket])?;
     }
     Ok(())
+}
+
+/// Something that differs after every step, whichever ticket it was: the newest id, and how many there are
+/// near it. Of several nodes one may commit an older id later, which only the count tells.
+pub fn mark(tx: &mut ReadTx) -> Result<(i64, i64), StoreError> {
+    const NEAR: i64 = 1000;
+    let mut row = tx.one(
+        "SELECT coalesce(max(id), 0), count(*) FROM ticket_history
+         WHERE id > (SELECT coalesce(max(id), 0) - $1 FROM ticket_history)",
+        args![NEAR],
+    )?;
+    Ok((row.take()?, row.take()?))
 }
 
 fn read(row: &mut Row) -> Result<History, StoreError> {

@@ -6,6 +6,7 @@ use super::error::StoreError;
 use super::list::among;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{FromValue, Row, Value, args};
+use crate::model::address_map::Holder;
 use crate::model::cidr::Cidr;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::interface::{Interface, Purpose, VpcAttachment};
@@ -185,6 +186,76 @@ pub fn claims(
          SELECT first_address AS a, last_address FROM interface_range
          WHERE subnet = $1 AND first_address <= $3 AND last_address >= $2
          ORDER BY a",
+        args![subnet, first, last],
+    )?;
+    rows.into_iter()
+        .map(|mut row| Ok((row.take()?, row.take()?)))
+        .collect()
+}
+
+/// Who has what in a span of a subnet, in the order of addresses; each once for an instance, by its
+/// first config.
+pub fn holders(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Result<Vec<Holder>, StoreError> {
+    let rows = tx.all(
+        "SELECT f.address AS a, f.address, 0 AS is_range, f.instance, i.label, f.config, f.id AS b, f.active
+         FROM interface f JOIN instance i ON i.id = f.instance
+         WHERE f.subnet = $1 AND f.address BETWEEN $2 AND $3
+         UNION ALL
+         SELECT r.first_address, r.last_address, 1, f.instance, i.label, f.config, f.id, f.active
+         FROM interface_range r JOIN interface f ON f.id = r.interface JOIN instance i ON i.id = f.instance
+         WHERE r.subnet = $1 AND r.first_address <= $3 AND r.last_address >= $2
+         ORDER BY a, is_range, b",
+        args![subnet, first, last],
+    )?;
+    let read = |mut row: Row| {
+        Ok(Holder {
+            first: row.take()?,
+            last: row.take()?,
+            is_range: row.take()?,
+            instance: row.take()?,
+            instance_label: Some(row.take()?),
+            config: row.take()?,
+            interface: row.take()?,
+            active: row.take()?,
+        })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// How many addresses outside of ranges are taken in each part of a span: the number of the part,
+/// and the count where it is not zero.
+pub fn counts(
+    tx: &mut ReadTx,
+    subnet: SubnetId,
+    span: Cidr,
+    prefix: u8,
+) -> Result<Vec<(u64, u64)>, StoreError> {
+    let size = 1i64 << (32 - prefix);
+    let rows = tx.all(
+        "SELECT (f.address - $2) / $4, count(DISTINCT f.address) FROM interface f
+         WHERE f.subnet = $1 AND f.address BETWEEN $2 AND $3 AND NOT EXISTS (
+             SELECT 1 FROM interface_range r
+             WHERE r.subnet = $1 AND r.first_address <= f.address AND r.last_address >= f.address)
+         GROUP BY 1 ORDER BY 1",
+        args![subnet, span.first(), span.last(), size],
+    )?;
+    let read = |mut row: Row| {
+        let (part, count): (i64, i64) = (row.take()?, row.take()?);
+        Ok((part.unsigned_abs(), count.unsigned_abs()))
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// The ranges that touch a span, in order.
+pub fn ranges(
+    tx: &mut ReadTx,
+    subnet: SubnetId,
+    first: u32,
+    last: u32,
+) -> Result<Vec<(u32, u32)>, StoreError> {
+    let rows = tx.all(
+        "SELECT DISTINCT first_address, last_address FROM interface_range
+         WHERE subnet = $1 AND first_address <= $3 AND last_address >= $2 ORDER BY first_address, last_address",
         args![subnet, first, last],
     )?;
     rows.into_iter()

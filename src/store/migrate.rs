@@ -43,6 +43,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "tallies",
         sql: include_str!("migrations/0005_tallies.sql"),
     },
+    Migration {
+        number: 6,
+        name: "viewers",
+        sql: include_str!("migrations/0006_viewers.sql"),
+    },
 ];
 
 /// A table, for whoever has to do with all of them.
@@ -81,6 +86,7 @@ pub const TABLES: &[Table] = &[
     counted("attachment"),
     keyed("upload", &["file_key"]),
     counted("ticket_history"),
+    keyed("ticket_viewer", &["ticket", "tab"]),
     counted("canned_reply"),
     keyed("entity", &["account", "kind", "id"]),
     counted("vlan"),

@@ -42,6 +42,7 @@ pub mod tokens;
 mod tx;
 pub mod users;
 pub mod value;
+pub mod viewers;
 pub mod vpc_ips;
 pub mod vpcs;
 pub mod world;

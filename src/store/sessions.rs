@@ -1,9 +1,12 @@
 //! Browsers in which somebody has logged in, as rows.
 
 use super::error::StoreError;
+use super::grants;
+use super::tokens::{Identity, Proof, identity_version};
 use super::tx::{ReadTx, WriteTx};
 use super::value::args;
 use crate::model::id::UserId;
+use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::TokenHash;
 
@@ -22,6 +25,33 @@ pub fn find(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<UserId>, StoreErr
     let sql = "SELECT app_user FROM session WHERE hash = $1 AND expiry > $2";
     let row = tx.find(sql, args![hash.hex(), now])?;
     row.map(|mut row| row.take()).transpose()
+}
+
+/// Who is logged in in a browser, with all that they may do, unless the session is over.
+pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, StoreError> {
+    let (version, now) = (identity_version(tx)?, tx.now());
+    let row = tx.find(
+        "SELECT s.expiry, u.id, u.account, u.username, u.email, u.restricted, u.account_access
+         FROM session s JOIN app_user u ON u.id = s.app_user WHERE s.hash = $1 AND s.expiry > $2",
+        args![hash.hex(), now],
+    )?;
+    let Some(mut row) = row else { return Ok(None) };
+    let mut identity = Identity {
+        version,
+        hash,
+        proof: Proof::Session,
+        scopes: Scopes::Everything,
+        expiry: row.take()?,
+        user: row.take()?,
+        account: row.take()?,
+        username: row.take()?,
+        email: row.take()?,
+        restricted: row.take()?,
+        account_access: row.take()?,
+        globals: Vec::new(),
+    };
+    identity.globals = grants::globals(tx, identity.user)?;
+    Ok(Some(identity))
 }
 
 pub fn delete(tx: &mut WriteTx, hash: TokenHash) -> Result<(), StoreError> {

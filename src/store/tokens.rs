@@ -20,11 +20,19 @@ const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
 const EXPIRY: &str = "coalesce(expiry, 32501970000000000)";
 const USABLE: &str = "kind = 'personal' AND revoked IS NULL AND (expiry IS NULL OR expiry > $2)";
 
-/// What a token proves about whoever holds it, as of a version of all identities.
+/// By what somebody has shown who they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Proof {
+    Token(TokenId),
+    /// They have logged in, in a browser.
+    Session,
+}
+
+/// What a token or a session proves about whoever holds it, as of a version of all identities.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub version: i64,
-    pub token: TokenId,
+    pub proof: Proof,
     pub hash: TokenHash,
     pub scopes: Scopes,
     pub expiry: Option<Time>,
@@ -74,7 +82,7 @@ pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, St
     let mut identity = Identity {
         version,
         hash,
-        token: row.take()?,
+        proof: Proof::Token(row.take()?),
         scopes: row.take()?,
         expiry: row.take()?,
         user: row.take()?,

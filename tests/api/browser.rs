@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use garth::model::token::Secret;
 use garth::rules;
-use hyper::Method;
+use hyper::body::Incoming;
+use hyper::{Method, Response};
 use serde_json::Value;
 
 use crate::harness::{Reply, TestApp};
@@ -36,16 +37,41 @@ impl<'a> Browser<'a> {
         self.send(Method::POST, path, Some(form(fields))).await
     }
 
+    fn cookie(&self) -> String {
+        let cookies = self.cookies.iter();
+        let cookies: Vec<_> = cookies.map(|(name, value)| format!("{name}={value}")).collect();
+        cookies.join("; ")
+    }
+
+    /// Sends a file from a form, with more headers if a script would set them.
+    pub async fn uploads(&mut self, path: &str, name: &str, bytes: &[u8], headers: &[(&str, &str)]) -> Reply {
+        let stranger = self.app.stranger();
+        let mut call = stranger
+            .call(Method::POST, &format!("/{path}"))
+            .header("cookie", &self.cookie());
+        for (name, value) in headers {
+            call = call.header(name, value);
+        }
+        call.file(name, bytes).await
+    }
+
+    /// Begins to follow a stream, from the last thing it was told.
+    pub async fn follows(&self, path: &str, last: Option<&str>) -> Response<Incoming> {
+        let stranger = self.app.stranger();
+        let mut call = stranger
+            .call(Method::GET, &format!("/{path}"))
+            .header("cookie", &self.cookie());
+        if let Some(last) = last {
+            call = call.header("last-event-id", last);
+        }
+        call.send().await
+    }
+
     async fn send(&mut self, method: Method, path: &str, form: Option<String>) -> Reply {
         let stranger = self.app.stranger();
         let mut call = stranger.call(method, &format!("/{path}"));
         if !self.cookies.is_empty() {
-            let cookies: Vec<_> = self
-                .cookies
-                .iter()
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect();
-            call = call.header("cookie", &cookies.join("; "));
+            call = call.header("cookie", &self.cookie());
         }
         if let Some(form) = form {
             call = call

@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::sync::atomic::AtomicU64;
 
 use garth::cli::{Settings, policy_of};
+use garth::console;
 use garth::files::Files;
 use garth::http::{App, Options, server};
 use garth::model::grant::Global;
@@ -83,7 +84,8 @@ impl TestApp {
         let place = place_of(&home.name());
         let files = Files::open(place.as_deref(), &home.folder).expect("a place for files");
         let app = App::new(store.clone(), files, options, stopping.clone());
-        tokio::spawn(server::serve(listener, app, stopping));
+        let pages = console::router(&app);
+        tokio::spawn(server::serve(listener, app, pages, stopping));
         let client = Client::builder(TokioExecutor::new()).build_http();
         Self {
             address,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
+use garth::console::PAGES;
 use garth::http::operations::{Base, OPERATIONS, Operation};
 use hyper::Method;
 use jsonschema::Validator;
@@ -15,6 +16,9 @@ pub static DOCUMENT: LazyLock<Value> =
 
 /// Panics if an answer is not one that the document promises for this request.
 pub fn hold(method: &Method, path: &str, sent: &[u8], reply: &Reply) {
+    if is_page(path) {
+        return hold_to_no_json(method, path, reply);
+    }
     let Some(operation) = operation_of(method, path) else {
         return hold_to_error_shape(method, path, reply);
     };
@@ -78,6 +82,21 @@ pub fn hold(method: &Method, path: &str, sent: &[u8], reply: &Reply) {
     }
 }
 
+/// Whether it is one of the console's pages, which the document says nothing of.
+fn is_page(path: &str) -> bool {
+    let path = path.split('?').next().unwrap_or_default();
+    path.strip_prefix('/')
+        .filter(|root| root.starts_with('/'))
+        .is_some_and(|root| PAGES.iter().any(|page| matches(page.path, root)))
+}
+
+/// A page is never JSON, but for what every path has: a word about its methods, and at the root.
+fn hold_to_no_json(method: &Method, path: &str, reply: &Reply) {
+    let json = reply.header("content-type") == "application/json";
+    let allowed = reply.status == 405 || *method == Method::OPTIONS || (path == "//" && reply.status == 404);
+    assert!(!json || allowed, "{method} {path} is a page but gave {reply}");
+}
+
 fn promised_body(operation: &Operation) -> Value {
     promised(operation)["requestBody"].clone()
 }
@@ -95,6 +114,10 @@ fn hold_to_error_shape(method: &Method, path: &str, reply: &Reply) {
         reply.status.is_client_error(),
         "{method} {path} is unknown but gave {reply}"
     );
+    if path.starts_with("//") && reply.header("content-type").starts_with("text/html") {
+        // A browser is shown a page.
+        return;
+    }
     check(
         "an unknown path",
         &json!({"$ref": "#/components/schemas/Errors"}),

@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use http_body_util::BodyExt;
-use hyper::Method;
 use hyper::body::Incoming;
+use hyper::{Method, Response};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::harness::{TestApp, User};
 
 /// Long enough for a slow machine, short enough to fail.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(20);
 
-struct Stream {
+/// A stream of server-sent events.
+pub struct Stream {
     body: Incoming,
     text: String,
 }
@@ -24,7 +25,10 @@ impl Stream {
         if let Some(last) = last {
             call = call.header("last-event-id", last);
         }
-        let response = call.send().await;
+        Self::reading(call.send().await)
+    }
+
+    pub fn reading(response: Response<Incoming>) -> Stream {
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         Stream {
@@ -34,7 +38,7 @@ impl Stream {
     }
 
     /// The next message as its lines; `None` at the end of the stream.
-    async fn next(&mut self) -> Option<Vec<String>> {
+    pub async fn next(&mut self) -> Option<Vec<String>> {
         loop {
             if let Some((message, rest)) = self.text.split_once("\n\n") {
                 let message = message.lines().map(str::to_owned).collect();

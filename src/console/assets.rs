@@ -1,0 +1,61 @@
+//! What pages need besides themselves: one style, htmx, and one small script of our own.
+//!
+//! All of it is in the program. A name has the hash of what it names in it, so browsers may keep it
+//! for good.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use axum::extract::RawPathParams;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+
+use super::session::Wrong;
+use crate::http::pages::LOOK;
+use crate::model::token::TokenHash;
+
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+pub static STYLE: LazyLock<Asset> = LazyLock::new(|| {
+    let style = format!("{LOOK}{}", include_str!("assets/console.css"));
+    Asset::new("console", "css", CSS, style.into())
+});
+pub static HTMX: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("htmx", "js", SCRIPT, include_str!("assets/htmx.min.js").into()));
+pub static OWN: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("console", "js", SCRIPT, include_str!("assets/console.js").into()));
+
+pub struct Asset {
+    pub path: String,
+    kind: &'static str,
+    text: Cow<'static, str>,
+}
+
+impl Asset {
+    fn new(name: &str, ending: &str, kind: &'static str, text: Cow<'static, str>) -> Self {
+        let hash = TokenHash::of(&text).hex();
+        let path = format!("/console/{name}-{}.{ending}", &hash[..12]);
+        Self { path, kind, text }
+    }
+}
+
+pub async fn serve(params: RawPathParams) -> Response {
+    let mut params = params.iter();
+    let wanted = params.find_map(|(key, value)| (key == "asset").then(|| format!("/console/{value}")));
+    let found = [&STYLE, &HTMX, &OWN]
+        .into_iter()
+        .find(|asset| Some(&asset.path) == wanted.as_ref());
+    let Some(found) = found else {
+        return Wrong::not_found().into_response();
+    };
+    let for_good = HeaderValue::from_static("public, max-age=31536000, immutable");
+    (
+        [
+            (header::CONTENT_TYPE, HeaderValue::from_static(found.kind)),
+            (header::CACHE_CONTROL, for_good),
+        ],
+        found.text.as_ref(),
+    )
+        .into_response()
+}

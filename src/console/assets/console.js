@@ -1,0 +1,354 @@
+// All the script of our own. Pages work without it; with it, times are in the reader's zone, pages hear of what
+// happens, drafts are kept, files can be dropped, and the desk has a keyboard.
+(() => {
+  "use strict";
+  const near = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  function tell(root) {
+    for (const time of root.querySelectorAll("time[datetime]:not([data-told])")) {
+      const at = new Date(time.dateTime);
+      if (Number.isNaN(at.getTime())) continue;
+      time.textContent = near.format(at);
+      time.dataset.told = "";
+    }
+  }
+  tell(document);
+  document.addEventListener("htmx:load", (event) => tell(event.detail.elt.parentNode ?? document));
+  // A range that is proposed is taken with one click.
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("button[data-fill]");
+    const field = button && document.getElementById(button.dataset.fill);
+    if (!field) return;
+    field.value = button.dataset.value;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.focus();
+  });
+  // Whoever cannot see the page is taken to what is wrong with it.
+  document.querySelector(".alert[tabindex]")?.focus();
+
+  document.documentElement.classList.add("script");
+  const user = document.body.dataset.user ?? "";
+
+  // Live: notices of what has changed; the parts of the page that are concerned ask for themselves again.
+  const live = document.body.dataset.live;
+  if (live && "EventSource" in window) {
+    let source = null;
+    let last = null;
+    let told = new Set();
+    let telling = 0;
+    const tellPage = () => {
+      telling = 0;
+      for (const name of told) htmx.trigger(document.body, name);
+      told = new Set();
+    };
+    const hear = (message) => {
+      last = message.lastEventId;
+      for (const line of message.data.split("\n")) {
+        const [kind, id] = line.split(" ");
+        told.add("garth:event").add(`garth:${kind}`).add(`garth:${kind}-${id}`);
+      }
+      // Much at once is one change.
+      telling ||= setTimeout(tellPage, 150);
+    };
+    const lost = (is) => document.body.classList.toggle("lost", is);
+    const connect = () => {
+      const address = new URL(live, location.href);
+      if (last) address.searchParams.set("after", last);
+      source = new EventSource(address);
+      source.onopen = () => lost(false);
+      source.addEventListener("change", hear);
+      source.onerror = () => {
+        lost(true);
+        // The browser comes back by itself unless it was turned away.
+        if (source?.readyState === EventSource.CLOSED) setTimeout(() => source && connect(), 10_000);
+      };
+    };
+    // A tab that nobody looks at needs no connection: coming back, it is told what it has missed.
+    const follow = () => {
+      if (document.hidden) {
+        source?.close();
+        source = null;
+      } else if (!source) {
+        connect();
+      }
+    };
+    document.addEventListener("visibilitychange", follow);
+    addEventListener("pagehide", () => { source?.close(); source = null; });
+    addEventListener("pageshow", follow);
+    const warning = document.createElement("p");
+    warning.className = "connection";
+    warning.setAttribute("role", "status");
+    warning.textContent = "No connection: what you see may be out of date. Trying again…";
+    document.body.append(warning);
+    follow();
+  }
+
+  // Drafts: what is typed stays in this browser until it was sent.
+  const DAYS = 14 * 24 * 3600 * 1000;
+  const drafts = {
+    key: (form) => `garth:draft:${user}:${form.dataset.draft}`,
+    fields: (form) => [...form.querySelectorAll("textarea, input[type=text], input:not([type]), select")].filter((field) => field.name && field.name !== "find"),
+    read(key) {
+      try { return JSON.parse(localStorage.getItem(key)); } catch { return null; }
+    },
+    write(form) {
+      const values = Object.fromEntries(drafts.fields(form).filter((field) => field.value !== drafts.first.get(field)).map((field) => [field.name, field.value]));
+      try {
+        if (Object.keys(values).length) localStorage.setItem(drafts.key(form), JSON.stringify({ at: Date.now(), values }));
+        else localStorage.removeItem(drafts.key(form));
+      } catch { /* A full or forbidden storage keeps no drafts. */ }
+    },
+    first: new WeakMap(),
+  };
+  try {
+    // What was sent, and told to be done, is a draft no more.
+    const sent = sessionStorage.getItem("garth:sent");
+    sessionStorage.removeItem("garth:sent");
+    if (sent && document.querySelector(".notice")) localStorage.removeItem(sent);
+    for (const key of Object.keys(localStorage).filter((key) => key.startsWith("garth:draft:"))) {
+      if (!(drafts.read(key)?.at > Date.now() - DAYS)) localStorage.removeItem(key);
+    }
+  } catch { /* No storage, no drafts. */ }
+  function keepDraft(form) {
+    for (const field of drafts.fields(form)) drafts.first.set(field, field.value);
+    let kept = null;
+    try { kept = drafts.read(drafts.key(form)); } catch { return; }
+    const empty = drafts.fields(form).every((field) => field.tagName !== "TEXTAREA" || field.value.trim() === "");
+    // A form that came back with complaints has what was typed in it already.
+    if (kept && empty && !document.querySelector(".alert")) {
+      for (const field of drafts.fields(form)) if (kept.values?.[field.name] !== undefined) field.value = kept.values[field.name];
+      const note = document.createElement("p");
+      note.className = "hint draft";
+      note.append("This is a draft you did not send. ");
+      const discard = document.createElement("button");
+      discard.type = "button";
+      discard.className = "link";
+      discard.textContent = "Discard it";
+      discard.addEventListener("click", () => {
+        for (const field of drafts.fields(form)) field.value = drafts.first.get(field) ?? "";
+        drafts.write(form);
+        note.remove();
+      });
+      note.append(discard);
+      form.prepend(note);
+    }
+    form.addEventListener("input", () => drafts.write(form));
+    form.addEventListener("submit", (event) => {
+      if (event.submitter?.value === "preview") return;
+      try { sessionStorage.setItem("garth:sent", drafts.key(form)); } catch { /* It stays a draft. */ }
+    });
+  }
+
+  // Files: dropped or chosen, checked against the limits, and sent one by one.
+  function takeFiles(zone) {
+    const input = zone.querySelector("input[type=file]");
+    const list = zone.querySelector(".queue");
+    const kinds = zone.dataset.kinds.split(",");
+    const waiting = [];
+    zone.waiting = waiting;
+    const add = (files) => {
+      for (const file of files) {
+        const row = document.createElement("li");
+        const name = document.createElement("span");
+        const state = document.createElement("span");
+        const bar = document.createElement("progress");
+        name.textContent = file.name;
+        state.className = "state";
+        bar.max = 1;
+        bar.value = 0;
+        row.append(name, state);
+        list.append(row);
+        const kind = file.name.toLowerCase().match(/\.[^.]*$/)?.[0] ?? "";
+        const busy = waiting.filter((one) => !one.done).length;
+        const wrong = !kinds.includes(kind) ? `Only ${kinds.join(", ")} are taken`
+          : file.size > Number(zone.dataset.bytes) ? "Too large"
+          : file.size === 0 ? "The file is empty"
+          : busy >= Number(zone.dataset.most) ? "Too many files" : "";
+        if (wrong) {
+          state.textContent = wrong;
+          row.className = "failed";
+          continue;
+        }
+        state.append(bar);
+        const one = { file, row, state, bar, done: false };
+        if (!zone.dataset.to) {
+          const drop = document.createElement("button");
+          drop.type = "button";
+          drop.className = "link";
+          drop.textContent = "Remove";
+          drop.addEventListener("click", () => { waiting.splice(waiting.indexOf(one), 1); row.remove(); });
+          state.replaceChildren(drop);
+        }
+        waiting.push(one);
+      }
+      if (zone.dataset.to) sendFiles(zone, zone.dataset.to);
+    };
+    zone.querySelector("[data-choose]").addEventListener("click", () => input.click());
+    input.addEventListener("change", () => { add(input.files); input.value = ""; });
+    for (const name of ["dragenter", "dragover"]) {
+      zone.addEventListener(name, (event) => { event.preventDefault(); zone.classList.add("over"); });
+    }
+    for (const name of ["dragleave", "drop"]) zone.addEventListener(name, () => zone.classList.remove("over"));
+    zone.addEventListener("drop", (event) => { event.preventDefault(); add(event.dataTransfer.files); });
+  }
+  // A file that misses its place is not opened instead of the page.
+  for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
+
+  /** Sends what waits, one after the other; whether all of it went well. */
+  async function sendFiles(zone, to) {
+    if (zone.sending) return zone.sending;
+    zone.sending = (async () => {
+      let good = true;
+      for (let one; (one = zone.waiting.find((file) => !file.done));) {
+        one.done = true;
+        const wrong = await sendFile(one, to);
+        good &&= !wrong;
+        one.row.className = wrong ? "failed" : "sent";
+        one.state.textContent = wrong || "Attached";
+        if (!wrong && zone.dataset.most) zone.dataset.most = Math.max(0, Number(zone.dataset.most) - 1);
+      }
+      zone.waiting.length = 0;
+      return good;
+    })();
+    const good = await zone.sending;
+    zone.sending = null;
+    return good;
+  }
+  function sendFile({ file, state, bar }, to) {
+    return new Promise((resolve) => {
+      const form = new FormData();
+      form.append("file", file);
+      const request = new XMLHttpRequest();
+      request.open("POST", to);
+      request.setRequestHeader("HX-Request", "true");
+      state.replaceChildren(bar);
+      request.upload.onprogress = (event) => { bar.value = event.loaded / (event.total || 1); };
+      request.onerror = () => resolve("The connection was lost");
+      request.onload = () => {
+        if (request.status < 300) return resolve("");
+        if (request.status === 401) return resolve("You are logged out");
+        const told = new DOMParser().parseFromString(request.responseText, "text/html");
+        resolve((told.querySelector("main .empty p") ?? told.body).textContent.trim() || "It was refused");
+      };
+      request.send(form);
+    });
+  }
+
+  // A form whose files follow it: first what it says, then the files to where that led.
+  function sendWithFiles(form) {
+    const zone = form.querySelector("[data-drop]");
+    form.addEventListener("submit", async (event) => {
+      if (!zone?.waiting?.length || event.submitter?.value === "preview") return;
+      event.preventDefault();
+      const button = event.submitter;
+      if (button) button.disabled = true;
+      try {
+        const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+        if (!answer.redirected) {
+          // Refused: the form as it came back takes the place of this one, and keeps its files.
+          const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+          const main = document.querySelector("main");
+          const fresh = document.importNode(page.querySelector("main"), true);
+          main.replaceWith(fresh);
+          const again = fresh.querySelector("[data-drop]");
+          if (again) again.replaceWith(zone);
+          htmx.process(fresh);
+          begin(fresh);
+          fresh.querySelector(".alert[tabindex]")?.focus();
+          return;
+        }
+        const place = new URL(answer.url);
+        const token = form.querySelector("[name=form_token]").value;
+        await sendFiles(zone, `${place.pathname}/attachments?form_token=${token}`);
+        const failed = zone.querySelectorAll(".failed").length;
+        if (failed) await new Promise((read) => setTimeout(read, 4000));
+        location.assign(answer.url);
+      } catch {
+        const note = document.createElement("p");
+        note.className = "alert";
+        note.setAttribute("role", "alert");
+        note.textContent = "The connection was lost. Nothing is lost here: try again in a moment.";
+        form.prepend(note);
+      } finally {
+        if (button) button.disabled = false;
+      }
+    });
+  }
+
+  // The keyboard: an element with data-key is what that key opens, presses or goes to.
+  function press(element) {
+    if (element.matches("summary")) {
+      element.parentElement.open = true;
+      element.parentElement.querySelector("textarea")?.focus();
+    } else if (element.matches("input, textarea")) {
+      element.focus();
+      element.select?.();
+    } else {
+      element.click();
+    }
+  }
+  async function showKeys(address) {
+    const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
+    const dialog = document.createElement("dialog");
+    dialog.setAttribute("aria-label", "Keyboard");
+    dialog.append(document.importNode(page.querySelector("#keys"), true));
+    const form = document.createElement("form");
+    form.method = "dialog";
+    const button = document.createElement("button");
+    button.textContent = "Close";
+    form.append(button);
+    dialog.append(form);
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+  function moveRow(step) {
+    const rows = [...document.querySelectorAll("[data-rows] tbody th a")];
+    if (!rows.length) return;
+    const at = rows.indexOf(document.activeElement);
+    rows[Math.min(rows.length - 1, Math.max(0, at + step))].focus();
+  }
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest?.("input, textarea, select, dialog");
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form) {
+      event.preventDefault();
+      event.target.form.requestSubmit();
+      return;
+    }
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || !document.querySelector("[data-desk]")) return;
+    const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+    if (event.key === "?") showKeys("/desk/keys");
+    else if (event.key === "g") location.assign("/desk");
+    else if (event.key === "t") location.assign("/desk/tickets/new");
+    else if (event.key === "j") moveRow(1);
+    else if (event.key === "k") moveRow(-1);
+    else if (target) press(target);
+    else return;
+    event.preventDefault();
+  });
+  document.addEventListener("click", (event) => {
+    const keys = event.target.closest?.('[data-key="?"]');
+    const insert = event.target.closest?.("[data-insert]");
+    if (keys) {
+      event.preventDefault();
+      showKeys(keys.href);
+    } else if (insert) {
+      event.preventDefault();
+      const box = document.querySelector(insert.dataset.insert);
+      box.value = box.value.trim() ? `${box.value.trimEnd()}\n\n${insert.dataset.text}` : insert.dataset.text;
+      box.dispatchEvent(new Event("input", { bubbles: true }));
+      box.focus();
+    }
+    // A question that nobody answers closes by itself.
+    for (const open of document.querySelectorAll("details.confirm[open]")) {
+      if (!open.contains(event.target)) open.open = false;
+    }
+  });
+
+  function begin(root) {
+    for (const form of root.querySelectorAll("form[data-draft]")) keepDraft(form);
+    for (const zone of root.querySelectorAll("[data-drop]")) if (!zone.waiting) takeFiles(zone);
+    for (const form of root.querySelectorAll("form[data-with-files]")) sendWithFiles(form);
+    tell(root);
+  }
+  begin(document);
+})();

@@ -1,0 +1,336 @@
+//! How it is seen: pages for people, served by the same program at the root.
+//!
+//! A page runs the same rules in the same transactions as the API does, as the user who has logged
+//! in; it decides nothing. Pages are not operations: they are in a table of their own, are not in
+//! `openapi.yaml`, and what they look like is no promise.
+
+mod address_map;
+mod assets;
+mod canned_replies;
+mod desk;
+mod desk_ticket;
+mod events;
+mod forms;
+mod layout;
+mod live;
+mod markdown;
+mod new_ticket;
+mod query;
+mod session;
+mod subjects;
+mod subnets;
+mod threads;
+mod ticket;
+mod tickets;
+mod vpcs;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::{Router, middleware};
+
+use crate::http::App;
+use crate::http::error::other_method;
+use crate::http::operations::Class;
+
+/// A page, or what a form on a page is sent to.
+pub struct Page {
+    pub id: &'static str,
+    pub method: Method,
+    pub path: &'static str,
+    pub who: Who,
+    class: Class,
+    route: MethodRouter<App>,
+}
+
+/// Who a page is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    Everybody,
+    Tenants,
+    /// The provider's staff, at the desk.
+    Staff,
+}
+
+/// Every page, once. The router and the session check are made from this table.
+pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
+    let (get, post) = (Method::GET, Method::POST);
+    vec![
+        // Coming in
+        page("pageHome", &get, "/", session::home).everybody(),
+        page("pageLogIn", &get, "/login", session::log_in_page)
+            .everybody()
+            .class(Class::Oauth),
+        page("sendLogIn", &post, "/login", session::log_in)
+            .everybody()
+            .class(Class::Oauth),
+        page("consoleAsset", &get, "/console/{asset}", assets::serve)
+            .everybody()
+            .class(Class::Unlimited),
+        // VPCs
+        page("pageVpcs", &get, "/vpcs", vpcs::list),
+        page("pageVpcNew", &get, "/vpcs/new", vpcs::new),
+        page("sendVpcNew", &post, "/vpcs/new", vpcs::create),
+        page("checkVpcNew", &get, "/vpcs/new/check", vpcs::check),
+        page("pageVpc", &get, "/vpcs/{vpcId}", vpcs::view),
+        page("pageVpcEdit", &get, "/vpcs/{vpcId}/edit", vpcs::edit),
+        page("sendVpcEdit", &post, "/vpcs/{vpcId}/edit", vpcs::update),
+        page("pageVpcDelete", &get, "/vpcs/{vpcId}/delete", vpcs::ask_delete),
+        page("sendVpcDelete", &post, "/vpcs/{vpcId}/delete", vpcs::delete),
+        // Subnets
+        page("pageSubnetNew", &get, "/vpcs/{vpcId}/subnets/new", subnets::new),
+        page(
+            "sendSubnetNew",
+            &post,
+            "/vpcs/{vpcId}/subnets/new",
+            subnets::create,
+        ),
+        page(
+            "checkSubnetNew",
+            &get,
+            "/vpcs/{vpcId}/subnets/check",
+            subnets::check,
+        ),
+        page(
+            "pageSubnet",
+            &get,
+            "/vpcs/{vpcId}/subnets/{vpcSubnetId}",
+            subnets::view,
+        ),
+        page(
+            "pageSubnetEdit",
+            &get,
+            "/vpcs/{vpcId}/subnets/{vpcSubnetId}/edit",
+            subnets::edit,
+        ),
+        page(
+            "sendSubnetEdit",
+            &post,
+            "/vpcs/{vpcId}/subnets/{vpcSubnetId}/edit",
+            subnets::update,
+        ),
+        page(
+            "pageSubnetDelete",
+            &get,
+            "/vpcs/{vpcId}/subnets/{vpcSubnetId}/delete",
+            subnets::ask_delete,
+        ),
+        page(
+            "sendSubnetDelete",
+            &post,
+            "/vpcs/{vpcId}/subnets/{vpcSubnetId}/delete",
+            subnets::delete,
+        ),
+        // Tickets
+        page("pageTickets", &get, "/tickets", tickets::list),
+        page("pageTicketNew", &get, "/tickets/new", new_ticket::form),
+        page("sendTicketNew", &post, "/tickets/new", new_ticket::open).class(Class::TicketCreate),
+        page("pageTicket", &get, TICKET, ticket::view),
+        page("sendReply", &post, "/tickets/{ticketId}/replies", ticket::reply),
+        page(
+            "sendTicketClose",
+            &post,
+            "/tickets/{ticketId}/close",
+            ticket::close,
+        ),
+        page(
+            "sendAttachment",
+            &post,
+            "/tickets/{ticketId}/attachments",
+            ticket::attach,
+        ),
+        page(
+            "getAttachmentFile",
+            &get,
+            "/tickets/{ticketId}/attachments/{attachmentId}",
+            ticket::download,
+        ),
+        // What happened
+        page("pageEvents", &get, "/events", events::list),
+        page("sendEventsSeen", &post, "/events", events::seen),
+        page("followEvents", &get, "/live", live::events),
+        // The desk
+        page("pageDesk", &get, "/desk", desk::queue).staff(),
+        page("followDesk", &get, "/desk/live", live::desk).staff(),
+        page("pageDeskKeys", &get, "/desk/keys", desk::keys).staff(),
+        page(
+            "pageDeskTicketNew",
+            &get,
+            "/desk/tickets/new",
+            new_ticket::desk_form,
+        )
+        .staff(),
+        page(
+            "sendDeskTicketNew",
+            &post,
+            "/desk/tickets/new",
+            new_ticket::desk_open,
+        )
+        .staff()
+        .class(Class::TicketCreate),
+        page("pageDeskTicket", &get, DESK_TICKET, desk_ticket::view).staff(),
+        page(
+            "pageDeskVpc",
+            &get,
+            "/desk/tickets/{ticketId}/vpc",
+            desk_ticket::vpc,
+        )
+        .staff(),
+        page(
+            "sendDeskClaim",
+            &post,
+            "/desk/tickets/{ticketId}/claim",
+            desk_ticket::claim,
+        )
+        .staff(),
+        page(
+            "sendDeskRelease",
+            &post,
+            "/desk/tickets/{ticketId}/release",
+            desk_ticket::release,
+        )
+        .staff(),
+        page(
+            "sendDeskChange",
+            &post,
+            "/desk/tickets/{ticketId}/change",
+            desk_ticket::change,
+        )
+        .staff(),
+        page(
+            "sendDeskReply",
+            &post,
+            "/desk/tickets/{ticketId}/replies",
+            desk_ticket::reply,
+        )
+        .staff(),
+        page(
+            "sendDeskNote",
+            &post,
+            "/desk/tickets/{ticketId}/notes",
+            desk_ticket::note,
+        )
+        .staff(),
+        page(
+            "sendDeskClose",
+            &post,
+            "/desk/tickets/{ticketId}/close",
+            desk_ticket::close,
+        )
+        .staff(),
+        page(
+            "sendDeskReopen",
+            &post,
+            "/desk/tickets/{ticketId}/reopen",
+            desk_ticket::reopen,
+        )
+        .staff(),
+        page(
+            "getDeskAttachmentFile",
+            &get,
+            "/desk/tickets/{ticketId}/attachments/{attachmentId}",
+            desk_ticket::download,
+        )
+        .staff(),
+        page(
+            "pageCannedReplies",
+            &get,
+            "/desk/canned-replies",
+            canned_replies::list,
+        )
+        .staff(),
+        page(
+            "pageCannedReplyNew",
+            &get,
+            "/desk/canned-replies/new",
+            canned_replies::form,
+        )
+        .staff(),
+        page(
+            "sendCannedReplyNew",
+            &post,
+            "/desk/canned-replies/new",
+            canned_replies::create,
+        )
+        .staff(),
+        page("pageCannedReply", &get, CANNED_REPLY, canned_replies::edit).staff(),
+        page("sendCannedReply", &post, CANNED_REPLY, canned_replies::update).staff(),
+        page(
+            "sendCannedReplyDelete",
+            &post,
+            "/desk/canned-replies/{cannedReplyId}/delete",
+            canned_replies::delete,
+        )
+        .staff(),
+    ]
+});
+
+/// What stands in the bar at the top, for each side. The first is where one lands.
+const NAVIGATION: &[(Who, &str, &str)] = &[
+    (Who::Tenants, "VPCs", "/vpcs"),
+    (Who::Tenants, "Tickets", "/tickets"),
+    (Who::Staff, "Desk", "/desk"),
+    (Who::Staff, "Canned replies", "/desk/canned-replies"),
+];
+
+const TICKET: &str = "/tickets/{ticketId}";
+const DESK_TICKET: &str = "/desk/tickets/{ticketId}";
+const CANNED_REPLY: &str = "/desk/canned-replies/{cannedReplyId}";
+
+fn page<H, T>(id: &'static str, method: &Method, path: &'static str, handler: H) -> Page
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    let filter = MethodFilter::try_from(method.clone()).expect("the table uses plain methods");
+    Page {
+        id,
+        method: method.clone(),
+        path,
+        who: Who::Tenants,
+        class: Class::Command,
+        route: on(filter, handler),
+    }
+}
+
+impl Page {
+    fn everybody(mut self) -> Self {
+        self.who = Who::Everybody;
+        self
+    }
+
+    fn staff(mut self) -> Self {
+        self.who = Who::Staff;
+        self
+    }
+
+    fn class(mut self, class: Class) -> Self {
+        self.class = class;
+        self
+    }
+}
+
+/// All pages at their paths, each behind its own check.
+pub fn router(app: &App) -> Router {
+    let mut paths: BTreeMap<&str, (MethodRouter<App>, Vec<&str>)> = BTreeMap::new();
+    for page in PAGES.iter() {
+        let guard = middleware::from_fn_with_state((app.clone(), page), session::check);
+        let (routes, methods) = paths.entry(page.path).or_default();
+        *routes = std::mem::take(routes).merge(page.route.clone().layer(guard));
+        methods.push(page.method.as_str());
+        if page.method == Method::GET {
+            methods.push("HEAD");
+        }
+    }
+    let mut router = Router::new();
+    for (path, (routes, mut methods)) in paths {
+        methods.push("OPTIONS");
+        let allowed = methods.join(", ");
+        let other = move |method: Method| std::future::ready(other_method(&method, &allowed));
+        router = router.route(path, routes.fallback(other));
+    }
+    router.with_state(app.clone())
+}

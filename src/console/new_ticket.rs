@@ -1,0 +1,272 @@
+//! Opening a ticket: as a customer, or as the provider for a customer.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::forms::{self, Field, Sent, Typed};
+use super::layout::done;
+use super::query::Query;
+use super::session::{Answer, Visit};
+use super::subjects;
+use super::threads;
+use super::{desk, tickets};
+use crate::http::App;
+use crate::model::account::DeskAccount;
+use crate::model::id::AccountId;
+use crate::model::input::Input;
+use crate::model::policy::Support;
+use crate::model::ticket::{Priority, Summary, TicketText};
+use crate::rules;
+use crate::rules::agent::Staff;
+use crate::rules::caller::Caller;
+use crate::rules::lists::ListRequest;
+use crate::rules::subjects::{Eyes, Offered, offered};
+
+const HERE: &str = "/tickets/new";
+const DESK_HERE: &str = "/desk/tickets/new";
+/// What stays of a form when only a part of it is asked for anew.
+const PROPOSED: [&str; 4] = ["about", "account_id", "summary", "about_kind"];
+
+pub async fn form(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
+    let typed = proposed(&query);
+    let words = query.text("find").trim().to_owned();
+    let choices = app
+        .read(caller, move |tx, caller| {
+            offered(tx, Eyes::Tenant(caller), &words)
+        })
+        .await?;
+    Ok(draw(&app, &visit, StatusCode::OK, &typed, &choices, false))
+}
+
+pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
+    let (status, typed, preview) = if sent.text("act") == "preview" {
+        (StatusCode::OK, Typed::refused(sent, Vec::new()), true)
+    } else {
+        let mut object = sent.object(&["summary", "description"]);
+        object.extend(subjects::chosen(&sent));
+        let request = sent.request(object);
+        let opened = app
+            .write(caller.clone(), move |tx, caller| {
+                rules::tickets::create(tx, caller, &request)
+            })
+            .await;
+        let error = match opened {
+            Ok(ticket) => return Ok(done(&tickets::address(ticket.id), "ticket-opened")),
+            Err(error) => error,
+        };
+        let (status, typed) = subjects::refused(sent, error)?;
+        (status, typed, false)
+    };
+    let choices = app
+        .read(caller, move |tx, caller| offered(tx, Eyes::Tenant(caller), ""))
+        .await?;
+    Ok(draw(&app, &visit, status, &typed, &choices, preview))
+}
+
+/// A form with what the address proposes: `?vpc_id=5` comes from the page of that VPC.
+fn proposed(query: &Query) -> Typed {
+    let mut typed = Typed::default();
+    for name in PROPOSED {
+        if !query.text(name).is_empty() {
+            typed.sent.set(name, query.text(name));
+        }
+    }
+    for attribute in ["vpc_id", "linode_id"] {
+        let id = query.text(attribute);
+        if !id.is_empty() {
+            typed.sent.set("about", format!("{attribute}:{id}"));
+        }
+    }
+    typed
+}
+
+fn draw(
+    app: &App,
+    visit: &Visit,
+    status: StatusCode,
+    typed: &Typed,
+    choices: &[Offered],
+    preview: bool,
+) -> Response {
+    let support = &app.store().world().policy.support;
+    let body = html! {
+        h1 { "Open a ticket" }
+        (typed.alert())
+        form .card.wide method="post" action=(HERE) data-draft="ticket" data-with-files {
+            (visit.form_token())
+            (subject(typed))
+            (subjects::draw(typed, choices, HERE))
+            (threads::box_to_write(typed, TEXT, 10, preview))
+            (files(support))
+            div .actions {
+                button .main type="submit" { "Open ticket" }
+                (threads::preview_button("description", HERE))
+                a .button href="/tickets" { "Cancel" }
+            }
+        }
+    };
+    visit.page_with(status, "Open a ticket", &[tickets::LIST], &body)
+}
+
+const TEXT: Field = Field {
+    name: "description",
+    label: "What is going on?",
+    hint: "What you did, what happened, and what you expected instead.",
+    optional: false,
+    autofocus: false,
+    code: false,
+    most: Some(TicketText::MAX),
+    check: None,
+};
+
+fn subject(typed: &Typed) -> Markup {
+    let field = Field {
+        name: "summary",
+        label: "Subject",
+        hint: "In a few words, at most 64 characters.",
+        autofocus: true,
+        most: Some(Summary::MAX),
+        ..Field::default()
+    };
+    forms::line(typed, field)
+}
+
+fn files(support: &Support) -> Markup {
+    html! {
+        @if support.attachments_per_ticket > 0 {
+            div .field {
+                span .label { "Files " span .optional { "optional" } }
+                (threads::drop_zone(support, 0, None))
+                p .no-script.quiet { "You can attach files on the ticket's page, once it is open." }
+                (threads::limits(support, 0))
+            }
+        }
+    }
+}
+
+// The desk
+
+pub async fn desk_form(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> Answer {
+    let typed = proposed(&query);
+    let words = query.text("find").trim().to_owned();
+    desk_draw(&app, &visit, staff, StatusCode::OK, &typed, words, false).await
+}
+
+pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, sent: Sent) -> Answer {
+    if sent.text("act") == "preview" {
+        let typed = Typed::refused(sent, Vec::new());
+        return desk_draw(&app, &visit, staff, StatusCode::OK, &typed, String::new(), true).await;
+    }
+    let mut object = sent.object(&["summary", "description"]);
+    object.extend(sent.filled(&["priority"]));
+    object.extend(subjects::chosen(&sent));
+    object.push(("closable".to_owned(), Input::Bool(sent.has("closable"))));
+    object.push(("account_id".to_owned(), account_of(&sent)));
+    let request = sent.request(object);
+    let opened = app
+        .write(staff.clone(), move |tx, staff| {
+            rules::desk::create(tx, &staff.agent, &request)
+        })
+        .await;
+    match opened {
+        Ok(desk) => Ok(done(&desk::address(desk.ticket.id), "customer-told")),
+        Err(error) => {
+            let (status, typed) = subjects::refused(sent, error)?;
+            desk_draw(&app, &visit, staff, status, &typed, String::new(), false).await
+        }
+    }
+}
+
+fn account_of(sent: &Sent) -> Input {
+    match sent.text("account_id").trim().parse() {
+        Ok(id) => Input::Integer(id),
+        Err(_) if sent.text("account_id").trim().is_empty() => Input::Null,
+        Err(_) => Input::Text(sent.text("account_id").to_owned()),
+    }
+}
+
+async fn desk_draw(
+    app: &App,
+    visit: &Visit,
+    staff: Staff,
+    status: StatusCode,
+    typed: &Typed,
+    words: String,
+    preview: bool,
+) -> Answer {
+    let account = match account_of(&typed.sent) {
+        Input::Integer(id) => Some(AccountId(id)),
+        _ => None,
+    };
+    let (accounts, choices) = app
+        .read(staff, move |tx, _| {
+            let all = ListRequest {
+                page_size: Some("500".to_owned()),
+                ..ListRequest::default()
+            };
+            let accounts = rules::accounts::desk_list(tx, &all)?.items;
+            let choices = match account {
+                Some(account) => offered(tx, Eyes::Staff(account), &words)?,
+                None => Vec::new(),
+            };
+            Ok((accounts, choices))
+        })
+        .await?;
+    let body = html! {
+        h1 { "Open a ticket for a customer" }
+        p .quiet { "The customer sees it among their tickets, under your provider's name, and is told at once." }
+        (typed.alert())
+        form .card.wide method="post" action=(DESK_HERE) data-draft="desk-ticket" {
+            (visit.form_token())
+            (account_field(typed, &accounts))
+            (subject(typed))
+            (subjects::draw(typed, &choices, DESK_HERE))
+            (threads::box_to_write(typed, Field { label: "What the customer is told", hint: "", ..TEXT }, 10, preview))
+            div .columns {
+                (priority_field(typed))
+                label .tick { input type="checkbox" name="closable" checked[typed.sent.has("closable")]; " The customer may close it" }
+            }
+            div .actions {
+                button .main type="submit" { "Open ticket for customer" }
+                (threads::preview_button("description", DESK_HERE))
+                a .button href="/desk" { "Cancel" }
+            }
+        }
+    };
+    let title = "Open a ticket for a customer";
+    Ok(visit.page_with(status, title, &[desk::QUEUE], &body))
+}
+
+fn account_field(typed: &Typed, accounts: &[DeskAccount]) -> Markup {
+    let wrong = typed.reasons("account_id");
+    html! {
+        div .field .wrong[!wrong.is_empty()] {
+            label for="f-account-id" { "Account" }
+            input #f-account-id type="text" inputmode="numeric" name="account_id" list="accounts" required autocomplete="off"
+                value=(typed.sent.text("account_id")) aria-invalid=[(!wrong.is_empty()).then_some("true")]
+                hx-get=(DESK_HERE) hx-trigger="change" hx-include="closest form" hx-params="about,account_id" hx-target="#f-about"
+                hx-select="#f-about" hx-swap="outerHTML";
+            datalist #accounts {
+                @for account in accounts { option value=(account.id) { (account.company) " · " (account.email) } }
+            }
+            @if !wrong.is_empty() { p .reason { (wrong.join(". ")) } }
+            p .hint { "Its number; begin to type a company's name or address to find it." }
+        }
+    }
+}
+
+fn priority_field(typed: &Typed) -> Markup {
+    let chosen = Some(typed.sent.text("priority"))
+        .filter(|word| !word.is_empty())
+        .unwrap_or("normal");
+    html! {
+        div .field {
+            label for="f-priority" { "Priority" }
+            select #f-priority name="priority" {
+                @for word in Priority::WORDS { option value=(word) selected[word == chosen] { (word) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What stands behind the question mark in a page's address.
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+
+use super::forms::Sent;
+use crate::http::App;
+use crate::http::fields::pairs;
+
+/// The query of an address; also a form that was sent by asking for a page.
+#[derive(Clone, Debug)]
+pub struct Query(pub Sent);
+
+impl Query {
+    pub fn text(&self, name: &str) -> &str {
+        self.0.text(name)
+    }
+}
+
+impl FromRequestParts<App> for Query {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let query = parts.uri.query().unwrap_or_default();
+        Ok(Self(Sent::new(pairs(query.as_bytes()))))
+    }
+}

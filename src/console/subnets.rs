@@ -1,0 +1,412 @@
+//! Pages of a VPC's subnets.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::address_map::{self, in_use, instance, span};
+use super::forms::{self, SEEN, Sent, Typed};
+use super::layout::{counted, done, empty, fragment, time};
+use super::query::Query;
+use super::session::{Answer, Visit, Wrong};
+use super::vpcs::{self, label_field, range_field, refusals, state, used_meter, verdict};
+use crate::http::App;
+use crate::http::extract::At;
+use crate::model::address_map::View;
+use crate::model::cidr::Cidr;
+use crate::model::grant::{Granted, Permission};
+use crate::model::id::{SubnetId, VpcId};
+use crate::model::interface::write_address;
+use crate::model::reason::Code;
+use crate::model::subnet::Subnet;
+use crate::model::tag::Tag;
+use crate::model::vpc::Vpc;
+use crate::rules::address_map::Shown;
+use crate::rules::addresses::{self, Usage};
+use crate::rules::caller::Caller;
+use crate::rules::error::FieldError;
+use crate::rules::{self, Error};
+use crate::store::ReadTx;
+
+type Path = At<(VpcId, SubnetId)>;
+
+pub fn address(subnet: &Subnet) -> String {
+    format!("/vpcs/{}/subnets/{}", subnet.vpc, subnet.id)
+}
+
+/// How many instances are on a subnet; the interfaces of one stand together.
+pub fn instances(subnet: &Subnet) -> usize {
+    subnet.uses.chunk_by(|a, b| a.instance == b.instance).count()
+}
+
+pub async fn new(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> Answer {
+    let vpc = app
+        .read(caller, move |tx, caller| changeable(tx, caller, id))
+        .await?;
+    let ranges: Vec<Cidr> = vpc.subnets.iter().map(|subnet| subnet.ipv4).collect();
+    let proposed = rules::subnets::propose(&app.store().world().policy, &ranges);
+    let range = proposed.map(|range| range.to_string()).unwrap_or_default();
+    let label = format!("subnet-{}", vpc.subnets.len() + 1);
+    let typed = Typed::proposed(&[("label", &label), ("ipv4", &range)]);
+    Ok(draw_new(&visit, StatusCode::OK, &vpc, &typed))
+}
+
+pub async fn create(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<VpcId>,
+    sent: Sent,
+) -> Answer {
+    let request = sent.request(sent.object(&vpcs::ROW));
+    let made = app
+        .write(caller.clone(), move |tx, caller| {
+            rules::subnets::create(tx, caller, id, &request)
+        })
+        .await;
+    match made {
+        Ok(subnet) => Ok(done(&address(&subnet), "subnet-created")),
+        Err(Error::Refused(wrong)) => {
+            let vpc = app
+                .read(caller, move |tx, caller| changeable(tx, caller, id))
+                .await?;
+            let typed = Typed::refused(sent, wrong);
+            Ok(draw_new(&visit, StatusCode::BAD_REQUEST, &vpc, &typed))
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// What there is to say of a range while it is typed.
+pub async fn check(State(app): State<App>, caller: Caller, At(id): At<VpcId>, query: Query) -> Answer {
+    let Query(sent) = query;
+    let request = sent.request(sent.object(&vpcs::ROW));
+    let (wrong, ranges) = app
+        .read(caller, move |tx, caller| {
+            let vpc = changeable(tx, caller, id)?;
+            let wrong = refusals(rules::subnets::check(tx, caller, id, &request))?;
+            let ranges: Vec<Cidr> = vpc.subnets.iter().map(|subnet| subnet.ipv4).collect();
+            Ok((wrong, ranges))
+        })
+        .await?;
+    let proposed = rules::subnets::propose(&app.store().world().policy, &ranges);
+    let wrong = Some(Error::Refused(wrong));
+    Ok(fragment(&verdict("ipv4", sent.text("ipv4"), wrong, proposed)?))
+}
+
+fn changeable(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> rules::Result<Vpc> {
+    rules::vpcs::load_for(tx, caller, id, Permission::ReadWrite)
+}
+
+fn draw_new(visit: &Visit, status: StatusCode, vpc: &Vpc, typed: &Typed) -> Response {
+    let (label, here) = (vpc.label.as_str(), vpcs::address(vpc.id));
+    let body = html! {
+        h1 { "Add a subnet to " (label) }
+        (typed.alert())
+        form .card method="post" action=(format!("{here}/subnets/new")) {
+            (visit.form_token())
+            (label_field(typed, "label", true))
+            (range_field(typed, "ipv4", &format!("{here}/subnets/check")))
+            p .hint { "A private range from /8 to /29 that overlaps no other subnet. It cannot be changed later." }
+            div .actions {
+                button .main type="submit" { "Add subnet" }
+                a .button href=(here) { "Cancel" }
+            }
+        }
+    };
+    visit.page_with(
+        status,
+        "Add a subnet",
+        &[("VPCs", "/vpcs"), (label, &here)],
+        &body,
+    )
+}
+
+pub async fn view(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At((vpc, id)): Path,
+    query: Query,
+) -> Answer {
+    let window = match query.text("in") {
+        "" => None,
+        part => Some(Cidr::parse(part).map_err(|_| Wrong::not_found())?),
+    };
+    let (shown, usage, may_change) = app
+        .read(caller, move |tx, caller| {
+            let shown = rules::address_map::view(tx, caller, vpc, id, window)?;
+            let usage = addresses::used_in_subnets(tx, std::slice::from_ref(&shown.subnet))?;
+            let may_change = caller.may(tx, Granted::Vpc, vpc.0, Permission::ReadWrite).is_ok();
+            Ok((shown, usage[0], may_change))
+        })
+        .await?;
+    let (label, above) = (shown.subnet.label.as_str(), vpcs::address(vpc));
+    let way = [("VPCs", "/vpcs"), (shown.vpc.label.as_str(), above.as_str())];
+    Ok(visit.page(label, &way, &draw(&shown, usage, may_change)))
+}
+
+fn draw(shown: &Shown, usage: Usage, may_change: bool) -> Markup {
+    let subnet = &shown.subnet;
+    let here = address(subnet);
+    let assignable = subnet.ipv4.assignable();
+    let whole = shown.window == subnet.ipv4;
+    html! {
+        div .title {
+            h1 { (subnet.label.as_str()) " " code .range { (subnet.ipv4) } }
+            @if may_change { div .actions {
+                a .button href=(format!("{here}/edit")) { "Edit" }
+                a .button.danger href=(format!("{here}/delete")) { "Delete" }
+            } }
+        }
+        dl .facts {
+            div { dt { "Gateway" } dd { code { (write_address(subnet.ipv4.gateway())) } } }
+            div { dt { "For instances" } dd { code { (write_address(*assignable.start())) " – " (write_address(*assignable.end())) } } }
+            div { dt { "In use" } dd { (used_meter(usage)) } }
+            div { dt { "Instances" } dd { (instances(subnet)) } }
+            div { dt { "Id" } dd { (subnet.id) } }
+            div { dt { "Created" } dd { (time(subnet.created)) } }
+            div { dt { "Changed" } dd { (time(subnet.updated)) } }
+        }
+        section aria-labelledby="map" {
+            div .title {
+                h2 #map { "Addresses" @if !whole { " of " code { (shown.window) } } }
+                @if !whole { a href=(here) { "The whole subnet" } }
+            }
+            (address_map::subnet(&shown.view, &shown.holders, &format!("{here}?in=")))
+        }
+        section aria-labelledby="taken" {
+            h2 #taken { "In use" @if !whole { " in " code { (shown.window) } } }
+            (table(shown, &here))
+        }
+    }
+}
+
+/// What the map shows, for whoever cannot see it, and with more words.
+fn table(shown: &Shown, here: &str) -> Markup {
+    match &shown.view {
+        View::Addresses(_) => html! {
+            @if shown.holders.is_empty() {
+                (empty("Nobody is here", "No instance has an address of these.", None))
+            } @else {
+                table .list {
+                    thead { tr { th scope="col" { "Address" } th scope="col" { "Instance" } th scope="col" .number { "Config" }
+                        th scope="col" .number { "Interface" } th scope="col" { "State" } } }
+                    tbody {
+                        @for holder in &shown.holders {
+                            tr #(format!("interface-{}{}", holder.interface, if holder.is_range { "-range" } else { "" })) {
+                                th scope="row" {
+                                    code { @if holder.is_range { (span(holder.first, holder.last)) } @else { (write_address(holder.first)) } }
+                                    @if holder.is_range { " " span .tag { "range" } }
+                                }
+                                td data-label="Instance" { (instance(holder)) " " span .id { (holder.instance) } }
+                                td .number data-label="Config" { (holder.config) }
+                                td .number data-label="Interface" { (holder.interface) }
+                                td data-label="State" { (state(holder.active)) }
+                            }
+                        }
+                    }
+                }
+            }
+        },
+        View::Buckets(buckets) => html! {
+            @let used: Vec<_> = buckets.iter().filter(|bucket| bucket.used > 0).collect();
+            @if used.is_empty() {
+                (empty("Nobody is here", "No instance has an address of these.", None))
+            } @else {
+                table .list {
+                    thead { tr { th scope="col" { "Part" } th scope="col" { "Addresses in use" } } }
+                    tbody {
+                        @for bucket in used {
+                            tr {
+                                th scope="row" { a href=(format!("{here}?in={}", bucket.range)) { code { (bucket.range) } } }
+                                td data-label="In use" { (in_use(address_map::usage(bucket))) }
+                            }
+                        }
+                    }
+                }
+            }
+        },
+    }
+}
+
+pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At((vpc, id)): Path) -> Answer {
+    let (vpc, subnet) = app
+        .read(caller, move |tx, caller| load(tx, caller, vpc, id))
+        .await?;
+    let typed = Typed::proposed(&[
+        ("label", subnet.label.as_str()),
+        (SEEN, &Tag::of(&subnet).to_string()),
+    ]);
+    Ok(draw_edit(&visit, StatusCode::OK, &vpc, &subnet, &typed))
+}
+
+pub async fn update(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At((vpc, id)): Path,
+    sent: Sent,
+) -> Answer {
+    let request = sent.request(sent.object(&["label"]));
+    let changed = app
+        .write(caller.clone(), move |tx, caller| {
+            rules::subnets::update(tx, caller, vpc, id, &request)
+        })
+        .await;
+    let (status, typed) = match changed {
+        Ok(subnet) => return Ok(done(&address(&subnet), "subnet-changed")),
+        Err(Error::Refused(wrong)) => (StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)),
+        Err(Error::Stale) => (StatusCode::PRECONDITION_FAILED, Typed::stale(sent)),
+        Err(other) => return Err(other.into()),
+    };
+    let (vpc, subnet) = app
+        .read(caller, move |tx, caller| load(tx, caller, vpc, id))
+        .await?;
+    Ok(draw_edit(&visit, status, &vpc, &subnet, &typed.now(&subnet)))
+}
+
+/// A subnet with its VPC, to be changed.
+fn load(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId) -> rules::Result<(Vpc, Subnet)> {
+    let subnet = rules::subnets::view(tx, caller, vpc, id)?;
+    let vpc = rules::vpcs::load_alone_for(tx, caller, vpc, Permission::ReadWrite)?;
+    Ok((vpc, subnet))
+}
+
+fn draw_edit(visit: &Visit, status: StatusCode, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Response {
+    let (here, above) = (address(subnet), vpcs::address(vpc.id));
+    let body = html! {
+        h1 { "Edit " (subnet.label.as_str()) }
+        (typed.alert())
+        form .card method="post" action=(format!("{here}/edit")) {
+            (visit.form_token())
+            (typed.seen())
+            (label_field(typed, "label", true))
+            p .quiet { "The range stays " code { (subnet.ipv4) } "." }
+            div .actions {
+                button .main type="submit" { "Save" }
+                a .button href=(here) { "Cancel" }
+            }
+        }
+    };
+    let title = format!("Edit {}", subnet.label.as_str());
+    visit.page_with(status, &title, &way(vpc, &above, subnet, &here), &body)
+}
+
+fn way<'a>(vpc: &'a Vpc, above: &'a str, subnet: &'a Subnet, here: &'a str) -> [(&'a str, &'a str); 3] {
+    [
+        ("VPCs", "/vpcs"),
+        (vpc.label.as_str(), above),
+        (subnet.label.as_str(), here),
+    ]
+}
+
+pub async fn ask_delete(State(app): State<App>, visit: Visit, caller: Caller, At((vpc, id)): Path) -> Answer {
+    let (vpc, subnet, wrong) = app
+        .read(caller, move |tx, caller| {
+            let (vpc, subnet) = load(tx, caller, vpc, id)?;
+            let used = rules::subnets::refuse_if_used(tx, caller, std::slice::from_ref(&subnet));
+            Ok((vpc, subnet, refusals(used)?))
+        })
+        .await?;
+    let typed = Typed::refused(Sent::default(), wrong).now(&subnet);
+    Ok(draw_delete(&visit, StatusCode::OK, &vpc, &subnet, &typed))
+}
+
+pub async fn delete(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At((vpc_id, id)): Path,
+    sent: Sent,
+) -> Answer {
+    let (vpc, subnet) = app
+        .read(caller.clone(), move |tx, caller| load(tx, caller, vpc_id, id))
+        .await?;
+    if let Err(wrong) = forms::confirmed(&sent, subnet.label.as_str()) {
+        let typed = Typed::refused(sent, vec![wrong]);
+        return Ok(draw_delete(
+            &visit,
+            StatusCode::BAD_REQUEST,
+            &vpc,
+            &subnet,
+            &typed,
+        ));
+    }
+    let request = sent.request(Vec::new());
+    let deleted = app
+        .write(caller, move |tx, caller| {
+            rules::subnets::delete(tx, caller, vpc_id, id, &request)
+        })
+        .await;
+    let (status, typed) = match deleted {
+        Ok(()) => return Ok(done(&vpcs::address(vpc_id), "subnet-deleted")),
+        Err(Error::Refused(wrong)) => (StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)),
+        Err(Error::Stale) => (StatusCode::PRECONDITION_FAILED, Typed::stale(sent)),
+        Err(other) => return Err(other.into()),
+    };
+    Ok(draw_delete(&visit, status, &vpc, &subnet, &typed.now(&subnet)))
+}
+
+fn draw_delete(visit: &Visit, status: StatusCode, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Response {
+    let (here, above) = (address(subnet), vpcs::address(vpc.id));
+    let label = subnet.label.as_str();
+    let body = html! {
+        h1 { "Delete " (label) "?" }
+        @if is_blocked(typed) {
+            (blockers("The subnet cannot be deleted while instances are on it.", std::slice::from_ref(subnet), typed))
+            p { a .button href=(here) { "Back to the subnet" } }
+        } @else {
+            (typed.alert())
+            form .card method="post" action=(format!("{here}/delete")) {
+                (visit.form_token())
+                (typed.seen())
+                p { "This deletes the subnet and gives its range " code { (subnet.ipv4) } " back, for good." }
+                (forms::confirm(typed, label))
+                div .actions {
+                    button .danger type="submit" { "Delete subnet" }
+                    a .button href=(here) { "Cancel" }
+                }
+            }
+        }
+    };
+    visit.page_with(
+        status,
+        &format!("Delete {label}"),
+        &way(vpc, &above, subnet, &here),
+        &body,
+    )
+}
+
+/// Whether something must be removed first.
+pub fn is_blocked(typed: &Typed) -> bool {
+    typed.wrong.iter().any(|wrong| wrong.code == Code::SubnetInUse)
+}
+
+/// What stands in the way of deleting, each with the place where it can be seen.
+pub fn blockers(why: &str, subnets: &[Subnet], typed: &Typed) -> Markup {
+    let place = |wrong: &FieldError| {
+        let blocker = wrong.blocker.as_ref()?;
+        let subnet = subnets.iter().find(|subnet| subnet.id == blocker.subnet)?;
+        Some(format!("{}#interface-{}", address(subnet), blocker.interface))
+    };
+    let used: Vec<_> = typed
+        .wrong
+        .iter()
+        .filter(|wrong| wrong.code == Code::SubnetInUse)
+        .collect();
+    html! {
+        div .warning role="alert" {
+            p { strong { (why) } " " (counted(used.len(), "interface stands", "interfaces stand")) " in the way:" }
+            ul { @for wrong in used {
+                li {
+                    @match place(wrong) {
+                        Some(place) => a href=(place) { (wrong.reason) },
+                        None => (wrong.reason),
+                    }
+                }
+            } }
+        }
+    }
+}

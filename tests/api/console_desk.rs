@@ -1,0 +1,466 @@
+//! The desk in the console.
+
+use garth::console::{PAGES, Who};
+use hyper::Method;
+use serde_json::json;
+
+use crate::browser::{Browser, hidden, text};
+use crate::harness::{TestApp, User};
+
+async fn entered<'a>(app: &'a TestApp, name: &str) -> Browser<'a> {
+    app.set_password(name).await;
+    let mut browser = Browser::new(app);
+    browser.enters(name).await;
+    browser
+}
+
+/// A server with the tenant `ada` and the staff `grace` and `linus`.
+async fn with_desk() -> TestApp {
+    let app = TestApp::new().await;
+    app.user("grace").staff().await;
+    app.user("linus").staff().await;
+    app
+}
+
+fn example(path: &str) -> String {
+    let segment = |segment: &str| if segment.starts_with('{') { "999" } else { segment }.to_owned();
+    path.split('/').map(segment).collect::<Vec<_>>().join("/")
+}
+
+#[tokio::test]
+async fn the_desk_is_for_staff_and_its_forms_for_its_own_pages() {
+    let app = with_desk().await;
+    app.user("ada").await;
+    let (mut ada, mut grace) = (entered(&app, "ada").await, entered(&app, "grace").await);
+    let (of_ada, of_grace) = (
+        hidden(&ada.get("/tickets/new").await, "form_token"),
+        hidden(&grace.get("/desk/tickets/new").await, "form_token"),
+    );
+    let mut seen = 0;
+    for page in PAGES.iter().filter(|page| page.who == Who::Staff) {
+        let path = example(page.path);
+        if page.method == Method::GET {
+            assert_eq!(ada.get(&path).await.status, 403, "{}", page.id);
+        } else {
+            assert_eq!(
+                ada.post(&path, &[("form_token", &of_ada)]).await.status,
+                403,
+                "{}",
+                page.id
+            );
+            assert_eq!(
+                grace.post(&path, &[("form_token", &of_ada)]).await.status,
+                403,
+                "{}",
+                page.id
+            );
+            let with_proof = grace.post(&path, &[("form_token", &of_grace)]).await;
+            assert!(
+                [400, 404].contains(&with_proof.status.as_u16()),
+                "{}: {with_proof}",
+                page.id
+            );
+        }
+        seen += 1;
+    }
+    assert!(seen > 15, "the table is almost empty");
+    assert_eq!(grace.get("/").await.status, 404, "a browser asks for a page");
+    assert_eq!(grace.get("/desk").await.status, 200);
+}
+
+async fn three_tickets<'a>(app: &'a TestApp) -> User<'a> {
+    let ada = app.user("ada").await;
+    for summary in ["Rack broken", "Bill wrong", "Disk slow"] {
+        ada.opens_ticket(summary).await;
+        app.advance(3600);
+    }
+    ada
+}
+
+#[tokio::test]
+async fn the_queue_tells_whose_and_how_old_and_can_be_narrowed() {
+    let app = with_desk().await;
+    three_tickets(&app).await;
+    let mut grace = entered(&app, "grace").await;
+    assert!(text(&grace.get("/desk").await).contains("3 tickets"));
+    let page = grace.get("/desk/tickets/1").await;
+    assert_eq!(
+        grace.submits(&page, "/desk/tickets/1/claim", &[]).await.status,
+        303
+    );
+    let mut linus = entered(&app, "linus").await;
+    let page = linus.get("/desk/tickets/2").await;
+    linus.submits(&page, "/desk/tickets/2/claim", &[]).await;
+    linus
+        .submits(&page, "/desk/tickets/2/change", &[("priority", "urgent")])
+        .await;
+    linus.submits(&page, "/desk/tickets/3/close", &[]).await;
+    linus
+        .submits(&page, "/desk/tickets/1/notes", &[("note", "Zebra crossing")])
+        .await;
+
+    let queue = text(&grace.get("/desk").await);
+    assert!(
+        queue.contains(">You<") && queue.contains("linus") && queue.contains(">3 h<"),
+        "{queue}"
+    );
+    for (query, tickets) in [
+        ("", &[1, 2][..]),
+        ("claim=mine", &[1]),
+        ("claim=others", &[2]),
+        ("claim=nobody", &[]),
+        ("status=closed", &[3]),
+        ("status=all", &[1, 2, 3]),
+        ("status=new", &[]),
+        ("priority=urgent", &[2]),
+        ("account=1", &[1, 2]),
+        ("account=999", &[]),
+        ("q=zebra", &[1]),
+        ("q=rack+bill", &[]),
+        ("order=oldest", &[1, 2]),
+    ] {
+        let html = text(&grace.get(&format!("/desk?{query}")).await);
+        let found: Vec<i64> = (1..=3)
+            .filter(|id| html.contains(&format!("href=\"/desk/tickets/{id}\"")))
+            .collect();
+        assert_eq!(found, tickets, "{query}: {html}");
+    }
+    let newest = text(&grace.get("/desk").await);
+    assert!(newest.find("/desk/tickets/2\"") < newest.find("/desk/tickets/1\""));
+    let wrong = grace.get("/desk?q=%21%21").await;
+    assert_eq!(wrong.status, 400);
+    assert!(text(&wrong).contains("<p class=\"reason\">"), "{wrong}");
+}
+
+#[tokio::test]
+async fn a_claim_is_taken_over_only_if_asked_for_and_given_back() {
+    let app = with_desk().await;
+    three_tickets(&app).await;
+    let (mut grace, mut linus) = (entered(&app, "grace").await, entered(&app, "linus").await);
+    let page = grace.get("/desk/tickets/1").await;
+    let of_linus = linus.get("/desk/tickets/1").await;
+    assert_eq!(
+        grace.submits(&page, "/desk/tickets/1/claim", &[]).await.status,
+        303
+    );
+    let refused = linus.submits(&of_linus, "/desk/tickets/1/claim", &[]).await;
+    assert_eq!(refused.status, 400);
+    let html = text(&refused);
+    assert!(
+        html.contains("grace has taken this ticket") && html.contains("Take over from grace"),
+        "{html}"
+    );
+    assert_eq!(
+        linus
+            .submits(&of_linus, "/desk/tickets/1/claim", &[("take_over", "yes")])
+            .await
+            .status,
+        303
+    );
+    let html = text(&linus.get("/desk/tickets/1").await);
+    assert!(
+        html.contains("took the ticket over from grace") && html.contains("Give back"),
+        "{html}"
+    );
+    assert_eq!(
+        grace.submits(&page, "/desk/tickets/1/release", &[]).await.status,
+        400
+    );
+    assert_eq!(
+        linus
+            .submits(&of_linus, "/desk/tickets/1/release", &[])
+            .await
+            .status,
+        303
+    );
+    assert!(text(&linus.get("/desk/tickets/1").await).contains(">Claim<"));
+}
+
+#[tokio::test]
+async fn a_note_cannot_be_taken_for_a_reply() {
+    let app = with_desk().await;
+    let ada = three_tickets(&app).await;
+    let mut grace = entered(&app, "grace").await;
+    let page = grace.get("/desk/tickets/1").await;
+    let html = text(&page);
+    for wanted in [
+        "Send reply to customer",
+        "ada will read this",
+        "Save internal note",
+        "only staff will read this",
+        "name=\"note\"",
+    ] {
+        assert!(html.contains(wanted), "{wanted} is not in {html}");
+    }
+    // Each box has a field of its own: what is in one is nothing to the other.
+    let crossed = grace
+        .submits(&page, "/desk/tickets/1/replies", &[("note", "secret")])
+        .await;
+    assert_eq!(crossed.status, 400);
+    let crossed = grace
+        .submits(&page, "/desk/tickets/1/notes", &[("description", "hello")])
+        .await;
+    assert_eq!(crossed.status, 400);
+    assert!(text(&crossed).contains("id=\"f-note-wrong\""), "{crossed}");
+
+    grace
+        .submits(&page, "/desk/tickets/1/notes", &[("note", "He owes us *money*")])
+        .await;
+    grace
+        .submits(
+            &page,
+            "/desk/tickets/1/replies",
+            &[("description", "We look into it.")],
+        )
+        .await;
+    let html = text(&grace.get("/desk/tickets/1").await);
+    assert!(
+        html.contains("message note") && html.contains("He owes us <em>money</em>"),
+        "{html}"
+    );
+    assert!(
+        html.contains("message staff") && html.contains("We look into it."),
+        "{html}"
+    );
+    let mut of_ada = entered(&app, "ada").await;
+    let html = text(&of_ada.get("/tickets/1").await);
+    assert!(
+        html.contains("We look into it.") && !html.contains("money") && !html.contains("grace"),
+        "{html}"
+    );
+    assert_eq!(ada.count("/support/tickets/1/replies").await, 1);
+}
+
+#[tokio::test]
+async fn nobody_answers_over_a_colleagues_head_and_no_words_are_lost() {
+    let app = with_desk().await;
+    let ada = three_tickets(&app).await;
+    let (mut grace, mut linus) = (entered(&app, "grace").await, entered(&app, "linus").await);
+    let (of_grace, of_linus) = (
+        grace.get("/desk/tickets/1").await,
+        linus.get("/desk/tickets/1").await,
+    );
+    let seen = hidden(&of_grace, "seen");
+    assert_eq!(
+        linus
+            .submits(
+                &of_linus,
+                "/desk/tickets/1/replies",
+                &[("description", "Mine"), ("seen", &hidden(&of_linus, "seen"))]
+            )
+            .await
+            .status,
+        303
+    );
+    let late = grace
+        .submits(
+            &of_grace,
+            "/desk/tickets/1/replies",
+            &[("description", "Mine too"), ("seen", &seen)],
+        )
+        .await;
+    assert_eq!(late.status, 412);
+    let html = text(&late);
+    assert!(
+        html.contains("Mine too</textarea>") && html.contains("Somebody has changed it"),
+        "{html}"
+    );
+    assert_eq!(ada.count("/support/tickets/1/replies").await, 1);
+    // Now she has seen it.
+    let fields = [("description", "Mine too"), ("seen", &hidden(&late, "seen"))];
+    assert_eq!(
+        grace
+            .submits(&late, "/desk/tickets/1/replies", &fields)
+            .await
+            .status,
+        303
+    );
+}
+
+#[tokio::test]
+async fn canned_replies_are_kept_previewed_and_sent() {
+    let app = with_desk().await;
+    let ada = three_tickets(&app).await;
+    let mut grace = entered(&app, "grace").await;
+    assert!(text(&grace.get("/desk/canned-replies").await).contains("No canned replies yet"));
+    let form = grace.get("/desk/canned-replies/new").await;
+    let wrong = grace
+        .submits(
+            &form,
+            "/desk/canned-replies/new",
+            &[("label", "Hi"), ("description", "{{nobody}}")],
+        )
+        .await;
+    assert_eq!(wrong.status, 400);
+    assert!(
+        text(&wrong).contains("id=\"f-description-wrong\"") && text(&wrong).contains("{{nobody}}</textarea>"),
+        "{wrong}"
+    );
+    let fields = [
+        ("label", "Hi"),
+        (
+            "description",
+            "Hello **{{customer.username}}**, about #{{ticket.id}}.",
+        ),
+    ];
+    assert_eq!(
+        grace
+            .submits(&form, "/desk/canned-replies/new", &fields)
+            .await
+            .status,
+        303
+    );
+
+    let page = grace.get("/desk/tickets/2?canned=1").await;
+    let html = text(&page);
+    assert!(
+        html.contains("Hello <strong>ada</strong>, about #2.") && html.contains("Send to customer as it is"),
+        "{html}"
+    );
+    assert_eq!(ada.count("/support/tickets/2/replies").await, 0);
+    let used = text(&grace.get("/desk/tickets/2?canned=1&use=1").await);
+    assert!(used.contains("Hello **ada**, about #2.</textarea>"), "{used}");
+    let sent = grace
+        .submits(&page, "/desk/tickets/2/replies", &[("canned_reply_id", "1")])
+        .await;
+    assert_eq!(sent.status, 303);
+    let replies = ada.get("/support/tickets/2/replies").await;
+    assert_eq!(replies.data()[0]["description"], "Hello **ada**, about #2.");
+
+    let edit = grace.get("/desk/canned-replies/1").await;
+    let fields = [
+        ("label", "Hello"),
+        ("description", "Hi"),
+        ("seen", &hidden(&edit, "seen")),
+    ];
+    assert_eq!(
+        grace
+            .submits(&edit, "/desk/canned-replies/1", &fields)
+            .await
+            .status,
+        303
+    );
+    let stale = grace.submits(&edit, "/desk/canned-replies/1", &fields).await;
+    assert_eq!(stale.status, 412);
+    assert_eq!(
+        grace
+            .submits(&edit, "/desk/canned-replies/1/delete", &[])
+            .await
+            .status,
+        303
+    );
+    assert_eq!(grace.get("/desk/canned-replies/1").await.status, 404);
+}
+
+#[tokio::test]
+async fn staff_open_tickets_for_customers_and_close_and_reopen_them() {
+    let app = with_desk().await;
+    let ada = app.user("ada").await;
+    let vpc = ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let mut grace = entered(&app, "grace").await;
+    let form = grace.get("/desk/tickets/new?account_id=1").await;
+    assert!(
+        text(&form).contains(&format!("<option value=\"vpc_id:{vpc}\"")),
+        "{form}"
+    );
+    let wrong = grace
+        .submits(
+            &form,
+            "/desk/tickets/new",
+            &[("summary", "Works"), ("description", "x"), ("account_id", "77")],
+        )
+        .await;
+    assert_eq!(wrong.status, 400);
+    assert!(
+        text(&wrong).contains("There is no such account") && text(&wrong).contains("value=\"Works\""),
+        "{wrong}"
+    );
+    let about = format!("vpc_id:{vpc}");
+    let fields = [
+        ("summary", "Works"),
+        ("description", "At night"),
+        ("account_id", "1"),
+        ("about", about.as_str()),
+        ("priority", "high"),
+        ("closable", "on"),
+    ];
+    let opened = grace.submits(&form, "/desk/tickets/new", &fields).await;
+    assert_eq!(opened.header("location"), "/desk/tickets/1?done=customer-told");
+    let ticket = ada.get("/support/tickets/1").await.json();
+    assert_eq!(
+        (
+            &ticket["closable"],
+            &ticket["entity"]["label"],
+            &ticket["opened_by"]
+        ),
+        (&json!(true), &json!("core"), &json!("Support"))
+    );
+
+    let page = grace.get("/desk/tickets/1").await;
+    let html = text(&page);
+    assert!(
+        html.contains("priority high") && html.contains("/desk/tickets/1/vpc"),
+        "{html}"
+    );
+    let map = text(&grace.get("/desk/tickets/1/vpc").await);
+    assert!(map.contains("10.0.0.0/24") && map.contains("core"), "{map}");
+    ada.opens_ticket("About nothing").await;
+    assert_eq!(grace.get("/desk/tickets/2/vpc").await.status, 404);
+
+    assert_eq!(
+        grace.submits(&page, "/desk/tickets/1/close", &[]).await.status,
+        303
+    );
+    let html = text(&grace.get("/desk/tickets/1").await);
+    assert!(
+        html.contains("Reopen")
+            && !html.contains("Send reply to customer")
+            && html.contains("Save internal note"),
+        "{html}"
+    );
+    let late = grace
+        .submits(&page, "/desk/tickets/1/replies", &[("description", "Long words")])
+        .await;
+    assert_eq!(late.status, 400);
+    assert!(text(&late).contains("Long words</textarea>"), "{late}");
+    assert_eq!(
+        grace.submits(&page, "/desk/tickets/1/reopen", &[]).await.status,
+        303
+    );
+    grace
+        .submits(
+            &page,
+            "/desk/tickets/1/change",
+            &[("priority", "low"), ("may_close", "no")],
+        )
+        .await;
+    let html = text(&grace.get("/desk/tickets/1").await);
+    for step in [
+        "closed the ticket",
+        "reopened the ticket",
+        "set the priority from high to low",
+        "kept the customer from closing it",
+    ] {
+        assert!(html.contains(step), "{step} is not in {html}");
+    }
+}
+
+#[tokio::test]
+async fn every_download_by_staff_is_in_the_history() {
+    let app = with_desk().await;
+    let ada = three_tickets(&app).await;
+    ada.attaches(1, "log.txt", "hello").await;
+    let mut grace = entered(&app, "grace").await;
+    assert!(text(&grace.get("/desk/tickets/1").await).contains("/desk/tickets/1/attachments/1"));
+    for _ in 0..2 {
+        let file = grace.get("/desk/tickets/1/attachments/1").await;
+        assert_eq!((file.status.as_u16(), &file.body[..]), (200, &b"hello"[..]));
+    }
+    assert_eq!(
+        text(&grace.get("/desk/tickets/1").await)
+            .matches("downloaded")
+            .count(),
+        2
+    );
+    assert_eq!(grace.get("/desk/tickets/2/attachments/1").await.status, 404);
+}

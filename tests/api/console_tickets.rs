@@ -1,0 +1,485 @@
+//! Tickets in the console, as their account sees them, and the bell.
+
+use garth::model::grant::Permission;
+use garth::rules::grants::Grant;
+use serde_json::json;
+
+use crate::browser::{Browser, text};
+use crate::console::with_ada;
+use crate::harness::TestApp;
+
+/// What must never come out as it went in.
+const SCRIPT: &str = "<script>alert(1)</script>";
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0";
+
+async fn entered<'a>(app: &'a TestApp, name: &str) -> Browser<'a> {
+    app.set_password(name).await;
+    let mut browser = Browser::new(app);
+    browser.enters(name).await;
+    browser
+}
+
+#[tokio::test]
+async fn a_ticket_is_opened_answered_and_closed_by_plain_forms() {
+    let app = with_ada().await;
+    let mut ada = entered(&app, "ada").await;
+    let none = ada.get("/tickets").await;
+    assert!(text(&none).contains("No tickets yet") && text(&none).contains("href=\"/tickets/new\""));
+
+    let form = ada.get("/tickets/new").await;
+    let fields = [
+        ("summary", "No route"),
+        ("description", "It is **down**.\r\nSince noon."),
+    ];
+    let opened = ada.submits(&form, "/tickets/new", &fields).await;
+    assert_eq!(
+        (opened.status.as_u16(), opened.header("location")),
+        (303, "/tickets/1?done=ticket-opened")
+    );
+    let page = ada.get("/tickets/1?done=ticket-opened").await;
+    let html = text(&page);
+    assert!(
+        html.contains("<p>It is <strong>down</strong>.<br>Since noon.</p>"),
+        "{html}"
+    );
+    assert!(html.contains("The ticket is open."), "{html}");
+
+    let replied = ada
+        .submits(&page, "/tickets/1/replies", &[("description", "Any news?")])
+        .await;
+    assert_eq!(replied.header("location"), "/tickets/1?done=reply-sent");
+    let grace = app.user("grace").staff().await;
+    grace
+        .post("/desk/tickets/1/replies", json!({"description": "Soon."}))
+        .await;
+    let html = text(&ada.get("/tickets/1").await);
+    let places = ["Since noon", "Any news?", "Soon."].map(|words| html.find(words).expect(words));
+    assert!(places.is_sorted(), "the thread is in order: {html}");
+    assert!(
+        html.contains("message staff") && !html.contains("grace"),
+        "{html}"
+    );
+
+    let list = text(&ada.get("/tickets").await);
+    assert!(list.contains("No route") && list.contains(">Open <"), "{list}");
+    let closed = ada.submits(&page, "/tickets/1/close", &[]).await;
+    assert_eq!(closed.header("location"), "/tickets/1?done=ticket-closed");
+    let html = text(&ada.get("/tickets/1").await);
+    assert!(
+        html.contains("This ticket is closed.") && !html.contains("<textarea"),
+        "{html}"
+    );
+    assert!(text(&ada.get("/tickets").await).contains("No open tickets"));
+    assert!(text(&ada.get("/tickets?status=closed").await).contains("No route"));
+    for (words, found) in [("route", true), ("1", true), ("ada", true), ("elsewhere", false)] {
+        let list = text(&ada.get(&format!("/tickets?status=closed&q={words}")).await);
+        assert_eq!(list.contains("/tickets/1\""), found, "{words}: {list}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_told_at_its_field_and_nothing_typed_is_lost() {
+    let app = with_ada().await;
+    let mut ada = entered(&app, "ada").await;
+    let form = ada.get("/tickets/new").await;
+    let long = "x".repeat(65);
+    let fields = [
+        ("summary", long.as_str()),
+        ("description", "All I <typed>"),
+        ("about_kind", "vpc_id"),
+        ("about_id", "77"),
+    ];
+    let refused = ada.submits(&form, "/tickets/new", &fields).await;
+    assert_eq!(refused.status, 400);
+    let html = text(&refused);
+    for wanted in [
+        "id=\"f-summary-wrong\"",
+        "id=\"f-about-id-wrong\"",
+        "href=\"#f-summary\"",
+        "href=\"#f-about-id\"",
+        "All I &lt;typed&gt;</textarea>",
+        "value=\"77\"",
+        "<option value=\"vpc_id\" selected>",
+        &format!("value=\"{long}\""),
+    ] {
+        assert!(html.contains(wanted), "{wanted} is not in {html}");
+    }
+    let refused = ada
+        .submits(
+            &form,
+            "/tickets/new",
+            &[("summary", "a"), ("description", "b"), ("about", "vpc_id:9")],
+        )
+        .await;
+    assert_eq!(refused.status, 400);
+    assert!(text(&refused).contains("href=\"#f-about\""), "{refused}");
+
+    let ticket = app.with_ticket_of(&mut ada).await;
+    let page = ada.get(&format!("/tickets/{ticket}")).await;
+    let refused = ada
+        .submits(
+            &page,
+            &format!("/tickets/{ticket}/replies"),
+            &[("description", "  ")],
+        )
+        .await;
+    assert_eq!(refused.status, 400);
+    assert!(text(&refused).contains("id=\"f-description-wrong\""), "{refused}");
+    // A reply that comes too late is still there to be copied.
+    ada.submits(&page, &format!("/tickets/{ticket}/close"), &[]).await;
+    let late = ada
+        .submits(
+            &page,
+            &format!("/tickets/{ticket}/replies"),
+            &[("description", "Wait!")],
+        )
+        .await;
+    assert_eq!(late.status, 400);
+    assert!(
+        text(&late).contains("This ticket is closed") && text(&late).contains("Wait!</textarea>"),
+        "{late}"
+    );
+}
+
+impl TestApp {
+    async fn with_ticket_of(&self, browser: &mut Browser<'_>) -> String {
+        let form = browser.get("/tickets/new").await;
+        let fields = [("summary", "Help"), ("description", "Please")];
+        let opened = browser.submits(&form, "/tickets/new", &fields).await;
+        let (path, _) = opened.header("location").split_once('?').expect("a query");
+        path.rsplit('/').next().expect("an id").to_owned()
+    }
+}
+
+#[tokio::test]
+async fn hostile_words_names_and_files_do_nothing() {
+    let app = with_ada().await;
+    let ada = app.user("eve").await;
+    let vpc = ada.creates_vpc("core", &[]).await;
+    let text_of_ticket = format!(
+        "{SCRIPT} <img src=x onerror=alert(1)> [x](javascript:alert(1)) ![p](https://evil.example/p.png) \"'><svg onload=alert(1)>"
+    );
+    let body = json!({"summary": format!("a{SCRIPT}"), "description": text_of_ticket, "vpc_id": vpc.0});
+    assert_eq!(ada.post("/support/tickets", body).await.status, 200);
+    ada.post(
+        "/support/tickets/1/replies",
+        json!({"description": text_of_ticket}),
+    )
+    .await;
+    let name = "\"><img src=x onerror=alert(1)>.png";
+    assert_eq!(ada.attaches(1, &name.replace('"', "%22"), PNG).await.status, 200);
+    let grace = app.user("grace").staff().await;
+    grace
+        .post("/desk/tickets/1/notes", json!({"description": text_of_ticket}))
+        .await;
+    grace
+        .post(
+            "/desk/canned-replies",
+            json!({"label": SCRIPT, "description": format!("{SCRIPT} {{{{ticket.summary}}}}")}),
+        )
+        .await;
+
+    let mut tenant = entered(&app, "eve").await;
+    let mut staff = entered(&app, "grace").await;
+    let mut seen = 0;
+    for path in ["/tickets", "/tickets/1", "/events", "/tickets/new"] {
+        harmless(path, &text(&tenant.get(path).await));
+        seen += 1;
+    }
+    let (query, form) = (
+        format!("/tickets?q={}", "%3Cscript%3E"),
+        tenant.get("/tickets/new").await,
+    );
+    harmless(&query, &text(&tenant.get(&query).await));
+    let again = tenant
+        .submits(
+            &form,
+            "/tickets/new",
+            &[("summary", SCRIPT), ("description", SCRIPT), ("act", "preview")],
+        )
+        .await;
+    harmless("preview", &text(&again));
+    for path in [
+        "/desk",
+        "/desk/tickets/1",
+        "/desk/tickets/1?canned=1",
+        "/desk/tickets/1?canned=1&use=1",
+        "/desk/canned-replies",
+        "/desk/canned-replies/1",
+    ] {
+        harmless(path, &text(&staff.get(path).await));
+        seen += 1;
+    }
+    assert_eq!(seen, 10);
+
+    // A file is for keeping, never for showing; a drawing that could do something is not taken at all.
+    for (browser, path) in [
+        (&mut tenant, "/tickets/1/attachments/1"),
+        (&mut staff, "/desk/tickets/1/attachments/1"),
+    ] {
+        let file = browser.get(path).await;
+        assert_eq!(file.status, 200);
+        assert!(
+            file.header("content-disposition").starts_with("attachment; "),
+            "{:?}",
+            file.headers
+        );
+        assert_eq!(
+            file.header("content-security-policy"),
+            "default-src 'none'; sandbox"
+        );
+        assert_eq!(file.header("x-content-type-options"), "nosniff");
+        assert_eq!(file.body, PNG);
+    }
+    let page = tenant.get("/tickets/1").await;
+    let to = format!(
+        "/tickets/1/attachments?form_token={}",
+        crate::browser::hidden(&page, "form_token")
+    );
+    let svg = tenant.uploads(&to, "x.svg", b"<svg onload=alert(1)>", &[]).await;
+    assert_eq!(svg.status, 400);
+    let svg = tenant.uploads(&to, "x.png", b"<svg onload=alert(1)>", &[]).await;
+    assert_eq!(svg.status, 400);
+}
+
+/// No element that was not ours, no address that is not ours or of the web, and no picture from elsewhere.
+pub fn harmless(what: &str, html: &str) {
+    assert!(html.contains("</html>"), "{what}: {html}");
+    let without_ours = html.replace("<script src=\"/console/", "");
+    for bad in [
+        "<script",
+        "<img",
+        "onload=alert(1)>\"",
+        "href=\"javascript",
+        "src=\"http",
+        "<svg onload",
+        "style=\"",
+    ] {
+        assert!(!without_ours.contains(bad), "{what}: {bad} is in {html}");
+    }
+    for tag in html
+        .split('<')
+        .skip(1)
+        .map(|rest| rest.split('>').next().unwrap_or_default())
+    {
+        let attributes = tag.split('"').step_by(2).collect::<String>();
+        assert!(!attributes.contains(" on"), "{what}: <{tag}>");
+    }
+}
+
+#[tokio::test]
+async fn files_go_through_the_rules_of_the_api() {
+    let app = TestApp::with(|policy, _| {
+        policy.support.attachment_max_bytes = 1000;
+        policy.support.attachments_per_ticket = 2;
+    })
+    .await;
+    app.user("ada").await;
+    let mut ada = entered(&app, "ada").await;
+    let ticket = app.with_ticket_of(&mut ada).await;
+    let page = ada.get(&format!("/tickets/{ticket}")).await;
+    // The limits are told beforehand.
+    let html = text(&page);
+    assert!(
+        html.contains("Up to 1000 bytes each, 2 on a ticket: .gif, .jpg"),
+        "{html}"
+    );
+    assert!(html.contains("enctype=\"multipart/form-data\""), "{html}");
+    let path = format!("/tickets/{ticket}/attachments");
+    let to = format!(
+        "{path}?form_token={}",
+        crate::browser::hidden(&page, "form_token")
+    );
+
+    assert_eq!(ada.uploads(&path, "a.png", PNG, &[]).await.status, 403);
+    let attached = ada.uploads(&to, "a.png", PNG, &[]).await;
+    assert_eq!(
+        attached.header("location"),
+        format!("/tickets/{ticket}?done=file-attached")
+    );
+    let html = text(&ada.get(&format!("/tickets/{ticket}")).await);
+    assert!(
+        html.contains(">a.png</a>") && html.contains("1 more on this ticket"),
+        "{html}"
+    );
+
+    // Refused: at the field for a browser, as the reason alone for our script.
+    let refused = ada.uploads(&to, "a.exe", PNG, &[]).await;
+    assert_eq!(refused.status, 400);
+    assert!(text(&refused).contains("<p class=\"reason\">"), "{refused}");
+    let large = vec![b'x'; 2000];
+    let refused = ada.uploads(&to, "a.txt", &large, &[("hx-request", "true")]).await;
+    assert_eq!(
+        (refused.status.as_u16(), text(&refused).as_str()),
+        (413, "The file is too large: at most 1000 bytes are taken")
+    );
+    let attached = ada
+        .uploads(&to, "b.txt", b"hello", &[("hx-request", "true")])
+        .await;
+    assert_eq!(attached.status, 204);
+    let full = ada
+        .uploads(&to, "c.txt", b"hello", &[("hx-request", "true")])
+        .await;
+    assert_eq!(
+        (full.status.as_u16(), text(&full).as_str()),
+        (400, "A ticket may have at most 2 attachments")
+    );
+    assert!(!text(&ada.get(&format!("/tickets/{ticket}")).await).contains("type=\"file\""));
+    let none = ada.submits(&page, &path, &[]).await;
+    assert_eq!(none.status, 400);
+}
+
+#[tokio::test]
+async fn tickets_of_others_are_not_there_and_reading_is_not_writing() {
+    let app = with_ada().await;
+    let mut ada = entered(&app, "ada").await;
+    let ticket = app.with_ticket_of(&mut ada).await;
+    let page = ada.get(&format!("/tickets/{ticket}")).await;
+    let to = format!(
+        "/tickets/{ticket}/attachments?form_token={}",
+        crate::browser::hidden(&page, "form_token")
+    );
+    ada.uploads(&to, "a.png", PNG, &[]).await;
+
+    let other = app.another_account().await;
+    app.user("bob").of(other).await;
+    app.user("rita").restricted().await;
+    app.user("reader")
+        .may(Grant::AccountAccess(Permission::ReadOnly))
+        .await;
+    for (name, status, writing) in [("bob", 404, 404), ("rita", 404, 404), ("reader", 200, 403)] {
+        let mut browser = entered(&app, name).await;
+        let own = browser.get("/tickets/new").await;
+        for path in [
+            format!("/tickets/{ticket}"),
+            format!("/tickets/{ticket}/attachments/1"),
+        ] {
+            assert_eq!(browser.get(&path).await.status.as_u16(), status, "{name} {path}");
+        }
+        assert_eq!(
+            text(&browser.get("/tickets").await).contains("Help"),
+            status == 200,
+            "{name}"
+        );
+        for path in ["replies", "close"] {
+            let sent = browser
+                .submits(
+                    &own,
+                    &format!("/tickets/{ticket}/{path}"),
+                    &[("description", "x")],
+                )
+                .await;
+            assert_eq!(sent.status.as_u16(), writing, "{name} {path}");
+        }
+        let token = crate::browser::hidden(&own, "form_token");
+        let to = format!("/tickets/{ticket}/attachments?form_token={token}");
+        assert_eq!(
+            browser.uploads(&to, "b.png", PNG, &[]).await.status.as_u16(),
+            writing,
+            "{name}"
+        );
+    }
+    let mut reader = entered(&app, "reader").await;
+    let html = text(&reader.get(&format!("/tickets/{ticket}")).await);
+    assert!(
+        html.contains("not write to it") && !html.contains("<textarea") && !html.contains("Close ticket"),
+        "{html}"
+    );
+}
+
+#[tokio::test]
+async fn a_ticket_is_about_what_one_may_see() {
+    let app = with_ada().await;
+    let owner = app.user("owner").await;
+    let (core, edge) = (
+        owner.creates_vpc("core", &[]).await,
+        owner.creates_vpc("edge", &[]).await,
+    );
+    let grace = app.user("grace").staff().await;
+    let entry = json!({"account_id": app.account.0, "type": "domain", "id": 7, "label": "shop.example"});
+    assert_eq!(grace.post("/desk/entities", entry).await.status, 200);
+    app.user("rita").may(Grant::Vpc(core, Permission::ReadOnly)).await;
+
+    let mut ada = entered(&app, "ada").await;
+    let all = text(&ada.get("/tickets/new").await);
+    let mut rita = entered(&app, "rita").await;
+    let few = text(&rita.get("/tickets/new").await);
+    let option = |value: &str| format!("<option value=\"{value}\"");
+    for (value, for_rita) in [
+        (format!("vpc_id:{core}"), true),
+        (format!("vpc_id:{edge}"), false),
+        ("domain_id:7".to_owned(), false),
+    ] {
+        assert!(all.contains(&option(&value)), "{value}: {all}");
+        assert_eq!(few.contains(&option(&value)), for_rita, "{value}: {few}");
+    }
+    let narrowed = text(&ada.get("/tickets/new?find=EDG").await);
+    assert!(
+        narrowed.contains(&option(&format!("vpc_id:{edge}")))
+            && !narrowed.contains(&option(&format!("vpc_id:{core}")))
+    );
+    let from_page = text(&ada.get(&format!("/tickets/new?vpc_id={core}")).await);
+    assert!(
+        from_page.contains(&format!("{} selected", option(&format!("vpc_id:{core}")))),
+        "{from_page}"
+    );
+
+    let form = ada.get("/tickets/new").await;
+    let fields = [
+        ("summary", "s"),
+        ("description", "d"),
+        ("about", &format!("vpc_id:{core}")),
+    ];
+    assert_eq!(ada.submits(&form, "/tickets/new", &fields).await.status, 303);
+    assert!(text(&ada.get("/tickets/1").await).contains(&format!("<a href=\"/vpcs/{core}\">core</a>")));
+}
+
+#[tokio::test]
+async fn the_bell_counts_what_was_not_seen() {
+    let app = with_ada().await;
+    let bob = app.user("bob").await;
+    let mut ada = entered(&app, "ada").await;
+    assert!(text(&ada.get("/events").await).contains("Nothing has happened yet"));
+    bob.creates_vpc("core", &["10.0.0.0/24"]).await;
+    bob.opens_ticket("Help").await;
+    let html = text(&ada.get("/tickets").await);
+    assert!(html.contains("<span class=\"unseen\">3<"), "{html}");
+    let page = ada.get("/events").await;
+    let html = text(&page);
+    for sentence in [
+        "<strong>bob</strong> created the VPC <a href=\"/vpcs/1\">core</a>",
+        "<strong>bob</strong> created the subnet <a href=\"/vpcs/1\">a</a>",
+        "<strong>bob</strong> opened the ticket <a href=\"/tickets/1\">Help</a>",
+    ] {
+        assert!(html.contains(sentence), "{sentence} is not in {html}");
+    }
+    let seen = ada
+        .submits(&page, "/events", &[("id", &crate::browser::hidden(&page, "id"))])
+        .await;
+    assert_eq!(seen.header("location"), "/events?done=events-seen");
+    assert!(!text(&ada.get("/tickets").await).contains("class=\"unseen\""));
+    // What rita may not see does not ring for her.
+    app.user("rita").restricted().await;
+    let mut rita = entered(&app, "rita").await;
+    assert!(!text(&rita.get("/tickets").await).contains("class=\"unseen\""));
+}
+
+#[tokio::test]
+async fn a_preview_shows_and_does_not_send() {
+    let app = with_ada().await;
+    let mut ada = entered(&app, "ada").await;
+    let ticket = app.with_ticket_of(&mut ada).await;
+    let page = ada.get(&format!("/tickets/{ticket}")).await;
+    let fields = [("description", "**loud**"), ("act", "preview")];
+    let shown = ada
+        .submits(&page, &format!("/tickets/{ticket}/replies"), &fields)
+        .await;
+    let html = text(&shown);
+    assert_eq!(shown.status, 200);
+    assert!(
+        html.contains("<strong>loud</strong>") && html.contains("**loud**</textarea>"),
+        "{html}"
+    );
+    assert_eq!(app.with_token("x").get("/support/tickets").await.status, 401);
+    assert!(!text(&ada.get(&format!("/tickets/{ticket}")).await).contains("loud"));
+}

@@ -1,0 +1,498 @@
+//! VPCs and subnets in the console: lists, forms, live checks, the address map, and who sees what.
+
+use garth::model::grant::Permission;
+use garth::rules::grants::Grant;
+use serde_json::json;
+
+use crate::browser::{Browser, text};
+use crate::console::with_ada;
+use crate::harness::{Reply, TestApp, User, add_vpcs};
+
+/// A browser in which this user is logged in.
+async fn browser<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
+    let mut browser = Browser::new(app);
+    browser.enters(username).await;
+    browser
+}
+
+/// Somebody of the same account who works through the API.
+async fn maker(app: &TestApp) -> User<'_> {
+    app.user("maker").await
+}
+
+fn has(page: &Reply, wanted: &str) {
+    assert!(text(page).contains(wanted), "{wanted} is not in {page}");
+}
+
+fn lacks(page: &Reply, unwanted: &str) {
+    assert!(!text(page).contains(unwanted), "{unwanted} is in {page}");
+}
+
+/// Where a page sends the browser.
+fn leads_to(page: &Reply, place: &str) {
+    assert_eq!(
+        (page.status.as_u16(), page.header("location")),
+        (303, place),
+        "{page}"
+    );
+}
+
+#[tokio::test]
+async fn an_empty_list_says_what_to_do_and_a_full_one_is_searched() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    has(&ada.get("/vpcs").await, "No VPCs yet");
+    let maker = maker(&app).await;
+    maker.creates_vpc("core", &["10.0.0.0/24"]).await;
+    maker.creates_vpc("edge", &["10.0.0.0/29", "10.1.0.0/29"]).await;
+    maker.creates_instance_on(1).await;
+
+    let all = ada.get("/vpcs").await;
+    for wanted in [">core<", ">edge<", "2 VPCs", "1 of 252", "0 of 8", "us-east"] {
+        has(&all, wanted);
+    }
+    let found = ada.get("/vpcs?q=ED").await;
+    has(&found, ">edge<");
+    lacks(&found, ">core<");
+    has(&ada.get("/vpcs?q=b").await, ">edge<");
+    has(&ada.get("/vpcs?region=us-west").await, "Nothing found");
+    let hostile = ada.get("/vpcs?q=%22%3E%3Cscript%3E").await;
+    has(&hostile, "value=\"&quot;&gt;&lt;script&gt;\"");
+    lacks(&hostile, "<script>");
+}
+
+#[tokio::test]
+async fn a_vpc_is_created_with_its_subnets_and_shown() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let form = ada.get("/vpcs/new").await;
+    has(&form, "value=\"10.0.0.0/24\"");
+    let fields = [
+        ("region", "us-east"),
+        ("label", "core"),
+        ("description", "first line\r\nsecond <b>line"),
+        ("subnets[0].label", "a"),
+        ("subnets[0].ipv4", "10.0.0.0/24"),
+        ("subnets[1].label", ""),
+        ("subnets[1].ipv4", ""),
+        ("subnets[2].label", "c"),
+        ("subnets[2].ipv4", "192.168.0.0/29"),
+    ];
+    leads_to(
+        &ada.submits(&form, "/vpcs/new", &fields).await,
+        "/vpcs/1?done=vpc-created",
+    );
+    let page = ada.get("/vpcs/1?done=vpc-created").await;
+    for wanted in [
+        "The VPC was created.",
+        "first line\nsecond &lt;b&gt;line",
+        "10.0.0.0/24",
+        "192.168.0.0/29",
+        "datetime=\"2024-06-01T12:00:00Z\" title=\"2024-06-01 12:00:00 UTC\"",
+    ] {
+        has(&page, wanted);
+    }
+    let maker = maker(&app).await;
+    assert_eq!(
+        maker.events().await,
+        ["vpc_create 1", "subnet_create 1", "subnet_create 2"]
+    );
+    assert_eq!(maker.get("/vpcs/1").await.json()["subnets"][1]["label"], "c");
+    assert!(
+        maker
+            .filter("/account/events", r#"{"username": "ada"}"#)
+            .await
+            .data()
+            .len()
+            == 3
+    );
+}
+
+#[tokio::test]
+async fn what_is_wrong_stands_at_its_field_and_nothing_typed_is_lost() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let form = ada.get("/vpcs/new").await;
+    let fields = [
+        ("region", "us-east"),
+        ("label", "bad--<label>"),
+        ("description", "a & b"),
+        ("subnets[0].label", "a"),
+        ("subnets[0].ipv4", "10.0.0.0/24"),
+        ("subnets[1].label", "b"),
+        ("subnets[1].ipv4", "10.0.0.128/25"),
+    ];
+    let page = ada.submits(&form, "/vpcs/new", &fields).await;
+    assert_eq!(page.status, 400);
+    for wanted in [
+        "3 things are not right yet.",
+        "class=\"reason\" id=\"f-label-wrong\">Must only use ASCII letters, numbers, and dashes. Label must not contain two dashes in a row<",
+        "aria-describedby=\"f-label-wrong f-label-hint\"",
+        "class=\"reason\" id=\"f-subnets-1--ipv4-wrong\">overlaps 10.0.0.0/24 (a)<",
+        "href=\"#f-subnets-1--ipv4\">Subnet 2, IPv4 range<",
+        "value=\"bad--&lt;label&gt;\"",
+        "\na &amp; b</textarea>",
+        "value=\"10.0.0.128/25\"",
+        "value=\"us-east\" selected",
+    ] {
+        has(&page, wanted);
+    }
+    lacks(&page, "f-subnets-0--ipv4-wrong");
+    assert_eq!(maker(&app).await.count("/vpcs").await, 0);
+    // A choice that was not made is asked for, not complained of at length.
+    let page = ada
+        .submits(&form, "/vpcs/new", &[("label", "core"), ("region", "")])
+        .await;
+    has(&page, "region is required");
+}
+
+#[tokio::test]
+async fn rows_are_added_with_the_next_free_range_and_taken_away_without_script() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let form = ada.get("/vpcs/new").await;
+    let row = [
+        ("label", "kept"),
+        ("subnets[0].label", "a"),
+        ("subnets[0].ipv4", "10.9.0.0/24"),
+    ];
+    let mut fields = row.to_vec();
+    fields.push(("add", "1"));
+    let more = ada.submits(&form, "/vpcs/new", &fields).await;
+    assert_eq!(more.status, 200);
+    for wanted in [
+        "value=\"kept\"",
+        "value=\"10.9.0.0/24\"",
+        "value=\"10.9.1.0/24\"",
+        "value=\"subnet-2\"",
+    ] {
+        has(&more, wanted);
+    }
+    let mut fields = row.to_vec();
+    fields.extend([
+        ("subnets[1].label", "b"),
+        ("subnets[1].ipv4", "10.0.7.0/24"),
+        ("remove", "0"),
+    ]);
+    let less = ada.submits(&form, "/vpcs/new", &fields).await;
+    has(&less, "name=\"subnets[0].ipv4\" value=\"10.0.7.0/24\"");
+    lacks(&less, "10.9.0.0/24");
+    assert_eq!(
+        maker(&app).await.count("/vpcs").await,
+        0,
+        "none of it makes a VPC"
+    );
+}
+
+#[tokio::test]
+async fn a_range_is_judged_while_it_is_typed_as_it_will_be_when_it_is_sent() {
+    let app = with_ada().await;
+    let maker = maker(&app).await;
+    maker.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let mut ada = browser(&app, "ada").await;
+    for (range, says) in [
+        ("10.0.1.0/24", "252 addresses for instances"),
+        ("10.0.2.0/29", "4 addresses for instances"),
+        ("10.0.0.128/25", "overlaps 10.0.0.0/24 (a)"),
+        ("10.0.1.5/24", "the network here is 10.0.1.0/24"),
+        ("8.8.8.0/24", "Must be inside 10.0.0.0/8"),
+        ("192.168.130.0/24", "Must not overlap 192.168.128.0/17"),
+        ("10.0.0.0/30", "prefix length from 8 to 29"),
+        ("<b>", "Must be an IPv4 network"),
+    ] {
+        let query = crate::browser::form(&[("ipv4", range), ("label", "")]);
+        let fragment = ada.get(&format!("/vpcs/1/subnets/check?{query}")).await;
+        assert_eq!(fragment.status, 200);
+        has(&fragment, says);
+        lacks(&fragment, "<html");
+        // The form says the same, and for what cannot be there is a range that can.
+        let created = ada.get("/vpcs/1/subnets/new").await;
+        let fields = [("label", "x"), ("ipv4", range)];
+        let sent = ada.submits(&created, "/vpcs/1/subnets/new", &fields).await;
+        match says.contains("addresses") {
+            true => assert_eq!(sent.status, 303, "{range}"),
+            false => {
+                has(&sent, says);
+                has(&fragment, "data-value=\"10.0.");
+            }
+        }
+        if says.contains("addresses") {
+            let subnets = maker.get("/vpcs/1/subnets").await.ids();
+            maker.delete(&format!("/vpcs/1/subnets/{}", subnets[1])).await;
+        }
+    }
+    let query = crate::browser::form(&[
+        ("at", "1"),
+        ("subnets[0].label", "a"),
+        ("subnets[0].ipv4", "10.0.0.0/8"),
+        ("subnets[1].label", ""),
+        ("subnets[1].ipv4", "10.0.0.0/24"),
+    ]);
+    let fragment = ada.get(&format!("/vpcs/new/check?{query}")).await;
+    has(&fragment, "overlaps 10.0.0.0/8 (a)");
+    has(&fragment, "data-value=\"172.16.0.0/24\"");
+}
+
+#[tokio::test]
+async fn a_vpc_is_edited_and_a_change_by_somebody_else_is_noticed() {
+    let app = with_ada().await;
+    let maker = maker(&app).await;
+    maker.creates_vpc("core", &[]).await;
+    let mut ada = browser(&app, "ada").await;
+    let form = ada.get("/vpcs/1/edit").await;
+    let seen = crate::browser::hidden(&form, "seen");
+    let fields = [
+        ("seen", seen.as_str()),
+        ("label", "heart"),
+        ("description", "mine"),
+    ];
+    maker.put("/vpcs/1", json!({"description": "theirs"})).await;
+    let stale = ada.submits(&form, "/vpcs/1/edit", &fields).await;
+    assert_eq!(stale.status, 412);
+    has(&stale, "Somebody has changed it");
+    has(&stale, "value=\"heart\"");
+    assert_eq!(maker.get("/vpcs/1").await.json()["description"], "theirs");
+    // Whoever saves again has seen it.
+    let seen = crate::browser::hidden(&stale, "seen");
+    let fields = [
+        ("seen", seen.as_str()),
+        ("label", "heart"),
+        ("description", "mine"),
+    ];
+    leads_to(
+        &ada.submits(&stale, "/vpcs/1/edit", &fields).await,
+        "/vpcs/1?done=vpc-changed",
+    );
+    assert_eq!(maker.get("/vpcs/1").await.json()["label"], "heart");
+    let fields = [("label", ""), ("description", "")];
+    let refused = ada.submits(&form, "/vpcs/1/edit", &fields).await;
+    assert_eq!(refused.status, 400);
+    has(&refused, "Label must be between 1 and 64 characters");
+    let fields = [("label", "heart"), ("description", "")];
+    leads_to(
+        &ada.submits(&form, "/vpcs/1/edit", &fields).await,
+        "/vpcs/1?done=vpc-changed",
+    );
+    assert_eq!(
+        maker.get("/vpcs/1").await.json()["description"],
+        "",
+        "it can be emptied"
+    );
+}
+
+#[tokio::test]
+async fn deleting_lists_what_blocks_it_and_asks_for_the_label() {
+    let app = with_ada().await;
+    let maker = maker(&app).await;
+    maker.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    maker.creates_instance_on(2).await;
+    let mut ada = browser(&app, "ada").await;
+    for page in ["/vpcs/1/delete", "/vpcs/1/subnets/2/delete"] {
+        let blocked = ada.get(page).await;
+        has(&blocked, "1 interface stands in the way");
+        has(&blocked, "href=\"/vpcs/1/subnets/2#interface-1\"");
+        lacks(&blocked, "<form");
+        // Nor can it be done without the page.
+        let form = ada.get("/vpcs/1/edit").await;
+        let label = if page.contains("subnets") { "b" } else { "core" };
+        let refused = ada.submits(&form, page, &[("label", label)]).await;
+        assert_eq!(refused.status, 400);
+        has(&refused, "1 interface stands in the way");
+    }
+    has(&ada.get("/vpcs/1/subnets/2").await, "id=\"interface-1\"");
+
+    let form = ada.get("/vpcs/1/subnets/1/delete").await;
+    for wrong in ["", "A", "core"] {
+        let refused = ada
+            .submits(&form, "/vpcs/1/subnets/1/delete", &[("label", wrong)])
+            .await;
+        assert_eq!(refused.status, 400, "{wrong}");
+        has(&refused, "Must be a, as a sign that you mean it");
+    }
+    let done = ada
+        .submits(&form, "/vpcs/1/subnets/1/delete", &[("label", "a")])
+        .await;
+    leads_to(&done, "/vpcs/1?done=subnet-deleted");
+    maker.delete("/compute/instances/1").await;
+    let form = ada.get("/vpcs/1/delete").await;
+    has(&form, "1 subnet");
+    let refused = ada.submits(&form, "/vpcs/1/delete", &[("label", "nope")]).await;
+    assert_eq!(refused.status, 400);
+    let done = ada.submits(&form, "/vpcs/1/delete", &[("label", "core")]).await;
+    leads_to(&done, "/vpcs?done=vpc-deleted");
+    assert_eq!(ada.get("/vpcs/1").await.status, 404);
+}
+
+#[tokio::test]
+async fn restricted_users_see_and_do_what_they_were_granted_and_no_more() {
+    let app = TestApp::new().await;
+    let maker = maker(&app).await;
+    maker.creates_vpc("hidden-one", &["10.0.0.0/29"]).await;
+    let shown = maker.creates_vpc("shown-one", &["10.0.0.0/29"]).await;
+    maker
+        .post(
+            "/compute/instances",
+            json!({"label": "secret-name", "type": "g6-nanode-1", "region": "us-east",
+        "interfaces": [{"purpose": "vpc", "subnet_id": 2}]}),
+        )
+        .await;
+    app.user("rita")
+        .may(Grant::Vpc(shown, Permission::ReadOnly))
+        .await;
+    app.set_password("rita").await;
+    let mut rita = browser(&app, "rita").await;
+
+    let list = rita.get("/vpcs").await;
+    has(&list, ">shown-one<");
+    lacks(&list, "hidden-one");
+    lacks(&list, "/vpcs/new");
+    let page = rita.get("/vpcs/2").await;
+    lacks(&page, "/vpcs/2/edit");
+    lacks(&page, "secret-name");
+    lacks(&rita.get("/vpcs/2/subnets/2").await, "secret-name");
+    for (path, status) in [
+        ("/vpcs/1", 404),
+        ("/vpcs/1/edit", 404),
+        ("/vpcs/1/subnets/1", 404),
+        ("/vpcs/2/edit", 403),
+        ("/vpcs/2/delete", 403),
+        ("/vpcs/2/subnets/new", 403),
+        ("/vpcs/2/subnets/check", 403),
+        ("/vpcs/2/subnets/2/edit", 403),
+        ("/vpcs/2/subnets/2/delete", 403),
+        ("/vpcs/2/subnets/1", 404),
+        ("/vpcs/new", 403),
+        ("/vpcs/new/check", 403),
+    ] {
+        assert_eq!(rita.get(path).await.status.as_u16(), status, "{path}");
+    }
+    // A form of her own session is refused by the same rules.
+    app.grant("rita", add_vpcs()).await;
+    let form = rita.get("/vpcs/new").await;
+    assert_eq!(form.status, 200);
+    let fields = [("label", "x"), ("description", "")];
+    assert_eq!(rita.submits(&form, "/vpcs/2/edit", &fields).await.status, 403);
+    assert_eq!(rita.submits(&form, "/vpcs/1/edit", &fields).await.status, 404);
+    let fields = [("label", "own"), ("region", "us-east")];
+    leads_to(
+        &rita.submits(&form, "/vpcs/new", &fields).await,
+        "/vpcs/3?done=vpc-created",
+    );
+    has(&rita.get("/vpcs/3").await, "/vpcs/3/edit");
+}
+
+#[tokio::test]
+async fn another_accounts_things_are_not_there() {
+    let app = with_ada().await;
+    let other = app.another_account().await;
+    let eve = app.user("eve").of(other).await;
+    eve.creates_vpc("theirs", &["10.0.0.0/29"]).await;
+    let mut ada = browser(&app, "ada").await;
+    lacks(&ada.get("/vpcs").await, "theirs");
+    for path in [
+        "/vpcs/1",
+        "/vpcs/1/edit",
+        "/vpcs/1/delete",
+        "/vpcs/1/subnets/new",
+        "/vpcs/1/subnets/check",
+        "/vpcs/1/subnets/1",
+        "/vpcs/1/subnets/1/edit",
+        "/vpcs/1/subnets/1/delete",
+    ] {
+        let page = ada.get(path).await;
+        assert_eq!(page.status, 404, "{path}");
+        has(&page, "Back to the start");
+    }
+}
+
+#[tokio::test]
+async fn the_address_map_opens_from_a_vpc_to_single_addresses() {
+    let app = with_ada().await;
+    let maker = maker(&app).await;
+    maker.creates_vpc("wide", &["10.0.0.0/8", "172.16.0.0/29"]).await;
+    for (label, interface) in [
+        ("low", json!({"purpose": "vpc", "subnet_id": 1})),
+        (
+            "far",
+            json!({"purpose": "vpc", "subnet_id": 1, "ipv4": {"vpc": "10.200.3.77"}, "ip_ranges": ["10.201.0.0/16"]}),
+        ),
+        ("small", json!({"purpose": "vpc", "subnet_id": 2})),
+    ] {
+        let body =
+            json!({"label": label, "type": "g6-nanode-1", "region": "us-east", "interfaces": [interface]});
+        assert_eq!(maker.post("/compute/instances", body).await.status, 200);
+    }
+    let mut ada = browser(&app, "ada").await;
+    let vpc = ada.get("/vpcs/1").await;
+    has(
+        &vpc,
+        "<title>a 10.0.0.0/8: 65,538 of 16,777,212 in use (&lt;1 %)</title>",
+    );
+    has(&vpc, "<title>b 172.16.0.0/29: 1 of 4 in use (25 %)</title>");
+    has(&vpc, "Wholly free: <code>192.168.0.0/16</code>");
+
+    let whole = ada.get("/vpcs/1/subnets/1").await;
+    has(
+        &whole,
+        "<title>10.200.0.0/16: 1 of 65,536 in use (&lt;1 %)</title>",
+    );
+    has(
+        &whole,
+        "<title>10.201.0.0/16: 65,536 of 65,536 in use (100 %)</title>",
+    );
+    has(&whole, "<title>10.0.0.0/16: 1 of 65,534 in use (&lt;1 %)</title>");
+    has(&whole, "href=\"/vpcs/1/subnets/1?in=10.200.0.0/16\"");
+    let closer = ada.get("/vpcs/1/subnets/1?in=10.200.0.0/16").await;
+    has(&closer, "<title>10.200.3.0/24: 1 of 256 in use (&lt;1 %)</title>");
+    let closest = ada.get("/vpcs/1/subnets/1?in=10.200.3.0/24").await;
+    has(&closest, "<title>10.200.3.77: far</title>");
+    has(&closest, "<title>10.200.3.78: free</title>");
+    has(
+        &ada.get("/vpcs/1/subnets/1?in=10.201.7.0/24").await,
+        "<title>10.201.7.9: far</title>",
+    );
+
+    let small = ada.get("/vpcs/1/subnets/2").await;
+    for wanted in [
+        "172.16.0.1: gateway",
+        "172.16.0.2: small",
+        "172.16.0.3: free",
+        "172.16.0.7: broadcast",
+    ] {
+        has(&small, &format!("<title>{wanted}</title>"));
+    }
+    for outside in ["11.0.0.0/16", "10.0.0.0/7", "x", "10.0.0.1/16"] {
+        let page = ada.get(&format!("/vpcs/1/subnets/1?in={outside}")).await;
+        assert_eq!(page.status, 404, "{outside}");
+    }
+}
+
+#[tokio::test]
+async fn a_subnet_is_added_renamed_and_taken_away() {
+    let app = with_ada().await;
+    let maker = maker(&app).await;
+    maker.creates_vpc("core", &["10.3.0.0/25"]).await;
+    let mut ada = browser(&app, "ada").await;
+    let form = ada.get("/vpcs/1/subnets/new").await;
+    has(&form, "value=\"10.3.0.128/25\"");
+    let fields = [("label", "a"), ("ipv4", "10.3.0.128/25")];
+    let refused = ada.submits(&form, "/vpcs/1/subnets/new", &fields).await;
+    assert_eq!(refused.status, 400);
+    has(&refused, "Label must be unique among your VPC's subnets");
+    has(&refused, "value=\"10.3.0.128/25\"");
+    let fields = [("label", "b"), ("ipv4", "10.3.0.128/25")];
+    leads_to(
+        &ada.submits(&form, "/vpcs/1/subnets/new", &fields).await,
+        "/vpcs/1/subnets/2?done=subnet-created",
+    );
+    let form = ada.get("/vpcs/1/subnets/2/edit").await;
+    let seen = crate::browser::hidden(&form, "seen");
+    let fields = [("seen", seen.as_str()), ("label", "renamed")];
+    leads_to(
+        &ada.submits(&form, "/vpcs/1/subnets/2/edit", &fields).await,
+        "/vpcs/1/subnets/2?done=subnet-changed",
+    );
+    has(&ada.get("/vpcs/1").await, ">renamed<");
+    let again = ada.submits(&form, "/vpcs/1/subnets/2/edit", &fields).await;
+    assert_eq!(again.status, 412, "the page was of before");
+}
