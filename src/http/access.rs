@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::App;
 use super::answering::Noted;
+use super::error::TokenInvalid;
 use super::limits::{Key, Verdict};
 use super::operations::{Operation, Who};
 use super::server::Peer;
@@ -26,6 +27,10 @@ pub async fn check(
         Ok(()) => {
             let expected = not_wanted_again(&request);
             let response = next.run(request).await;
+            if response.extensions().get::<TokenInvalid>().is_some() {
+                // It was good a moment ago, as far as this node remembered.
+                noted.scopes = None;
+            }
             unless_unchanged(expected, response)
         }
         Err(response) => *response,
@@ -47,7 +52,7 @@ async fn admit(
     let key = match operation.who {
         Who::Everybody => {
             let peer = request.extensions().get::<Peer>();
-            peer.map(|peer| Key::Address(peer.0.ip()))
+            peer.map(|peer| Key::address(peer.0.ip()))
         }
         Who::Tenants | Who::Staff => {
             let hash = bearer(request.headers()).ok_or_else(|| refuse(Error::Unauthenticated))?;

@@ -15,6 +15,10 @@ use crate::store::StoreError;
 #[derive(Clone)]
 pub struct Cause(pub String);
 
+/// Marks an answer to a token that is none, or is none any more.
+#[derive(Clone, Copy)]
+pub struct TokenInvalid;
+
 #[derive(Serialize)]
 struct ErrorsView<'a> {
     errors: Vec<ErrorView<'a>>,
@@ -102,7 +106,8 @@ impl IntoResponse for Error {
     fn into_response(self) -> Response {
         match self {
             Error::Unauthenticated => {
-                let response = plain(StatusCode::UNAUTHORIZED, Code::TokenInvalid, "Invalid Token");
+                let mut response = plain(StatusCode::UNAUTHORIZED, Code::TokenInvalid, "Invalid Token");
+                response.extensions_mut().insert(TokenInvalid);
                 challenge(response, "Bearer error=\"invalid_token\"")
             }
             Error::ScopeMissing { needed, held } => {

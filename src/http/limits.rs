@@ -24,6 +24,19 @@ pub enum Key {
     Address(IpAddr),
 }
 
+impl Key {
+    /// Where a request comes from. Whoever has one IPv6 address has its whole /64, so that is counted as one.
+    pub fn address(address: IpAddr) -> Self {
+        Key::Address(match address.to_canonical() {
+            IpAddr::V6(v6) => {
+                let network = v6.to_bits() & (u128::MAX << 64);
+                IpAddr::V6(network.into())
+            }
+            v4 => v4,
+        })
+    }
+}
+
 /// So many requests in so many seconds.
 #[derive(Clone, Copy, Debug)]
 struct Rate {
@@ -148,5 +161,20 @@ impl Verdict {
             Code::RateLimited,
             "Too many requests",
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Key;
+
+    #[test]
+    fn an_ipv6_network_is_one_and_an_ipv4_address_is_one() {
+        let key = |raw: &str| Key::address(raw.parse().unwrap());
+        assert_eq!(key("2001:db8::1"), key("2001:db8::ffff:1:2:3"));
+        assert_ne!(key("2001:db8::1"), key("2001:db8:0:1::1"));
+        assert_ne!(key("192.0.2.1"), key("192.0.2.2"));
+        assert_eq!(key("::ffff:192.0.2.1"), key("192.0.2.1"));
+        assert_ne!(key("::ffff:192.0.2.1"), key("::ffff:192.0.2.2"));
     }
 }
