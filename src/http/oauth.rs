@@ -2,7 +2,7 @@
 
 use axum::extract::{RawQuery, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
@@ -18,6 +18,7 @@ use crate::rules::{self, Result};
 /// The purpose of the secret in the log-in form.
 pub const LOG_IN: &str = "log-in";
 const CONSENT: &str = "consent";
+const WRONG: &str = "Something is wrong with this request";
 
 pub async fn style() -> Response {
     let css = HeaderValue::from_static("text/css; charset=utf-8");
@@ -26,6 +27,7 @@ pub async fn style() -> Response {
 
 pub async fn authorize(
     State(app): State<App>,
+    method: Method,
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
@@ -38,6 +40,11 @@ pub async fn authorize(
         .read(move |tx| rules::oauth::consider(tx, &ask, hash))
         .await?;
     if let Next::Known = next {
+        // Whoever asks for the head alone only looks.
+        if method == Method::HEAD {
+            let text = "You have allowed this application before.";
+            return Ok(pages::note(StatusCode::OK, "Go on", text, "style.css"));
+        }
         let ask = wish.ask.clone();
         next = app
             .store()
@@ -145,12 +152,7 @@ pub fn go_to(status: StatusCode, address: &str) -> Response {
 }
 
 pub fn refused(reason: &Reason) -> Response {
-    pages::note(
-        StatusCode::BAD_REQUEST,
-        "This cannot be",
-        &reason.text,
-        "style.css",
-    )
+    pages::note(StatusCode::BAD_REQUEST, WRONG, &reason.text, "style.css")
 }
 
 pub fn not_our_form() -> Response {
@@ -161,7 +163,7 @@ pub fn not_our_form() -> Response {
 
 pub fn incomplete() -> Response {
     let text = "Something is missing in what your browser sent. Go back and try again.";
-    pages::note(StatusCode::BAD_REQUEST, "This cannot be", text, "style.css")
+    pages::note(StatusCode::BAD_REQUEST, WRONG, text, "style.css")
 }
 
 #[derive(Serialize)]

@@ -241,7 +241,8 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
             &put,
             "/profile/preferences",
             profile::set_preferences,
-        ),
+        )
+        .on_account(),
         op("getTokens", &get, "/profile/tokens", tokens::list)
             .on_account()
             .list(),
@@ -281,17 +282,24 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         op("getOauthClients", &get, CLIENTS, oauth_clients::list)
             .with_account_access()
             .list(),
-        op("createOauthClient", &post, CLIENTS, oauth_clients::create).with_account_access(),
+        op("createOauthClient", &post, CLIENTS, oauth_clients::create)
+            .on_account()
+            .needs(Needs::Unrestricted),
         op("getOauthClient", &get, CLIENT, oauth_clients::view).with_account_access(),
-        op("updateOauthClient", &put, CLIENT, oauth_clients::update).with_account_access(),
-        op("deleteOauthClient", &delete, CLIENT, oauth_clients::delete).with_account_access(),
+        op("updateOauthClient", &put, CLIENT, oauth_clients::update)
+            .on_account()
+            .needs(Needs::Unrestricted),
+        op("deleteOauthClient", &delete, CLIENT, oauth_clients::delete)
+            .on_account()
+            .needs(Needs::Unrestricted),
         op(
             "resetOauthClientSecret",
             &post,
             "/account/oauth-clients/{clientId}/reset-secret",
             oauth_clients::reset_secret,
         )
-        .with_account_access(),
+        .on_account()
+        .needs(Needs::Unrestricted),
         // Support (interface §4.3)
         op("getTickets", &get, TICKETS, tickets::list)
             .scope(Scope::ACCOUNT_READ_ONLY)

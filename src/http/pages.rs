@@ -39,7 +39,7 @@ pub fn log_in(status: StatusCode, bound: Bound, query: &str, proof: &str, notes:
     };
     let body = html! {
         h1 { "Log in" }
-        @if let Bound::Program(wanted) = bound { p { "to go on to " strong { (wanted.client.label.as_str()) } } }
+        @if let Bound::Program(wanted) = bound { p { "to go on to " strong { (wanted.client.label.quoted()) } } }
         (alert(notes.alert.as_deref()))
         form method="post" action="login" {
             input type="hidden" name="form_token" value=(proof);
@@ -64,14 +64,14 @@ pub fn consent(wanted: &Authorization, username: &str, query: &str, proof: &str)
         scopes,
         ..
     } = wanted;
-    let label = client.label.as_str();
+    let label = client.label.quoted();
     let title = format!("Allow access for {label}?");
     let body = html! {
         h1 { (title) }
+        (origin_note(client))
         p { "It would act for you, " strong { (username) } ", and could:" }
         (wishes(scopes))
         p .quiet { "You will be sent to " (redirect_uri.origin()) ". It can never do more than you may do yourself." }
-        (origin_note(client))
         form method="post" action="authorize" {
             input type="hidden" name="form_token" value=(proof);
             input type="hidden" name="return_to" value=(query);
@@ -189,7 +189,10 @@ fn alert(text: Option<&str>) -> Markup {
 fn origin_note(client: &OauthClient) -> Markup {
     html! {
         @if client.account.is_some() {
-            p .quiet { "A customer of this provider has registered it; the provider does not vouch for it." }
+            p .alert {
+                strong { "A customer of this provider has registered it; the provider does not vouch for it." }
+                " Allow it only if you know who it is from."
+            }
         }
     }
 }

@@ -10,7 +10,53 @@ use super::reason::{Code, Reason, Reasons};
 use super::text::Line;
 use super::time::Time;
 
-pub type ClientLabel = Line<512>;
+/// What a program is called: one line on which everything can be seen, because users decide by it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ClientLabel(Line<512>);
+
+impl ClientLabel {
+    /// How much of it a page shows.
+    const SHOWN: usize = 64;
+
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let line = Line::parse(raw)?;
+        match raw.chars().any(is_unseen) {
+            false => Ok(Self(line)),
+            true => {
+                let text =
+                    "Must not contain characters that cannot be seen, or that turn the direction of writing";
+                Err(vec![Reason::new(Code::ControlCharacters, text)])
+            }
+        }
+    }
+
+    /// For a label that was parsed before it was stored.
+    pub fn stored(raw: String) -> Self {
+        Self(Line::stored(raw))
+    }
+
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// As much of it as fits on a page, in quotation marks, so that it cannot be taken for our own words.
+    pub fn quoted(&self) -> String {
+        let mut letters = self.as_str().chars().filter(|c| !is_unseen(*c));
+        let shown: String = letters.by_ref().take(Self::SHOWN).collect();
+        let more = if letters.next().is_some() { "…" } else { "" };
+        format!("“{shown}{more}”")
+    }
+}
+
+/// Characters without a shape of their own: controls, marks of direction, joiners, fillers and tags.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OauthClient {
@@ -35,24 +81,25 @@ impl OauthClient {
     }
 }
 
+/// What is added to an address on the way back; an address that has one of these itself would say it twice.
+const OURS: [&str; 6] = [
+    "code",
+    "state",
+    "error",
+    "error_description",
+    "iss",
+    "access_token",
+];
+
 /// Where a browser is sent back to: absolute, `http` or `https`, without a fragment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RedirectUri(String);
 
 impl RedirectUri {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let rest = raw.strip_prefix("https://").or(raw.strip_prefix("http://"));
-        let host = rest.map(|rest| rest.split(['/', '?']).next().unwrap_or_default());
-        let plain = raw.len() <= 2048
-            && raw
-                .bytes()
-                .all(|b| matches!(b, b'!'..=b'~') && b != b'#' && b != b'\\');
-        match host {
-            Some(host) if plain && is_host(host) => Ok(Self(raw.to_owned())),
-            _ => {
-                let text = "Must be an absolute http or https address without a fragment";
-                Err(vec![Reason::new(Code::RedirectUriInvalid, text)])
-            }
+        match wrong_with(raw) {
+            None => Ok(Self(raw.to_owned())),
+            Some(text) => Err(vec![Reason::new(Code::RedirectUriInvalid, text)]),
         }
     }
 
@@ -72,6 +119,13 @@ impl RedirectUri {
             .find(['/', '?'])
             .map_or(self.0.len(), |at| host + at);
         &self.0[..end]
+    }
+
+    /// Whether it is on the user's own machine, where any program may be listening.
+    pub fn is_loopback(&self) -> bool {
+        let host = self.origin().split_once("://").map_or("", |(_, host)| host);
+        let (host, _) = split_port(host);
+        matches!(host, "localhost" | "[::1]") || host.starts_with("127.")
     }
 
     /// Whether a browser may be sent there: the same address to the letter, but for what comes after
@@ -122,24 +176,77 @@ impl Challenge {
     }
 }
 
-/// Whether it is a host and perhaps a port: no user's name, and nothing that means something in a
-/// header that the origin is put into.
+/// Why an address is refused.
+fn wrong_with(raw: &str) -> Option<String> {
+    let Some(rest) = raw.strip_prefix("https://").or(raw.strip_prefix("http://")) else {
+        return Some("Must begin with https:// or http://".to_owned());
+    };
+    if raw.len() > 2048 {
+        return Some("Must be at most 2048 characters".to_owned());
+    }
+    if raw.contains('#') {
+        return Some("Must not have a fragment".to_owned());
+    }
+    let plain = |b: u8| matches!(b, b'!'..=b'~') && b != b'\\';
+    if !raw.bytes().all(plain) {
+        return Some("Must be written in plain ASCII, without spaces and backslashes".to_owned());
+    }
+    let (host, port) = split_port(rest.split(['/', '?']).next().unwrap_or_default());
+    if !is_host(host) {
+        return Some("Must name a host, by its name or address alone".to_owned());
+    }
+    if port.is_some_and(|port| !is_port(port)) {
+        return Some("The port must be a number from 1 to 65535, without zeros in front".to_owned());
+    }
+    let query = rest.split_once('?').map_or("", |(_, query)| query);
+    let taken = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| OURS.contains(&&**name));
+    taken.map(|(name, _)| format!("Its query must not have {name}, which is added on the way back"))
+}
+
+/// A host and what is behind its colon; the colons of an IPv6 address are in brackets.
+fn split_port(host: &str) -> (&str, Option<&str>) {
+    let ends = host.rfind(']').map_or(0, |at| at + 1);
+    match host[ends..].find(':') {
+        Some(at) => (&host[..ends + at], Some(&host[ends + at + 1..])),
+        None => (host, None),
+    }
+}
+
+fn is_port(raw: &str) -> bool {
+    let digits = raw.bytes().all(|b| b.is_ascii_digit());
+    digits && !raw.starts_with('0') && raw.parse::<u16>().is_ok()
+}
+
+/// Whether it is a host: no user's name, and nothing that means something in a header that the origin is
+/// put into.
 fn is_host(raw: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
-    let (known, port) = match raw.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((address, port)) => (address.parse::<Ipv6Addr>().is_ok(), port),
-        None => {
-            let (name, port) = raw.split_at(raw.find(':').unwrap_or(raw.len()));
-            (!name.is_empty() && name.bytes().all(plain), port)
-        }
-    };
-    let digits = |port: &str| port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok();
-    known && (port.is_empty() || port.strip_prefix(':').is_some_and(digits))
+    match raw.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => !raw.is_empty() && raw.bytes().all(plain),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Challenge, RedirectUri};
+    use super::{Challenge, ClientLabel, RedirectUri};
+
+    #[test]
+    fn a_label_shows_all_it_has_and_is_cut_where_it_is_long() {
+        for bad in [
+            "Web\u{202e}ppa",
+            "a\u{200b}b",
+            "\u{3164}",
+            "x\u{e0041}",
+            "two\nlines",
+        ] {
+            assert!(ClientLabel::parse(bad).is_err(), "{bad:?}");
+        }
+        assert_eq!(ClientLabel::parse("Größe 1").unwrap().quoted(), "“Größe 1”");
+        let long = ClientLabel::parse(&"x".repeat(512)).unwrap().quoted();
+        assert_eq!(long, format!("“{}…”", "x".repeat(64)));
+        assert_eq!(ClientLabel::stored("a\u{202e}b".to_owned()).quoted(), "“ab”");
+    }
 
     #[test]
     fn a_challenge_is_met_by_its_verifier_alone() {
@@ -159,6 +266,8 @@ mod tests {
             "https://app.example/oauth/callback",
             "http://localhost:4567",
             "http://[::1]:1/x?y=z",
+            "https://a:65535/?encoded=1&codes=2",
+            "https://a/cb?returnTo=/x?state=1",
         ] {
             assert!(RedirectUri::parse(good).is_ok(), "{good}");
         }
@@ -184,6 +293,15 @@ mod tests {
             "https://a:b/",
             "https://a:70000/",
             "https://a:+1/",
+            "https://a:/",
+            "https://a:0/",
+            "https://a:080/",
+            "https://a:65536/",
+            "https://a:8x/",
+            "https://a:1:2/",
+            "https://a/?error=1",
+            "https://a/?x=1&iss=2",
+            "https://a/?%61ccess_token",
         ] {
             assert!(RedirectUri::parse(bad).is_err(), "{bad}");
         }

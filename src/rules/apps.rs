@@ -4,6 +4,8 @@ use super::caller::Caller;
 use super::error::{Error, Result};
 use super::lists::ListRequest;
 use super::request::Request;
+use super::users;
+use crate::model::id::UserId;
 use crate::model::page::Paged;
 use crate::store::filter::{Field, Kind};
 use crate::store::oauth_grants::OauthGrant;
@@ -20,7 +22,7 @@ static FIELDS: [Field; 5] = [
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<OauthGrant>> {
     let wanted = list.read(tx.policy(), &FIELDS)?;
-    let all = store::oauth_grants::of_user(tx, caller.user())?;
+    let all = store::oauth_grants::live_of_user(tx, caller.user())?;
     Ok(wanted.select(&all, |grant, name| match name {
         "id" => Value::from(grant.id),
         "label" => Value::from(grant.client_label.as_str()),
@@ -31,15 +33,32 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: i64) -> Result<OauthGrant> {
-    let found = store::oauth_grants::find(tx, id)?;
-    let own = |grant: &OauthGrant| grant.user == caller.user() && !grant.revoked;
-    found.filter(own).ok_or(Error::NotFound)
+    load(tx, caller.user(), id)
 }
 
-/// Takes back what a program was allowed; its tokens end at once.
+/// Takes back what a program was allowed; its tokens end at once, and so do those made through it.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: i64, request: &Request) -> Result<()> {
     let grant = view(tx, caller, id)?;
     request.unchanged(&grant)?;
     request.asks_nothing()?;
     Ok(store::oauth_grants::end(tx, id)?)
+}
+
+/// What a user has let programs do.
+pub fn of(tx: &mut ReadTx, username: &str) -> Result<Vec<OauthGrant>> {
+    let user = users::load(tx, username)?;
+    Ok(store::oauth_grants::live_of_user(tx, user.id)?)
+}
+
+/// Takes back for a user what a program was allowed.
+pub fn revoke(tx: &mut WriteTx, username: &str, id: i64) -> Result<()> {
+    let user = users::load(tx, username)?;
+    load(tx, user.id, id)?;
+    Ok(store::oauth_grants::end(tx, id)?)
+}
+
+fn load(tx: &mut ReadTx, user: UserId, id: i64) -> Result<OauthGrant> {
+    let (now, found) = (tx.now(), store::oauth_grants::find(tx, id)?);
+    let own = |grant: &OauthGrant| grant.user == user && grant.is_live(now);
+    found.filter(own).ok_or(Error::NotFound)
 }

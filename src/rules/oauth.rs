@@ -93,11 +93,12 @@ pub enum Next {
 
 /// Looks at a wish, and at who is logged in.
 pub fn consider(tx: &mut ReadTx, ask: &Ask, session: Option<TokenHash>) -> Result<Next> {
-    let authorization = match read(tx, ask)? {
+    let user = logged_in(tx, session)?;
+    let authorization = match read(tx, ask, user.is_some())? {
         Ok(authorization) => authorization,
         Err(next) => return Ok(next),
     };
-    let Some(user) = logged_in(tx, session)? else {
+    let Some(user) = user else {
         return Ok(Next::LogIn(Box::new(authorization)));
     };
     if is_known(tx, &authorization, &user)? {
@@ -116,11 +117,12 @@ pub fn give_again(tx: &mut WriteTx, ask: &Ask, session: Option<TokenHash>) -> Re
 
 /// Does as the user has decided.
 pub fn decide(tx: &mut WriteTx, ask: &Ask, session: Option<TokenHash>, allows: bool) -> Result<Next> {
-    let authorization = match read(tx, ask)? {
+    let user = logged_in(tx, session)?;
+    let authorization = match read(tx, ask, user.is_some())? {
         Ok(authorization) => authorization,
         Err(next) => return Ok(next),
     };
-    let Some(user) = logged_in(tx, session)? else {
+    let Some(user) = user else {
         return Ok(Next::LogIn(Box::new(authorization)));
     };
     Ok(Next::Back(match allows {
@@ -140,7 +142,11 @@ fn logged_in(tx: &mut ReadTx, session: Option<TokenHash>) -> Result<Option<User>
 }
 
 fn is_known(tx: &mut ReadTx, wanted: &Authorization, user: &User) -> Result<bool> {
-    let granted = store::oauth_grants::of_user(tx, user.id)?;
+    // Any program on that machine could be listening there under a public client's name (RFC 8252, 8.6).
+    if wanted.client.public && wanted.redirect_uri.is_loopback() {
+        return Ok(false);
+    }
+    let granted = store::oauth_grants::live_of_user(tx, user.id)?;
     Ok(granted
         .iter()
         .any(|grant| grant.client == wanted.client.id && wanted.scopes.are_within(&grant.scopes)))
@@ -148,8 +154,8 @@ fn is_known(tx: &mut ReadTx, wanted: &Authorization, user: &User) -> Result<bool
 
 fn give(tx: &mut WriteTx, authorization: &Authorization, user: &User) -> Result<String> {
     let Authorization { client, scopes, .. } = authorization;
-    store::oauth_grants::forget_idle(tx, &client.id, user.id, scopes)?;
     let grant = store::oauth_grants::insert(tx, &client.id, user.id, scopes)?;
+    store::oauth_grants::replace_idle(tx, grant, &client.id, user.id, scopes)?;
     let back = authorization.back();
     if authorization.wants == Wants::Token {
         let access = oauth_tokens::make_access(tx, grant, user.id, client.label.as_str(), scopes)?;
@@ -171,7 +177,7 @@ fn give(tx: &mut WriteTx, authorization: &Authorization, user: &User) -> Result<
     Ok(back.with(&[("code", &code)]))
 }
 
-fn read(tx: &mut ReadTx, ask: &Ask) -> Result<Result<Authorization, Next>> {
+fn read(tx: &mut ReadTx, ask: &Ask, is_logged_in: bool) -> Result<Result<Authorization, Next>> {
     let refuse = |code, text: &str| Ok(Err(Next::Refuse(Reason::new(code, text))));
     let client = match &ask.client_id {
         Some(id) if !ask.is_repeated("client_id") => store::oauth_clients::find(tx, id)?,
@@ -199,6 +205,11 @@ fn read(tx: &mut ReadTx, ask: &Ask) -> Result<Result<Authorization, Next>> {
         in_fragment: wants == Wants::Token,
     };
     match read_rest(ask, &client, wants, tx.policy().oauth.implicit) {
+        // A link to us must not lead a stranger to whatever address a customer has registered.
+        Err(Wrong(_, text)) if client.account.is_some() && !is_logged_in => refuse(
+            Code::FormInvalid,
+            &format!("The application asked wrongly: {text}"),
+        ),
         Err(wrong) => Ok(Err(Next::Back(back.error(wrong)))),
         Ok((scopes, challenge)) => Ok(Ok(Authorization {
             client,

@@ -6,7 +6,6 @@ use super::events;
 use super::lists::ListRequest;
 use super::request::Request;
 use crate::model::event::Action;
-use crate::model::grant::Permission;
 use crate::model::id::AccountId;
 use crate::model::oauth::{ClientLabel, OauthClient, RedirectUri};
 use crate::model::page::Paged;
@@ -15,14 +14,14 @@ use crate::model::token::{TokenText, hex};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<OauthClient>> {
-    may(caller, Permission::ReadOnly)?;
+    may_look(caller)?;
     let wanted = list.read(tx.policy(), &store::oauth_clients::FIELDS)?;
     Ok(store::oauth_clients::list(tx, caller.account, &wanted)?)
 }
 
 /// Makes a client. Its secret is given out here and never again.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(OauthClient, TokenText)> {
-    may(caller, Permission::ReadWrite)?;
+    caller.must_be_unrestricted()?;
     let mut form = request.form()?;
     let label = form.required("label", ClientLabel::parse);
     let redirect_uri = form.required("redirect_uri", RedirectUri::parse);
@@ -83,11 +82,13 @@ pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>> {
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
-    load_for(tx, caller, id, Permission::ReadOnly)
+    let client = own(tx, caller, id)?;
+    may_look(caller)?;
+    Ok(client)
 }
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) -> Result<OauthClient> {
-    let mut client = load_for(tx, caller, id, Permission::ReadWrite)?;
+    let mut client = load_to_change(tx, caller, id)?;
     request.unchanged(&client)?;
     let mut form = request.form()?;
     let label = form.optional("label", ClientLabel::parse);
@@ -95,7 +96,11 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
     form.finish(|| Some(()))?;
 
     client.label = label.unwrap_or(client.label);
-    client.redirect_uri = redirect_uri.unwrap_or(client.redirect_uri);
+    if let Some(redirect_uri) = redirect_uri.filter(|wanted| *wanted != client.redirect_uri) {
+        // Users have let it act for them as it was: whoever sends them elsewhere asks them anew.
+        store::oauth_grants::end_of_client(tx, id)?;
+        client.redirect_uri = redirect_uri;
+    }
     store::oauth_clients::update(tx, &client)?;
     events::record_account(tx, caller, Action::OauthClientUpdate, None)?;
     Ok(client)
@@ -103,43 +108,61 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
 
 /// Deletes a client; whatever it was granted ends at once.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) -> Result<()> {
-    let client = load_for(tx, caller, id, Permission::ReadWrite)?;
+    let client = load_to_change(tx, caller, id)?;
     request.unchanged(&client)?;
     request.asks_nothing()?;
-    store::oauth_grants::end_of_client(tx, id)?;
-    store::oauth_clients::delete(tx, id)?;
+    remove(tx, id)?;
     events::record_account(tx, caller, Action::OauthClientDelete, None)
 }
 
-/// Gives a client another secret; the old one opens nothing any more.
+/// Deletes any client, for the provider.
+pub fn remove(tx: &mut WriteTx, id: &str) -> Result<()> {
+    store::oauth_clients::find(tx, id)?.ok_or(Error::NotFound)?;
+    store::oauth_grants::end_of_client(tx, id)?;
+    Ok(store::oauth_clients::delete(tx, id)?)
+}
+
+/// Gives a client another secret; neither the old one nor what it was granted opens anything any more.
 pub fn reset_secret(
     tx: &mut WriteTx,
     caller: &Caller,
     id: &str,
     request: &Request,
 ) -> Result<(OauthClient, TokenText)> {
-    let mut client = load_for(tx, caller, id, Permission::ReadWrite)?;
+    let client = load_to_change(tx, caller, id)?;
     request.unchanged(&client)?;
     request.asks_nothing()?;
+    let renewed = renew_secret(tx, id)?;
+    events::record_account(tx, caller, Action::OauthClientSecretReset, None)?;
+    Ok(renewed)
+}
+
+/// Gives any client another secret, for the provider.
+pub fn renew_secret(tx: &mut WriteTx, id: &str) -> Result<(OauthClient, TokenText)> {
+    let mut client = store::oauth_clients::find(tx, id)?.ok_or(Error::NotFound)?;
     let secret = TokenText::from_bytes(tx.random());
     client.secret = secret.hash().hex();
+    store::oauth_grants::end_of_client(tx, id)?;
     store::oauth_clients::update(tx, &client)?;
-    events::record_account(tx, caller, Action::OauthClientSecretReset, None)?;
     Ok((client, secret))
 }
 
-fn load_for(tx: &mut ReadTx, caller: &Caller, id: &str, access: Permission) -> Result<OauthClient> {
-    let client = store::oauth_clients::find(tx, id)?.ok_or(Error::NotFound)?;
-    if client.account != Some(caller.account) {
-        return Err(Error::NotFound);
-    }
-    may(caller, access)?;
+/// What a client may do reaches every user who allows it, so that no grant opens changing one.
+fn load_to_change(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
+    let client = own(tx, caller, id)?;
+    caller.must_be_unrestricted()?;
     Ok(client)
 }
 
-fn may(caller: &Caller, access: Permission) -> Result<()> {
+fn own(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
+    let found = store::oauth_clients::find(tx, id)?;
+    let own = |client: &OauthClient| client.account == Some(caller.account);
+    found.filter(own).ok_or(Error::NotFound)
+}
+
+fn may_look(caller: &Caller) -> Result<()> {
     match caller.account_access() {
-        Some(granted) if granted >= access => Ok(()),
-        _ => Err(Error::Forbidden),
+        Some(_) => Ok(()),
+        None => Err(Error::Forbidden),
     }
 }

@@ -273,7 +273,8 @@ fn try_to_take_back(tx: &mut WriteTx, back: &Return) -> Result<(), Stop> {
     if let Some(grant) = grant
         && let Some(grant) = grant_of(tx, grant, &client)?
     {
-        store::oauth_grants::end(tx, grant.id)?;
+        // Programs do so when their user logs out of them; what the user made there is not theirs to end.
+        store::oauth_grants::close(tx, grant.id)?;
     }
     Ok(())
 }

@@ -1,6 +1,9 @@
 //! Passwords: kept only as argon2id hashes, set by the provider or by a link that is good once.
 
-use argon2::{Argon2, PasswordHasher, PasswordVerifier};
+use std::sync::{Mutex, PoisonError};
+
+use argon2::password_hash::{generate_salt, phc};
+use argon2::{Argon2, Block, Params};
 
 use super::error::{Error, FieldError, Result};
 use super::users;
@@ -21,26 +24,56 @@ pub fn hash(password: &Secret) -> Result<String> {
         let reason = Reason::new(Code::PasswordTooShort, text);
         return Err(Error::Refused(vec![FieldError::on("password", reason)]));
     }
-    let hash = Argon2::default().hash_password(password.reveal().as_bytes());
-    Ok(hash
-        .expect("argon2 hashes any password of moderate length")
-        .to_string())
+    let mut kept = phc::PasswordHash::new(NOBODYS).expect("it is one");
+    let salt = phc::Salt::new(&generate_salt()).expect("a salt of the usual length");
+    let output = output(password, &salt, Params::DEFAULT);
+    kept.hash = Some(output.expect("argon2 hashes any password of moderate length"));
+    kept.salt = Some(salt);
+    Ok(kept.to_string())
 }
 
 /// Whether a password is the one of a hash. It takes as long if there is no hash at all, so that
 /// nobody learns from the time who has a password; never call it inside a transaction.
 pub fn is_right(password: &Secret, hash: Option<&str>) -> bool {
-    let right = Argon2::default().verify_password(password.reveal().as_bytes(), hash.unwrap_or(NOBODYS));
-    right.is_ok() && hash.is_some()
+    let Ok(kept) = phc::PasswordHash::new(hash.unwrap_or(NOBODYS)) else {
+        return false;
+    };
+    let (Ok(params), Some(salt)) = (Params::try_from(&kept), &kept.salt) else {
+        return false;
+    };
+    // Outputs are compared in constant time.
+    let right = output(password, salt, params).is_some_and(|output| Some(output) == kept.hash);
+    right && hash.is_some()
 }
 
-/// Gives a user another password. Whoever was logged in with the old one, or had a link to set one,
-/// is not any more; tokens stay.
+/// Memory to hash in, 19 MiB each, kept for the next who needs it: what is freed on many threads stays with
+/// the allocator, and would soon be all there is. As many are kept as are used at a time.
+static MEMORY: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
+const KEPT: usize = 2;
+
+fn output(password: &Secret, salt: &phc::Salt, params: Params) -> Option<phc::Output> {
+    let lock = || MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut memory = lock().pop().unwrap_or_default();
+    memory.resize(params.block_count(), Block::new());
+    let mut out = [0; Params::DEFAULT_OUTPUT_LEN];
+    let argon2 = Argon2::from(params);
+    let done =
+        argon2.hash_password_into_with_memory(password.reveal().as_bytes(), salt, &mut out, &mut memory);
+    let mut kept = lock();
+    if kept.len() < KEPT {
+        kept.push(memory);
+    }
+    done.ok().and_then(|()| phc::Output::new(&out).ok())
+}
+
+/// Gives a user another password. Whoever was logged in with the old one, had a link to set one, or was let in as
+/// a program, is not any more; personal tokens stay.
 pub fn set(tx: &mut WriteTx, username: &str, hash: &str) -> Result<User> {
     let user = users::load(tx, username)?;
     store::logins::set_password(tx, user.id, hash)?;
     store::logins::delete_links_of(tx, user.id)?;
     store::sessions::delete_of(tx, user.id)?;
+    store::oauth_grants::close_of_user(tx, user.id)?;
     store::logins::forget_failures(tx, name_hash(user.username.as_str()))?;
     users::load(tx, username)
 }

@@ -13,6 +13,7 @@ use crate::model::scope::Scopes;
 use crate::model::text::Line;
 use crate::model::time::Time;
 use crate::model::token::{NewToken, Token, TokenKind, TokenText};
+use crate::store::tokens::Proof;
 use crate::store::{self, ReadTx, WriteTx};
 
 type TokenLabel = Line<100>;
@@ -34,8 +35,17 @@ pub fn list(tx: &mut ReadTx, username: &str) -> Result<Vec<Token>> {
     Ok(store::tokens::list(tx, user.id)?)
 }
 
-/// Ends a token; from this commit on it opens nothing.
+/// Ends a token; from this commit on it opens nothing. An access token ends with all that came of the same
+/// permission, or its refresh token would bring the next.
 pub fn revoke(tx: &mut WriteTx, id: TokenId) -> Result<()> {
+    let origin = store::oauth_grants::origin(tx, id)?;
+    if let Some(grant) = origin
+        .filter(|origin| origin.is_access)
+        .and_then(|origin| origin.grant)
+    {
+        store::tokens::revoke(tx, id)?;
+        return Ok(store::oauth_grants::end(tx, grant)?);
+    }
     match store::tokens::revoke(tx, id)? {
         true => Ok(()),
         false => Err(Error::NotFound),
@@ -48,14 +58,22 @@ pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     Ok(store::tokens::page(tx, caller.user(), &wanted)?)
 }
 
-/// Makes a token for the caller, never wider than the one it asks with.
+/// Makes a token for the caller, never wider than the one it asks with. It does not outlive a personal one; one
+/// made through a program does, but ends when the program is cast out.
 pub fn create_own(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(Token, TokenText)> {
     let held = &caller.identity().scopes;
     let now = tx.now();
+    // Whoever has logged in, in a browser, is bound to no token.
+    let origin = match caller.identity().proof {
+        Proof::Token(token) => Some(store::oauth_grants::origin(tx, token)?.ok_or(Error::Unauthenticated)?),
+        Proof::Session => None,
+    };
+    let is_personal = origin.is_some_and(|origin| !origin.is_access);
+    let latest = caller.identity().expiry.filter(|_| is_personal);
     let mut form = request.form()?;
     let label = form.optional("label", TokenLabel::parse);
     let scopes = form.optional("scopes", |raw| narrowed(raw, held));
-    let expiry = form.optional("expiry", |raw| later(raw, now));
+    let expiry = form.optional("expiry", |raw| later(raw, now, latest));
     form.finish(|| Some(()))?;
 
     let new = NewToken {
@@ -63,9 +81,12 @@ pub fn create_own(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Resul
         kind: TokenKind::Personal,
         label: label.map_or(String::new(), |label| label.as_str().to_owned()),
         scopes: scopes.unwrap_or_else(|| held.clone()),
-        expiry,
+        expiry: expiry.or(latest),
     };
     let (token, text) = create(tx, &new, None)?;
+    if let Some(grant) = origin.and_then(|origin| origin.grant) {
+        store::oauth_grants::adopt(tx, grant, text.hash())?;
+    }
     events::record_account(tx, caller, Action::TokenCreate, Some(&Entity::token(&token)))?;
     Ok((token, text))
 }
@@ -111,9 +132,13 @@ fn narrowed(raw: &str, held: &Scopes) -> Result<Scopes, Reasons> {
     }
 }
 
-fn later(raw: &str, now: Time) -> Result<Time, Reasons> {
-    match Time::parse(raw).map(Time::to_second) {
-        Some(time) if time > now => Ok(time),
+fn later(raw: &str, now: Time, latest: Option<Time>) -> Result<Time, Reasons> {
+    match (Time::parse(raw).map(Time::to_second), latest) {
+        (Some(time), Some(latest)) if time > latest => {
+            let text = format!("A token cannot outlive the one it is made with, which ends at {latest}");
+            Err(vec![Reason::new(Code::ExpiryInvalid, text)])
+        }
+        (Some(time), _) if time > now => Ok(time),
         _ => {
             let text = "Must be a time to come, like 2030-12-31T00:00:00";
             Err(vec![Reason::new(Code::ExpiryInvalid, text)])

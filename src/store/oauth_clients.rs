@@ -6,7 +6,7 @@ use super::list::{Collection, Wanted};
 use super::tx::{ReadTx, WriteTx};
 use super::value::{FromValue, Row, Value, args};
 use crate::model::id::AccountId;
-use crate::model::oauth::{OauthClient, RedirectUri};
+use crate::model::oauth::{ClientLabel, OauthClient, RedirectUri};
 use crate::model::page::Paged;
 
 const COLUMNS: &str = "id, account, label, redirect_uri, secret, is_public, status, created";
@@ -90,6 +90,18 @@ fn read(row: &mut Row) -> Result<OauthClient, StoreError> {
         status: row.take()?,
         created: row.take()?,
     })
+}
+
+impl From<&ClientLabel> for Value {
+    fn from(label: &ClientLabel) -> Self {
+        Value::from(label.as_str())
+    }
+}
+
+impl FromValue for ClientLabel {
+    fn from_value(value: Value) -> Option<Self> {
+        String::from_value(value).map(Self::stored)
+    }
 }
 
 impl From<&RedirectUri> for Value {

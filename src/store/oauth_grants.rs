@@ -4,7 +4,7 @@ use super::error::StoreError;
 use super::tokens::forget_identities;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, args};
-use crate::model::id::UserId;
+use crate::model::id::{TokenId, UserId};
 use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::TokenHash;
@@ -23,9 +23,17 @@ pub struct OauthGrant {
     pub expiry: Option<Time>,
 }
 
+impl OauthGrant {
+    /// Whether anything that came of it can be used. Only such a one is shown to its user, and so only such a
+    /// one stands for what the user has allowed.
+    pub fn is_live(&self, now: Time) -> bool {
+        !self.revoked && self.expiry.is_some_and(|expiry| expiry > now)
+    }
+}
+
 const COLUMNS: &str = "g.id, g.client, c.label, g.app_user, g.scopes, g.created,
     CASE WHEN g.revoked IS NULL THEN 0 ELSE 1 END,
-    (SELECT max(t.expiry) FROM token t WHERE t.oauth_grant = g.id AND t.revoked IS NULL),
+    (SELECT max(t.expiry) FROM token t WHERE t.oauth_grant = g.id AND t.kind = 'oauth' AND t.revoked IS NULL),
     (SELECT max(r.expiry) FROM refresh_token r WHERE r.oauth_grant = g.id AND r.used IS NULL)";
 const FROM: &str = "oauth_grant g JOIN oauth_client c ON c.id = g.client";
 
@@ -43,27 +51,44 @@ pub fn find(tx: &mut ReadTx, id: i64) -> Result<Option<OauthGrant>, StoreError> 
     tx.find(&sql, args![id])?.as_mut().map(read).transpose()
 }
 
+/// What a user has granted and can still be used, newest last.
+pub fn live_of_user(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>, StoreError> {
+    let (now, mut grants) = (tx.now(), of_user(tx, user)?);
+    grants.retain(|grant| grant.is_live(now));
+    Ok(grants)
+}
+
 /// What a user has granted and not taken back, newest last.
-pub fn of_user(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>, StoreError> {
+fn of_user(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>, StoreError> {
     let sql =
         format!("SELECT {COLUMNS} FROM {FROM} WHERE g.app_user = $1 AND g.revoked IS NULL ORDER BY g.id");
     tx.all(&sql, args![user])?.iter_mut().map(read).collect()
 }
 
-/// Forgets what a user had granted a client before, where a new grant allows as much and nothing that
-/// came of the old one can be used any more.
-pub fn forget_idle(tx: &mut WriteTx, client: &str, user: UserId, scopes: &Scopes) -> Result<(), StoreError> {
+/// Puts a new grant in the place of those its user gave the same client before, where it allows as much and
+/// nothing that came of the old one can be used any more. Tokens that the user made through the client go with it.
+pub fn replace_idle(
+    tx: &mut WriteTx,
+    new: i64,
+    client: &str,
+    user: UserId,
+    scopes: &Scopes,
+) -> Result<(), StoreError> {
     let now = tx.now();
     let mine = of_user(tx, user)?;
-    let covered = mine
+    let others = mine
         .iter()
-        .filter(|grant| grant.client == client && grant.scopes.are_within(scopes));
-    for grant in covered.filter(|grant| grant.expiry.is_none_or(|expiry| expiry <= now)) {
-        tx.execute(
+        .filter(|grant| grant.id != new && grant.client == client && grant.scopes.are_within(scopes));
+    for grant in others.filter(|grant| !grant.is_live(now)) {
+        let removed = tx.execute(
             "DELETE FROM oauth_grant WHERE id = $1 AND NOT EXISTS
              (SELECT 1 FROM oauth_code c WHERE c.oauth_grant = $1 AND c.used IS NULL AND c.expiry > $2)",
             args![grant.id, now],
         )?;
+        if removed > 0 {
+            let sql = "UPDATE token SET oauth_grant = $2 WHERE oauth_grant = $1 AND kind = 'personal'";
+            tx.execute(sql, args![grant.id, new])?;
+        }
     }
     Ok(())
 }
@@ -88,7 +113,7 @@ pub fn sweep(tx: &mut WriteTx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Ends a grant with every token that came of it.
+/// Ends a grant with every token that came of it, and with those its user made through the client.
 pub fn end(tx: &mut WriteTx, id: i64) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "UPDATE oauth_grant SET revoked = $2 WHERE id = $1 AND revoked IS NULL";
@@ -98,7 +123,27 @@ pub fn end(tx: &mut WriteTx, id: i64) -> Result<(), StoreError> {
     forget_identities(tx)
 }
 
-/// Ends all grants of a client.
+/// Ends a grant with the client's own tokens; those its user made through the client stay.
+pub fn close(tx: &mut WriteTx, id: i64) -> Result<(), StoreError> {
+    let now = tx.now();
+    let sql = "UPDATE oauth_grant SET revoked = $2 WHERE id = $1 AND revoked IS NULL";
+    tx.execute(sql, args![id, now])?;
+    end_tokens(tx, id)
+}
+
+/// Ends all that a user has granted, likewise.
+pub fn close_of_user(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
+    let now = tx.now();
+    tx.execute(
+        "UPDATE token SET revoked = $2 WHERE app_user = $1 AND kind = 'oauth' AND revoked IS NULL",
+        args![user, now],
+    )?;
+    let sql = "UPDATE oauth_grant SET revoked = $2 WHERE app_user = $1 AND revoked IS NULL";
+    tx.execute(sql, args![user, now])?;
+    forget_identities(tx)
+}
+
+/// Ends all grants of a client, with what users made through it.
 pub fn end_of_client(tx: &mut WriteTx, client: &str) -> Result<(), StoreError> {
     let now = tx.now();
     tx.execute(
@@ -120,14 +165,30 @@ pub fn adopt(tx: &mut WriteTx, id: i64, token: TokenHash) -> Result<(), StoreErr
 
 /// The grant an access token came of.
 pub fn of_token(tx: &mut ReadTx, token: TokenHash) -> Result<Option<i64>, StoreError> {
-    let row = tx.find(
-        "SELECT oauth_grant FROM token WHERE hash = $1",
-        args![token.hex()],
-    )?;
+    let sql = "SELECT oauth_grant FROM token WHERE hash = $1 AND kind = 'oauth'";
+    let row = tx.find(sql, args![token.hex()])?;
     Ok(row
         .map(|mut row| row.take::<Option<i64>>())
         .transpose()?
         .flatten())
+}
+
+/// What a token is: an access token of a grant, or a personal one, perhaps made through a client.
+pub fn origin(tx: &mut ReadTx, token: TokenId) -> Result<Option<Origin>, StoreError> {
+    let sql = "SELECT CASE WHEN kind = 'oauth' THEN 1 ELSE 0 END, oauth_grant FROM token WHERE id = $1";
+    let read = |mut row: Row| {
+        Ok(Origin {
+            is_access: row.take()?,
+            grant: row.take()?,
+        })
+    };
+    tx.find(sql, args![token])?.map(read).transpose()
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    pub is_access: bool,
+    pub grant: Option<i64>,
 }
 
 /// A code that was given out for a token.
@@ -222,7 +283,7 @@ pub fn use_refresh(tx: &mut WriteTx, hash: TokenHash) -> Result<(), StoreError> 
 /// Ends the access tokens of a grant, because a fresh one takes their place.
 pub fn end_tokens(tx: &mut WriteTx, grant: i64) -> Result<(), StoreError> {
     let now = tx.now();
-    let sql = "UPDATE token SET revoked = $2 WHERE oauth_grant = $1 AND revoked IS NULL";
+    let sql = "UPDATE token SET revoked = $2 WHERE oauth_grant = $1 AND kind = 'oauth' AND revoked IS NULL";
     tx.execute(sql, args![grant, now])?;
     forget_identities(tx)
 }

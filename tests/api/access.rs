@@ -163,6 +163,7 @@ async fn allow_client(app: &TestApp, name: &str) -> i64 {
     let allowed = app.store.write(move |tx| {
         let user = garth::rules::users::load(tx, &name)?;
         let id = garth::store::oauth_grants::insert(tx, CLIENT, user.id, &Scopes::Everything)?;
+        garth::rules::oauth_tokens::make_access(tx, id, user.id, "Dashboard", &Scopes::Everything)?;
         Ok::<_, Error>(id)
     });
     allowed.await.expect("a client can be allowed")
@@ -205,13 +206,14 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
         "no grant" | "read grant" | "other account" if operation.who == Who::Staff => return None,
         "no grant" => app.user("bound").restricted().await,
         "read grant" => {
+            let unrestricted = Some(Needs::Unrestricted);
             let grant = match operation.path {
                 path if path.contains("{vpcId}") => Grant::Vpc(VpcId(1), Permission::ReadOnly),
-                path if path.starts_with("/account/oauth-clients") => {
+                path if path.starts_with("/account/oauth-clients") && operation.grant != unrestricted => {
                     Grant::AccountAccess(Permission::ReadOnly)
                 }
                 // No grant at all opens these.
-                path if path.starts_with("/account/users") => Grant::AccountAccess(Permission::ReadWrite),
+                _ if operation.grant == unrestricted => Grant::AccountAccess(Permission::ReadWrite),
                 path if path.contains("{ticketId}") => Grant::AccountAccess(Permission::ReadOnly),
                 path if path.contains("{computeId}") => Grant::Linode(InstanceId(1), Permission::ReadOnly),
                 _ => return None,

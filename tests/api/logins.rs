@@ -398,7 +398,7 @@ async fn a_link_sets_a_password_once() {
         "2024-06-01T12:01:00"
     );
     let page = browser.logs_in(&client.query("*"), "ada").await;
-    assert!(text(&page).contains("Allow access for Dashboard?"), "{page}");
+    assert!(text(&page).contains("Allow access for “Dashboard”?"), "{page}");
 }
 
 #[tokio::test]

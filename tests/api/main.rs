@@ -36,6 +36,7 @@ mod logins;
 mod long_lists;
 mod oauth;
 mod oauth_clients;
+mod oauth_endings;
 mod oauth_tokens;
 mod profile;
 mod races;

@@ -126,6 +126,10 @@ async fn what_is_wrong_with_a_client_is_told_at_once() {
             json!({"label": "x".repeat(513), "redirect_uri": "https://a/#b"}),
             vec!["label too_long", "redirect_uri redirect_uri_invalid"],
         ),
+        (
+            json!({"label": "Web\u{202e}ppa", "redirect_uri": "https://a.example/cb?code=1"}),
+            vec!["label control_characters", "redirect_uri redirect_uri_invalid"],
+        ),
     ] {
         assert_eq!(ada.post(CLIENTS, body.clone()).await.errors(), errors, "{body}");
     }
@@ -133,7 +137,7 @@ async fn what_is_wrong_with_a_client_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn restricted_users_need_access_to_the_account() {
+async fn restricted_users_may_look_with_access_to_the_account_and_change_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let id = ada.post(CLIENTS, dashboard()).await.json()["id"].clone();
@@ -147,7 +151,7 @@ async fn restricted_users_need_access_to_the_account() {
         .may(Grant::AccountAccess(Permission::ReadWrite))
         .await;
     let bound = app.user("bound").restricted().await;
-    for (user, read, write) in [(&reader, 200, 403), (&writer, 200, 200), (&bound, 403, 403)] {
+    for (user, read, write) in [(&reader, 200, 403), (&writer, 200, 403), (&bound, 403, 403)] {
         assert_eq!(user.get(CLIENTS).await.status, read);
         assert_eq!(user.get(&path).await.status, read);
         assert_eq!(user.put(&path, json!({})).await.status, write);
@@ -156,5 +160,31 @@ async fn restricted_users_need_access_to_the_account() {
             write
         );
         assert_eq!(user.post(CLIENTS, dashboard()).await.status, write);
+        assert_eq!(user.delete(&path).await.status, write);
+    }
+}
+
+#[tokio::test]
+async fn a_refused_address_is_told_why() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for (uri, why) in [
+        ("ftp://a.example/", "http"),
+        ("/callback", "http"),
+        ("https://a.example/#x", "fragment"),
+        ("https://a@b.example/", "host"),
+        ("https://a.example:0/", "port"),
+        ("https://a.example:65536/", "port"),
+        ("https://a.example:0443/", "port"),
+        ("https://a.example:/", "port"),
+        ("http://localhost:/cb", "port"),
+        ("https://a.example/?x=1&state=2", "state"),
+        ("https://a.example/?%63ode=2", "code"),
+    ] {
+        let refused = ada
+            .post(CLIENTS, json!({"label": "x", "redirect_uri": uri}))
+            .await;
+        assert_eq!(refused.errors(), ["redirect_uri redirect_uri_invalid"], "{uri}");
+        assert!(refused.reason().contains(why), "{uri}: {refused}");
     }
 }

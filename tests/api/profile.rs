@@ -97,7 +97,7 @@ async fn every_wrong_field_of_a_profile_is_told_at_once() {
 async fn preferences_are_kept_as_sent_for_each_user() {
     let app = TestApp::new().await;
     let (ada, bob) = (
-        app.user("ada").scopes("domains:read_only").await,
+        app.user("ada").scopes("account:read_write").await,
         app.user("bob").await,
     );
     let empty = ada.get("/profile/preferences").await;

@@ -110,7 +110,7 @@ async function drive(browser, origin, program) {
   await page.getByRole("button", { name: "Log in" }).click();
 
   // The consent page, and back to the program.
-  await page.getByRole("heading", { name: "Allow access for Browser app?" }).waitFor();
+  await page.getByRole("heading", { name: "Allow access for “Browser app”?" }).waitFor();
   await inBothColours(page, "consent");
   assert.match(await page.getByRole("main").innerText(), /read and change VPCs/);
   await page.getByRole("button", { name: "Allow", exact: true }).click();

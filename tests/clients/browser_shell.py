@@ -54,7 +54,9 @@ def log_in_and_out(garth):
     parts = [part for name, value in form.items() for part in ("-F", f"{name}={value}")]
     wrong = curl(garth, "/oauth/token", *parts, "-F", "code_verifier=" + "x" * 86, token=None)
     assert wrong.status == 400 and wrong.headers["access-control-allow-origin"] in ("*", APP), wrong.body
-    location = cookies.get(f"/oauth/authorize?{query}").headers["location"]
+    # The app is on this machine, where any program might listen: it is asked for again each time.
+    page = cookies.get(f"/oauth/authorize?{query}")
+    location = cookies.submit(page, "/oauth/authorize", decision="allow").headers["location"]
     form["code"] = parse_qs(location.removeprefix(f"{back}&"))["code"][0]
     parts = [part for name, value in form.items() for part in ("-F", f"{name}={value}")]
     answer = curl(garth, "/oauth/token", *parts, "-F", f"code_verifier={VERIFIER}", token=None)
