@@ -16,6 +16,16 @@ pub enum Command {
     Create(Create),
     /// List all clients
     List,
+    /// Give a client another secret and print it; all that it was granted ends, and the secret is not shown again
+    ResetSecret {
+        /// The client's id
+        id: String,
+    },
+    /// Delete a client; all that it was granted ends
+    Delete {
+        /// The client's id
+        id: String,
+    },
 }
 
 #[derive(Args)]
@@ -66,6 +76,20 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
     let store = place.open()?;
     match command {
         Command::Create(options) => create(&store, output, options).await,
+        Command::ResetSecret { id } => {
+            let named = id.clone();
+            let renewed = store
+                .write(move |tx| oauth_clients::renew_secret(tx, &named))
+                .await;
+            let (client, secret) = renewed.with_context(|| format!("resetting the secret of {id}"))?;
+            output.one(&ClientView::new(client, secret.reveal()), secret.reveal())
+        }
+        Command::Delete { id } => {
+            let named = id.clone();
+            let deleted = store.write(move |tx| oauth_clients::remove(tx, &named)).await;
+            deleted.with_context(|| format!("deleting client {id}"))?;
+            output.one(&serde_json::json!({}), &format!("deleted client {id}"))
+        }
         Command::List => {
             let clients = store.read(oauth_clients::all).await?;
             let views: Vec<_> = clients

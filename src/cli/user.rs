@@ -14,13 +14,16 @@ use crate::model::id::{AccountId, InstanceId, VpcId};
 use crate::model::token::Secret;
 use crate::model::user::{Email, NewUser, User, Username};
 use crate::rules::grants::{self, Grant};
-use crate::rules::{passwords, users};
+use crate::rules::{apps, passwords, users};
+use crate::store::oauth_grants::OauthGrant;
 
 #[derive(Subcommand)]
 pub enum Command {
     /// Make a user of an account, or one of the provider's staff
     Create(Create),
-    /// Set a user's password; whoever was logged in with another is not any more
+    /// List all users
+    List,
+    /// Set a user's password; its sessions and what it has let applications do end
     Password {
         /// The user's name
         username: String,
@@ -38,6 +41,29 @@ pub enum Command {
     },
     /// Allow a restricted user something; all that is given at once, or nothing
     Grant(GrantOptions),
+    /// Let a user do only what it is granted from now on
+    Restrict {
+        /// The user's name
+        username: String,
+    },
+    /// Let a user do everything in its account
+    Unrestrict {
+        /// The user's name
+        username: String,
+    },
+    /// List the applications a user has let act for it, or take that back
+    Apps {
+        /// The user's name
+        username: String,
+        /// End what this application was allowed, with all tokens that came of it
+        #[arg(long, value_name = "ID")]
+        revoke: Option<i64>,
+    },
+    /// Delete a user; its tokens end at once, what it wrote stays
+    Delete {
+        /// The user's name
+        username: String,
+    },
 }
 
 #[derive(Args)]
@@ -117,6 +143,14 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
         Command::Password { username, .. } => set_password(&store, output, username).await,
         Command::Link { username, expiry } => link(&store, output, username, expiry).await,
         Command::Grant(options) => grant(&store, output, options).await,
+        Command::List => list(&store, output).await,
+        Command::Restrict { username } => restrict(&store, output, username, true).await,
+        Command::Unrestrict { username } => restrict(&store, output, username, false).await,
+        Command::Apps { username, revoke } => match revoke {
+            None => apps(&store, output, username).await,
+            Some(id) => revoke_app(&store, output, username, id).await,
+        },
+        Command::Delete { username } => delete(&store, output, username).await,
     }
 }
 
@@ -196,6 +230,102 @@ async fn grant(store: &Opened, output: Output, options: GrantOptions) -> anyhow:
     let given = store.write(move |tx| grants::give(tx, &username, &wanted)).await;
     let user = given.with_context(|| format!("granting to {}", options.username))?;
     output.one(&UserView::from(user), &sentence)
+}
+
+#[derive(Serialize)]
+struct ListedView {
+    id: i64,
+    account_id: Option<i64>,
+    username: String,
+    email: String,
+    restricted: bool,
+    staff: bool,
+    created: String,
+}
+
+async fn list(store: &Opened, output: Output) -> anyhow::Result<()> {
+    let listed = store.read(users::all).await?;
+    let view = |user: User| ListedView {
+        id: user.id.0,
+        account_id: user.account.map(|account| account.0),
+        username: user.username.as_str().to_owned(),
+        email: user.email.as_str().to_owned(),
+        restricted: user.restricted,
+        staff: user.account.is_none(),
+        created: user.created.to_string(),
+    };
+    let views: Vec<_> = listed.into_iter().map(view).collect();
+    let heads = ["USERNAME", "ACCOUNT", "EMAIL", "RESTRICTED", "CREATED"];
+    output.many(&views, &heads, |view| {
+        vec![
+            view.username.clone(),
+            view.account_id.map_or("staff".to_owned(), |id| id.to_string()),
+            view.email.clone(),
+            view.restricted.to_string(),
+            view.created.clone(),
+        ]
+    })
+}
+
+async fn restrict(store: &Opened, output: Output, username: String, restricted: bool) -> anyhow::Result<()> {
+    let does = if restricted { "restricted" } else { "unrestricted" };
+    let name = username.clone();
+    let done = store
+        .write(move |tx| users::restrict(tx, &name, restricted))
+        .await;
+    let user = done.with_context(|| format!("changing {username}"))?;
+    output.one(&UserView::from(user), &format!("{does} {username}"))
+}
+
+#[derive(Serialize)]
+struct AppView {
+    id: i64,
+    label: String,
+    client_id: String,
+    scopes: String,
+    created: String,
+    expiry: Option<String>,
+}
+
+async fn apps(store: &Opened, output: Output, username: String) -> anyhow::Result<()> {
+    let name = username.clone();
+    let listed = store.read(move |tx| apps::of(tx, &name)).await;
+    let listed = listed.with_context(|| format!("listing the applications of {username}"))?;
+    let view = |app: OauthGrant| AppView {
+        id: app.id,
+        label: app.client_label,
+        client_id: app.client,
+        scopes: app.scopes.to_string(),
+        created: app.created.to_string(),
+        expiry: app.expiry.map(|expiry| expiry.to_string()),
+    };
+    let views: Vec<_> = listed.into_iter().map(view).collect();
+    let heads = ["ID", "LABEL", "CLIENT", "SCOPES", "CREATED", "EXPIRY"];
+    output.many(&views, &heads, |view| {
+        vec![
+            view.id.to_string(),
+            view.label.clone(),
+            view.client_id.clone(),
+            view.scopes.clone(),
+            view.created.clone(),
+            view.expiry.clone().unwrap_or_default(),
+        ]
+    })
+}
+
+async fn revoke_app(store: &Opened, output: Output, username: String, id: i64) -> anyhow::Result<()> {
+    let name = username.clone();
+    let revoked = store.write(move |tx| apps::revoke(tx, &name, id)).await;
+    revoked.with_context(|| format!("revoking application {id} of {username}"))?;
+    let sentence = format!("revoked application {id} of {username}");
+    output.one(&serde_json::json!({}), &sentence)
+}
+
+async fn delete(store: &Opened, output: Output, username: String) -> anyhow::Result<()> {
+    let name = username.clone();
+    let deleted = store.write(move |tx| users::remove(tx, &name)).await;
+    deleted.with_context(|| format!("deleting {username}"))?;
+    output.one(&serde_json::json!({}), &format!("deleted user {username}"))
 }
 
 fn read_password() -> anyhow::Result<Secret> {

@@ -88,12 +88,8 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
 
     user.username = username.unwrap_or(user.username);
     user.email = email.unwrap_or(user.email);
-    if let Some(restricted) = restricted
-        && restricted != user.restricted
-    {
-        user.restricted = restricted;
-        // Whoever becomes restricted may do nothing yet; whoever no longer is needs no grants.
-        store::grants::clear(tx, user.id)?;
+    if let Some(restricted) = restricted {
+        set_restricted(tx, &mut user, restricted)?;
     }
     store::users::update(tx, &user)?;
     events::record_account(tx, caller, Action::UserUpdate, Some(&Entity::user(&user)))?;
@@ -113,6 +109,42 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
     store::users::delete(tx, user.id)?;
     store::logins::forget_failures(tx, name_hash(user.username.as_str()))?;
     events::record_account(tx, caller, Action::UserDelete, Some(&Entity::user(&user)))
+}
+
+/// All users there are, for the provider.
+pub fn all(tx: &mut ReadTx) -> Result<Vec<User>> {
+    Ok(store::users::all(tx)?)
+}
+
+/// Deletes any user, for the provider.
+pub fn remove(tx: &mut WriteTx, username: &str) -> Result<()> {
+    let user = load(tx, username)?;
+    store::users::delete(tx, user.id)?;
+    Ok(store::logins::forget_failures(
+        tx,
+        name_hash(user.username.as_str()),
+    )?)
+}
+
+/// Lets any user of an account do everything, or only what it is granted from now on, for the provider.
+pub fn restrict(tx: &mut WriteTx, username: &str, restricted: bool) -> Result<User> {
+    let mut user = load(tx, username)?;
+    if user.account.is_none() {
+        let reason = Reason::new(Code::GrantInvalid, "The provider's staff take no grants");
+        return Err(Error::Refused(vec![FieldError::on("user", reason)]));
+    }
+    set_restricted(tx, &mut user, restricted)?;
+    store::users::update(tx, &user)?;
+    load(tx, username)
+}
+
+/// Whoever becomes restricted may do nothing yet; whoever no longer is needs no grants.
+fn set_restricted(tx: &mut WriteTx, user: &mut User, restricted: bool) -> Result<()> {
+    if user.restricted != restricted {
+        user.restricted = restricted;
+        store::grants::clear(tx, user.id)?;
+    }
+    Ok(())
 }
 
 fn refuse_taken(

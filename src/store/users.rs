@@ -34,6 +34,12 @@ pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Page
     collection.page(tx, wanted, read)
 }
 
+/// All users, of all accounts and of the staff, in the order they were made. What each is granted is not read.
+pub fn all(tx: &mut ReadTx) -> Result<Vec<User>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM app_user ORDER BY id");
+    tx.all(&sql, args![])?.iter_mut().map(read).collect()
+}
+
 pub fn find_by_id(tx: &mut ReadTx, id: UserId) -> Result<Option<User>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM app_user WHERE id = $1");
     let Some(mut row) = tx.find(&sql, args![id])? else {

@@ -70,6 +70,25 @@ fn every_command_prints_words_for_people_and_json_for_programs() {
     );
     assert!(folder.run("client list").contains("https://web.example/cb"));
 
+    let own = made["id"].as_str().expect("a client has an id");
+    let secret = folder.run(&format!("client reset-secret {own}"));
+    assert!(
+        secret.len() == 65 && Some(secret.trim_end()) != made["secret"].as_str(),
+        "{secret}"
+    );
+    assert_eq!(folder.json(&format!("client delete {own}")), json!({}));
+    assert_eq!(folder.json("client list").as_array().map(Vec::len), Some(1));
+
+    assert!(folder.run("user list").contains("grace@desk.example"));
+    assert_eq!(folder.json("user list")[1]["username"], "ada");
+    let ada = folder.json("user unrestrict ada");
+    assert_eq!((&ada["restricted"], &ada["global"]), (&json!(false), &json!([])));
+    assert_eq!(folder.run("user restrict ada"), "restricted ada\n");
+    assert_eq!(folder.json("user apps ada"), json!([]));
+    assert_eq!(server.client_with(token).get("/v4/vpcs").status, 200);
+    assert_eq!(folder.run("user delete ada"), "deleted user ada\n");
+    assert_eq!(server.client_with(token).get("/v4/vpcs").code(), "token_invalid");
+
     let (id, token) = folder.make_token("grace");
     assert_eq!(server.client_with(&token).get("/v4/vpcs").code(), "wrong_side");
     assert_eq!(
@@ -123,6 +142,12 @@ fn a_command_that_cannot_do_it_says_why_and_prints_nothing_else() {
             "no store in elsewhere",
         ),
         ("token revoke 99", "token 99: not found"),
+        ("user delete nobody", "nobody: not found"),
+        ("user restrict grace", "staff take no grants"),
+        ("user apps nobody", "nobody: not found"),
+        ("user apps admin --revoke 7", "application 7 of admin: not found"),
+        ("client delete 0123", "client 0123: not found"),
+        ("client reset-secret 0123", "0123: not found"),
     ] {
         let ended = Process::spawn(&mut folder.garth(words)).ended();
         if !is_refusal(&ended, says) {
