@@ -5,12 +5,12 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::App;
 use super::answering::Noted;
 use super::error::TokenInvalid;
 use super::limits::{Key, Verdict};
 use super::operations::{Operation, Who};
 use super::server::Peer;
+use super::{App, pages};
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
 use crate::rules::caller::{Asker, Caller};
@@ -23,6 +23,7 @@ pub async fn check(
     next: Next,
 ) -> Response {
     let mut noted = Noted::of(operation);
+    let reads_html = operation.page && reads_html(request.headers());
     let mut response = match admit(&app, operation, &mut request, &mut noted).await {
         Ok(()) => {
             let expected = not_wanted_again(&request);
@@ -35,6 +36,9 @@ pub async fn check(
         }
         Err(response) => *response,
     };
+    if reads_html {
+        response = pages::instead_of(response, operation.path);
+    }
     if let Some(verdict) = &noted.verdict {
         verdict.tell(response.headers_mut());
     }
@@ -81,6 +85,11 @@ async fn admit(
         }
     }
     Ok(())
+}
+
+fn reads_html(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accepted.is_some_and(|accepted| accepted.contains("text/html"))
 }
 
 fn bearer(headers: &HeaderMap) -> Option<TokenHash> {

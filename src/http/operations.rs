@@ -25,6 +25,8 @@ pub struct Operation {
     pub scope: Option<Scope>,
     pub grant: Option<Needs>,
     pub class: Class,
+    /// Whether people see its answers, in a browser.
+    pub page: bool,
     route: MethodRouter<App>,
 }
 
@@ -433,9 +435,9 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
             oauth::metadata,
         )
         .oauth(),
-        op("authorize", &get, "/oauth/authorize", oauth::authorize).oauth(),
-        op("authorizeDecision", &post, "/oauth/authorize", oauth::decide).oauth(),
-        op("logIn", &post, "/oauth/login", logins::log_in).oauth(),
+        op("authorize", &get, "/oauth/authorize", oauth::authorize).page(),
+        op("authorizeDecision", &post, "/oauth/authorize", oauth::decide).page(),
+        op("logIn", &post, "/oauth/login", logins::log_in).page(),
         op("getOauthToken", &post, "/oauth/token", oauth_tokens::give).oauth(),
         op(
             "revokeOauthToken",
@@ -444,9 +446,9 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
             oauth_tokens::take_back,
         )
         .oauth(),
-        op("logOut", &get, "/logout", logins::log_out).oauth(),
-        op("getPasswordPage", &get, PASSWORD, logins::password_page).oauth(),
-        op("setPassword", &post, PASSWORD, logins::set_password).oauth(),
+        op("logOut", &get, "/logout", logins::log_out).page(),
+        op("getPasswordPage", &get, PASSWORD, logins::password_page).page(),
+        op("setPassword", &post, PASSWORD, logins::set_password).page(),
         op("getOauthStyle", &get, "/oauth/style.css", oauth::style).at_root(),
         // About the server
         op("getHealth", &get, "/healthz", health::alive).at_root(),
@@ -499,6 +501,7 @@ where
         scope: None,
         grant: None,
         class: Class::Command,
+        page: false,
         route: on(filter, handler),
     }
 }
@@ -572,6 +575,12 @@ impl Operation {
 
     fn oauth(self) -> Self {
         self.at_root().class(Class::Oauth)
+    }
+
+    /// It is a page for people.
+    fn page(mut self) -> Self {
+        self.page = true;
+        self.oauth()
     }
 
     /// The path from the root of the server.

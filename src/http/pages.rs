@@ -122,6 +122,51 @@ pub fn note(status: StatusCode, title: &str, text: &str, style: &str) -> Respons
     page(status, title, style, None, &body)
 }
 
+/// For people in place of an error for programs; any other answer stays as it is.
+pub fn instead_of(response: Response, path: &str) -> Response {
+    let status = response.status();
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let for_programs = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if !for_programs || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let (title, text) = match status {
+        StatusCode::REQUEST_TIMEOUT => (
+            "Please try again",
+            "What your browser sent did not come to its end.",
+        ),
+        StatusCode::PAYLOAD_TOO_LARGE => ("Too large", "Your browser has sent more than this page takes."),
+        StatusCode::TOO_MANY_REQUESTS => (
+            "Too many requests",
+            "There were too many requests from where you are. Wait a minute, then try again.",
+        ),
+        StatusCode::SERVICE_UNAVAILABLE => (
+            "Please try again",
+            "There is too much to do at this moment. Wait a little, then try again.",
+        ),
+        status if status.is_server_error() => (
+            "Something went wrong here",
+            "It is not your fault. Try again later, and tell your provider if it stays so.",
+        ),
+        _ => (
+            "Something is wrong with this request",
+            "Your browser has sent something that this page does not understand. Go back and try again.",
+        ),
+    };
+    let style = match path {
+        "/logout" => "oauth/style.css",
+        path if path.starts_with("/oauth/password/") => "../style.css",
+        _ => "style.css",
+    };
+    let (parts, _) = response.into_parts();
+    let mut shown = note(status, title, text, style);
+    *shown.extensions_mut() = parts.extensions;
+    if let Some(wait) = parts.headers.get(header::RETRY_AFTER) {
+        shown.headers_mut().insert(header::RETRY_AFTER, wait.clone());
+    }
+    shown
+}
+
 fn page(
     status: StatusCode,
     title: &str,

@@ -157,6 +157,7 @@ codes! {
     UsernameTaken = "username_taken",
     EmailInvalid = "email_invalid",
     PasswordTooShort = "password_too_short",
+    PasswordTooSimple = "password_too_simple",
     GrantInvalid = "grant_invalid",
     ScopesInvalid = "scopes_invalid",
     TokenScopeExceeded = "token_scope_exceeded",

@@ -101,6 +101,9 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
     let globals = form.within("global", read_globals);
     let linodes = form.list("linode", |form| read_entry(form, &before.linodes));
     let vpcs = form.list("vpc", |form| read_entry(form, &before.vpcs));
+    for kind in OTHER_KINDS {
+        form.list(kind, |form| read_entry(form, &[]));
+    }
     if !user.restricted {
         let text = "Grants are not available for unrestricted users";
         form.refuse_whole(Reason::new(Code::GrantsUnrestricted, text));
@@ -138,6 +141,19 @@ fn all(tx: &mut ReadTx, caller: &Caller, user: &User) -> Result<Grants> {
         vpcs: store::grants::of_kind(tx, caller.account, user.id, Granted::Vpc)?,
     })
 }
+
+/// Kinds that the interface knows and no account here has anything of.
+const OTHER_KINDS: [&str; 9] = [
+    "domain",
+    "nodebalancer",
+    "image",
+    "longview",
+    "stackscript",
+    "volume",
+    "firewall",
+    "database",
+    "lkecluster",
+];
 
 type Globals = (Option<Option<Permission>>, Vec<(Global, bool)>);
 

@@ -24,6 +24,15 @@ pub fn hash(password: &Secret) -> Result<String> {
         let reason = Reason::new(Code::PasswordTooShort, text);
         return Err(Error::Refused(vec![FieldError::on("password", reason)]));
     }
+    let mut letters = password.reveal().chars();
+    let first = letters.next();
+    if letters.all(|letter| Some(letter) == first) || password.reveal().trim().is_empty() {
+        let reason = Reason::new(
+            Code::PasswordTooSimple,
+            "Must be more than one character repeated, and not blank",
+        );
+        return Err(Error::Refused(vec![FieldError::on("password", reason)]));
+    }
     let mut kept = phc::PasswordHash::new(NOBODYS).expect("it is one");
     let salt = phc::Salt::new(&generate_salt()).expect("a salt of the usual length");
     let output = output(password, &salt, Params::DEFAULT);
@@ -116,7 +125,14 @@ mod tests {
         assert!(!is_right(&secret("correct hors"), Some(&kept)));
         assert!(!is_right(&secret("correct horse"), None));
         assert!(!is_right(&secret(""), Some(NOBODYS)));
-        assert!(hash(&secret("too short!")).is_err());
+        for bad in [
+            "too short!",
+            "aaaaaaaaaaaaaaaa",
+            "            ",
+            " \t \t \t \t \t \t ",
+        ] {
+            assert!(hash(&secret(bad)).is_err(), "{bad:?}");
+        }
         // The same work for those who have none.
         let costs = |hash: &str| hash.split('$').take(4).collect::<Vec<_>>().join("$");
         assert_eq!(costs(&kept), costs(NOBODYS));

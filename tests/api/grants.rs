@@ -138,7 +138,7 @@ async fn wrong_grants_change_nothing() {
     let globals = json!({"account_access": "all", "add_linodes": "yes", "add_vpcs": true, "add_vpc": false});
 
     let refused = ada
-        .put(GRANTS, json!({"vpc": vpcs, "linode": {}, "global": globals}))
+        .put(GRANTS, json!({"vpc": vpcs, "linode": {}, "global": globals, "domain": [{"id": 5, "permissions": "read_only"}], "image": []}))
         .await;
 
     assert_eq!(
@@ -152,6 +152,7 @@ async fn wrong_grants_change_nothing() {
             "vpc[2].id required",
             "vpc[3].permissions grant_invalid",
             "vpc[4] wrong_type",
+            "domain[0].id grant_invalid",
         ]
     );
     let grants = ada.get(GRANTS).await.json();

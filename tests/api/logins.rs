@@ -375,6 +375,7 @@ async fn a_link_sets_a_password_once() {
         ("too short", "too short", "at least 11 characters"),
         (PASSWORD, "another one entirely", "differ"),
         ("", "", "at least 11 characters"),
+        ("ssssssssssss", "ssssssssssss", "one character repeated"),
     ] {
         let refused = browser
             .post(&link, &[("password", password), ("again", again)])
@@ -415,4 +416,31 @@ async fn an_address_may_try_only_so_often_where_limits_are_on() {
         .call(Method::POST, "//oauth/token")
         .header("x-forwarded-for", "203.0.113.9");
     assert_eq!(call.await.status, 429);
+}
+
+#[tokio::test]
+async fn people_are_told_in_pages_also_when_it_is_too_much() {
+    let app = TestApp::with(|_, options| options.rate_limits = true).await;
+    let stranger = app.stranger();
+    let ask = async |method: Method, path: &str, accept: &str, kind: &str, body: String| {
+        let call = stranger.call(method, path).header("accept", accept);
+        call.header("content-type", kind).body(body).await
+    };
+    let (html, json) = ("text/html,application/xhtml+xml", "application/json");
+    let form = "application/x-www-form-urlencoded";
+    let large = "x".repeat(2 * 1024 * 1024);
+    for (accept, kind) in [(html, "text/html; charset=utf-8"), ("*/*", json)] {
+        let wrong = ask(Method::POST, "//oauth/login", accept, json, "{}".to_owned()).await;
+        assert_eq!((wrong.status.as_u16(), wrong.header("content-type")), (415, kind));
+        let wrong = ask(Method::POST, "//oauth/login", accept, form, large.clone()).await;
+        assert_eq!((wrong.status.as_u16(), wrong.header("content-type")), (413, kind));
+    }
+    for _ in 0..60 {
+        stranger.get("//oauth/authorize").await;
+    }
+    let late = ask(Method::GET, "//oauth/authorize", html, form, String::new()).await;
+    assert_eq!(late.status, 429);
+    assert!(text(&late).contains("Wait a minute"), "{late}");
+    assert_ne!(late.header("retry-after"), "");
+    assert_ne!(late.header("content-security-policy"), "");
 }

@@ -138,8 +138,10 @@ async function drive(browser, origin, program) {
   assert.equal(await with_(fresh.body.access_token), 200);
   assert.equal(await with_(given.body.access_token), 401);
 
-  // Still logged in and known: the browser comes straight back.
+  // Still logged in and known, but on the user's own machine anybody may be listening: asked again.
   const second = await logIn(page, origin, program);
+  await page.getByRole("button", { name: "Allow", exact: true }).click();
+  await page.waitForURL(`${program}/callback?**`);
   assert.equal(new URL(page.url()).searchParams.get("state"), second.state);
 
   // Given back, and logged out.
