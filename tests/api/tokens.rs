@@ -214,3 +214,19 @@ async fn a_token_can_end_itself_and_each_step_is_told() {
     assert_eq!(event["entity"], entity);
     assert!(!event.to_string().contains(&made["token"].as_str().unwrap()[..16]));
 }
+
+#[tokio::test]
+async fn nothing_is_said_of_the_scopes_of_a_token_that_has_ended() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").scopes("account:read_only").await;
+    let alive = ada.get("/profile").await;
+    assert_eq!(alive.header("x-oauth-scopes"), "account:read_only");
+    app.revoke(ada.token_id).await;
+    let dead = ada.get("/profile").await;
+    assert_eq!(dead.errors(), ["- token_invalid"]);
+    assert_eq!(dead.header("x-oauth-scopes"), "unknown");
+    let bob = app.user("bob").scopes("account:read_only").await;
+    let narrow = bob.post("/profile/tokens", json!({})).await;
+    assert_eq!(narrow.errors(), ["- scope_missing"]);
+    assert_eq!(narrow.header("x-oauth-scopes"), "account:read_only");
+}

@@ -33,5 +33,6 @@ mod stopping;
 mod storm;
 mod tls;
 mod uploads;
+mod walkthrough;
 mod wire;
 mod wrong_settings;

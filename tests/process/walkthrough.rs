@@ -1,0 +1,34 @@
+//! `docs/oauth.md`, typed as written.
+
+use std::process::Command;
+
+use crate::harness::Folder;
+
+#[test]
+fn oauth_step_by_step_works_as_it_is_written() {
+    let folder = Folder::new("walkthrough");
+    let server = folder.start();
+    let doc = include_str!("../../docs/oauth.md");
+    let blocks = doc.split("```sh\n").skip(1);
+    let steps: String = blocks.filter_map(|block| block.split("```").next()).collect();
+    let steps = steps.replace("127.0.0.1:8080", &server.address.to_string());
+    let script = format!(
+        "set -eu\ngarth() {{ '{}' \"$@\"; }}\n{steps}",
+        env!("CARGO_BIN_EXE_garth")
+    );
+    let mut shell = Command::new("sh");
+    shell
+        .current_dir(folder.path(""))
+        .env("GARTH_DATA", folder.data());
+
+    let ran = shell.args(["-c", &script]).output().expect("a shell");
+
+    let (said, wrong) = (
+        String::from_utf8_lossy(&ran.stdout),
+        String::from_utf8_lossy(&ran.stderr),
+    );
+    assert!(ran.status.success(), "{said}\n{wrong}");
+    assert!(said.contains("\"username\":\"admin\""), "{said}\n{wrong}");
+    assert!(said.contains("\"results\":0"), "{said}\n{wrong}");
+    assert!(said.ends_with("{}401\n"), "{said}\n{wrong}");
+}
