@@ -108,6 +108,11 @@ impl Sent {
         }
     }
 
+    /// Whether a switch was on; one that is off is not sent at all.
+    pub fn truth(&self, name: &str) -> (String, Input) {
+        (name.to_owned(), Input::Bool(self.text(name) == "true"))
+    }
+
     /// What a rule is asked, for the state in which the page showed the thing.
     pub fn request(&self, object: Vec<(String, Input)>) -> Request {
         let seen = Some(self.text(SEEN)).filter(|seen| !seen.is_empty());
@@ -250,6 +255,35 @@ pub fn line(typed: &Typed, field: Field) -> Markup {
                 hx-target=[field.check.map(|_| format!("#{check}"))];
         },
     )
+}
+
+/// A line for what nobody may read over one's shoulder. It is never shown again, not even after an error.
+pub fn secret(typed: &Typed, field: Field, autocomplete: &str) -> Markup {
+    let id = id_of(field.name);
+    let wrong = typed.reasons(field.name);
+    framed(
+        typed,
+        field,
+        html! {
+            input #(id) type="password" name=(field.name) required autocomplete=(autocomplete)
+                aria-invalid=[(!wrong.is_empty()).then_some("true")] aria-describedby=[described(&id, field, &wrong)];
+        },
+    )
+}
+
+/// Something that is so or is not.
+pub fn switch(typed: &Typed, field: Field) -> Markup {
+    let id = id_of(field.name);
+    let wrong = typed.reasons(field.name);
+    html! {
+        div .field.switch .wrong[!wrong.is_empty()] {
+            input #(id) type="checkbox" name=(field.name) value="true" checked[typed.sent.text(field.name) == "true"]
+                aria-invalid=[(!wrong.is_empty()).then_some("true")] aria-describedby=[described(&id, field, &wrong)];
+            label for=(id) { (field.label) }
+            (because(&id, &wrong))
+            @if !field.hint.is_empty() { p #(format!("{id}-hint")) .hint { (field.hint) } }
+        }
+    }
 }
 
 /// Several lines to type in.

@@ -45,6 +45,25 @@ const DONE: &[(&str, &str)] = &[
     ),
     ("canned-reply-saved", "The canned reply was saved."),
     ("canned-reply-deleted", "The canned reply was deleted."),
+    ("profile-changed", "Your profile was changed."),
+    (
+        "password-changed",
+        "Your password was changed. Everywhere else you are logged out.",
+    ),
+    (
+        "token-revoked",
+        "The token was revoked. It opens nothing any more.",
+    ),
+    ("app-revoked", "The application's access was taken back."),
+    ("user-created", "The user was created."),
+    ("user-changed", "The user was changed."),
+    ("user-deleted", "The user was deleted."),
+    ("grants-changed", "The grants were changed."),
+    ("client-changed", "The client was changed."),
+    (
+        "client-deleted",
+        "The client was deleted, with all access it had.",
+    ),
 ];
 
 impl Visit {

@@ -4,24 +4,32 @@
 //! in; it decides nothing. Pages are not operations: they are in a table of their own, are not in
 //! `openapi.yaml`, and what they look like is no promise.
 
+mod account;
 mod address_map;
+mod apps;
 mod assets;
 mod canned_replies;
 mod desk;
 mod desk_ticket;
 mod events;
 mod forms;
+mod grants;
 mod layout;
 mod live;
 mod markdown;
 mod new_ticket;
+mod oauth_clients;
+mod profile;
 mod query;
+mod quotas;
 mod session;
 mod subjects;
 mod subnets;
 mod threads;
 mod ticket;
 mod tickets;
+mod tokens;
+mod users;
 mod vpcs;
 
 use std::collections::BTreeMap;
@@ -265,6 +273,135 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
             canned_replies::delete,
         )
         .staff(),
+        // The account
+        page("pageProfile", &get, "/account", profile::view),
+        page("sendProfile", &post, "/account", profile::update),
+        page(
+            "sendPassword",
+            &post,
+            "/account/password",
+            profile::change_password,
+        )
+        .class(Class::Oauth),
+        page("pageTokens", &get, "/account/tokens", tokens::list),
+        page("pageTokenNew", &get, "/account/tokens/new", tokens::new),
+        page("sendTokenNew", &post, "/account/tokens/new", tokens::create),
+        page(
+            "pageTokenRevoke",
+            &get,
+            "/account/tokens/{tokenId}/revoke",
+            tokens::ask_revoke,
+        ),
+        page(
+            "sendTokenRevoke",
+            &post,
+            "/account/tokens/{tokenId}/revoke",
+            tokens::revoke,
+        ),
+        page("pageApps", &get, "/account/apps", apps::list),
+        page(
+            "pageAppRevoke",
+            &get,
+            "/account/apps/{appId}/revoke",
+            apps::ask_revoke,
+        ),
+        page(
+            "sendAppRevoke",
+            &post,
+            "/account/apps/{appId}/revoke",
+            apps::revoke,
+        ),
+        page("pageUsers", &get, "/account/users", users::list),
+        page("pageUserNew", &get, "/account/new-user", users::new),
+        page("sendUserNew", &post, "/account/new-user", users::create),
+        page("pageUser", &get, "/account/users/{username}", users::view),
+        page(
+            "pageUserEdit",
+            &get,
+            "/account/users/{username}/edit",
+            users::edit,
+        ),
+        page(
+            "sendUserEdit",
+            &post,
+            "/account/users/{username}/edit",
+            users::update,
+        ),
+        page(
+            "pageUserDelete",
+            &get,
+            "/account/users/{username}/delete",
+            users::ask_delete,
+        ),
+        page(
+            "sendUserDelete",
+            &post,
+            "/account/users/{username}/delete",
+            users::delete,
+        ),
+        page(
+            "sendUserLink",
+            &post,
+            "/account/users/{username}/link",
+            users::make_link,
+        ),
+        page(
+            "pageGrants",
+            &get,
+            "/account/users/{username}/grants",
+            grants::edit,
+        ),
+        page(
+            "sendGrants",
+            &post,
+            "/account/users/{username}/grants",
+            grants::update,
+        ),
+        page("pageClients", &get, "/account/clients", oauth_clients::list),
+        page("pageClientNew", &get, "/account/clients/new", oauth_clients::new),
+        page(
+            "sendClientNew",
+            &post,
+            "/account/clients/new",
+            oauth_clients::create,
+        ),
+        page(
+            "pageClientEdit",
+            &get,
+            "/account/clients/{clientId}/edit",
+            oauth_clients::edit,
+        ),
+        page(
+            "sendClientEdit",
+            &post,
+            "/account/clients/{clientId}/edit",
+            oauth_clients::update,
+        ),
+        page(
+            "pageClientReset",
+            &get,
+            "/account/clients/{clientId}/reset",
+            oauth_clients::ask_reset,
+        ),
+        page(
+            "sendClientReset",
+            &post,
+            "/account/clients/{clientId}/reset",
+            oauth_clients::reset,
+        ),
+        page(
+            "pageClientDelete",
+            &get,
+            "/account/clients/{clientId}/delete",
+            oauth_clients::ask_delete,
+        ),
+        page(
+            "sendClientDelete",
+            &post,
+            "/account/clients/{clientId}/delete",
+            oauth_clients::delete,
+        ),
+        page("pageQuotas", &get, "/account/quotas", quotas::view),
     ]
 });
 
@@ -272,6 +409,7 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
 const NAVIGATION: &[(Who, &str, &str)] = &[
     (Who::Tenants, "VPCs", "/vpcs"),
     (Who::Tenants, "Tickets", "/tickets"),
+    (Who::Tenants, "Account", "/account"),
     (Who::Staff, "Desk", "/desk"),
     (Who::Staff, "Canned replies", "/desk/canned-replies"),
 ];

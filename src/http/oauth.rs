@@ -207,7 +207,7 @@ pub async fn metadata(State(app): State<App>, parts: Parts) -> Response {
 }
 
 /// The server's own address: as the provider has set it, or as the client has called it.
-fn issuer(app: &App, parts: &Parts) -> String {
+pub fn issuer(app: &App, parts: &Parts) -> String {
     if let Some(set) = &app.options().public_url {
         return set.clone();
     }

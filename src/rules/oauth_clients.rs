@@ -148,7 +148,7 @@ pub fn renew_secret(tx: &mut WriteTx, id: &str) -> Result<(OauthClient, TokenTex
 }
 
 /// What a client may do reaches every user who allows it, so that no grant opens changing one.
-fn load_to_change(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
+pub fn load_to_change(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
     let client = own(tx, caller, id)?;
     caller.must_be_unrestricted()?;
     Ok(client)

@@ -5,14 +5,18 @@ use std::sync::{Mutex, PoisonError};
 use argon2::password_hash::{generate_salt, phc};
 use argon2::{Argon2, Block, Params};
 
+use super::caller::Caller;
 use super::error::{Error, FieldError, Result};
-use super::users;
+use super::{events, sessions, users};
+use crate::model::event::Action;
 use crate::model::reason::{Code, Reason};
 use crate::model::token::{Secret, TokenHash, TokenText};
 use crate::model::user::User;
 use crate::store::{self, ReadTx, WriteTx};
 
 const SHORTEST: usize = 11;
+/// For how many seconds the link for a new user is good.
+const INVITED: i64 = 3 * 24 * 3600;
 /// Costs as much to check as any other and belongs to no password.
 const NOBODYS: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -85,6 +89,40 @@ pub fn set(tx: &mut WriteTx, username: &str, hash: &str) -> Result<User> {
     store::oauth_grants::close_of_user(tx, user.id)?;
     store::logins::forget_failures(tx, name_hash(user.username.as_str()))?;
     users::load(tx, username)
+}
+
+/// What came of somebody's wish for another password.
+pub enum Change {
+    /// It was changed, and this is the session that goes on.
+    Done(TokenText),
+    /// What was in the way, and the seconds to wait before the next attempt.
+    Refused { wrong: FieldError, wait: i64 },
+}
+
+/// Changes the caller's own password, whose old one was right for `old`. All sessions end, but one begins for
+/// whoever asked.
+pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result<Change> {
+    if store::logins::password(tx, caller.user())?.as_deref() != Some(old) {
+        let reason = Reason::new(Code::ChoiceInvalid, "It has been changed meanwhile");
+        let wrong = FieldError::on("old_password", reason);
+        return Ok(Change::Refused { wrong, wait: 0 });
+    }
+    set(tx, caller.username(), new)?;
+    let session = sessions::succeed(tx, caller.username(), new, None)?.ok_or(Error::Unauthenticated)?;
+    events::record_account(tx, caller, Action::ProfileUpdate, None)?;
+    Ok(Change::Done(session))
+}
+
+/// Makes a link for another user of the caller's account who has no password yet. Whoever has one is nobody else's
+/// to let in.
+pub fn invite(tx: &mut WriteTx, caller: &Caller, username: &str) -> Result<TokenText> {
+    let user = users::view(tx, caller, username)?;
+    if user.password_created.is_some() {
+        let text = "This user has a password already; only the provider makes a link for another one";
+        let reason = Reason::new(Code::ChoiceInvalid, text);
+        return Err(Error::Refused(vec![FieldError::whole(reason)]));
+    }
+    make_link(tx, user.username.as_str(), INVITED)
 }
 
 /// Makes a link with which a user can set its password once.

@@ -16,6 +16,7 @@ mod attachments;
 mod conditional;
 mod configs;
 mod console;
+mod console_account;
 mod console_desk;
 mod console_live;
 mod console_tickets;

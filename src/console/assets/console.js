@@ -22,6 +22,16 @@
     field.dispatchEvent(new Event("input", { bubbles: true }));
     field.focus();
   });
+  // A secret is copied with one click, where the browser lets us.
+  for (const button of document.querySelectorAll("button[data-copy]")) {
+    const secret = document.getElementById(button.dataset.copy);
+    if (!secret || !navigator.clipboard) continue;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(secret.textContent);
+      button.textContent = "Copied";
+    });
+  }
   // Whoever cannot see the page is taken to what is wrong with it.
   document.querySelector(".alert[tabindex]")?.focus();
 

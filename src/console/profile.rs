@@ -1,0 +1,211 @@
+//! The page of one's own profile, and of one's password.
+
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::account::tabs;
+use super::forms::{self, Field, SEEN, Sent, Typed};
+use super::layout::{done, time};
+use super::session::{Answer, Visit};
+use crate::http::{App, cookies};
+use crate::model::reason::{Code, Reason};
+use crate::model::tag::Tag;
+use crate::model::token::Secret;
+use crate::model::user::User;
+use crate::rules::caller::Caller;
+use crate::rules::error::FieldError;
+use crate::rules::passwords::Change;
+use crate::rules::sessions::Attempt;
+use crate::rules::{self, Error};
+
+const HERE: &str = "/account";
+const OLD: &str = "old_password";
+const NEW: &str = "password";
+const AGAIN: &str = "again";
+
+pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
+    let user = app.read(caller.clone(), rules::profile::view).await?;
+    let page = Shown::new(&user);
+    Ok(page.draw(&visit, &caller, StatusCode::OK))
+}
+
+pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
+    let mut object = sent.object(&["email", "timezone"]);
+    object.push(sent.truth("email_notifications"));
+    let request = sent.request(object);
+    let changed = app
+        .write(caller.clone(), move |tx, caller| {
+            rules::profile::update(tx, caller, &request)
+        })
+        .await;
+    let (status, typed) = match changed {
+        Ok(_) => return Ok(done(HERE, "profile-changed")),
+        Err(Error::Refused(wrong)) => (StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)),
+        Err(Error::Stale) => (StatusCode::PRECONDITION_FAILED, Typed::stale(sent)),
+        Err(other) => return Err(other.into()),
+    };
+    let user = app.read(caller.clone(), rules::profile::view).await?;
+    let mut page = Shown::new(&user);
+    page.profile = typed.now(&user);
+    Ok(page.draw(&visit, &caller, status))
+}
+
+/// Changes the own password. The old one is counted and checked as when one logs in, so a screen left open gives
+/// nobody more guesses than the log-in page does.
+pub async fn change_password(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
+    match changed(&app, &caller, &sent).await {
+        Ok(Change::Done(session)) => {
+            let mut response = done(HERE, "password-changed");
+            cookies::set(response.headers_mut(), cookies::SESSION, &session);
+            Ok(response)
+        }
+        Ok(Change::Refused { wrong, wait }) => {
+            let user = app.read(caller.clone(), rules::profile::view).await?;
+            let mut page = Shown::new(&user);
+            page.password = Typed::refused(Sent::default(), vec![wrong]);
+            let status = match wait {
+                0 => StatusCode::BAD_REQUEST,
+                _ => StatusCode::TOO_MANY_REQUESTS,
+            };
+            let mut response = page.draw(&visit, &caller, status);
+            if wait > 0 {
+                let wait = HeaderValue::from(wait);
+                response.headers_mut().insert(header::RETRY_AFTER, wait);
+            }
+            Ok(response)
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+async fn changed(app: &App, caller: &Caller, sent: &Sent) -> rules::Result<Change> {
+    let refused = |field: &str, text: &str| Change::Refused {
+        wrong: FieldError::on(field, Reason::new(Code::ChoiceInvalid, text)),
+        wait: 0,
+    };
+    if sent.text(NEW) != sent.text(AGAIN) {
+        return Ok(refused(AGAIN, "The two passwords differ"));
+    }
+    let secret = |name: &str| Secret::new(sent.text(name).to_owned());
+    let (old, new) = (secret(OLD), secret(NEW));
+    // One that cannot be taken is no guess at the old one.
+    let new = match app.slowly(move || rules::passwords::hash(&new)).await? {
+        Ok(hash) => hash,
+        Err(Error::Refused(wrong)) => {
+            let wrong = wrong.into_iter().next().ok_or(Error::NotFound)?;
+            return Ok(Change::Refused { wrong, wait: 0 });
+        }
+        Err(other) => return Err(other),
+    };
+    let begun = app
+        .write(caller.clone(), |tx, caller| {
+            rules::sessions::begin(tx, caller.username())
+        })
+        .await?;
+    let kept = match begun {
+        Attempt::Locked { wait } => {
+            let text = format!("There were too many wrong passwords. Wait {wait} seconds, then try again");
+            let wrong = FieldError::on(OLD, Reason::new(Code::ChoiceInvalid, text));
+            return Ok(Change::Refused { wrong, wait });
+        }
+        Attempt::Compare { hash } => hash,
+    };
+    let compared = kept.clone();
+    let right = app
+        .slowly(move || rules::passwords::is_right(&old, compared.as_deref()))
+        .await?;
+    let Some(kept) = kept.filter(|_| right) else {
+        return Ok(refused(OLD, "This is not your password"));
+    };
+    app.write(caller.clone(), move |tx, caller| {
+        rules::passwords::change(tx, caller, &kept, &new)
+    })
+    .await
+}
+
+/// The page with its two forms.
+struct Shown<'a> {
+    user: &'a User,
+    profile: Typed,
+    password: Typed,
+}
+
+impl<'a> Shown<'a> {
+    fn new(user: &'a User) -> Self {
+        let notified = if user.email_notifications { "true" } else { "" };
+        let profile = Typed::proposed(&[
+            ("email", user.email.as_str()),
+            ("timezone", &user.timezone),
+            ("email_notifications", notified),
+            (SEEN, &Tag::of(user).to_string()),
+        ]);
+        Self {
+            user,
+            profile,
+            password: Typed::default(),
+        }
+    }
+
+    fn draw(&self, visit: &Visit, caller: &Caller, status: StatusCode) -> Response {
+        let user = self.user;
+        let body = html! {
+            (tabs(caller, HERE))
+            div .title { h1 { (user.username.as_str()) } }
+            dl .facts {
+                div { dt { "May do" } dd { @if user.restricted { "what was granted" } @else { "everything" } } }
+                div { dt { "Member since" } dd { (time(user.created)) } }
+                @if let Some(at) = user.password_created { div { dt { "Password set" } dd { (time(at)) } } }
+                @if let Some(login) = &user.last_login { div { dt { "Last log-in" } dd { (time(login.at)) } } }
+            }
+            div .beside {
+                section aria-labelledby="profile" { h2 #profile { "Profile" } (self.profile_form(visit)) }
+                section aria-labelledby="password" { h2 #password { "Password" } (self.password_form(visit)) }
+            }
+        };
+        visit.page_with(status, "Profile", &[], &body)
+    }
+
+    fn profile_form(&self, visit: &Visit) -> Markup {
+        let typed = &self.profile;
+        let field = |name, label, hint| Field {
+            name,
+            label,
+            hint,
+            ..Field::default()
+        };
+        html! {
+            (typed.alert())
+            form .card method="post" action=(HERE) {
+                (visit.form_token())
+                (typed.seen())
+                (forms::line(typed, field("email", "E-mail", "")))
+                (forms::line(typed, field("timezone", "Time zone", "A name like Europe/Berlin, for programs that ask. These pages show times in your browser's own zone.")))
+                (forms::switch(typed, field("email_notifications", "Write to me about what happens on the account", "")))
+                div .actions { button .main type="submit" { "Save" } }
+            }
+        }
+    }
+
+    fn password_form(&self, visit: &Visit) -> Markup {
+        let typed = &self.password;
+        let field = |name, label, hint| Field {
+            name,
+            label,
+            hint,
+            ..Field::default()
+        };
+        html! {
+            (typed.alert())
+            form .card method="post" action="/account/password" {
+                (visit.form_token())
+                (forms::secret(typed, field(OLD, "Your password now", ""), "current-password"))
+                (forms::secret(typed, field(NEW, "New password", "At least 11 characters."), "new-password"))
+                (forms::secret(typed, field(AGAIN, "New password again", ""), "new-password"))
+                p .quiet { "Other browsers are logged out, and applications lose the access you gave them. Your tokens stay." }
+                div .actions { button .main type="submit" { "Change password" } }
+            }
+        }
+    }
+}
