@@ -7,6 +7,7 @@ mod account;
 mod client;
 mod copy;
 mod database;
+mod demo;
 mod desk;
 mod entity;
 mod output;
@@ -45,6 +46,8 @@ struct Cli {
 enum Command {
     /// Run the server
     Serve(Box<Settings>),
+    /// Run the server on a small company to look around in, made in ./garth-demo if it is not there yet
+    Demo(Box<Settings>),
     /// Make and list accounts, and set their quotas
     #[command(subcommand)]
     Account(account::Command),
@@ -76,6 +79,7 @@ pub fn run() -> anyhow::Result<()> {
     runtime.block_on(async {
         match cli.command {
             Command::Serve(settings) => serve::run(&cli.place, *settings).await,
+            Command::Demo(settings) => demo::run(&cli.place, *settings).await,
             Command::Account(command) => account::run(&cli.place, output, command).await,
             Command::Client(command) => client::run(&cli.place, output, command).await,
             Command::User(command) => user::run(&cli.place, output, command).await,

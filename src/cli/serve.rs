@@ -38,12 +38,23 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 /// Between two looks at what is due.
 const SHORTEST: Duration = Duration::from_millis(10);
 
+/// What is said once it listens, of its own address.
+pub type Welcome = Box<dyn Fn(&str) -> String + Send>;
+
 pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
-    let mut settings = settings;
+    let settings = complete(place, settings)?;
+    start(place, settings, None).await
+}
+
+/// The settings with what the settings file adds to them.
+pub fn complete(place: &Place, mut settings: Settings) -> anyhow::Result<Settings> {
     // The option is called --attachments and the setting attachments.url: either name will do.
     let place_for_files = std::env::var("GARTH_ATTACHMENTS").ok();
     settings.attachments.url = settings.attachments.url.or(place_for_files);
-    let settings = settings.or(place.file()?);
+    Ok(settings.or(place.file()?))
+}
+
+pub async fn start(place: &Place, settings: Settings, welcome: Option<Welcome>) -> anyhow::Result<()> {
     start_logging(&settings)?;
     let folder = place.folder(&settings);
     let given = bootstrap_token()?;
@@ -99,6 +110,15 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
         first.as_ref(),
         given.is_some(),
     )?;
+    if let Some(welcome) = welcome {
+        let mut out = std::io::stdout();
+        writeln!(
+            out,
+            "{}",
+            welcome(&format!("{scheme}://{}", listener.local_addr()?))
+        )?;
+        out.flush()?;
+    }
     tokio::spawn(sweep(store.clone(), files.clone(), left_behind));
     tokio::spawn(settle(store.clone()));
 

@@ -15,6 +15,7 @@ mod client;
 mod commands;
 mod connection;
 mod crash;
+mod demo;
 mod desk;
 mod fsync;
 mod harness;

@@ -1,0 +1,170 @@
+//! `garth demo`: a company to look around in, made once and served like any other store.
+
+use std::fs;
+use std::path::Path;
+
+use crate::connection::{Connection, Reply};
+use crate::harness::{Folder, Server};
+use crate::process::{Process, eventually};
+
+const DEMO: &str = "demo --listen 127.0.0.1:0";
+
+#[test]
+fn a_demo_is_made_once_and_can_be_looked_around_in() {
+    let folder = Folder::with_data("demo", "garth-demo");
+    let mut command = folder.garth(DEMO);
+    // Nothing is said of a folder: it is made beside whoever asks.
+    command.env_remove("GARTH_DATA");
+    let server = Server::start(&mut command);
+    let printed = eventually("the demo to be told of", || {
+        let printed = server.process.printed();
+        printed.contains("/v4/vpcs\n").then_some(printed)
+    });
+    let password = after(&printed, "shown only this once:\n\n    ");
+    let token = after(&printed, "Authorization: Bearer ");
+    for name in ["mara", "jonas", "elif", "accounting", "pia", "sam", "noor"] {
+        assert!(printed.contains(&format!("    {name} ")), "{printed}");
+        let (status, to) = logs_in(&server, name, password);
+        assert_eq!((status, to.as_str()), (303, "/"), "{name}");
+    }
+    assert_eq!(logs_in(&server, "mara", "something else").0, 401);
+
+    let mut mara = server.client_with(token);
+    assert_eq!(mara.get("/v4/vpcs").ok()["results"], 4);
+    assert_eq!(mara.get("/v4/linode/instances").ok()["results"], 17);
+    let regions: std::collections::BTreeSet<_> = mara
+        .all("/v4/vpcs")
+        .iter()
+        .map(|vpc| vpc["region"].as_str().expect("a region").to_owned())
+        .collect();
+    assert_eq!(regions.len(), 3);
+    let tickets = mara.all("/v4/support/tickets");
+    let has = |status: &str| tickets.iter().any(|ticket| ticket["status"] == status);
+    assert!(has("new") && has("open") && has("closed"), "{tickets:?}");
+    let with_files = tickets
+        .iter()
+        .find(|ticket| {
+            ticket["attachments"]
+                .as_array()
+                .is_some_and(|files| files.len() == 2)
+        })
+        .expect("a ticket has files");
+    let files = format!("/v4/support/tickets/{}/attachments", with_files["id"]);
+    let file = mara.all(&files)[0]["id"].clone();
+    let file = mara.get(&format!("{files}/{file}"));
+    assert!(file.status == 200 && !file.body.is_empty(), "{}", file.status);
+    assert!(mara.get("/v4/account/events").ok()["results"].as_i64() > Some(40));
+    server.stop();
+
+    // Neither the password nor the token is anywhere in the folder.
+    no_file_has(folder.data(), password);
+    no_file_has(folder.data(), token);
+
+    // The second time it is served as it is.
+    let mut again = Server::start(&mut folder.garth(DEMO));
+    assert_eq!(again.client_with(token).get("/v4/vpcs").ok()["results"], 4);
+    let printed = eventually("the demo to be told of", || {
+        let printed = again.process.printed();
+        printed.contains("made before").then_some(printed)
+    });
+    assert!(
+        !printed.contains(password) && printed.contains("    mara "),
+        "{printed}"
+    );
+    assert!(again.process.is_running());
+    again.stop();
+}
+
+#[test]
+fn a_demo_touches_no_other_store_and_nothing_half_made() {
+    let folder = Folder::new("demo-beside");
+    folder.start().stop();
+    let kept = fs::read(folder.data().join("garth.db")).expect("the store is there");
+    let refused = Process::spawn(&mut folder.garth(DEMO)).ended();
+    assert_ne!(refused.code, Some(0));
+    assert!(
+        refused.stderr.contains("there is another store in"),
+        "{refused:?}"
+    );
+    assert!(!folder.data().join("demo").exists());
+    assert_eq!(
+        fs::read(folder.data().join("garth.db")).expect("it is there"),
+        kept
+    );
+
+    fs::write(folder.data().join("demo"), "begun\n").expect("the folder can be written to");
+    let refused = Process::spawn(&mut folder.garth(DEMO)).ended();
+    assert!(refused.stderr.contains("never finished"), "{refused:?}");
+    let refused = Process::spawn(
+        folder
+            .garth(DEMO)
+            .args(["--database", "postgres://x@127.0.0.1:1/x"]),
+    )
+    .ended();
+    assert!(refused.stderr.contains("not in a database"), "{refused:?}");
+}
+
+/// The word after a text.
+fn after<'a>(printed: &'a str, text: &str) -> &'a str {
+    let rest = printed
+        .split_once(text)
+        .unwrap_or_else(|| panic!("no {text:?} in {printed}"))
+        .1;
+    rest.split([' ', '\n', '"']).next().expect("there is one")
+}
+
+/// Logs in at the console; the status, and where that leads.
+fn logs_in(server: &Server, username: &str, password: &str) -> (u16, String) {
+    let page = asks(
+        server,
+        "GET /login HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n",
+        "GET",
+    );
+    let html = String::from_utf8_lossy(&page.body).into_owned();
+    let proof = after(&html, "name=\"form_token\" value=\"").to_owned();
+    let cookie = page
+        .header("set-cookie")
+        .expect("a cookie")
+        .split(';')
+        .next()
+        .expect("a pair")
+        .to_owned();
+    let form = format!(
+        "form_token={proof}&return_to=&username={username}&password={}",
+        password.replace(' ', "+")
+    );
+    let request = format!(
+        "POST /login HTTP/1.1\r\nhost: localhost\r\ncookie: {cookie}\r\ncontent-type: \
+         application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{form}",
+        form.len()
+    );
+    let reply = asks(server, &request, "POST");
+    let to = reply.header("location").unwrap_or_default().to_owned();
+    (reply.status, to)
+}
+
+fn asks(server: &Server, request: &str, method: &str) -> Reply {
+    let mut connection = Connection::open(server.address).expect("it listens");
+    connection.send(request).expect("it reads");
+    connection.reply_to(method).expect("it answers")
+}
+
+fn no_file_has(folder: &Path, secret: &str) {
+    let mut seen = 0;
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            no_file_has(&path, secret);
+        } else if let Ok(bytes) = fs::read(&path) {
+            seen += 1;
+            let found = bytes
+                .windows(secret.len())
+                .any(|window| window == secret.as_bytes());
+            assert!(!found, "{} tells a secret", path.display());
+        }
+    }
+    assert!(
+        seen > 0 || !folder.ends_with("garth-demo"),
+        "there is nothing to look into"
+    );
+}
