@@ -39,12 +39,12 @@ const FAMILIES: [(&str, &str, &str); 5] = [
     (
         "ips",
         "Addresses",
-        "See which addresses are in use across your VPCs.",
+        "See which addresses are in use across your VPCs. Reading is all there is.",
     ),
     (
         "events",
         "Events",
-        "Follow what happens on the account; with writing, also mark it as seen.",
+        "Follow what happens on the account, and mark it as seen. Reading is all there is.",
     ),
     (
         "account",
