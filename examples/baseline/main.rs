@@ -17,6 +17,10 @@ mod ungrouped;
 
 use clap::Parser;
 
+// As Garth has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What Garth is held against; servers run until they are ended.
 #[derive(Parser)]
 enum Baseline {
