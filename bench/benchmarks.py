@@ -2,6 +2,7 @@
 
 from collections import namedtuple
 
+import console
 import creating
 import lists
 import peers
@@ -15,6 +16,7 @@ BENCHMARKS = {
     "list_vpcs": Benchmark("list 100 VPCs, beside writing the same rows from memory", lists.list_vpcs),
     "list_flat": Benchmark("any page of a million rows, beside the first of a thousand", lists.list_flat),
     "filter": Benchmark("X-Filter on a million rows, beside the plain page", lists.filtered),
+    "console_list": Benchmark("the console's page of 100 VPCs, beside the JSON of them", console.console_list),
     "create_vpc": Benchmark("create VPCs durably, beside one transaction per request", creating.create_vpc),
     "create_raw": Benchmark("create VPCs durably, beside writing the rows into SQLite", creating.create_raw),
     "create_alone": Benchmark("one client that creates, beside one transaction per request", creating.create_alone),

@@ -6,9 +6,12 @@ The figures are kept beside it as JSON, so that a benchmark that is run alone re
 import json
 import math
 from html import escape
+from pathlib import Path
 
 from verdict import written
 
+# What figures do not say: where the time goes, and why a goal is missed. Written by hand.
+WORDS = Path(__file__).resolve().parent / "words.md"
 KINDS = {"met": "#2f7d4f", "MISSED": "#b3261e", "too noisy to judge": "#8a8a8a"}
 
 
@@ -25,7 +28,8 @@ def keep(folder, name, title_rows, machine):
 def write(folder, order, quick):
     results = json.loads((folder / "results.json").read_text())
     results = {name: results[name] for name in order if name in results}
-    (folder / "REPORT.md").write_text(markdown(results, quick))
+    words = "" if quick or not WORDS.exists() else f"\n{WORDS.read_text()}"
+    (folder / "REPORT.md").write_text(markdown(results, quick) + words)
     (folder / "plot.svg").write_text(picture(results))
 
 
