@@ -181,7 +181,7 @@ pub async fn check(
     let (mut response, visit) = match visit {
         Err(response) => (*response, None),
         Ok(visit) => {
-            noted.username = visit.as_ref().map(|(_, visit)| visit.username.clone());
+            noted.identity = visit.as_ref().map(|(identity, _)| identity.clone());
             let response = match admit(&app, page, visit.as_ref(), Request::from_parts(parts, content)).await
             {
                 Ok(request) => next.run(request).await,

@@ -61,8 +61,8 @@ async fn admit(
         Who::Tenants | Who::Staff => {
             let hash = bearer(request.headers()).ok_or_else(|| refuse(Error::Unauthenticated))?;
             let identity = app.identify(hash).await.map_err(refuse)?;
-            noted.scopes = Some(identity.scopes.to_string());
-            noted.username = Some(identity.username.as_str().to_owned());
+            noted.scopes = HeaderValue::try_from(identity.scopes.to_string()).ok();
+            noted.identity = Some(identity.clone());
             let key = match identity.proof {
                 Proof::Token(token) => Key::Token(token),
                 Proof::Session => Key::User(identity.user),

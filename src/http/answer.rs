@@ -7,6 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::{Serialize, Serializer};
 
+use super::answering::USUAL;
 use crate::model::page::Paged;
 use crate::model::tag::Tag;
 use crate::model::time::Time;
@@ -19,6 +20,7 @@ pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
     serde_json::to_writer(&mut bytes, value).expect("our own shapes can be written as JSON");
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;
+    response.headers_mut().reserve(USUAL + 2);
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     response
 }
@@ -61,14 +63,15 @@ pub fn done() -> Response {
 }
 
 /// A time that may not have come yet.
-pub fn maybe_time<S: Serializer>(time: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
-    match time {
-        Some(time) => to.collect_str(time),
+pub fn maybe_time<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
+    match at {
+        Some(at) => time(at, to),
         None => to.serialize_none(),
     }
 }
 
 /// A time in the wire's form.
 pub fn time<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(time)
+    let mut text = [0; Time::WIDTH];
+    to.serialize_str(time.write(&mut text))
 }

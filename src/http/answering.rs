@@ -5,8 +5,8 @@
 //! never logged.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use axum::Router;
@@ -19,8 +19,9 @@ use tower::ServiceExt;
 use super::error::{self, Cause};
 use super::limits::Verdict;
 use super::operations::Operation;
-use super::{answer, pages, paths};
+use super::{answer, metrics, pages, paths};
 use crate::model::reason::Code;
+use crate::store::tokens::Identity;
 
 const LONGEST_URI: usize = 8 * 1024;
 const MOST_HEADER_BYTES: usize = 32 * 1024;
@@ -39,16 +40,17 @@ const ANY: HeaderValue = HeaderValue::from_static("*");
 pub struct Noted {
     pub operation: &'static str,
     /// The value of `X-Accepted-OAuth-Scopes`; `None` for a page of the console, which takes no token.
-    pub accepted: Option<String>,
-    pub scopes: Option<String>,
-    pub username: Option<String>,
+    pub accepted: Option<HeaderValue>,
+    /// The value of `X-OAuth-Scopes`.
+    pub scopes: Option<HeaderValue>,
+    pub identity: Option<Arc<Identity>>,
     pub verdict: Option<Verdict>,
 }
 
 impl Noted {
     pub fn of(operation: &'static Operation) -> Self {
         Self {
-            accepted: Some(operation.accepted_scopes()),
+            accepted: Some(operation.accepted_scopes().clone()),
             ..Self::page(operation.id)
         }
     }
@@ -59,9 +61,21 @@ impl Noted {
             operation,
             accepted: None,
             scopes: None,
-            username: None,
+            identity: None,
             verdict: None,
         }
+    }
+
+    /// What is known of a request that came to no operation.
+    fn nothing() -> Self {
+        Self {
+            accepted: Some(ANY),
+            ..Self::page("none")
+        }
+    }
+
+    fn is_page(&self) -> bool {
+        self.accepted.is_none()
     }
 }
 
@@ -69,10 +83,9 @@ impl Noted {
 pub async fn answer(router: Router, prefix: &str, mut request: Request) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers());
-    let method = request.method().clone();
-    let path = paths::without_secrets(request.uri().path());
+    let (method, uri) = (request.method().clone(), request.uri().clone());
 
-    let response = match over_limits(&request) {
+    let mut response = match over_limits(&request) {
         Some(refusal) => refusal,
         None => {
             paths::rewrite(&mut request, prefix);
@@ -84,26 +97,32 @@ pub async fn answer(router: Router, prefix: &str, mut request: Request) -> Respo
             }
         }
     };
-    let response = dress(response, &id);
-
-    let noted = response.extensions().get::<Noted>();
-    let operation = noted.map_or("none", |noted| noted.operation);
+    let noted = response.extensions_mut().remove();
+    let noted = noted.unwrap_or_else(Noted::nothing);
+    let Noted { operation, .. } = noted;
     let status = response.status().as_u16();
+    let response = dress(response, &id, &noted);
+
     let took = started.elapsed();
-    metrics::counter!("garth_http_requests_total", "operation" => operation, "status" => status.to_string())
-        .increment(1);
-    metrics::histogram!("garth_http_request_seconds", "operation" => operation).record(took);
-    let user = noted.and_then(|noted| noted.username.as_deref()).unwrap_or("-");
-    let micros = took.as_micros() as u64;
+    metrics::count(operation, status, took);
+    let id = id.to_str().unwrap_or_default();
     if let Some(Cause(cause)) = response.extensions().get::<Cause>() {
-        tracing::error!(
-            id = id.to_str().unwrap_or_default(),
-            operation,
-            cause,
-            "request failed"
-        );
+        match response.status() {
+            StatusCode::SERVICE_UNAVAILABLE => tracing::warn!(id, operation, cause, "request refused"),
+            _ => tracing::error!(id, operation, cause, "request failed"),
+        }
     }
-    tracing::info!(id = id.to_str().unwrap_or_default(), %method, path, operation, status, user, micros, "request");
+    let identity = noted.identity.as_ref();
+    tracing::info!(
+        id,
+        %method,
+        path = paths::without_secrets(uri.path()),
+        operation,
+        status,
+        user = identity.map_or("-", |identity| identity.username.as_str()),
+        micros = took.as_micros() as u64,
+        "request"
+    );
     response
 }
 
@@ -144,12 +163,10 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     }
 }
 
-fn dress(mut response: Response, id: &HeaderValue) -> Response {
-    let noted = response.extensions().get::<Noted>();
-    let is_page = noted.is_some_and(|noted| noted.accepted.is_none());
+fn dress(mut response: Response, id: &HeaderValue, noted: &Noted) -> Response {
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         let id = id.to_str().unwrap_or_default();
-        let told = match is_page {
+        let told = match noted.is_page() {
             true => pages::failed(id),
             false => {
                 let reason = format!("Internal error; tell your provider the request id {id}");
@@ -160,31 +177,26 @@ fn dress(mut response: Response, id: &HeaderValue) -> Response {
         response.headers_mut().extend(told.headers().clone());
         *response.body_mut() = told.into_body();
     }
-    let noted = response.extensions().get::<Noted>();
-    let word = |text: Option<String>| text.and_then(|text| HeaderValue::try_from(text).ok());
-    let accepted = word(noted.and_then(|noted| noted.accepted.clone()));
-    let held = word(noted.and_then(|noted| noted.scopes.clone()));
-
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.clone());
-    if !is_page {
-        headers.insert(OAUTH_SCOPES, held.unwrap_or(UNKNOWN));
-        headers.insert(ACCEPTED_SCOPES, accepted.unwrap_or(ANY));
-    }
-    for (name, value) in &COMMON {
-        // Pages are for whoever is before the screen: no other origin is told anything of them.
-        let for_others = name.as_str().starts_with("access-control-");
-        let left_out = is_page && for_others;
-        if !left_out && !headers.contains_key(name) {
-            headers.insert(name, value.clone());
+    // Pages are for whoever is before the screen: no other origin is told anything of them.
+    let for_others = match &noted.accepted {
+        None => &[],
+        Some(accepted) => {
+            headers.insert(OAUTH_SCOPES, noted.scopes.clone().unwrap_or(UNKNOWN));
+            headers.insert(ACCEPTED_SCOPES, accepted.clone());
+            &FOR_OTHERS[..]
         }
+    };
+    for (name, value) in for_others.iter().chain(&COMMON) {
+        headers.entry(name).or_insert_with(|| value.clone());
     }
     response
 }
 
 /// The headers of an answer to what never became a request.
 pub fn headers_without_a_request() -> HeaderMap {
-    let mut headers: HeaderMap = COMMON.iter().cloned().collect();
+    let mut headers: HeaderMap = FOR_OTHERS.iter().chain(&COMMON).cloned().collect();
     headers.insert(header::CONTENT_TYPE, answer::JSON);
     headers.insert(REQUEST_ID, request_id(&HeaderMap::new()));
     headers.insert(OAUTH_SCOPES, UNKNOWN);
@@ -192,11 +204,11 @@ pub fn headers_without_a_request() -> HeaderMap {
     headers
 }
 
-const COMMON: [(HeaderName, HeaderValue); 14] = [
-    (
-        HeaderName::from_static("x-spec-version"),
-        HeaderValue::from_static("4.176.0"),
-    ),
+/// How many headers an answer has at least, that are not its own.
+pub const USUAL: usize = FOR_OTHERS.len() + COMMON.len() + 3;
+
+/// What tells browsers that pages of other origins may ask.
+static FOR_OTHERS: [(HeaderName, HeaderValue); 6] = [
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*")),
     (
         header::ACCESS_CONTROL_ALLOW_CREDENTIALS,
@@ -221,6 +233,13 @@ const COMMON: [(HeaderName, HeaderValue); 14] = [
         ),
     ),
     (header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600")),
+];
+
+static COMMON: [(HeaderName, HeaderValue); 8] = [
+    (
+        HeaderName::from_static("x-spec-version"),
+        HeaderValue::from_static("4.176.0"),
+    ),
     (
         header::CACHE_CONTROL,
         HeaderValue::from_static("private, no-cache"),

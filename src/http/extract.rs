@@ -123,11 +123,10 @@ pub trait FromPath {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self;
 }
 
+/// An id in digits, as we write it ourselves.
 fn id(raw: Option<String>) -> i64 {
-    let number = raw
-        .as_deref()
-        .and_then(|raw| raw.parse::<i64>().ok().filter(|id| id.to_string() == raw));
-    number.unwrap_or(0)
+    let plain = raw.filter(|raw| !raw.starts_with(['0', '+', '-']));
+    plain.and_then(|raw| raw.parse().ok()).unwrap_or(0)
 }
 
 impl FromPath for VpcId {

@@ -1,7 +1,12 @@
 //! Figures for Prometheus, on a listener of their own so that they are not public by accident.
 
+use std::collections::HashMap;
+use std::sync::{LazyLock, PoisonError, RwLock};
+use std::time::Duration;
+
 use axum::Router;
 use axum::routing::get;
+use metrics::{Counter, Histogram, counter, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -34,6 +39,43 @@ pub async fn serve(listener: TcpListener, mut stop: watch::Receiver<bool>) -> an
         }
     });
     Ok(())
+}
+
+/// Counts a request that was answered.
+pub fn count(operation: &'static str, status: u16, took: Duration) {
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(figures) = known.get(&(operation, status)) {
+        return figures.count(took);
+    }
+    drop(known);
+    let figures = Figures::new(operation, status);
+    figures.count(took);
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    known.insert((operation, status), figures);
+}
+
+/// What is counted of an operation's answers with one status. Naming these takes longer than counting does, so what
+/// has a name is kept. Collecting has to begin before the first request.
+static KNOWN: LazyLock<RwLock<HashMap<(&str, u16), Figures>>> = LazyLock::new(Default::default);
+
+struct Figures {
+    requests: Counter,
+    seconds: Histogram,
+}
+
+impl Figures {
+    fn new(operation: &'static str, status: u16) -> Self {
+        let status = status.to_string();
+        Self {
+            requests: counter!("garth_http_requests_total", "operation" => operation, "status" => status),
+            seconds: histogram!("garth_http_request_seconds", "operation" => operation),
+        }
+    }
+
+    fn count(&self, took: Duration) {
+        self.requests.increment(1);
+        self.seconds.record(took);
+    }
 }
 
 fn describe() {

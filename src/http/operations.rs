@@ -2,10 +2,10 @@
 //! access test are made from this table, so an operation that is not in it does not exist.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use axum::handler::Handler;
-use axum::http::Method;
+use axum::http::{HeaderValue, Method};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use axum::{Router, middleware};
 
@@ -28,6 +28,7 @@ pub struct Operation {
     /// Whether people see its answers, in a browser.
     pub page: bool,
     route: MethodRouter<App>,
+    accepted: OnceLock<HeaderValue>,
 }
 
 /// Where a path begins.
@@ -503,6 +504,7 @@ where
         class: Class::Command,
         page: false,
         route: on(filter, handler),
+        accepted: OnceLock::new(),
     }
 }
 
@@ -592,9 +594,11 @@ impl Operation {
     }
 
     /// The value of `X-Accepted-OAuth-Scopes`.
-    pub fn accepted_scopes(&self) -> String {
-        self.scope
-            .map_or_else(|| "*".to_owned(), |scope| scope.to_string())
+    pub fn accepted_scopes(&self) -> &HeaderValue {
+        self.accepted.get_or_init(|| match self.scope {
+            None => HeaderValue::from_static("*"),
+            Some(scope) => HeaderValue::try_from(scope.to_string()).expect("a scope is plain ASCII"),
+        })
     }
 }
 

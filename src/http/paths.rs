@@ -44,26 +44,29 @@ fn canonical(path: &str, prefix: &str) -> Option<String> {
     let prefixed = strip_segment(trimmed, prefix).filter(|_| !prefix.is_empty());
     let known = |rest: &&str| PREFIXED.iter().any(|one| strip_segment(rest, one).is_some());
     let trimmed = prefixed.filter(known).unwrap_or(trimmed);
-    let unversioned = strip_segment(trimmed, "/v4beta").or_else(|| strip_segment(trimmed, "/v4"));
-    let canonical = match unversioned {
-        None => trimmed.to_owned(),
-        Some(rest) => {
-            let renamed = ALIASES
-                .iter()
-                .find_map(|(alias, name)| strip_segment(rest, alias).map(|rest| format!("{name}{rest}")));
-            let path = renamed.as_deref().unwrap_or(rest);
-            if let Some(image) = path.strip_prefix(IMAGES) {
-                format!("/v4{IMAGES}{}", image.replace('/', "%2F"))
-            } else if let Some(client) = path.strip_suffix(RESET_UNDERSCORED)
-                && client.starts_with("/account/oauth-clients/")
-            {
-                format!("/v4{client}{RESET}")
-            } else {
-                format!("/v4{path}")
-            }
-        }
+    let canonical = match strip_segment(trimmed, "/v4beta") {
+        Some(rest) => Some(renamed(rest).unwrap_or_else(|| format!("/v4{rest}"))),
+        None => strip_segment(trimmed, "/v4").and_then(renamed),
     };
-    (canonical != path).then_some(canonical)
+    // Most paths are as they should be.
+    canonical
+        .or_else(|| (trimmed != path).then(|| trimmed.to_owned()))
+        .filter(|canonical| canonical != path)
+}
+
+/// The one spelling of what follows the version, with the version, if there are others and this is one of them.
+fn renamed(rest: &str) -> Option<String> {
+    let alias =
+        |(alias, name): &(&str, &str)| strip_segment(rest, alias).map(|rest| format!("/v4{name}{rest}"));
+    if let Some(image) = rest.strip_prefix(IMAGES) {
+        Some(format!("/v4{IMAGES}{}", image.replace('/', "%2F")))
+    } else if let Some(client) = rest.strip_suffix(RESET_UNDERSCORED)
+        && client.starts_with("/account/oauth-clients/")
+    {
+        Some(format!("/v4{client}{RESET}"))
+    } else {
+        ALIASES.iter().find_map(alias)
+    }
 }
 
 /// What follows a prefix that ends at a slash or at the end.

@@ -50,6 +50,16 @@ impl Cidr {
         Ok(cidr)
     }
 
+    /// The network from one address to another, if that is one.
+    pub fn spanning(first: u32, last: u32) -> Option<Self> {
+        let prefix = (first ^ last).leading_zeros() as u8;
+        let cidr = Self {
+            network: first,
+            prefix,
+        };
+        (first & mask(prefix) == first && cidr.last() == last).then_some(cidr)
+    }
+
     /// Reads a network that a subnet may have: private, /8 to /29, clear of the forbidden ranges.
     pub fn for_subnet(raw: &str, forbidden: &[Cidr]) -> Result<Self, Reasons> {
         let cidr = Self::parse(raw)?;
@@ -202,6 +212,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_network_is_known_by_its_ends(first: u32, last: u32, prefix in 0u8..=32) {
+            let cidr = Cidr { network: first & mask(prefix), prefix };
+            prop_assert_eq!(Cidr::spanning(cidr.first(), cidr.last()), Some(cidr));
+            let other = Cidr::spanning(first, last);
+            prop_assert!(other.is_none_or(|other| (other.first(), other.last()) == (first, last)));
+        }
+
         #[test]
         fn what_is_proposed_is_free(taken in proptest::collection::vec((0u32..1 << 24, 9u8..=29), 0..30), prefix in 9u8..=29) {
             let base = Cidr::parse("10.0.0.0/8").unwrap().first();

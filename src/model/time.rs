@@ -44,14 +44,17 @@ impl Time {
     }
 }
 
-impl std::fmt::Display for Time {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Written often, so digit by digit rather than through six formatters.
+impl Time {
+    /// How many characters a time has.
+    pub const WIDTH: usize = 19;
+
+    /// Writes it where there is room: it is written so often that six formatters would be felt.
+    pub fn write(self, text: &mut [u8; Self::WIDTH]) -> &str {
         let last = Timestamp::MAX.as_second();
         let seconds = self.seconds().clamp(0, last) as u64;
         let (year, month, day) = civil_day(seconds / 86_400);
         let clock = seconds % 86_400;
-        let mut text = *b"0000-00-00T00:00:00";
+        *text = *b"0000-00-00T00:00:00";
         let pairs = [
             (year / 100, 0),
             (year % 100, 2),
@@ -65,7 +68,13 @@ impl std::fmt::Display for Time {
             text[place] += (number / 10) as u8;
             text[place + 1] += (number % 10) as u8;
         }
-        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+        std::str::from_utf8(text).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Display for Time {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.write(&mut [0; Self::WIDTH]))
     }
 }
 

@@ -47,20 +47,26 @@ pub fn on_subnets(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<Vec<Use>, Sto
     }
     let ids: Vec<i64> = subnets.iter().map(|subnet| subnet.0).collect();
     let (among, args) = among(&ids);
-    let sql = format!(
-        "SELECT f.subnet, f.instance, i.label, f.config, c.label, f.id, f.active
-         FROM interface f JOIN config c ON c.id = f.config JOIN instance i ON i.id = f.instance
-         WHERE f.subnet IN {among} ORDER BY f.subnet, f.instance, f.config, f.place"
-    );
-    tx.all(&sql, &args)?.iter_mut().map(read_use).collect()
+    uses(tx, &format!("f.subnet IN {among}"), &args)
+}
+
+/// Every interface on the subnets of several VPCs, in the same order; `near` is a condition on their ids.
+pub(super) fn in_vpcs(tx: &mut ReadTx, near: &str, args: &[Value]) -> Result<Vec<Use>, StoreError> {
+    uses(tx, &format!("f.vpc {near}"), args)
 }
 
 /// Every interface on a VPC's subnets, in the same order.
 pub fn in_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Use>, StoreError> {
-    let sql = "SELECT f.subnet, f.instance, i.label, f.config, c.label, f.id, f.active
+    in_vpcs(tx, "= $1", args![vpc])
+}
+
+fn uses(tx: &mut ReadTx, condition: &str, args: &[Value]) -> Result<Vec<Use>, StoreError> {
+    let sql = format!(
+        "SELECT f.subnet, f.instance, i.label, f.config, c.label, f.id, f.active
          FROM interface f JOIN config c ON c.id = f.config JOIN instance i ON i.id = f.instance
-         WHERE f.vpc = $1 ORDER BY f.subnet, f.instance, f.config, f.place";
-    tx.all(sql, args![vpc])?.iter_mut().map(read_use).collect()
+         WHERE {condition} ORDER BY f.subnet, f.instance, f.config, f.place"
+    );
+    tx.all(&sql, args)?.iter_mut().map(read_use).collect()
 }
 
 fn read_use(row: &mut Row) -> Result<Use, StoreError> {

@@ -24,7 +24,7 @@ use super::bell::Bell;
 use super::error::StoreError;
 use super::migrate::{Dialect, migrate};
 use super::tallies::Changes;
-use super::task::{ReadJob, WriteJob};
+use super::task::{MOST_READS, MOST_WRITES, ReadJob, WriteJob};
 use super::tx::{ReadTx, Sql, WriteTx};
 use super::value::{Row, Value};
 use super::world::World;
@@ -38,8 +38,6 @@ pub(super) const DIALECT: Dialect = Dialect {
     search_table: "CREATE VIRTUAL TABLE ticket_text \
         USING fts5 (ticket UNINDEXED, body, tokenize = 'unicode61 remove_diacritics 0')",
 };
-/// How many jobs may wait; the next one is turned away.
-const QUEUE: usize = 4096;
 /// How many jobs share a commit at most.
 pub const GROUP: usize = 256;
 /// How many pages the log may hold before they are moved into the database file.
@@ -95,7 +93,7 @@ impl Sqlite {
         let mut writer = open_writer(&file)?;
         migrate_embedded(&mut writer, &world)?;
 
-        let (reads, waiting_reads) = bounded::<Box<dyn ReadJob>>(QUEUE);
+        let (reads, waiting_reads) = bounded::<Box<dyn ReadJob>>(MOST_READS);
         let readers = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         let idle = bounded(readers);
         for number in 0..readers {
@@ -106,7 +104,7 @@ impl Sqlite {
             })?;
         }
 
-        let (writes, jobs) = bounded::<Box<dyn WriteJob>>(QUEUE);
+        let (writes, jobs) = bounded::<Box<dyn WriteJob>>(MOST_WRITES);
         let (failing, failed) = watch::channel(false);
         let stopped = Arc::new(AtomicBool::new(false));
         let closing = Arc::new(AtomicBool::new(false));
@@ -189,9 +187,11 @@ fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<(), Store
 }
 
 fn read_loop(connection: &Connection, jobs: &Receiver<Box<dyn ReadJob>>, world: &World) {
-    while let Ok(mut job) = jobs.recv() {
-        let ended = look(connection, &mut *job, world);
-        job.answer(ended);
+    for mut job in jobs {
+        if job.is_wanted() {
+            let ended = look(connection, &mut *job, world);
+            job.answer(ended);
+        }
     }
 }
 
@@ -442,8 +442,11 @@ impl Sql for &Connection {
         let mut rows = statement.raw_query();
         let mut found = Vec::new();
         while let Some(row) = rows.next().map_err(database)? {
-            let column = |at| row.get_ref(at).map(Value::from).map_err(database);
-            found.push(Row::new((0..width).map(column).collect::<Result<_, _>>()?));
+            let mut columns = Vec::with_capacity(width);
+            for at in 0..width {
+                columns.push(row.get_ref(at).map_err(database)?.into());
+            }
+            found.push(Row::new(columns));
         }
         Ok(found)
     }
@@ -482,23 +485,43 @@ impl Sql for &Connection {
     }
 }
 
-/// SQLite takes `$2` for a name and numbers names as they appear, so each is bound by its name.
+/// SQLite takes `$2` for a name and numbers names as they first appear, so that is where each goes.
 fn bound<'c>(
     connection: &'c Connection,
     sql: &str,
     args: &[Value],
 ) -> Result<rusqlite::CachedStatement<'c>, StoreError> {
     let mut statement = connection.prepare_cached(sql).map_err(database)?;
-    for at in 1..=statement.parameter_count() {
-        let number = statement
-            .parameter_name(at)
-            .and_then(|name| name[1..].parse::<usize>().ok());
-        let value = number.and_then(|number| args.get(number - 1));
-        let value =
-            value.ok_or_else(|| StoreError::Unexpected(format!("no argument {number:?} for {sql}")))?;
-        statement.raw_bind_parameter(at, value).map_err(database)?;
+    let mut place = 0;
+    let mut bind = |number: usize| {
+        let value = number.checked_sub(1).and_then(|at| args.get(at));
+        let value = value.ok_or_else(|| StoreError::Unexpected(format!("no argument {number} for {sql}")))?;
+        place += 1;
+        statement.raw_bind_parameter(place, value).map_err(database)
+    };
+    let mut early = Vec::new();
+    let mut next = 1;
+    for number in numbers(sql) {
+        if number == next {
+            bind(number)?;
+            next += 1;
+            while early.contains(&next) {
+                next += 1;
+            }
+        } else if number > next && !early.contains(&number) {
+            bind(number)?;
+            early.push(number);
+        }
     }
     Ok(statement)
+}
+
+/// The numbers of a statement's parameters, as they stand in it. No text in our SQL has a `$`.
+fn numbers(sql: &str) -> impl Iterator<Item = usize> {
+    sql.split('$').skip(1).map(|rest| {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit);
+        digits.fold(0, |number, digit| number * 10 + usize::from(digit - b'0'))
+    })
 }
 
 impl ToSql for Value {
@@ -515,7 +538,10 @@ impl From<ValueRef<'_>> for Value {
     fn from(value: ValueRef<'_>) -> Self {
         match value {
             ValueRef::Integer(number) => Value::Int(number),
-            ValueRef::Text(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+            ValueRef::Text(bytes) => Value::Text(match std::str::from_utf8(bytes) {
+                Ok(text) => text.to_owned(),
+                Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+            }),
             ValueRef::Null | ValueRef::Real(_) | ValueRef::Blob(_) => Value::Null,
         }
     }
@@ -533,6 +559,7 @@ fn database(cause: rusqlite::Error) -> StoreError {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -549,15 +576,20 @@ mod tests {
         tx.one(sql, args![end])?.take()
     }
 
-    #[tokio::test]
-    async fn a_read_that_takes_long_is_run_again_elsewhere_and_a_short_one_is_not() {
-        let folder = std::env::temp_dir().join(format!("garth-reads-{}", std::process::id()));
+    fn empty_store(name: &str) -> (Store, PathBuf) {
+        let folder = std::env::temp_dir().join(format!("garth-{name}-{}", std::process::id()));
         let world = World {
             clock: Clock::System,
             chance: Chance::System,
             policy: policy_of(&Settings::default()).unwrap(),
         };
         let store = Store::open_embedded_grouping(&folder, world, sqlite::GROUP).unwrap();
+        (store, folder)
+    }
+
+    #[tokio::test]
+    async fn a_read_that_takes_long_is_run_again_elsewhere_and_a_short_one_is_not() {
+        let (store, folder) = empty_store("reads");
         for (end, runs) in [(10, 1), (1_000_000, 2), (10, 1)] {
             let counted = Arc::new(AtomicUsize::new(0));
             let count = counted.clone();
@@ -569,6 +601,47 @@ mod tests {
             assert_eq!(read.await.unwrap(), (end, runs == 1));
             assert_eq!(counted.load(Ordering::SeqCst), runs);
         }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_read_that_nobody_waits_for_any_more_is_not_run() {
+        let (store, folder) = empty_store("unwanted");
+        let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+        let (hold, held) = crossbeam_channel::bounded::<()>(0);
+        let busy: Vec<_> = (0..threads)
+            .map(|_| {
+                let (store, held) = (store.clone(), held.clone());
+                tokio::spawn(async move {
+                    let read = store.read_once(move |_| {
+                        let _ = held.recv();
+                        Ok::<_, StoreError>(())
+                    });
+                    read.await
+                })
+            })
+            .collect();
+        let counted = Arc::new(AtomicUsize::new(0));
+        let ask = || {
+            let (store, count) = (store.clone(), counted.clone());
+            tokio::spawn(async move {
+                let read = store.read_once(move |_| {
+                    count.fetch_add(1, Ordering::SeqCst);
+                    Ok::<_, StoreError>(())
+                });
+                read.await
+            })
+        };
+        let gone = ask();
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        gone.abort();
+        assert!(gone.await.unwrap_err().is_cancelled());
+        let patient = ask();
+        drop(hold);
+        for read in busy.into_iter().chain([patient]) {
+            read.await.unwrap().unwrap();
+        }
+        assert_eq!(counted.load(Ordering::SeqCst), 1);
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -15,7 +15,7 @@ use crate::model::label::Label;
 use crate::model::page::Paged;
 use crate::model::subnet::{NewSubnet, Subnet, Use};
 
-const COLUMNS: &str = "s.id, s.vpc, s.label, s.ipv4, s.created, s.updated";
+const COLUMNS: &str = "s.id, s.vpc, s.label, s.first_address, s.last_address, s.created, s.updated";
 
 pub static FIELDS: [Field; 5] = [
     Field::new("id", Kind::Integer, "s.id"),
@@ -45,23 +45,23 @@ pub fn list(tx: &mut ReadTx, vpc: VpcId, wanted: &Wanted) -> Result<Paged<Subnet
 
 /// All subnets of a VPC, by id.
 pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
-    let sql = "SELECT s.id, s.vpc, s.label, s.ipv4, s.created, s.updated
+    let sql = "SELECT s.id, s.vpc, s.label, s.first_address, s.last_address, s.created, s.updated
         FROM subnet s WHERE s.vpc = $1 ORDER BY s.id";
     let asked = tx.ask(sql, args![vpc]);
     let uses = interfaces::in_vpc(tx, vpc)?;
-    let mut subnets = tx
-        .hear(asked)?
-        .iter_mut()
-        .map(read)
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut subnets = read_all(tx.hear(asked)?)?;
     give(&mut subnets, uses);
     Ok(subnets)
 }
 
-/// The subnets of several VPCs, by id; `among` is the list of their ids in SQL.
-pub(super) fn of_vpcs(tx: &mut ReadTx, among: &str, args: &[Value]) -> Result<Vec<Subnet>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.vpc IN {among} ORDER BY s.vpc, s.id");
-    with_uses(tx, &sql, args)
+/// The subnets of several VPCs, by VPC and id; `near` is a condition on their ids.
+pub(super) fn of_vpcs(tx: &mut ReadTx, near: &str, args: &[Value]) -> Result<Vec<Subnet>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.vpc {near} ORDER BY s.vpc, s.id");
+    let asked = tx.ask(&sql, args);
+    let uses = interfaces::in_vpcs(tx, near, args)?;
+    let mut subnets = read_all(tx.hear(asked)?)?;
+    give(&mut subnets, uses);
+    Ok(subnets)
 }
 
 pub fn find(tx: &mut ReadTx, vpc: VpcId, id: SubnetId) -> Result<Option<Subnet>, StoreError> {
@@ -97,10 +97,7 @@ pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subne
              (SELECT max(first_address) FROM subnet WHERE vpc = $1 AND first_address <= $2), 0)
          ORDER BY s.first_address"
     );
-    tx.all(&sql, args![vpc, range.first(), range.last()])?
-        .iter_mut()
-        .map(read)
-        .collect()
+    read_all(tx.all(&sql, args![vpc, range.first(), range.last()])?)
 }
 
 pub fn count(tx: &mut ReadTx, vpc: VpcId) -> Result<i64, StoreError> {
@@ -153,11 +150,7 @@ fn of(vpc: VpcId) -> Tally {
 }
 
 fn with_uses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<Subnet>, StoreError> {
-    let mut subnets = tx
-        .all(sql, args)?
-        .iter_mut()
-        .map(read)
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut subnets = read_all(tx.all(sql, args)?)?;
     add_uses(tx, &mut subnets)?;
     Ok(subnets)
 }
@@ -183,14 +176,25 @@ fn give(subnets: &mut [Subnet], uses: Vec<Use>) {
     }
 }
 
+fn read_all(mut rows: Vec<Row>) -> Result<Vec<Subnet>, StoreError> {
+    rows.iter_mut().map(read).collect()
+}
+
 fn read(row: &mut Row) -> Result<Subnet, StoreError> {
     Ok(Subnet {
         id: row.take()?,
         vpc: row.take()?,
         label: row.take()?,
-        ipv4: row.take()?,
+        ipv4: read_range(row)?,
         uses: Vec::new(),
         created: row.take()?,
         updated: row.take()?,
     })
+}
+
+/// A subnet's range, from its ends: they are read sooner than its text.
+fn read_range(row: &mut Row) -> Result<Cidr, StoreError> {
+    let (first, last) = (row.take()?, row.take()?);
+    let unexpected = || StoreError::Unexpected(format!("no subnet goes from {first} to {last}"));
+    Cidr::spanning(first, last).ok_or_else(unexpected)
 }

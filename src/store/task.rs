@@ -7,9 +7,16 @@ use tokio::sync::oneshot;
 use super::error::StoreError;
 use super::tx::{ReadTx, WriteTx};
 
+/// How many writes may wait; the next one is turned away.
+pub const MOST_WRITES: usize = 4096;
+/// The same of reads. It is the long ones that have to wait, so fewer of them are as long a wait.
+pub const MOST_READS: usize = 1024;
+
 /// Work that looks.
 pub trait ReadJob: Send {
     fn run(&mut self, tx: &mut ReadTx<'_>);
+    /// Whether somebody still waits for the result.
+    fn is_wanted(&self) -> bool;
     /// Sends the result, or the reason why there can be none.
     fn answer(self: Box<Self>, ended: Result<(), StoreError>);
 }
@@ -73,6 +80,10 @@ where
     fn run(&mut self, tx: &mut ReadTx<'_>) {
         let result = catch_unwind(AssertUnwindSafe(|| (self.work)(tx)));
         self.result = Some(result.unwrap_or_else(|_| Err(StoreError::Panicked.into())));
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.waiting.as_ref().is_none_or(|waiting| !waiting.is_closed())
     }
 
     fn answer(self: Box<Self>, ended: Result<(), StoreError>) {

@@ -2,7 +2,7 @@
 
 use super::error::StoreError;
 use super::filter::{Field, Gist, Kind};
-use super::list::{Collection, Sight, Tallied, Wanted, among};
+use super::list::{Collection, Sight, Tallied, Wanted, near};
 use super::subnets;
 use super::tallies::{self, Tally};
 use super::tx::{ReadTx, WriteTx};
@@ -151,11 +151,15 @@ fn add_subnets(tx: &mut ReadTx, vpcs: &mut [Vpc]) -> Result<(), StoreError> {
         return Ok(());
     }
     let ids: Vec<i64> = vpcs.iter().map(|vpc| vpc.id.0).collect();
-    let (among, args) = among(&ids);
-    let at: std::collections::HashMap<VpcId, usize> =
-        vpcs.iter().enumerate().map(|(at, vpc)| (vpc.id, at)).collect();
-    for subnet in subnets::of_vpcs(tx, &among, &args)? {
-        vpcs[at[&subnet.vpc]].subnets.push(subnet);
+    let (near, args) = near(&ids);
+    let mut by_id: Vec<&mut Vpc> = vpcs.iter_mut().collect();
+    by_id.sort_by_key(|vpc| vpc.id.0);
+    let mut vpcs = by_id.into_iter().peekable();
+    for subnet in subnets::of_vpcs(tx, &near, &args)? {
+        while vpcs.next_if(|vpc| vpc.id.0 < subnet.vpc.0).is_some() {}
+        if let Some(vpc) = vpcs.peek_mut().filter(|vpc| vpc.id == subnet.vpc) {
+            vpc.subnets.push(subnet);
+        }
     }
     Ok(())
 }

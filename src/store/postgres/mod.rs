@@ -34,12 +34,10 @@ use super::Engine;
 use super::bell::Bell;
 use super::database::Database;
 use super::error::StoreError;
-use super::task::{ReadJob, WriteJob};
+use super::task::{MOST_READS, MOST_WRITES, ReadJob, WriteJob};
 use super::world::World;
 use crate::model::id::AccountId;
 
-/// How many jobs may wait; the next one is turned away.
-const QUEUE: usize = 4096;
 /// As long as an announcement may be late when it was lost.
 const LATE: Duration = Duration::from_secs(15);
 
@@ -58,8 +56,8 @@ impl Postgres {
         let address = Arc::new(Address::new(database)?);
         on_own_thread(|| schema::ready(&address, world.clock.now()))?;
 
-        let (reads, waiting_reads) = bounded(QUEUE);
-        let (turns, waiting_writes) = Turns::new(QUEUE);
+        let (reads, waiting_reads) = bounded(MOST_READS);
+        let (turns, waiting_writes) = Turns::new(MOST_WRITES);
         let turns = Arc::new(turns);
         let (open, is_open) = bounded(0);
         let announcements = Arc::new(Announcements::default());

@@ -68,6 +68,9 @@ impl Worker {
     }
 
     fn read(&mut self, mut job: Box<dyn ReadJob>) {
+        if !job.is_wanted() {
+            return;
+        }
         let connection = match self.line.ready() {
             Ok(connection) => connection,
             Err(cause) => return job.answer(Err(cause)),
