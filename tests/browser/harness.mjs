@@ -16,6 +16,7 @@ export const HOSTILE =
   "<script>alert(1)</script> <img src=x onerror=alert(1)> [x](javascript:alert(1)) ![p](https://evil.example/p.png) \"'><svg onload=alert(1)>";
 /** The width of a small phone; below it the guidelines for accessibility ask for nothing more. */
 export const PHONE = { width: 320, height: 700 };
+export const TABLET = { width: 768, height: 1024 };
 export const DESKTOP = { width: 1280, height: 900 };
 /** Pages with which a server says no to a person. They are meant; a failing server is not. */
 const REFUSALS = [400, 401, 403, 404, 412, 413, 429];
@@ -122,7 +123,9 @@ export class Stage {
   }
 
   async picture(page, name) {
-    if (this.pictures) await page.screenshot({ path: join(this.pictures, `${name}.png`), fullPage: true });
+    if (!this.pictures) return;
+    const fullPage = (await page.evaluate(() => document.documentElement.scrollHeight)) < 8000;
+    await page.screenshot({ path: join(this.pictures, `${name}.png`), fullPage });
   }
 
   /** Ends the play: red if there was a single alarm. */
@@ -154,13 +157,20 @@ export async function play(title, run, { hosts = [] } = {}) {
   }
 }
 
-/** Nothing sticks out: a page is as wide as the window, and no wider. */
+/** Nothing sticks out: a page is as wide as the window, and nothing on it is cut off at its right edge. */
 export async function fits(page, name) {
   const { width } = page.viewportSize();
   const found = await page.evaluate((width) => {
     const all = [...document.querySelectorAll("body *")];
-    const out = all.filter((element) => element.getBoundingClientRect().right > width + 1).map((element) => element.outerHTML.slice(0, 120));
-    return { wide: document.documentElement.scrollWidth, out: out.slice(0, 3) };
+    const sketch = (elements) => elements.slice(0, 3).map((element) => element.outerHTML.slice(0, 120));
+    // What is only for screen readers is one pixel wide.
+    const cuts = (element) => element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX === "hidden";
+    return {
+      wide: document.documentElement.scrollWidth,
+      out: sketch(all.filter((element) => element.getBoundingClientRect().right > width + 1)),
+      cut: sketch(all.filter(cuts)),
+    };
   }, width);
-  assert.ok(found.wide <= width, `${name} is ${found.wide} wide on a phone of ${width}: ${found.out.join("\n")}`);
+  assert.ok(found.wide <= width, `${name} is ${found.wide} wide in a window of ${width}: ${found.out.join("\n")}`);
+  assert.deepEqual(found.cut, [], `${name} is cut off in a window of ${width}`);
 }
