@@ -165,12 +165,17 @@ export async function fits(page, name) {
     const sketch = (elements) => elements.slice(0, 3).map((element) => element.outerHTML.slice(0, 120));
     // What is only for screen readers is one pixel wide.
     const cuts = (element) => element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX === "hidden";
+    // A text on the address map belongs into the block it stands on.
+    const right = (element) => element.getBoundingClientRect().right;
+    const spills = (element) => element.matches(".map svg text") && right(element) > right(element.parentElement.querySelector(".block")) + 1;
     return {
       wide: document.documentElement.scrollWidth,
       out: sketch(all.filter((element) => element.getBoundingClientRect().right > width + 1)),
       cut: sketch(all.filter(cuts)),
+      spilt: sketch(all.filter(spills)),
     };
   }, width);
   assert.ok(found.wide <= width, `${name} is ${found.wide} wide in a window of ${width}: ${found.out.join("\n")}`);
   assert.deepEqual(found.cut, [], `${name} is cut off in a window of ${width}`);
+  assert.deepEqual(found.spilt, [], `${name} has texts that leave their blocks in a window of ${width}`);
 }
