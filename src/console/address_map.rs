@@ -147,7 +147,7 @@ fn block(part: &Part, blocks: &[Block], x: f64, y: f64, wide: f64) -> Markup {
                 a href=(address) .subnet {
                     title { (title) }
                     (place(&format!("block {}", level(*usage))))
-                    text .name x=(round(text)) y=(round(y + 21.0)) { (fit(subnet.label.as_str(), wide - 20.0, 7.4)) }
+                    text .name x=(round(text)) y=(round(y + 21.0)) { (fit(subnet.label.as_str(), wide - 20.0, 9.6)) }
                     text .range x=(round(text)) y=(round(y + 38.0)) { (fit(&subnet.ipv4.to_string(), wide - 20.0, 7.3)) }
                     text .much x=(round(text)) y=(round(y + 55.0)) {
                         (fit(&format!("{} / {}", number(usage.used), number(usage.all)), wide - 20.0, 6.6))
@@ -254,7 +254,7 @@ fn address_grid(cells: &[(u32, State)], holders: &[Holder], class: &str, width: 
                     rect .(format!("block {kind}")) x=(round(x)) y=(round(y)) width=(round(wide)) height=(round(high)) rx="4" {}
                     @if cells.len() <= 16 {
                         text .range x=(round(x + 8.0)) y=(round(y + 20.0)) { (fit(&Ipv4Addr::from_bits(*address).to_string(), wide - 12.0, 7.3)) }
-                        text .much x=(round(x + 8.0)) y=(round(y + 40.0)) { (fit(&who, wide - 12.0, 6.6)) }
+                        text .much x=(round(x + 8.0)) y=(round(y + 40.0)) { (fit(&who, wide - 12.0, 7.6)) }
                     } @else {
                         text .cell x=(round(x + wide / 2.0)) y=(round(y + high / 2.0 + 4.0)) text-anchor="middle" { (address & 255) }
                     }

@@ -736,13 +736,13 @@ pub async fn vpc(State(app): State<App>, visit: Visit, staff: Staff, At(id): At<
                             th scope="row" { (subnet.label.as_str()) " " span .id { (subnet.id) } }
                             td data-label="Range" { code { (subnet.ipv4) } }
                             td data-label="In use" { (used_meter(*used)) }
-                            td data-label="Instances" {
+                            td data-label="Instances" { span {
                                 @if subnet.uses.is_empty() { span .quiet { "–" } }
                                 @for (at, found) in subnet.uses.iter().enumerate() {
                                     @if at > 0 { ", " }
                                     (found.instance_label) " " span .id { (found.instance) } @if !found.active { " " span .quiet { "(not active)" } }
                                 }
-                            }
+                            } }
                         }
                     }
                 }

@@ -19,7 +19,7 @@ pub fn draw(text: &str) -> Markup {
     for event in Parser::new_ext(text, Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS) {
         drawing.see(event);
         if drawing.html.len() > most {
-            let mut plain = "<pre>".to_owned();
+            let mut plain = "<pre tabindex=\"0\">".to_owned();
             text.render_to(&mut plain);
             return PreEscaped(plain + "</pre>");
         }
@@ -70,7 +70,7 @@ impl Drawing {
             Tag::BlockQuote(_) => self.element("<blockquote>", "</blockquote>"),
             Tag::CodeBlock(_) => {
                 self.code = true;
-                self.element("<pre><code>", "</code></pre>")
+                self.element("<pre tabindex=\"0\"><code>", "</code></pre>")
             }
             Tag::List(None) => self.element("<ul>", "</ul>"),
             Tag::List(Some(first)) => {
@@ -178,7 +178,7 @@ mod tests {
             drawn(text),
             "<h3>Broken</h3><p>It <strong>does</strong> <em>not</em> <del>work</del>:<br>see <code>ip a</code></p>\
              <ul><li>one</li><li>two</li></ul><ol start=\"3\"><li>three</li></ol>\
-             <blockquote><p>quoted</p></blockquote><pre><code>&lt;b&gt;\n</code></pre>"
+             <blockquote><p>quoted</p></blockquote><pre tabindex=\"0\"><code>&lt;b&gt;\n</code></pre>"
         );
     }
 

@@ -1,195 +1,144 @@
-// Tickets and the desk in a real browser: hostile text runs nothing, drafts and files survive, pages follow what
-// happens without losing what is typed, and two of the staff see each other. The folder for pictures is optional.
-//
-//     node desk.mjs GARTH CHROMIUM [PICTURES]
+// The provider's staff at the desk, mostly with the keyboard alone: the queue and its filters, claiming and taking over,
+// replies and notes that cannot be mixed up, canned replies, history, tickets for a customer, closing and reopening.
 
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { chromium } from "playwright-core";
+import { HOSTILE, play } from "./harness.mjs";
 
-const [binary, executablePath, pictures] = process.argv.slice(2);
-const PASSWORD = "correct horse battery staple";
-const HOSTILE =
-  "<script>alert(1)</script> <img src=x onerror=alert(1)> [x](javascript:alert(1)) ![p](https://evil.example/p.png) \"'><svg onload=alert(1)>";
-const folder = mkdtempSync(join(tmpdir(), "garth-desk-"));
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GARTH_")));
-env.GARTH_DATA = join(folder, "data");
-
-function garth(words, input = "") {
-  const ran = spawnSync(binary, words, { env, input, encoding: "utf8" });
-  assert.equal(ran.status, 0, `garth ${words.join(" ")}: ${ran.stderr}`);
-  return ran.stdout;
+async function queue(grace, { origin }) {
+  await grace.waitForURL(/\/desk$/);
+  assert.equal(await grace.locator("[data-rows] tbody tr").count(), 2);
+  await grace.keyboard.press("/");
+  await grace.keyboard.type("bill");
+  await grace.getByText("1 ticket", { exact: true }).waitFor();
+  await grace.getByLabel("Search").fill("");
+  await grace.getByText("2 tickets", { exact: true }).waitFor();
+  await grace.getByLabel("Whose").selectOption("mine");
+  await grace.getByText("No ticket is like that.").waitFor();
+  await grace.getByRole("link", { name: "Show the queue" }).click();
+  await grace.getByLabel("Order").selectOption("oldest");
+  await grace.waitForURL(/order=oldest/);
+  await grace.goto(`${origin}/desk`);
 }
 
-async function serve(listen) {
-  const child = spawn(binary, ["serve", "--listen", listen, "--log", "warn"], { env, stdio: ["ignore", "pipe", "inherit"] });
-  const said = await new Promise((ready) => child.stdout.once("data", (bytes) => ready(String(bytes))));
-  return { child, listen: said.match(/http:\/\/([\d.]+:\d+)/)[1] };
+async function sheet(grace) {
+  await grace.keyboard.press("?");
+  await grace.locator("dialog").getByText("reply to the customer").waitFor();
+  await grace.keyboard.press("Escape");
+  await grace.locator("dialog").waitFor({ state: "detached" });
 }
 
-async function stop(child) {
-  child.kill();
-  await new Promise((ended) => child.once("exit", ended));
-}
-
-let { child, listen } = await serve("127.0.0.1:0");
-// A name for which a browser keeps cookies that are only for secure places.
-const origin = `http://localhost:${listen.split(":")[1]}`;
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-const alarms = [];
-
-async function enter(name, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: "Asia/Tokyo", locale: "en-GB", ...options });
-  const page = await context.newPage();
-  page.on("dialog", (dialog) => { alarms.push(`a script ran for ${name}`); dialog.dismiss(); });
-  page.on("pageerror", (error) => alarms.push(`${name}: ${error}`));
-  page.on("console", (message) => /Content Security Policy|Refused to/.test(message.text()) && alarms.push(`${name}: ${message.text()}`));
-  page.on("request", (request) => request.url().startsWith(origin) || alarms.push(`${name} asked ${request.url()}`));
-  await page.goto(`${origin}/login`);
-  await page.getByLabel("Username").fill(name);
-  await page.getByLabel("Password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Log in" }).click();
-  await page.waitForURL((url) => url.pathname !== "/login");
-  return page;
-}
-
-/** What the page looks like: in both colours and on a phone, where nothing may stick out. */
-async function look(page, name) {
-  await page.setViewportSize({ width: 390, height: 800 });
-  assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390, `${name} is wider than a phone`);
-  if (pictures) await page.screenshot({ path: join(pictures, `${name}-phone.png`), fullPage: true });
-  await page.setViewportSize({ width: 1280, height: 900 });
-  for (const colorScheme of pictures ? ["light", "dark"] : []) {
-    await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: join(pictures, `${name}-${colorScheme}.png`), fullPage: true });
-  }
-}
-
-async function tenant(page) {
-  // A draft survives leaving, and goes once it was sent.
-  await page.goto(`${origin}/tickets/new`);
-  await page.getByLabel("Subject").fill("It is broken <script>alert(2)</script>");
-  await page.getByLabel("What is going on?").fill(`**Loud**\n\n${HOSTILE}`);
-  await page.goto(`${origin}/tickets`);
-  await page.goto(`${origin}/tickets/new`);
-  await page.getByText("This is a draft").waitFor();
-  assert.match(await page.getByLabel("What is going on?").inputValue(), /Loud/);
-  writeFileSync(join(folder, "log.txt"), "hop\n".repeat(5000));
-  writeFileSync(join(folder, "bad.exe"), "MZ");
-  await page.locator("[data-drop] input[type=file]").setInputFiles([join(folder, "log.txt"), join(folder, "bad.exe")]);
-  await page.getByText("are taken").waitFor();
-  await page.getByRole("button", { name: "Preview" }).click();
-  await page.locator(".preview strong").waitFor();
-  await look(page, "ticket-new");
-  await page.getByRole("button", { name: "Open ticket" }).click();
-  await page.waitForURL(/\/tickets\/1\?done=/);
-  await page.getByRole("link", { name: "log.txt" }).waitFor();
-  assert.match(await page.locator("time").first().getAttribute("title"), / UTC$/);
-  await look(page, "ticket");
-  await page.goto(`${origin}/tickets/new`);
-  assert.equal(await page.getByLabel("What is going on?").inputValue(), "");
-  // One more file, dropped onto the ticket's page, which shows it by itself.
-  await page.goto(`${origin}/tickets/1`);
-  const dropped = await page.evaluateHandle(() => {
-    const transfer = new DataTransfer();
-    transfer.items.add(new File(["hello"], "more.txt"));
-    return transfer;
-  });
-  await page.dispatchEvent("[data-drop]", "drop", { dataTransfer: dropped });
-  await page.getByRole("link", { name: "more.txt" }).waitFor();
-}
-
-async function desk(ada) {
-  const [grace, linus] = [await enter("grace"), await enter("linus")];
-  await look(grace, "desk");
-  // The queue grows by itself.
-  await ada.goto(`${origin}/tickets/new`);
-  await ada.getByLabel("Subject").fill("Another one");
-  await ada.getByLabel("What is going on?").fill("Please.");
-  await ada.getByRole("button", { name: "Open ticket" }).click();
-  await grace.getByText("Another one").waitFor();
-
-  // With the keyboard alone: down to the older one, in, and claimed.
-  await grace.keyboard.press("j");
-  await grace.keyboard.press("j");
-  await grace.keyboard.press("Enter");
+async function claims(grace, linus, { origin }) {
+  // Down to the older one, in, and claimed.
+  for (const key of ["j", "j", "k", "j", "Enter"]) await grace.keyboard.press(key);
   await grace.waitForURL(/\/desk\/tickets\/1/);
   await grace.keyboard.press("c");
   await grace.getByText("The ticket is yours.").waitFor();
+  // A colleague must say so twice to take it over.
   await linus.goto(`${origin}/desk/tickets/1`);
-  await linus.getByText("grace has this ticket open, too.").waitFor();
-  await grace.getByText("linus has this ticket open, too.").waitFor();
-  await linus.keyboard.press("n");
-  await linus.keyboard.type(`Rack 4. ${HOSTILE}`);
-  await linus.keyboard.press("Control+Enter");
-  await linus.getByText("Your note was saved").waitFor();
-  await grace.getByText("Rack 4.").waitFor();
+  await linus.keyboard.press("c");
+  await linus.getByText("Take it over only if you have agreed on it.").waitFor();
+  await linus.getByRole("button", { name: "Take over from grace" }).click();
+  await linus.getByText("The ticket is yours.").waitFor();
+  await linus.getByRole("button", { name: "Give back" }).click();
+  await linus.getByText("You gave the ticket back.").waitFor();
+  await grace.goto(`${origin}/desk/tickets/1`);
+  await grace.keyboard.press("c");
+  await grace.getByText("The ticket is yours.").waitFor();
+  for (const step of ["claimed the ticket", "took the ticket over from grace", "gave the ticket back"]) {
+    await grace.locator("#thread").getByText(step).first().waitFor();
+  }
+}
 
-  // What is typed stays when the thread moves on, and goes out with what is seen.
+async function writes(grace) {
+  await grace.keyboard.press("n");
+  await grace.keyboard.type(`Rack 4. ${HOSTILE}`);
+  await grace.keyboard.press("Control+Enter");
+  await grace.getByText("Your note was saved. Only staff see it.").waitFor();
+  await grace.locator(".message.note", { hasText: "Rack 4." }).waitFor();
+  assert.equal(await grace.locator("#thread").locator("img, script, svg").count(), 0);
   await grace.keyboard.press("r");
   await grace.keyboard.type("We found it.");
-  await ada.goto(`${origin}/tickets/1`);
-  await ada.getByLabel("Your reply").fill("And staging, too.");
-  await ada.getByRole("button", { name: "Send reply" }).click();
-  await grace.getByText("And staging, too.").waitFor();
-  assert.equal(await grace.getByLabel("Reply", { exact: true }).inputValue(), "We found it.");
-  await look(grace, "desk-ticket");
   await grace.getByRole("button", { name: "Send reply to customer" }).click();
   await grace.getByText("Your reply was sent").waitFor();
-  await ada.locator("#thread").getByText("We found it.").waitFor();
-  assert.equal(await ada.getByText("Rack 4.").count(), 0);
-  assert.ok(Number.parseInt(await ada.locator(".unseen").innerText(), 10) > 0);
-  await grace.locator("body").press("?");
-  await grace.locator("dialog").getByText("reply to the customer").waitFor();
-  await grace.keyboard.press("Escape");
-  await linus.context().close();
-  await grace.getByText("linus has this ticket open, too.").waitFor({ state: "detached" });
-  return grace;
+  await grace.locator(".message.staff", { hasText: "We found it." }).waitFor();
 }
 
-/** The server goes and comes back: pages say so, and then tell what happened meanwhile. */
-async function lostAndFound(ada, grace) {
+async function canned(grace, { origin }) {
+  await grace.getByRole("link", { name: "Canned replies" }).first().click();
+  await grace.getByRole("heading", { name: "No canned replies yet" }).waitFor();
+  await grace.getByRole("link", { name: "New canned reply" }).first().click();
+  await grace.getByLabel("Label").fill("Done");
+  await grace.getByLabel("Text").fill("Hello {{customer.username}}, that is **done**.");
+  await grace.getByRole("button", { name: "Preview" }).click();
+  await grace.locator(".preview strong", { hasText: "done" }).waitFor();
+  await grace.getByRole("button", { name: "Save" }).click();
+  await grace.getByText("The canned reply was saved.").waitFor();
+  // On a ticket one sees it as the customer would, changes it, and sends it.
+  await grace.goto(`${origin}/desk/tickets/1`);
+  await grace.getByLabel("Canned reply").selectOption({ label: "Done" });
+  await grace.locator("#canned .md").getByText("Hello ada, that is done.").waitFor();
+  await grace.getByRole("link", { name: "Put into the reply" }).click();
+  const reply = grace.getByLabel("Reply", { exact: true });
+  await reply.pressSequentially(" Bye.");
+  assert.equal(await reply.inputValue(), "Hello ada, that is **done**. Bye.");
+  await grace.keyboard.press("Control+Enter");
+  await grace.locator(".message.staff strong", { hasText: "done" }).waitFor();
+  await grace.goto(`${origin}/desk/canned-replies`);
+  await grace.getByRole("link", { name: "Done" }).click();
+  await grace.locator("summary", { hasText: "Delete" }).click();
+  await grace.getByRole("button", { name: "Delete this canned reply" }).click();
+  await grace.getByText("The canned reply was deleted.").waitFor();
+}
+
+async function handles(grace, { origin }) {
+  await grace.goto(`${origin}/desk/tickets/1`);
+  await grace.getByLabel("Priority").selectOption("urgent");
+  await grace.locator(".handling").getByRole("button", { name: "Save" }).click();
+  await grace.getByText("The ticket was changed.").waitFor();
+  await grace.getByText("set the priority from normal to urgent").waitFor();
+  await grace.getByRole("link", { name: "Its subnets and addresses" }).click();
+  await grace.locator("tr", { hasText: "10.0.0.0/24" }).waitFor();
+  await grace.goBack();
+  await grace.locator("summary", { hasText: "Close" }).click();
+  await grace.getByRole("button", { name: "Close ticket 1" }).click();
+  await grace.getByText("The ticket is closed.").waitFor();
+  await grace.getByRole("button", { name: "Reopen" }).first().click();
+  await grace.getByText("The ticket is open again.").waitFor();
+}
+
+async function forCustomer(grace, ada, { origin }) {
+  await grace.locator("body").press("t");
+  await grace.waitForURL(/\/desk\/tickets\/new/);
+  await grace.getByLabel("Account").fill("1");
+  await grace.getByLabel("Subject").fill("Maintenance on Tuesday");
+  await grace.locator("#f-about option", { hasText: "core" }).waitFor({ state: "attached" });
+  await grace.getByLabel("What is it about?").selectOption({ label: "core (1)" });
+  await grace.getByLabel("What the customer is told").fill("You need **not** do anything.");
+  await grace.getByLabel("The customer may close it").check();
+  await grace.getByRole("button", { name: "Open ticket for customer" }).click();
+  await grace.getByText("the customer has been told").waitFor();
+  await ada.goto(`${origin}/tickets`);
+  await ada.getByRole("link", { name: "Maintenance on Tuesday" }).click();
+  await ada.locator(".message.staff strong", { hasText: "not" }).waitFor();
   await ada.goto(`${origin}/tickets/1`);
-  await stop(child);
-  await ada.getByText("No connection").waitFor();
-  garth(["desk", "reply", "1", "While you were away.", "--as", "grace"]);
-  ({ child } = await serve(listen));
-  await ada.locator("#thread").getByText("While you were away.").waitFor();
-  await grace.locator("#thread").getByText("While you were away.").waitFor();
-  await ada.getByText("No connection").waitFor({ state: "hidden" });
+  await ada.locator(".message.staff", { hasText: "We found it." }).waitFor();
+  assert.equal(await ada.getByText("Rack 4.").count(), 0, "notes are for the staff alone");
 }
 
-async function withoutScript() {
-  const page = await enter("ada", { javaScriptEnabled: false });
-  await page.goto(`${origin}/tickets/1`);
-  await page.getByLabel("Attach a file").setInputFiles(join(folder, "bad.exe"));
-  await page.getByRole("button", { name: "Attach", exact: true }).click();
-  await page.locator(".reason").waitFor();
-  await page.getByLabel("Your reply").fill("Thank you.");
-  await page.getByRole("button", { name: "Send reply" }).click();
-  await page.getByText("Your reply was sent.").waitFor();
-  await page.getByText("Close ticket").first().click();
-  await page.getByRole("button", { name: "Close ticket 1" }).click();
-  await page.getByText("The ticket is closed.").waitFor();
-}
-
-try {
-  for (const [name, ...words] of [["ada", "--account", "1"], ["grace", "--staff"], ["linus", "--staff"]]) {
-    garth(["user", "create", "--username", name, "--email", `${name}@example.com`, ...words]);
-    garth(["user", "password", name, "--password-stdin"], PASSWORD);
-  }
-  const ada = await enter("ada");
-  await tenant(ada);
-  const grace = await desk(ada);
-  await lostAndFound(ada, grace);
-  await withoutScript();
-  assert.deepEqual(alarms, []);
-  console.log("ok     tickets, the desk, drafts, files and live pages in Chromium; no script but ours ran");
-} finally {
-  await browser.close();
-  await stop(child);
-  rmSync(folder, { recursive: true });
-}
+await play("the desk: queue, claims, replies and notes, canned replies, history, tickets for a customer, keyboard", async (stage) => {
+  await stage.serve();
+  stage.user("ada", "--account", "1");
+  for (const name of ["grace", "linus"]) stage.user(name, "--staff");
+  const token = stage.garth(["token", "create", "--user", "ada", "--label", "test"]).trim();
+  await stage.api(token, "POST", "/vpcs", { label: "core", region: "us-east", subnets: [{ label: "web", ipv4: "10.0.0.0/24" }] });
+  await stage.api(token, "POST", "/support/tickets", { summary: "No route", description: "Since noon.", vpc_id: 1 });
+  await stage.api(token, "POST", "/support/tickets", { summary: "Our bill", description: "It is wrong." });
+  const [ada, grace, linus] = [await stage.enter("ada"), await stage.enter("grace"), await stage.enter("linus")];
+  await queue(grace, stage);
+  await sheet(grace);
+  await claims(grace, linus, stage);
+  await writes(grace);
+  await canned(grace, stage);
+  await handles(grace, stage);
+  await forCustomer(grace, ada, stage);
+});

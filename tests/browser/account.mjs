@@ -1,0 +1,138 @@
+// The account in the console: profile and password, tokens that are shown once, users with their grants, OAuth clients,
+// quotas; and that what was granted there is what a restricted user then sees.
+
+import assert from "node:assert/strict";
+import { PASSWORD, play } from "./harness.mjs";
+
+const ANOTHER = "another horse, another battery";
+
+async function profile(page, { origin }) {
+  await page.getByRole("link", { name: "Account" }).click();
+  await page.getByLabel("E-mail", { exact: true }).fill("nowhere");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").getByText("One thing is not right yet.").waitFor();
+  await page.getByLabel("E-mail", { exact: true }).fill("ada@home.example");
+  await page.getByLabel("Time zone").fill("Europe/Berlin");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Your profile was changed.").waitFor();
+  assert.equal(await page.getByLabel("Time zone").inputValue(), "Europe/Berlin");
+  const change = async (now, next) => {
+    await page.goto(`${origin}/account`);
+    await page.getByLabel("Your password now").fill(now);
+    for (const label of ["New password", "New password again"]) await page.getByLabel(label, { exact: true }).fill(next);
+    await page.getByRole("button", { name: "Change password" }).click();
+  };
+  await change("wrong", ANOTHER);
+  await page.getByRole("alert").getByText("This is not your password").waitFor();
+  await change(PASSWORD, ANOTHER);
+  await page.getByText("Your password was changed.").waitFor();
+}
+
+async function tokens(page, stage) {
+  await page.getByRole("link", { name: "Tokens" }).click();
+  await page.getByRole("heading", { name: "No tokens yet" }).waitFor();
+  await page.getByRole("link", { name: "Create token" }).first().click();
+  await page.getByLabel("Label").fill("terraform");
+  await page.getByRole("row", { name: /VPCs and subnets/ }).getByLabel("Read and write").check();
+  await page.getByRole("button", { name: "Create token" }).click();
+  const token = await page.locator("#secret").innerText();
+  assert.deepEqual((await stage.api(token, "GET", "/vpcs")).data.map((vpc) => vpc.label), ["core"]);
+  // It is on that page and on no other.
+  await page.getByRole("link", { name: "Done" }).click();
+  await page.getByRole("row", { name: /terraform/ }).waitFor();
+  assert.ok(!(await page.content()).includes(token), "a token is shown once");
+  await page.getByRole("link", { name: "Revoke terraform" }).click();
+  await page.getByRole("button", { name: "Revoke token" }).click();
+  await page.getByText("It opens nothing any more.").waitFor();
+  const answer = await fetch(`${stage.origin}/v4/vpcs`, { headers: { authorization: `Bearer ${token}` } });
+  assert.equal(answer.status, 401);
+}
+
+async function users(page, stage) {
+  await page.getByRole("link", { name: "Users" }).click();
+  await page.getByRole("link", { name: "Create user" }).click();
+  await page.getByLabel("Username").fill("b");
+  await page.getByLabel("E-mail").fill("bob@example.com");
+  await page.getByRole("button", { name: "Create user" }).click();
+  await page.getByRole("alert").getByText("One thing is not right yet.").waitFor();
+  await page.getByLabel("Username").fill("bob");
+  await page.getByRole("button", { name: "Create user" }).click();
+  await page.getByText("The user was created.").waitFor();
+  await page.getByRole("button", { name: "Make a link" }).click();
+  const link = await page.locator("#secret").innerText();
+  await page.getByRole("link", { name: "Done" }).click();
+  await page.getByRole("link", { name: "Change grants" }).click();
+  await page.getByRole("row", { name: /core/ }).getByLabel("Read", { exact: true }).check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The grants were changed.").waitFor();
+
+  // Whom it was made for chooses a password by that link, and sees what was granted and nothing else.
+  const bob = await stage.browse("bob");
+  await bob.goto(link.replace(/^http:\/\/[^/]+/, stage.origin));
+  for (const label of ["New password", "The same again"]) await bob.getByLabel(label).fill(PASSWORD);
+  await bob.getByRole("button", { name: "Set password" }).click();
+  await bob.getByRole("heading", { name: "Password set" }).waitFor();
+  await bob.goto(`${stage.origin}/vpcs`);
+  await bob.getByLabel("Username").fill("bob");
+  await bob.getByLabel("Password").fill(PASSWORD);
+  await bob.getByRole("button", { name: "Log in" }).click();
+  await bob.getByRole("link", { name: "core" }).click();
+  await bob.getByRole("heading", { name: "core" }).waitFor();
+  assert.equal(await bob.getByRole("link", { name: /Edit|Delete|Add subnet/ }).count(), 0, "what one may not do is not offered");
+  await bob.goto(`${stage.origin}/vpcs/1/edit`);
+  await bob.getByRole("link", { name: "Back to the start" }).waitFor();
+  await bob.goto(`${stage.origin}/account`);
+  assert.equal(await bob.getByRole("link", { name: "Users" }).count(), 0);
+
+  await page.getByRole("link", { name: "Delete" }).click();
+  await page.getByLabel("Type bob to confirm").fill("bob");
+  await page.getByRole("button", { name: "Delete user" }).click();
+  await page.getByText("The user was deleted.").waitFor();
+  await bob.goto(`${stage.origin}/vpcs`);
+  await bob.getByRole("heading", { name: "Log in" }).waitFor();
+}
+
+async function clients(page) {
+  await page.getByRole("link", { name: "OAuth clients" }).click();
+  await page.getByRole("heading", { name: "No clients yet" }).waitFor();
+  await page.getByRole("link", { name: "Create client" }).first().click();
+  await page.getByLabel("Label").fill("Dashboard");
+  await page.getByLabel("Address to send browsers back to").fill("https://dashboard.example.com/back");
+  await page.getByRole("button", { name: "Create client" }).click();
+  const secret = await page.locator("#secret").innerText();
+  assert.ok(secret.length >= 32);
+  await page.getByRole("link", { name: "Done" }).click();
+  await page.getByRole("link", { name: "Edit Dashboard" }).click();
+  await page.getByLabel("Label").fill("Board");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The client was changed.").waitFor();
+  await page.getByRole("link", { name: "New secret for Board" }).click();
+  await page.getByRole("button", { name: "Make a new secret" }).click();
+  assert.notEqual(await page.locator("#secret").innerText(), secret);
+  await page.getByRole("link", { name: "Done" }).click();
+  await page.getByRole("link", { name: "Delete Board" }).click();
+  await page.getByLabel("Type Board to confirm").fill("Board");
+  await page.getByRole("button", { name: "Delete client" }).click();
+  await page.getByText("The client was deleted").waitFor();
+}
+
+async function quotas(page) {
+  await page.getByRole("link", { name: "Applications" }).click();
+  await page.getByRole("heading", { name: "No applications" }).waitFor();
+  await page.getByRole("link", { name: "Quotas" }).click();
+  await page.getByRole("row", { name: /us-east/ }).getByText(/^1 of/).waitFor();
+  await page.getByRole("row", { name: /core/ }).getByText(/^0 of/).waitFor();
+}
+
+await play("the account: profile, password, tokens, users and grants, clients, quotas", async (stage) => {
+  await stage.serve();
+  stage.user("ada", "--account", "1");
+  const token = stage.garth(["token", "create", "--user", "admin", "--label", "test"]).trim();
+  await stage.api(token, "POST", "/vpcs", { label: "core", region: "us-east" });
+  const page = await stage.enter("ada");
+  await profile(page, stage);
+  await tokens(page, stage);
+  await users(page, stage);
+  await clients(page);
+  await quotas(page);
+});

@@ -1,0 +1,181 @@
+// What all tests in a browser share: a server of their own, browsers that are logged in, and alarms. Whatever a page
+// must never do, whoever looks at it and for whatever reason, is an alarm: an error on the console, a request to
+// another host, something the content security policy had to stop, a script's dialog, an answer that failed.
+//
+// The environment says what to run: GARTH_BINARY, CHROMIUM, and optionally PICTURES, a folder for pictures of pages.
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+export const PASSWORD = "correct horse battery staple";
+export const HOSTILE =
+  "<script>alert(1)</script> <img src=x onerror=alert(1)> [x](javascript:alert(1)) ![p](https://evil.example/p.png) \"'><svg onload=alert(1)>";
+/** The width of a small phone; below it the guidelines for accessibility ask for nothing more. */
+export const PHONE = { width: 320, height: 700 };
+export const TABLET = { width: 768, height: 1024 };
+export const DESKTOP = { width: 1280, height: 900 };
+/** Pages with which a server says no to a person. They are meant; a failing server is not. */
+const REFUSALS = [400, 401, 403, 404, 412, 413, 429];
+
+export class Stage {
+  #alarms = [];
+  #refused = new Set();
+  #offline = false;
+  #child;
+  #listen = "127.0.0.1:0";
+
+  constructor(hosts) {
+    const { GARTH_BINARY: binary, PICTURES: pictures } = process.env;
+    this.binary = binary;
+    this.pictures = pictures;
+    this.hosts = hosts;
+    this.folder = mkdtempSync(join(tmpdir(), "garth-browser-"));
+    this.env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GARTH_")));
+    this.env.GARTH_DATA = join(this.folder, "data");
+  }
+
+  /** Runs the command line beside the server. */
+  garth(words, input = "") {
+    const ran = spawnSync(this.binary, words, { env: this.env, input, encoding: "utf8" });
+    assert.equal(ran.status, 0, `garth ${words.join(" ")}: ${ran.stderr}`);
+    return ran.stdout;
+  }
+
+  user(name, ...words) {
+    this.garth(["user", "create", "--username", name, "--email", `${name}@example.com`, ...words]);
+    this.garth(["user", "password", name, "--password-stdin"], PASSWORD);
+  }
+
+  /** Starts the server, or the demo; the second time at the same address. What it said is the answer. */
+  async serve(command = "serve") {
+    this.#child = spawn(this.binary, [command, "--listen", this.#listen, "--log", "warn"], {
+      env: this.env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const whole = command === "serve" ? /http:\/\/[\d.]+:\d+/ : /\/v4\/vpcs\n/;
+    const said = await new Promise((ready) => {
+      let heard = "";
+      this.#child.stdout.on("data", (bytes) => whole.test((heard += bytes)) && ready(heard));
+    });
+    this.#listen = said.match(/http:\/\/([\d.]+:\d+)/)[1];
+    // A name for which a browser keeps cookies that are only for secure places.
+    this.origin = `http://localhost:${this.#listen.split(":")[1]}`;
+    return said;
+  }
+
+  async stop() {
+    if (this.#child.exitCode !== null) return;
+    this.#child.kill();
+    await new Promise((ended) => this.#child.once("exit", ended));
+  }
+
+  /** While the server is away, pages may complain that it is. */
+  async offline(meanwhile) {
+    this.#offline = true;
+    await meanwhile();
+    this.#offline = false;
+  }
+
+  /** A browser of somebody's own, in which every page is watched. */
+  async browse(name, options = {}) {
+    const context = await this.browser.newContext({ viewport: DESKTOP, timezoneId: "Asia/Tokyo", locale: "en-GB", ...options });
+    context.setDefaultTimeout(15_000);
+    const alarm = (text, url = "") => this.#offline || this.#alarms.push({ text: `${name}: ${text}`, url });
+    const ours = (url) => [this.origin, ...this.hosts].some((host) => url === host || url.startsWith(`${host}/`));
+    context.on("console", (message) => message.type() === "error" && alarm(`console: ${message.text()}`, message.location().url));
+    context.on("weberror", (error) => alarm(`error: ${error.error()}`));
+    context.on("dialog", (dialog) => { alarm(`a dialog of a script: ${dialog.message()}`); dialog.dismiss(); });
+    context.on("request", (request) => ours(request.url()) || alarm(`asked another host: ${request.url()}`));
+    context.on("response", (response) => {
+      const status = response.status();
+      if (status < 400) return;
+      const request = response.request();
+      // A page of another host that was let in is not ours to judge.
+      const theirs = () => this.hosts.some((host) => request.frame().url().startsWith(host));
+      if (REFUSALS.includes(status) && (request.isNavigationRequest() || theirs())) this.#refused.add(response.url());
+      else alarm(`${request.method()} ${request.url()} was answered with ${status}`);
+    });
+    return context.newPage();
+  }
+
+  /** The same, logged in. */
+  async enter(name, options = {}, password = PASSWORD) {
+    const page = await this.browse(name, options);
+    await page.goto(`${this.origin}/login`);
+    await page.getByLabel("Username").fill(name);
+    await page.getByLabel("Password").fill(password);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.waitForURL((url) => url.pathname !== "/login");
+    return page;
+  }
+
+  /** Asks the API, as a program would. */
+  async api(token, method, path, body) {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const answer = await fetch(`${this.origin}/v4${path}`, { method, headers, body: body && JSON.stringify(body) });
+    const told = await answer.json();
+    assert.equal(answer.status, 200, `${method} ${path}: ${JSON.stringify(told)}`);
+    return told;
+  }
+
+  async picture(page, name) {
+    if (!this.pictures) return;
+    const fullPage = (await page.evaluate(() => document.documentElement.scrollHeight)) < 8000;
+    await page.screenshot({ path: join(this.pictures, `${name}.png`), fullPage });
+  }
+
+  /** Ends the play: red if there was a single alarm. */
+  quiet() {
+    // A browser tells on its console, too, that a page was a refusal.
+    const meant = ({ text, url }) => /the server responded with a status of 4\d\d/.test(text) && this.#refused.has(url);
+    assert.deepEqual(this.#alarms.filter((alarm) => !meant(alarm)).map(({ text, url }) => `${text} ${url}`), []);
+  }
+
+  async leave() {
+    await this.browser?.close();
+    if (this.#child) await this.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Plays one test on a stage of its own. It may end with words about what it has seen. */
+export async function play(title, run, { hosts = [] } = {}) {
+  const stage = new Stage(hosts);
+  const begun = performance.now();
+  try {
+    stage.browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+    const seen = await run(stage);
+    stage.quiet();
+    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+    console.log(`ok     ${title}${seen ? `: ${seen}` : ""} (${seconds} s)`);
+  } finally {
+    await stage.leave();
+  }
+}
+
+/** Nothing sticks out: a page is as wide as the window, and nothing on it is cut off at its right edge. */
+export async function fits(page, name) {
+  const { width } = page.viewportSize();
+  const found = await page.evaluate((width) => {
+    const all = [...document.querySelectorAll("body *")];
+    const sketch = (elements) => elements.slice(0, 3).map((element) => element.outerHTML.slice(0, 120));
+    // What is only for screen readers is one pixel wide.
+    const cuts = (element) => element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX === "hidden";
+    // A text on the address map belongs into the block it stands on.
+    const right = (element) => element.getBoundingClientRect().right;
+    const spills = (element) => element.matches(".map svg text") && right(element) > right(element.parentElement.querySelector(".block")) + 1;
+    return {
+      wide: document.documentElement.scrollWidth,
+      out: sketch(all.filter((element) => element.getBoundingClientRect().right > width + 1)),
+      cut: sketch(all.filter(cuts)),
+      spilt: sketch(all.filter(spills)),
+    };
+  }, width);
+  assert.ok(found.wide <= width, `${name} is ${found.wide} wide in a window of ${width}: ${found.out.join("\n")}`);
+  assert.deepEqual(found.cut, [], `${name} is cut off in a window of ${width}`);
+  assert.deepEqual(found.spilt, [], `${name} has texts that leave their blocks in a window of ${width}`);
+}

@@ -1,0 +1,80 @@
+// Several browsers at once: lists and threads follow what others do without being loaded anew, nothing that is being typed
+// is lost, colleagues see each other, and a server that goes away and comes back is told about.
+
+import assert from "node:assert/strict";
+import { play } from "./harness.mjs";
+
+/** Marks a page, so that one sees that it was never loaded again. */
+const mark = (page) => page.evaluate(() => { globalThis.sameAsBefore = true; });
+const assertSame = async (page, who) => assert.ok(await page.evaluate(() => globalThis.sameAsBefore), `${who}'s page was loaded anew`);
+
+async function lists(ada, bob, grace, { origin }) {
+  await bob.goto(`${origin}/tickets`);
+  await mark(bob);
+  await mark(grace);
+  await ada.goto(`${origin}/tickets/new`);
+  await ada.getByLabel("Subject").fill("No route");
+  await ada.getByLabel("What is going on?").fill("Please.");
+  await ada.getByRole("button", { name: "Open ticket" }).click();
+  await grace.locator("[data-rows]").getByText("No route").waitFor();
+  await bob.locator("#list").getByText("No route").waitFor();
+  await bob.locator(".unseen").waitFor();
+  await assertSame(bob, "bob");
+  await assertSame(grace, "grace");
+}
+
+async function threads(ada, grace, linus, { origin }) {
+  await ada.goto(`${origin}/tickets/1`);
+  await grace.goto(`${origin}/desk/tickets/1`);
+  await linus.goto(`${origin}/desk/tickets/1`);
+  await grace.getByText("linus has this ticket open, too.").waitFor();
+  await linus.getByText("grace has this ticket open, too.").waitFor();
+  await mark(ada);
+  await mark(grace);
+  await linus.keyboard.press("n");
+  await linus.keyboard.type("Rack 4.");
+  await linus.keyboard.press("Control+Enter");
+  await grace.getByText("Rack 4.").waitFor();
+
+  // What is typed stays when the thread moves on, and goes out with what is seen.
+  await grace.keyboard.press("r");
+  await grace.keyboard.type("We found it.");
+  await linus.keyboard.press("r");
+  await linus.keyboard.type("One moment.");
+  await linus.keyboard.press("Control+Enter");
+  await grace.locator("#thread").getByText("One moment.").waitFor();
+  await ada.locator("#thread").getByText("One moment.").waitFor();
+  assert.equal(await grace.getByLabel("Reply", { exact: true }).inputValue(), "We found it.");
+  await assertSame(grace, "grace");
+  await grace.getByRole("button", { name: "Send reply to customer" }).click();
+  await grace.getByText("Your reply was sent").waitFor();
+  await ada.locator("#thread").getByText("We found it.").waitFor();
+  await assertSame(ada, "ada");
+  assert.equal(await ada.getByText("Rack 4.").count(), 0);
+  await linus.context().close();
+  await grace.getByText("linus has this ticket open, too.").waitFor({ state: "detached" });
+}
+
+/** The server goes and comes back: pages say so, and then tell what happened meanwhile. */
+async function lostAndFound(ada, grace, stage) {
+  await stage.offline(async () => {
+    await stage.stop();
+    await ada.getByText("No connection").waitFor();
+    stage.garth(["desk", "reply", "1", "While you were away.", "--as", "grace"]);
+    await stage.serve();
+    await ada.locator("#thread").getByText("While you were away.").waitFor();
+    await grace.locator("#thread").getByText("While you were away.").waitFor();
+    await ada.getByText("No connection").waitFor({ state: "hidden" });
+  });
+  await assertSame(ada, "ada");
+}
+
+await play("four browsers at once: lists, threads and colleagues without loading anew, and a lost server", async (stage) => {
+  await stage.serve();
+  for (const name of ["ada", "bob"]) stage.user(name, "--account", "1");
+  for (const name of ["grace", "linus"]) stage.user(name, "--staff");
+  const [ada, bob, grace, linus] = [await stage.enter("ada"), await stage.enter("bob"), await stage.enter("grace"), await stage.enter("linus")];
+  await lists(ada, bob, grace, stage);
+  await threads(ada, grace, linus, stage);
+  await lostAndFound(ada, grace, stage);
+});

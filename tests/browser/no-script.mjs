@@ -1,0 +1,156 @@
+// The main journeys in browsers that run no script at all: every form works by itself.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { play } from "./harness.mjs";
+
+const press = (page, name) => page.getByRole("button", { name, exact: true }).last().click();
+const told = (page, text) => page.getByText(text).first().waitFor();
+
+async function networks(page, { origin }) {
+  await page.getByRole("link", { name: "Create VPC" }).first().click();
+  await page.getByLabel("Region").selectOption("us-east");
+  await page.getByLabel("Label").first().fill("core");
+  await press(page, "Add another subnet");
+  await page.getByLabel("IPv4 range").nth(1).waitFor();
+  assert.equal(await page.getByLabel("Label").first().inputValue(), "core", "nothing typed is lost");
+  await press(page, "Remove subnet 2");
+  await page.getByLabel("IPv4 range").fill("8.8.8.0/24");
+  await press(page, "Create VPC");
+  await told(page, "One thing is not right yet.");
+  await page.getByLabel("IPv4 range").fill("10.0.0.0/24");
+  await press(page, "Create VPC");
+  await told(page, "The VPC was created.");
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
+  await page.getByLabel("Description").fill("Plain.");
+  await press(page, "Save");
+  await told(page, "The VPC was changed.");
+  await page.getByRole("link", { name: "Add subnet" }).click();
+  await press(page, "Add subnet");
+  await told(page, "The subnet was added.");
+  await page.getByRole("link", { name: "Edit" }).click();
+  await page.getByLabel("Label").fill("other");
+  await press(page, "Save");
+  await told(page, "The subnet was changed.");
+  await page.getByRole("link", { name: "Delete" }).click();
+  await page.getByLabel("Type other to confirm").fill("other");
+  await press(page, "Delete subnet");
+  await told(page, "The subnet was deleted.");
+  await page.goto(`${origin}/vpcs`);
+  await page.getByLabel("Search").fill("nothing");
+  await press(page, "Search");
+  await told(page, "No VPC is like that.");
+  await page.goto(`${origin}/vpcs/1/subnets/1`);
+  await told(page, "Nobody is here");
+}
+
+async function tickets(page, { folder }) {
+  await page.getByRole("link", { name: "Tickets" }).click();
+  await page.getByRole("link", { name: "Open a ticket" }).first().click();
+  await page.getByLabel("Subject").fill("No route");
+  await page.getByLabel("What is it about?").selectOption({ label: "core (1)" });
+  await page.getByLabel("What is going on?").fill("Since **noon**.");
+  await press(page, "Preview");
+  await page.locator(".preview strong").waitFor();
+  await press(page, "Open ticket");
+  await told(page, "The ticket is open.");
+  writeFileSync(join(folder, "bad.exe"), "MZ");
+  writeFileSync(join(folder, "log.txt"), "hop");
+  await page.getByLabel("Attach a file").setInputFiles(join(folder, "bad.exe"));
+  await press(page, "Attach");
+  await page.locator(".reason").waitFor();
+  await page.getByLabel("Attach a file").setInputFiles(join(folder, "log.txt"));
+  await press(page, "Attach");
+  await told(page, "The file was attached.");
+  await page.getByLabel("Your reply").fill("Please.");
+  await press(page, "Send reply");
+  await told(page, "Your reply was sent.");
+}
+
+async function desk(page, { origin }) {
+  await page.getByRole("link", { name: "Canned replies" }).first().click();
+  await page.getByRole("link", { name: "New canned reply" }).first().click();
+  await page.getByLabel("Label").fill("Done");
+  await page.getByLabel("Text").fill("Hello {{customer.username}}.");
+  await press(page, "Save");
+  await told(page, "The canned reply was saved.");
+  await page.goto(`${origin}/desk`);
+  await page.getByLabel("Whose").selectOption("nobody");
+  await press(page, "Search");
+  await page.getByRole("link", { name: "No route" }).click();
+  await press(page, "Claim");
+  await told(page, "The ticket is yours.");
+  await page.getByLabel("Canned reply").selectOption({ label: "Done" });
+  await page.locator(".canned").getByRole("button", { name: "Preview" }).click();
+  await page.locator("#canned").getByText("Hello ada.").waitFor();
+  await page.getByRole("link", { name: "Put into the reply" }).click();
+  await press(page, "Send reply to customer");
+  await told(page, "Your reply was sent.");
+  await page.locator("summary", { hasText: "Internal note" }).click();
+  await page.getByLabel("Note", { exact: false }).last().fill("Rack 4.");
+  await press(page, "Save internal note");
+  await told(page, "Your note was saved.");
+  await page.getByLabel("Priority").selectOption("high");
+  await press(page, "Save");
+  await told(page, "The ticket was changed.");
+  await page.goto(`${origin}/desk/tickets/new?account_id=1`);
+  await page.getByLabel("Subject").fill("Maintenance");
+  await page.getByLabel("What the customer is told").fill("On Tuesday.");
+  await press(page, "Open ticket for customer");
+  await told(page, "the customer has been told");
+  await page.goto(`${origin}/desk/keys`);
+  await told(page, "reply to the customer");
+}
+
+async function account(page, { origin }) {
+  await page.goto(`${origin}/account`);
+  await page.getByLabel("Time zone").fill("Europe/Berlin");
+  await press(page, "Save");
+  await told(page, "Your profile was changed.");
+  await page.goto(`${origin}/account/tokens/new`);
+  await page.getByLabel("Everything you may do").check();
+  await press(page, "Create token");
+  await page.locator("#secret").waitFor();
+  await page.goto(`${origin}/account/new-user`);
+  await page.getByLabel("Username").fill("bob");
+  await page.getByLabel("E-mail").fill("bob@example.com");
+  await press(page, "Create user");
+  await told(page, "The user was created.");
+  await page.getByRole("link", { name: "Change grants" }).click();
+  await page.getByLabel("Create VPCs").check();
+  await press(page, "Save");
+  await told(page, "The grants were changed.");
+  await page.goto(`${origin}/account/clients/new`);
+  await page.getByLabel("Label").fill("Dashboard");
+  await page.getByLabel("Address to send browsers back to").fill("https://dashboard.example.com/back");
+  await press(page, "Create client");
+  await page.locator("#secret").waitFor();
+}
+
+async function ending(page, { origin }) {
+  await page.goto(`${origin}/tickets/1`);
+  await page.locator("summary", { hasText: "Close ticket" }).click();
+  await press(page, "Close ticket 1");
+  await told(page, "The ticket is closed.");
+  await page.goto(`${origin}/events`);
+  await press(page, "Mark all as seen");
+  await told(page, "Everything is marked as seen.");
+  await page.goto(`${origin}/vpcs/1/delete`);
+  await page.getByLabel("Type core to confirm").fill("core");
+  await press(page, "Delete VPC");
+  await told(page, "The VPC was deleted.");
+}
+
+await play("without script: networks, tickets, the desk and the account", async (stage) => {
+  await stage.serve();
+  stage.user("ada", "--account", "1");
+  stage.user("grace", "--staff");
+  const plain = { javaScriptEnabled: false };
+  const [ada, grace] = [await stage.enter("ada", plain), await stage.enter("grace", plain)];
+  await networks(ada, stage);
+  await tickets(ada, stage);
+  await desk(grace, stage);
+  await account(ada, stage);
+  await ending(ada, stage);
+});

@@ -1,0 +1,361 @@
+// Every page of the console, for everybody: no serious finding of axe-core in light or dark, nothing wider than a phone.
+// Pages are taken from the console's own table, so that a new one cannot be forgotten; beside them stand pages that
+// only come of something wrong or something done.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import axe from "axe-core";
+import { DESKTOP, PASSWORD, PHONE, TABLET, fits, play } from "./harness.mjs";
+
+/** Answers to GET that are no pages: files, streams, and parts of pages, which are looked at where they stand. */
+const PARTS = ["pageHome", "consoleAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile"];
+/** Only these see colours, so only these are asked again in the dark. */
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+
+/** The pages of the table, by name: the path with its parameters. */
+function table() {
+  const source = readFileSync(process.env.CONSOLE_TABLE, "utf8");
+  const paths = Object.fromEntries([...source.matchAll(/const (\w+): &str = "([^"]+)";/g)].map(([, name, path]) => [name, path]));
+  const pages = [...source.matchAll(/page\(\s*"(\w+)",\s*&get,\s*(?:"([^"]+)"|(\w+))/g)];
+  assert.ok(pages.length > 40, "the console's table could not be read");
+  return new Map(pages.map(([, id, path, name]) => [id, path ?? paths[name]]));
+}
+
+class Walk {
+  #left = table();
+  #seen = new Map();
+  #wrong = [];
+
+  constructor(stage) {
+    this.stage = stage;
+    for (const part of PARTS) assert.ok(this.#left.delete(part), `${part} is no longer in the console's table`);
+  }
+
+  /** Goes to a page of the table with these values for its parameters, and looks at it. */
+  async visit(page, id, parameters = {}, query = "") {
+    const path = this.#left.get(id) ?? table().get(id);
+    const filled = path.replace(/\{(\w+)\}/g, (_, name) => parameters[name] ?? assert.fail(`${id} needs ${name}`));
+    const answer = await page.goto(`${this.stage.origin}${filled}${query}`);
+    assert.equal(answer.status(), 200, `${filled}${query}`);
+    assert.equal(new URL(page.url()).pathname, filled, `${id} leads elsewhere`);
+    await this.look(page, `${id}${query}`);
+    this.#left.delete(id);
+  }
+
+  /** Looks at a page as it is now. */
+  async look(page, name) {
+    assert.ok(!this.#seen.has(name), `${name} was looked at before`);
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      await this.#audit(page, name, colorScheme);
+      await this.stage.picture(page, `${name.replace(/\W+/g, "-")}-${colorScheme}`);
+    }
+    await page.emulateMedia({ colorScheme: "light" });
+    for (const [device, size] of [["tablet", TABLET], ["phone", PHONE]]) {
+      await page.setViewportSize(size);
+      await fits(page, name).catch((error) => this.#wrong.push(error.message));
+      await this.stage.picture(page, `${name.replace(/\W+/g, "-")}-${device}`);
+    }
+    await page.setViewportSize(DESKTOP);
+    this.#seen.set(name, page.url());
+  }
+
+  async #audit(page, name, colorScheme) {
+    // Past the content security policy, which lets in no script but the console's own.
+    if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(`{ ${axe.source} } 0`);
+    const wanted = { resultTypes: ["violations"], ...(colorScheme === "dark" && { runOnly: COLOUR_RULES }) };
+    const { violations } = await page.evaluate((wanted) => globalThis.axe.run(document, wanted), wanted);
+    for (const { id, impact, nodes, help } of violations.filter(({ impact }) => ["serious", "critical"].includes(impact))) {
+      const places = nodes.slice(0, 3).map((node) => `    ${node.html.slice(0, 160)}\n      ${node.failureSummary.split("\n").at(-1).trim()}`);
+      this.#wrong.push(`${name}, ${colorScheme}: ${impact}: ${id}, ${help} (${nodes.length} times)\n${places.join("\n")}`);
+    }
+  }
+
+  end() {
+    assert.deepEqual([...this.#left.keys()], [], "pages of the table that nobody looked at");
+    assert.ok(this.#wrong.length === 0, `${this.#wrong.length} findings:\n${this.#wrong.join("\n")}`);
+    return `${this.#seen.size} pages, each in light, in dark, on a tablet and on a phone`;
+  }
+}
+
+const press = (page, name) => page.getByRole("button", { name, exact: true }).last().click();
+
+/** Names as long as they may be, without a place to break them: on every list from here on. */
+async function longNames(stage, token) {
+  const post = (path, body) => stage.api(token, "POST", path, body);
+  const label = "a".repeat(64);
+  const vpc = await post("/vpcs", { label, region: "us-east", subnets: [{ label, ipv4: "10.200.0.0/29" }] });
+  await post("/linode/instances", { label: "b".repeat(64), region: "us-east", type: "g6-nanode-1", interfaces: [{ purpose: "vpc", subnet_id: vpc.subnets[0].id }] });
+  const ticket = await post("/support/tickets", { summary: "c".repeat(64), description: "d".repeat(400), vpc_id: vpc.id });
+  await post("/account/users", { username: "e".repeat(32), email: `${"f".repeat(50)}@example.com`, restricted: true });
+  await post("/account/oauth-clients", { label: "g".repeat(128), redirect_uri: `https://example.com/${"h".repeat(200)}` });
+  await post("/profile/tokens", { label: "i".repeat(100), scopes: "vpc:read_only linodes:read_write events:read_only ips:read_only" });
+  return { vpcId: vpc.id, vpcSubnetId: vpc.subnets[0].id, ticketId: ticket.id, username: "e".repeat(32) };
+}
+
+async function comingIn(walk, stage) {
+  const page = await stage.browse("nobody");
+  await walk.visit(page, "pageLogIn");
+  await page.getByLabel("Username").fill("mara");
+  await page.getByLabel("Password").fill("not it");
+  await press(page, "Log in");
+  await page.getByRole("alert").waitFor();
+  await walk.look(page, "log-in refused");
+  await page.goto(`${stage.origin}/oauth/authorize?client_id=nobody&response_type=code`);
+  await walk.look(page, "authorization refused");
+  stage.garth(["user", "create", "--account", "1", "--username", "newcomer", "--email", "newcomer@example.com"]);
+  const link = stage.garth(["user", "link", "newcomer"]).trim();
+  await page.goto(stage.origin + link);
+  await walk.look(page, "password link");
+  await page.getByLabel("New password").fill("a first password");
+  await page.getByLabel("The same again").fill("another password");
+  await press(page, "Set password");
+  await page.getByRole("alert").waitFor();
+  await walk.look(page, "password link refused");
+  for (const label of ["New password", "The same again"]) await page.getByLabel(label).fill(PASSWORD);
+  await press(page, "Set password");
+  await page.getByRole("heading", { name: "Password set" }).waitFor();
+  await walk.look(page, "password set");
+  await page.goto(stage.origin + link);
+  await walk.look(page, "password link used");
+  // All operations are drawn alike, so a dozen of them stand for the rest, which would take axe minutes.
+  await page.goto(`${stage.origin}/docs`);
+  await page.evaluate(() => { for (const one of document.querySelectorAll("article:nth-of-type(n + 12), nav li:nth-of-type(n + 6)")) one.remove(); });
+  await walk.look(page, "docs");
+}
+
+/** A program gets access, which is the only way to have one in the list of applications. */
+async function consent(walk, stage, page) {
+  const back = `${stage.origin}/vpcs`;
+  const made = stage.garth(["client", "create", "--label", "Report maker", "--redirect-uri", back]);
+  const [id, secret] = [made.match(/\b[0-9a-f]{20}\b/)[0], made.match(/\b[0-9a-f]{64}\b/)[0]];
+  const ask = new URLSearchParams({ client_id: id, response_type: "code", scope: "vpc:read_only events:read_only", redirect_uri: back });
+  await page.goto(`${stage.origin}/oauth/authorize?${ask}`);
+  await walk.look(page, "consent");
+  await press(page, "Allow");
+  await page.waitForURL(/code=/);
+  const code = new URL(page.url()).searchParams.get("code");
+  const fields = new URLSearchParams({ grant_type: "authorization_code", client_id: id, client_secret: secret, code, redirect_uri: back });
+  const given = await fetch(`${stage.origin}/oauth/token`, { method: "POST", body: fields });
+  assert.equal(given.status, 200, await given.text());
+}
+
+async function networks(walk, stage, page, long) {
+  const vpc = { vpcId: 1 };
+  const subnet = { vpcId: 1, vpcSubnetId: 1 };
+  await walk.visit(page, "pageVpcs");
+  await walk.visit(page, "pageVpcs", {}, "?q=nothing-like-it");
+  await walk.visit(page, "pageVpcNew");
+  await page.locator(".check .good").waitFor();
+  await page.getByLabel("IPv4 range").fill("8.8.8.8/33");
+  await page.locator(".check .bad").first().waitFor();
+  await walk.look(page, "a VPC while its range is typed");
+  await page.getByLabel("Region").selectOption({ index: 1 });
+  await page.getByLabel("Label").first().fill("not_good");
+  await press(page, "Create VPC");
+  await page.getByRole("alert").waitFor();
+  await walk.look(page, "a VPC refused");
+  await walk.visit(page, "pageVpc", vpc);
+  await walk.visit(page, "pageVpcEdit", vpc);
+  const stale = await page.locator("[name=seen]").inputValue();
+  await page.locator("[name=seen]").evaluate((field, value) => { field.value = value; }, `${stale.slice(0, -2)}x"`);
+  await press(page, "Save");
+  await page.getByText("Somebody has changed it").waitFor();
+  await walk.look(page, "a VPC that somebody has changed");
+  await walk.visit(page, "pageVpcDelete", vpc);
+  await walk.visit(page, "pageSubnet", subnet);
+  await walk.visit(page, "pageSubnet", { vpcId: 1, vpcSubnetId: 4 }, "?small");
+  await walk.visit(page, "pageSubnet", { vpcId: 1, vpcSubnetId: 5 }, "?large");
+  await walk.visit(page, "pageSubnet", { vpcId: 1, vpcSubnetId: 5 }, "?in=10.10.24.0/24");
+  for (const id of ["pageVpc", "pageVpcEdit", "pageVpcDelete", "pageSubnet", "pageSubnetDelete"]) await walk.visit(page, id, long, "?long");
+  await walk.visit(page, "pageSubnetEdit", subnet);
+  await walk.visit(page, "pageSubnetDelete", subnet);
+  await walk.visit(page, "pageSubnetNew", vpc);
+  await page.getByLabel("IPv4 range").fill("10.10.0.0/24");
+  await page.locator(".check .bad").first().waitFor();
+  await press(page, "Add subnet");
+  await page.getByRole("alert").waitFor();
+  await walk.look(page, "a subnet refused");
+  await page.getByLabel("Label").fill("spare");
+  await page.getByLabel("IPv4 range").fill("10.99.0.0/29");
+  await press(page, "Add subnet");
+  await page.getByText("The subnet was added.").waitFor();
+  await walk.look(page, "an empty subnet with a notice");
+  await page.getByRole("link", { name: "Delete" }).click();
+  await page.getByLabel("Type spare to confirm").fill("no");
+  await press(page, "Delete subnet");
+  await page.getByRole("alert").waitFor();
+  await walk.look(page, "deleting refused");
+  await page.goto(`${stage.origin}/vpcs/999999`);
+  await walk.look(page, "not found");
+}
+
+async function tickets(walk, page, long) {
+  await walk.visit(page, "pageTickets");
+  await walk.visit(page, "pageTickets", {}, "?status=closed");
+  await walk.visit(page, "pageTicketNew");
+  await page.getByLabel("Subject").fill("Draft");
+  await page.getByLabel("What is going on?").fill("> quoted\n\n1. `code`\n2. [a link](https://example.com)\n\n```\nlong line ".padEnd(300, "x") + "\n```");
+  await page.locator("[data-drop] input[type=file]").setInputFiles([{ name: "log.txt", mimeType: "text/plain", buffer: Buffer.from("hop") }, { name: "bad.exe", mimeType: "x/y", buffer: Buffer.from("MZ") }]);
+  await press(page, "Preview");
+  await page.locator(".preview .md").waitFor();
+  await walk.look(page, "a ticket with preview and files");
+  await walk.visit(page, "pageTicketNew", {}, "?about=vpc_id:1");
+  await page.getByText("This is a draft").waitFor();
+  await walk.look(page, "a ticket from a draft");
+  await page.getByText("Not in the list?").click();
+  await page.getByLabel("Kind").selectOption({ index: 1 });
+  await page.getByLabel("Id", { exact: false }).last().fill("999999");
+  await press(page, "Open ticket");
+  await page.getByRole("alert").waitFor();
+  await walk.look(page, "a ticket refused");
+  await walk.visit(page, "pageTicket", { ticketId: 1 }, "?closed");
+  await walk.visit(page, "pageTicket", long, "?long");
+  await walk.visit(page, "pageTicket", { ticketId: 3 });
+  await page.locator("summary", { hasText: "Close ticket" }).click();
+  await walk.look(page, "closing a ticket");
+  await walk.visit(page, "pageEvents");
+}
+
+async function account(walk, page, long) {
+  await walk.visit(page, "pageProfile");
+  await page.getByLabel("E-mail", { exact: true }).fill("nowhere");
+  await press(page, "Save");
+  await page.getByRole("alert").waitFor();
+  await walk.look(page, "a profile refused");
+  await page.getByLabel("Your password now").fill("x");
+  for (const label of ["New password", "New password again"]) await page.getByLabel(label, { exact: true }).fill("short");
+  await press(page, "Change password");
+  await page.getByRole("alert").waitFor();
+  await walk.look(page, "a password refused");
+  await walk.visit(page, "pageTokens");
+  await walk.visit(page, "pageTokenNew");
+  await press(page, "Create token");
+  await page.getByRole("alert").waitFor();
+  await walk.look(page, "a token refused");
+  await page.getByLabel("Everything you may do").check();
+  await press(page, "Create token");
+  await page.locator("#secret").waitFor();
+  await walk.look(page, "a token shown once");
+  const idIn = async (path, pattern) => {
+    await page.goto(`${walk.stage.origin}${path}`);
+    return (await page.content()).match(pattern)[1];
+  };
+  await walk.visit(page, "pageTokenRevoke", { tokenId: await idIn("/account/tokens", /tokens\/(\d+)\/revoke/) });
+  await walk.visit(page, "pageApps");
+  await walk.visit(page, "pageAppRevoke", { appId: await idIn("/account/apps", /apps\/(\d+)\/revoke/) });
+  await walk.visit(page, "pageUsers");
+  await walk.visit(page, "pageUserNew");
+  await page.getByLabel("Username").fill("x");
+  await page.getByLabel("E-mail").fill("y");
+  await press(page, "Create user");
+  await page.getByRole("alert").waitFor();
+  await walk.look(page, "a user refused");
+  await page.getByLabel("Username").fill("intern");
+  await page.getByLabel("E-mail").fill("intern@example.com");
+  await press(page, "Create user");
+  await page.getByText("The user was created.").waitFor();
+  await walk.look(page, "a new user without a password");
+  await press(page, "Make a link");
+  await page.locator("#secret").waitFor();
+  await walk.look(page, "a link shown once");
+  const elif = { username: "elif" };
+  for (const id of ["pageUser", "pageUserEdit", "pageUserDelete", "pageGrants"]) await walk.visit(page, id, elif);
+  for (const id of ["pageUser", "pageUserDelete", "pageGrants"]) await walk.visit(page, id, long, "?long");
+  await walk.visit(page, "pageUser", { username: "mara" }, "?oneself");
+  await walk.visit(page, "pageClients");
+  await walk.visit(page, "pageClientNew");
+  await page.getByLabel("Label").fill("Tool");
+  await page.getByLabel("Address to send browsers back to").fill("nowhere");
+  await press(page, "Create client");
+  await page.getByRole("alert").waitFor();
+  await walk.look(page, "a client refused");
+  await page.getByLabel("Address to send browsers back to").fill("https://tool.example.com/back");
+  await press(page, "Create client");
+  await page.locator("#secret").waitFor();
+  await walk.look(page, "a client's secret shown once");
+  const client = { clientId: await idIn("/account/clients", /clients\/(\w+)\/reset/) };
+  for (const id of ["pageClientEdit", "pageClientReset", "pageClientDelete"]) await walk.visit(page, id, client);
+  await walk.visit(page, "pageQuotas");
+}
+
+/** What somebody sees who has nothing yet, and somebody who may do little. */
+async function little(walk, stage, password) {
+  stage.garth(["account", "create", "--company", "Empty", "--email", "empty@example.com"]);
+  stage.user("empty", "--account", "3");
+  const empty = await stage.enter("empty");
+  for (const id of ["pageVpcs", "pageTickets", "pageEvents", "pageTokens", "pageApps", "pageClients", "pageQuotas"]) {
+    await walk.visit(empty, id, {}, "?empty");
+  }
+  const elif = await stage.enter("elif", {}, password);
+  await walk.visit(elif, "pageVpc", { vpcId: 1 }, "?restricted");
+  await walk.visit(elif, "pageProfile", {}, "?restricted");
+  await elif.goto(`${stage.origin}/account/users`);
+  await walk.look(elif, "forbidden");
+}
+
+async function desk(walk, stage, sam, noor, long) {
+  const ticket = { ticketId: 3 };
+  await walk.visit(sam, "pageDesk");
+  await walk.visit(sam, "pageDesk", {}, "?q=nothing-like-it");
+  await walk.visit(sam, "pageDesk", {}, "?status=all&order=pressing");
+  await walk.visit(sam, "pageDeskKeys");
+  await sam.goto(`${stage.origin}/desk`);
+  await sam.keyboard.press("?");
+  await sam.locator("dialog").waitFor();
+  await walk.look(sam, "the sheet of keys");
+  await walk.visit(sam, "pageDeskTicketNew");
+  await walk.visit(sam, "pageDeskTicketNew", {}, "?account_id=2");
+  await sam.getByLabel("Subject").fill("Without a text");
+  await sam.getByLabel("What the customer is told").fill(" ");
+  await press(sam, "Open ticket for customer");
+  await sam.getByRole("alert").waitFor();
+  await walk.look(sam, "a customer's ticket refused");
+  await noor.goto(`${stage.origin}/desk/tickets/3`);
+  await walk.visit(sam, "pageDeskTicket", ticket);
+  await sam.getByText("noor has this ticket open, too.").waitFor();
+  await sam.getByLabel("Canned reply").selectOption({ index: 1 });
+  await sam.locator("#canned .md").waitFor();
+  await sam.keyboard.press("Escape");
+  await sam.locator("summary", { hasText: "Internal note" }).click();
+  await walk.look(sam, "a note beside a colleague");
+  await sam.getByLabel("Note", { exact: false }).last().fill(" ");
+  await press(sam, "Save internal note");
+  await sam.getByRole("alert").waitFor();
+  await walk.look(sam, "a note refused");
+  await noor.locator("summary", { hasText: "Take over" }).click();
+  await walk.look(noor, "taking over");
+  await walk.visit(sam, "pageDeskTicket", { ticketId: 1 }, "?closed");
+  await walk.visit(sam, "pageDeskTicket", long, "?long");
+  await walk.visit(sam, "pageDeskVpc", long, "?long");
+  await walk.visit(sam, "pageCannedReplies");
+  await walk.visit(sam, "pageCannedReplyNew");
+  await walk.visit(sam, "pageCannedReply", { cannedReplyId: 1 });
+  await sam.locator("summary", { hasText: "Delete" }).click();
+  await walk.look(sam, "deleting a canned reply");
+  await sam.goto(`${stage.origin}/desk/tickets/999999`);
+  await walk.look(sam, "not found at the desk");
+}
+
+await play("every page by axe-core and on a phone", async (stage) => {
+  const said = await stage.serve("demo");
+  const password = said.match(/^ {4}(\S+-\S+)$/m)[1];
+  const token = said.match(/Bearer (\w+)/)[1];
+  await stage.api(token, "POST", "/support/tickets", { summary: "About a network", description: "Which one?", vpc_id: 1 });
+  const long = await longNames(stage, token);
+  const walk = new Walk(stage);
+  await comingIn(walk, stage);
+  const mara = await stage.enter("mara", {}, password);
+  await consent(walk, stage, mara);
+  await networks(walk, stage, mara, long);
+  await tickets(walk, mara, long);
+  await account(walk, mara, long);
+  await little(walk, stage, password);
+  const [sam, noor] = [await stage.enter("sam", {}, password), await stage.enter("noor", {}, password)];
+  await desk(walk, stage, sam, noor, long);
+  const about = (await stage.api(token, "GET", "/support/tickets")).data.find((ticket) => ticket.summary === "About a network");
+  await walk.visit(sam, "pageDeskVpc", { ticketId: about.id });
+  await mara.goto(`${stage.origin}/logout`);
+  await walk.look(mara, "logged out");
+  return walk.end();
+});

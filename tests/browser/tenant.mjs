@@ -1,0 +1,146 @@
+// A tenant's networks, from the first log-in to the last subnet: empty pages, a range that is judged while it is typed,
+// search, the address map, editing, what stands in the way of deleting, and deleting by label.
+
+import assert from "node:assert/strict";
+import { play } from "./harness.mjs";
+
+async function create(page, origin) {
+  await page.waitForURL(/\/vpcs$/);
+  await page.getByRole("heading", { name: "No VPCs yet" }).waitFor();
+  await page.getByRole("main").getByRole("link", { name: "Create VPC" }).first().click();
+  await page.getByLabel("Region").selectOption("us-east");
+  await page.getByLabel("Label").first().fill("core");
+  await page.getByLabel("Description").fill("For everything.");
+
+  // A range is judged while it is typed, and the next free one is a click away.
+  const range = page.getByLabel("IPv4 range").first();
+  assert.match(await range.inputValue(), /^10\..*\/24$/);
+  await range.fill("10.0.0.1/24");
+  await page.locator(".check .bad").waitFor();
+  await range.fill("10.0.0.0/24");
+  await page.getByText("252 addresses for instances").waitFor();
+  await page.getByRole("button", { name: "Add another subnet" }).click();
+  const second = page.getByLabel("IPv4 range").nth(1);
+  const proposed = await second.inputValue();
+  await second.fill("10.0.0.128/25");
+  await page.locator(".check .bad").getByText(/overlaps/).waitFor();
+  await page.getByRole("button", { name: proposed }).click();
+  assert.equal(await second.inputValue(), proposed);
+  await page.locator(".check .bad").waitFor({ state: "detached" });
+
+  // What is wrong is told at its field, and what was typed is still there.
+  await page.getByLabel("Label").first().fill("not_good");
+  await page.getByRole("button", { name: "Create VPC" }).last().click();
+  await page.getByRole("alert").getByText("One thing is not right yet.").waitFor();
+  assert.equal(await second.inputValue(), proposed);
+  await page.getByLabel("Label").first().fill("core");
+  await page.getByLabel("Label").nth(1).fill("web");
+  await page.getByRole("button", { name: "Create VPC" }).last().click();
+  await page.getByText("The VPC was created.").waitFor();
+  assert.equal(new URL(page.url()).pathname, "/vpcs/1");
+  assert.equal(await page.locator(".map svg:visible a").count() >= 2, true, "each subnet is on the map");
+}
+
+async function search(page, origin) {
+  await page.goto(`${origin}/vpcs`);
+  await page.getByLabel("Search").fill("no such thing");
+  await page.getByText("No VPC is like that.").waitFor();
+  await page.getByLabel("Search").fill("web");
+  await page.getByRole("link", { name: "core" }).waitFor();
+  assert.match(page.url(), /q=web/);
+  await page.getByLabel("Region").selectOption({ index: 1 });
+  await page.waitForURL(/region=/);
+}
+
+async function look(page, stage, token) {
+  const type = (await stage.api(token, "GET", "/linode/types")).data[0].id;
+  const instance = (label, subnet_id) =>
+    stage.api(token, "POST", "/linode/instances", { label, region: "us-east", type, interfaces: [{ purpose: "vpc", subnet_id }] });
+  await instance("web-1", 1);
+  await page.goto(`${stage.origin}/vpcs/1`);
+  await page.locator("tr", { hasText: "web-1" }).getByText("10.0.0.2").waitFor();
+  // From the map of the VPC to that of a subnet, down to who has an address.
+  await page.locator(".map svg:visible a").first().click();
+  await page.waitForURL(/\/vpcs\/1\/subnets\/1/);
+  await page.getByRole("heading", { name: /web/ }).waitFor();
+  await page.locator("tr", { hasText: "web-1" }).getByText("10.0.0.2").waitFor();
+  assert.ok((await page.locator(".map .taken").count()) > 0, "the address that is taken stands out");
+}
+
+async function edit(page, origin) {
+  await page.goto(`${origin}/vpcs/1`);
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
+  await page.getByLabel("Label").fill("backbone");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The VPC was changed.").waitFor();
+  // Two who edit at once: the later one is told, keeps what was typed, and may save again.
+  const other = await page.context().newPage();
+  await other.goto(`${origin}/vpcs/1/edit`);
+  await page.goto(`${origin}/vpcs/1/edit`);
+  await page.getByLabel("Description").fill("First.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await other.getByLabel("Description").fill("Second.");
+  await other.getByRole("button", { name: "Save" }).click();
+  await other.getByRole("alert").getByText("Somebody has changed it").waitFor();
+  assert.equal(await other.getByLabel("Description").inputValue(), "Second.");
+  await other.getByRole("button", { name: "Save" }).click();
+  await other.getByText("The VPC was changed.").waitFor();
+  await other.close();
+}
+
+async function subnets(page, origin) {
+  await page.goto(`${origin}/vpcs/1`);
+  await page.getByRole("link", { name: "Add subnet" }).click();
+  await page.getByLabel("Label").fill("data");
+  await page.getByLabel("IPv4 range").fill("10.0.0.0/25");
+  await page.locator(".check .bad").getByText(/overlaps/).waitFor();
+  await page.locator(".check").getByRole("button").click();
+  await page.locator(".check .good").waitFor();
+  await page.getByRole("button", { name: "Add subnet" }).click();
+  await page.getByText("The subnet was added.").waitFor();
+  await page.getByRole("link", { name: "Edit" }).click();
+  await page.getByLabel("Label").fill("archive");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The subnet was changed.").waitFor();
+  await page.getByRole("link", { name: "Delete" }).click();
+  await page.getByLabel("Type archive to confirm").fill("archive");
+  await page.getByRole("button", { name: "Delete subnet" }).click();
+  await page.getByText("The subnet was deleted.").waitFor();
+}
+
+async function remove(page, stage, token) {
+  // What stands in the way is named, with a link to where it can be seen.
+  await page.goto(`${stage.origin}/vpcs/1`);
+  await page.getByRole("link", { name: "Delete", exact: true }).click();
+  await page.getByText("1 interface stands in the way").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Delete VPC" }).count(), 0);
+  await page.getByRole("alert").getByRole("link").click();
+  await page.waitForURL(/\/vpcs\/1\/subnets\/1#interface-1$/);
+  await page.locator("tr:target", { hasText: "web-1" }).waitFor();
+  const [instance] = (await stage.api(token, "GET", "/linode/instances")).data;
+  await stage.api(token, "DELETE", `/linode/instances/${instance.id}`);
+
+  await page.goto(`${stage.origin}/vpcs/1/delete`);
+  await page.getByLabel("Type backbone to confirm").fill("core");
+  await page.getByRole("button", { name: "Delete VPC" }).click();
+  await page.getByRole("alert").getByText("Must be backbone").waitFor();
+  await page.getByLabel("Type backbone to confirm").fill("backbone");
+  await page.getByRole("button", { name: "Delete VPC" }).click();
+  await page.getByText("The VPC was deleted.").waitFor();
+  await page.getByRole("heading", { name: "No VPCs yet" }).waitFor();
+}
+
+await play("a tenant's networks: created, searched, mapped, edited, deleted", async (stage) => {
+  await stage.serve();
+  stage.user("ada", "--account", "1");
+  const token = stage.garth(["token", "create", "--user", "ada", "--label", "test"]).trim();
+  const page = await stage.enter("ada");
+  await create(page, stage.origin);
+  await search(page, stage.origin);
+  await look(page, stage, token);
+  await edit(page, stage.origin);
+  await subnets(page, stage.origin);
+  await remove(page, stage, token);
+  await page.getByRole("link", { name: "Log out" }).click();
+  await page.getByRole("heading", { name: "Logged out" }).waitFor();
+});

@@ -1,0 +1,96 @@
+// A tenant's tickets: from an empty page to a closed ticket, with what it is about, Markdown, files and drafts.
+// Hostile text is shown and runs nothing.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { HOSTILE, play } from "./harness.mjs";
+
+async function open(page, { origin, folder }) {
+  await page.goto(`${origin}/tickets`);
+  await page.getByRole("heading", { name: "No tickets yet" }).waitFor();
+  await page.getByRole("main").getByRole("link", { name: "Open a ticket" }).first().click();
+
+  // A draft survives leaving.
+  await page.getByLabel("Subject").fill("It is broken <script>alert(2)</script>");
+  await page.getByLabel("What is going on?").fill(`**Loud**\n\n- one\n- two\n\n\`code\`\n\n${HOSTILE}`);
+  await page.goto(`${origin}/tickets`);
+  await page.goto(`${origin}/tickets/new`);
+  await page.getByText("This is a draft").waitFor();
+  assert.match(await page.getByLabel("What is going on?").inputValue(), /Loud/);
+
+  // What it is about is chosen from a list that narrows, and files are checked before they are sent.
+  await page.getByLabel("Narrow the list").fill("spare");
+  await page.locator("#f-about option", { hasText: "core" }).waitFor({ state: "detached" });
+  await page.getByLabel("Narrow the list").fill("core");
+  await page.locator("#f-about option", { hasText: "core" }).waitFor({ state: "attached" });
+  await page.getByLabel("What is it about?").selectOption({ label: "core (1)" });
+  writeFileSync(join(folder, "log.txt"), "hop\n".repeat(5000));
+  writeFileSync(join(folder, "bad.exe"), "MZ");
+  await page.locator("[data-drop] input[type=file]").setInputFiles([join(folder, "log.txt"), join(folder, "bad.exe")]);
+  await page.getByText("are taken").waitFor();
+  await page.getByRole("button", { name: "Preview" }).click();
+  await page.locator(".preview strong", { hasText: "Loud" }).waitFor();
+  await page.getByRole("button", { name: "Open ticket" }).click();
+  await page.waitForURL(/\/tickets\/1\?done=/);
+}
+
+async function read(page, { origin }) {
+  const thread = page.locator("#thread");
+  await thread.locator("strong", { hasText: "Loud" }).waitFor();
+  assert.equal(await thread.locator("li").count(), 2);
+  assert.equal(await thread.locator("img, script, svg, a[href^=javascript]").count(), 0, "nothing hostile became an element");
+  await page.locator("#head").getByRole("link", { name: "core" }).waitFor();
+  await page.getByRole("link", { name: "log.txt" }).waitFor();
+  assert.match(await page.locator("time").first().getAttribute("title"), / UTC$/);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "log.txt" }).click()]);
+  assert.equal(download.suggestedFilename(), "log.txt");
+  await page.goto(`${origin}/tickets/new`);
+  assert.equal(await page.getByLabel("What is going on?").inputValue(), "", "what was sent is a draft no more");
+  // One more file, dropped onto the ticket's page, which shows it by itself.
+  await page.goto(`${origin}/tickets/1`);
+  const dropped = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(["hello"], "more.txt"));
+    return transfer;
+  });
+  await page.dispatchEvent("[data-drop]", "drop", { dataTransfer: dropped });
+  await page.getByRole("link", { name: "more.txt" }).waitFor();
+}
+
+async function settle(page, { origin }) {
+  await page.getByLabel("Your reply").fill("It *still* is.");
+  await page.getByRole("button", { name: "Send reply" }).click();
+  await page.getByText("Your reply was sent.").waitFor();
+  await page.locator("#thread em", { hasText: "still" }).waitFor();
+  // Closing asks first; a click elsewhere means no.
+  await page.locator("summary", { hasText: "Close ticket" }).click();
+  await page.getByText("Is it settled?").waitFor();
+  await page.getByRole("heading", { level: 1 }).click();
+  await page.getByText("Is it settled?").waitFor({ state: "hidden" });
+  await page.locator("summary", { hasText: "Close ticket" }).click();
+  await page.getByRole("button", { name: "Close ticket 1" }).click();
+  await page.getByText("The ticket is closed.").waitFor();
+  await page.goto(`${origin}/tickets`);
+  await page.getByText("Everything is settled.").waitFor();
+  await page.getByRole("link", { name: "Closed 1" }).click();
+  await page.getByRole("link", { name: /It is broken/ }).waitFor();
+  // The bell tells what happened, until it was seen.
+  assert.ok(Number.parseInt(await page.locator(".unseen").innerText(), 10) > 0);
+  await page.getByRole("link", { name: "Events" }).click();
+  await page.getByText("opened the ticket").waitFor();
+  await page.getByRole("button", { name: "Mark all as seen" }).click();
+  await page.getByText("Everything is marked as seen.").waitFor();
+  assert.equal(await page.locator(".unseen").count(), 0);
+}
+
+await play("a tenant's tickets: subject, Markdown, files, drafts, reply, closing, events", async (stage) => {
+  await stage.serve();
+  stage.user("ada", "--account", "1");
+  const token = stage.garth(["token", "create", "--user", "ada", "--label", "test"]).trim();
+  for (const label of ["core", "spare"]) await stage.api(token, "POST", "/vpcs", { label, region: "us-east" });
+  const page = await stage.enter("ada");
+  await open(page, stage);
+  await read(page, stage);
+  await settle(page, stage);
+});
