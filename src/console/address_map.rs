@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 use maud::{Markup, html};
 
 use super::layout::number;
-use super::vpcs::level;
+use super::usage::level;
 use crate::model::address_map::{Bucket, Holder, Part, Space, State, View, What};
 use crate::model::cidr::Cidr;
 use crate::model::subnet::Subnet;

@@ -29,6 +29,7 @@ mod threads;
 mod ticket;
 mod tickets;
 mod tokens;
+mod usage;
 mod users;
 mod vpcs;
 
@@ -191,56 +192,56 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
             "sendDeskClaim",
             &post,
             "/desk/tickets/{ticketId}/claim",
-            desk_ticket::claim,
+            desk_ticket::acts::claim,
         )
         .staff(),
         page(
             "sendDeskRelease",
             &post,
             "/desk/tickets/{ticketId}/release",
-            desk_ticket::release,
+            desk_ticket::acts::release,
         )
         .staff(),
         page(
             "sendDeskChange",
             &post,
             "/desk/tickets/{ticketId}/change",
-            desk_ticket::change,
+            desk_ticket::acts::change,
         )
         .staff(),
         page(
             "sendDeskReply",
             &post,
             "/desk/tickets/{ticketId}/replies",
-            desk_ticket::reply,
+            desk_ticket::acts::reply,
         )
         .staff(),
         page(
             "sendDeskNote",
             &post,
             "/desk/tickets/{ticketId}/notes",
-            desk_ticket::note,
+            desk_ticket::acts::note,
         )
         .staff(),
         page(
             "sendDeskClose",
             &post,
             "/desk/tickets/{ticketId}/close",
-            desk_ticket::close,
+            desk_ticket::acts::close,
         )
         .staff(),
         page(
             "sendDeskReopen",
             &post,
             "/desk/tickets/{ticketId}/reopen",
-            desk_ticket::reopen,
+            desk_ticket::acts::reopen,
         )
         .staff(),
         page(
             "getDeskAttachmentFile",
             &get,
             "/desk/tickets/{ticketId}/attachments/{attachmentId}",
-            desk_ticket::download,
+            desk_ticket::acts::download,
         )
         .staff(),
         page(

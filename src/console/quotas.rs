@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::account::tabs;
 use super::layout::{empty, number};
 use super::session::{Answer, Visit};
+use super::usage::used_meter;
 use super::vpcs;
 use crate::http::App;
 use crate::model::input::Input;
@@ -78,7 +79,7 @@ fn regions(app: &App, used: &QuotaUse) -> Markup {
                 @for (region, count) in &used.vpcs {
                     tr {
                         th scope="row" { @if let Some(name) = name(region) { (name) " " } span .quiet { (region) } }
-                        td data-label="In use" { (vpcs::used_meter(usage(*count, used.quota.vpcs_per_region))) }
+                        td data-label="In use" { (used_meter(usage(*count, used.quota.vpcs_per_region))) }
                     }
                 }
             }
@@ -98,7 +99,7 @@ fn subnets(vpcs: &[Vpc], used: &QuotaUse) -> Markup {
                     @for vpc in vpcs {
                         tr {
                             th scope="row" { a href=(vpcs::address(vpc.id)) { (vpc.label.as_str()) } " " span .id { (vpc.id) } }
-                            td data-label="In use" { (vpcs::used_meter(usage(vpc.subnets.len() as i64, used.quota.subnets_per_vpc))) }
+                            td data-label="In use" { (used_meter(usage(vpc.subnets.len() as i64, used.quota.subnets_per_vpc))) }
                         }
                     }
                 }

@@ -6,11 +6,12 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::address_map::{self, in_use, instance, span};
-use super::forms::{self, SEEN, Sent, Typed};
+use super::forms::{self, Card, SEEN, Sent, Typed};
 use super::layout::{counted, done, empty, fragment, time};
 use super::query::Query;
 use super::session::{Answer, Visit, Wrong};
-use super::vpcs::{self, label_field, range_field, refusals, state, used_meter, verdict};
+use super::usage::used_meter;
+use super::vpcs::{self, label_field, range_field, refusals, state, verdict};
 use crate::http::App;
 use crate::http::extract::At;
 use crate::model::address_map::View;
@@ -22,11 +23,11 @@ use crate::model::reason::Code;
 use crate::model::subnet::Subnet;
 use crate::model::tag::Tag;
 use crate::model::vpc::Vpc;
+use crate::rules;
 use crate::rules::address_map::Shown;
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
 use crate::rules::error::FieldError;
-use crate::rules::{self, Error};
 use crate::store::ReadTx;
 
 type Path = At<(VpcId, SubnetId)>;
@@ -67,14 +68,13 @@ pub async fn create(
         .await;
     match made {
         Ok(subnet) => Ok(done(&address(&subnet), "subnet-created")),
-        Err(Error::Refused(wrong)) => {
+        Err(error) => {
+            let (status, typed) = forms::again(sent, error)?;
             let vpc = app
                 .read(caller, move |tx, caller| changeable(tx, caller, id))
                 .await?;
-            let typed = Typed::refused(sent, wrong);
-            Ok(draw_new(&visit, StatusCode::BAD_REQUEST, &vpc, &typed))
+            Ok(draw_new(&visit, status, &vpc, &typed))
         }
-        Err(other) => Err(other.into()),
     }
 }
 
@@ -91,8 +91,8 @@ pub async fn check(State(app): State<App>, caller: Caller, At(id): At<VpcId>, qu
         })
         .await?;
     let proposed = rules::subnets::propose(&app.store().world().policy, &ranges);
-    let wrong = Some(Error::Refused(wrong));
-    Ok(fragment(&verdict("ipv4", sent.text("ipv4"), wrong, proposed)?))
+    let said = verdict("ipv4", sent.text("ipv4"), &wrong, proposed);
+    Ok(fragment(&said))
 }
 
 fn changeable(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> rules::Result<Vpc> {
@@ -101,26 +101,16 @@ fn changeable(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> rules::Result<Vpc>
 
 fn draw_new(visit: &Visit, status: StatusCode, vpc: &Vpc, typed: &Typed) -> Response {
     let (label, here) = (vpc.label.as_str(), vpcs::address(vpc.id));
+    let form = Card::new(format!("{here}/subnets/new"), "Add subnet", &here);
     let body = html! {
         h1 { "Add a subnet to " (label) }
-        (typed.alert())
-        form .card method="post" action=(format!("{here}/subnets/new")) {
-            (visit.form_token())
+        (forms::card(visit, typed, &form, &html! {
             (label_field(typed, "label", true))
             (range_field(typed, "ipv4", &format!("{here}/subnets/check")))
             p .hint { "A private range from /8 to /29 that overlaps no other subnet. It cannot be changed later." }
-            div .actions {
-                button .main type="submit" { "Add subnet" }
-                a .button href=(here) { "Cancel" }
-            }
-        }
+        }))
     };
-    visit.page_with(
-        status,
-        "Add a subnet",
-        &[("VPCs", "/vpcs"), (label, &here)],
-        &body,
-    )
+    visit.page_with(status, "Add a subnet", &[vpcs::LIST, (label, &here)], &body)
 }
 
 pub async fn view(
@@ -143,7 +133,7 @@ pub async fn view(
         })
         .await?;
     let (label, above) = (shown.subnet.label.as_str(), vpcs::address(vpc));
-    let way = [("VPCs", "/vpcs"), (shown.vpc.label.as_str(), above.as_str())];
+    let way = [vpcs::LIST, (shown.vpc.label.as_str(), above.as_str())];
     Ok(visit.page(label, &way, &draw(&shown, usage, may_change)))
 }
 
@@ -257,9 +247,7 @@ pub async fn update(
         .await;
     let (status, typed) = match changed {
         Ok(subnet) => return Ok(done(&address(&subnet), "subnet-changed")),
-        Err(Error::Refused(wrong)) => (StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)),
-        Err(Error::Stale) => (StatusCode::PRECONDITION_FAILED, Typed::stale(sent)),
-        Err(other) => return Err(other.into()),
+        Err(error) => forms::again(sent, error)?,
     };
     let (vpc, subnet) = app
         .read(caller, move |tx, caller| load(tx, caller, vpc, id))
@@ -276,19 +264,13 @@ fn load(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId) -> rules::Re
 
 fn draw_edit(visit: &Visit, status: StatusCode, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Response {
     let (here, above) = (address(subnet), vpcs::address(vpc.id));
+    let form = Card::new(format!("{here}/edit"), "Save", &here);
     let body = html! {
         h1 { "Edit " (subnet.label.as_str()) }
-        (typed.alert())
-        form .card method="post" action=(format!("{here}/edit")) {
-            (visit.form_token())
-            (typed.seen())
+        (forms::card(visit, typed, &form, &html! {
             (label_field(typed, "label", true))
             p .quiet { "The range stays " code { (subnet.ipv4) } "." }
-            div .actions {
-                button .main type="submit" { "Save" }
-                a .button href=(here) { "Cancel" }
-            }
-        }
+        }))
     };
     let title = format!("Edit {}", subnet.label.as_str());
     visit.page_with(status, &title, &way(vpc, &above, subnet, &here), &body)
@@ -296,7 +278,7 @@ fn draw_edit(visit: &Visit, status: StatusCode, vpc: &Vpc, subnet: &Subnet, type
 
 fn way<'a>(vpc: &'a Vpc, above: &'a str, subnet: &'a Subnet, here: &'a str) -> [(&'a str, &'a str); 3] {
     [
-        ("VPCs", "/vpcs"),
+        vpcs::LIST,
         (vpc.label.as_str(), above),
         (subnet.label.as_str(), here),
     ]
@@ -324,27 +306,14 @@ pub async fn delete(
     let (vpc, subnet) = app
         .read(caller.clone(), move |tx, caller| load(tx, caller, vpc_id, id))
         .await?;
-    if let Err(wrong) = forms::confirmed(&sent, subnet.label.as_str()) {
-        let typed = Typed::refused(sent, vec![wrong]);
-        return Ok(draw_delete(
-            &visit,
-            StatusCode::BAD_REQUEST,
-            &vpc,
-            &subnet,
-            &typed,
-        ));
-    }
     let request = sent.request(Vec::new());
-    let deleted = app
-        .write(caller, move |tx, caller| {
-            rules::subnets::delete(tx, caller, vpc_id, id, &request)
-        })
-        .await;
+    let deleting = app.write(caller, move |tx, caller| {
+        rules::subnets::delete(tx, caller, vpc_id, id, &request)
+    });
+    let deleted = forms::confirmed(&sent, subnet.label.as_str(), deleting).await;
     let (status, typed) = match deleted {
         Ok(()) => return Ok(done(&vpcs::address(vpc_id), "subnet-deleted")),
-        Err(Error::Refused(wrong)) => (StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)),
-        Err(Error::Stale) => (StatusCode::PRECONDITION_FAILED, Typed::stale(sent)),
-        Err(other) => return Err(other.into()),
+        Err(error) => forms::again(sent, error)?,
     };
     Ok(draw_delete(&visit, status, &vpc, &subnet, &typed.now(&subnet)))
 }
@@ -352,23 +321,17 @@ pub async fn delete(
 fn draw_delete(visit: &Visit, status: StatusCode, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Response {
     let (here, above) = (address(subnet), vpcs::address(vpc.id));
     let label = subnet.label.as_str();
+    let form = Card::new(format!("{here}/delete"), "Delete subnet", &here).danger();
     let body = html! {
         h1 { "Delete " (label) "?" }
         @if is_blocked(typed) {
             (blockers("The subnet cannot be deleted while instances are on it.", std::slice::from_ref(subnet), typed))
             p { a .button href=(here) { "Back to the subnet" } }
         } @else {
-            (typed.alert())
-            form .card method="post" action=(format!("{here}/delete")) {
-                (visit.form_token())
-                (typed.seen())
+            (forms::card(visit, typed, &form, &html! {
                 p { "This deletes the subnet and gives its range " code { (subnet.ipv4) } " back, for good." }
                 (forms::confirm(typed, label))
-                div .actions {
-                    button .danger type="submit" { "Delete subnet" }
-                    a .button href=(here) { "Cancel" }
-                }
-            }
+            }))
         }
     };
     visit.page_with(

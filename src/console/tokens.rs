@@ -6,7 +6,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::account::{ACCOUNT, scopes, shown_once, tabs};
-use super::forms::{self, Field, SEEN, Sent, Typed};
+use super::forms::{self, Card, Field, SEEN, Sent, Typed};
 use super::layout::{done, empty, pager, time};
 use super::query::Query;
 use super::session::{Answer, Visit};
@@ -17,9 +17,8 @@ use crate::model::input::Input;
 use crate::model::tag::Tag;
 use crate::model::time::Time;
 use crate::model::token::{Token, TokenText};
+use crate::rules;
 use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::{self, Error};
 
 const LIST: (&str, &str) = ("Tokens", "/account/tokens");
 const NEW: &str = "/account/tokens/new";
@@ -64,11 +63,7 @@ const ENDS: [(&str, &str, Option<i64>); 6] = [
 ];
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
-    let wanted = ListRequest {
-        page: Some(query.text("page").to_owned()).filter(|page| !page.is_empty()),
-        page_size: Some("50".to_owned()),
-        ..ListRequest::default()
-    };
+    let wanted = query.list(50);
     let tokens = app
         .read(caller.clone(), move |tx, caller| {
             rules::tokens::page(tx, caller, &wanted)
@@ -142,11 +137,10 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: 
         .await;
     match made {
         Ok((token, text)) => Ok(draw_made(&visit, &token, &text)),
-        Err(Error::Refused(wrong)) => {
-            let typed = Typed::refused(sent, wrong);
-            Ok(draw_new(&visit, StatusCode::BAD_REQUEST, &typed))
+        Err(error) => {
+            let (status, typed) = forms::again(sent, error)?;
+            Ok(draw_new(&visit, status, &typed))
         }
-        Err(other) => Err(other.into()),
     }
 }
 
@@ -188,19 +182,14 @@ fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
         ..Field::default()
     };
     let choices = ENDS.map(|(word, shown, _)| (word.to_owned(), shown.to_owned()));
+    let form = Card::new(NEW, "Create token", LIST.1).wide();
     let body = html! {
         h1 { "Create token" }
-        (typed.alert())
-        form .card.wide method="post" action=(NEW) {
-            (visit.form_token())
+        (forms::card(visit, typed, &form, &html! {
             (forms::line(typed, label))
             (forms::choice(typed, expiry, &choices))
             (access(typed))
-            div .actions {
-                button .main type="submit" { "Create token" }
-                a .button href=(LIST.1) { "Cancel" }
-            }
-        }
+        }))
     };
     visit.page_with(status, "Create token", &[ACCOUNT, LIST], &body)
 }
@@ -254,17 +243,12 @@ pub async fn ask_revoke(State(app): State<App>, visit: Visit, caller: Caller, At
         .read(caller, move |tx, caller| rules::tokens::view(tx, caller, id))
         .await?;
     let typed = Typed::proposed(&[(SEEN, &Tag::of(&token).to_string())]);
+    let form = Card::new(format!("{}/{id}/revoke", LIST.1), "Revoke token", LIST.1).danger();
     let body = html! {
         h1 { "Revoke " (name(&token)) "?" }
-        form .card method="post" action=(format!("{}/{id}/revoke", LIST.1)) {
-            (visit.form_token())
-            (typed.seen())
+        (forms::card(&visit, &typed, &form, &html! {
             p { "Whatever still uses the token that begins with " code { (token.prefix) } " is shut out at once. It cannot be brought back." }
-            div .actions {
-                button .danger type="submit" { "Revoke token" }
-                a .button href=(LIST.1) { "Cancel" }
-            }
-        }
+        }))
     };
     Ok(visit.page("Revoke token", &[ACCOUNT, LIST], &body))
 }

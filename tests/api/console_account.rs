@@ -5,32 +5,10 @@ use garth::rules::grants::Grant;
 use serde_json::json;
 
 use crate::browser::{Browser, PASSWORD, text};
-use crate::console::with_ada;
+use crate::console::{browser, has, lacks, leads_to, with_ada};
 use crate::harness::{Reply, TestApp};
 
 const LONGER: &str = "a rather longer passphrase";
-
-async fn browser<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
-    let mut browser = Browser::new(app);
-    browser.enters(username).await;
-    browser
-}
-
-fn has(page: &Reply, wanted: &str) {
-    assert!(text(page).contains(wanted), "{wanted} is not in {page}");
-}
-
-fn lacks(page: &Reply, unwanted: &str) {
-    assert!(!text(page).contains(unwanted), "{unwanted} is in {page}");
-}
-
-fn leads_to(page: &Reply, place: &str) {
-    assert_eq!(
-        (page.status.as_u16(), page.header("location")),
-        (303, place),
-        "{page}"
-    );
-}
 
 /// The secret that a page shows once.
 fn secret(page: &Reply) -> String {

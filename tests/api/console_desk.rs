@@ -4,15 +4,9 @@ use garth::console::{PAGES, Who};
 use hyper::Method;
 use serde_json::json;
 
-use crate::browser::{Browser, hidden, text};
+use crate::browser::{hidden, text};
+use crate::console::{entered, example};
 use crate::harness::{TestApp, User};
-
-async fn entered<'a>(app: &'a TestApp, name: &str) -> Browser<'a> {
-    app.set_password(name).await;
-    let mut browser = Browser::new(app);
-    browser.enters(name).await;
-    browser
-}
 
 /// A server with the tenant `ada` and the staff `grace` and `linus`.
 async fn with_desk() -> TestApp {
@@ -20,11 +14,6 @@ async fn with_desk() -> TestApp {
     app.user("grace").staff().await;
     app.user("linus").staff().await;
     app
-}
-
-fn example(path: &str) -> String {
-    let segment = |segment: &str| if segment.starts_with('{') { "999" } else { segment }.to_owned();
-    path.split('/').map(segment).collect::<Vec<_>>().join("/")
 }
 
 #[tokio::test]

@@ -5,19 +5,12 @@ use garth::rules::grants::Grant;
 use serde_json::json;
 
 use crate::browser::{Browser, text};
-use crate::console::with_ada;
+use crate::console::{entered, with_ada};
 use crate::harness::TestApp;
 
 /// What must never come out as it went in.
 const SCRIPT: &str = "<script>alert(1)</script>";
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0";
-
-async fn entered<'a>(app: &'a TestApp, name: &str) -> Browser<'a> {
-    app.set_password(name).await;
-    let mut browser = Browser::new(app);
-    browser.enters(name).await;
-    browser
-}
 
 #[tokio::test]
 async fn a_ticket_is_opened_answered_and_closed_by_plain_forms() {

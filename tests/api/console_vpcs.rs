@@ -4,37 +4,12 @@ use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
-use crate::browser::{Browser, text};
-use crate::console::with_ada;
-use crate::harness::{Reply, TestApp, User, add_vpcs};
-
-/// A browser in which this user is logged in.
-async fn browser<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
-    let mut browser = Browser::new(app);
-    browser.enters(username).await;
-    browser
-}
+use crate::console::{browser, has, lacks, leads_to, with_ada};
+use crate::harness::{TestApp, User, add_vpcs};
 
 /// Somebody of the same account who works through the API.
 async fn maker(app: &TestApp) -> User<'_> {
     app.user("maker").await
-}
-
-fn has(page: &Reply, wanted: &str) {
-    assert!(text(page).contains(wanted), "{wanted} is not in {page}");
-}
-
-fn lacks(page: &Reply, unwanted: &str) {
-    assert!(!text(page).contains(unwanted), "{unwanted} is in {page}");
-}
-
-/// Where a page sends the browser.
-fn leads_to(page: &Reply, place: &str) {
-    assert_eq!(
-        (page.status.as_u16(), page.header("location")),
-        (303, place),
-        "{page}"
-    );
 }
 
 #[tokio::test]
