@@ -50,6 +50,7 @@ const DONE: &[(&str, &str)] = &[
         "password-changed",
         "Your password was changed. Everywhere else you are logged out.",
     ),
+    ("token-changed", "The token has its new label."),
     (
         "token-revoked",
         "The token was revoked. It opens nothing any more.",

@@ -185,7 +185,7 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
             "pageDeskVpc",
             &get,
             "/desk/tickets/{ticketId}/vpc",
-            desk_ticket::vpc,
+            desk_ticket::network::page,
         )
         .staff(),
         page(
@@ -287,6 +287,18 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         page("pageTokens", &get, "/account/tokens", tokens::list),
         page("pageTokenNew", &get, "/account/tokens/new", tokens::new),
         page("sendTokenNew", &post, "/account/tokens/new", tokens::create),
+        page(
+            "pageTokenEdit",
+            &get,
+            "/account/tokens/{tokenId}/edit",
+            tokens::edit,
+        ),
+        page(
+            "sendTokenEdit",
+            &post,
+            "/account/tokens/{tokenId}/edit",
+            tokens::update,
+        ),
         page(
             "pageTokenRevoke",
             &get,

@@ -20,6 +20,8 @@ use crate::rules::lists::ListRequest;
 /// So many VPCs are looked at, and of those the fullest are shown.
 const LOOKED_AT: &str = "500";
 const SHOWN: usize = 20;
+/// A ticket that asks for more.
+const MORE: &str = "/tickets/new?summary=A+larger+quota";
 
 pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
     let newest = vec![
@@ -41,8 +43,11 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answe
     vpcs.truncate(SHOWN);
     let body = html! {
         (tabs(&caller, "/account/quotas"))
-        div .title { h1 { "Quotas" } }
-        p .lead { "How much the account may have. If you need more, ask the provider in a ticket." }
+        div .title {
+            h1 { "Quotas" }
+            a .button href=(MORE) { "Ask for more" }
+        }
+        p .lead { "How much the account may have. If you need more, say in a ticket what for." }
         @if used.vpcs.is_empty() {
             (empty("Nothing used yet", &allowed(&used), Some(("Create VPC", "/vpcs/new"))))
         } @else {

@@ -14,17 +14,17 @@ use super::usage::used_meter;
 use super::vpcs::{self, label_field, range_field, refusals, state, verdict};
 use crate::http::App;
 use crate::http::extract::At;
-use crate::model::address_map::View;
+use crate::model::address_map::{View, bucket_prefix};
 use crate::model::cidr::Cidr;
 use crate::model::grant::{Granted, Permission};
-use crate::model::id::{SubnetId, VpcId};
+use crate::model::id::{InterfaceId, SubnetId, VpcId};
 use crate::model::interface::write_address;
 use crate::model::reason::Code;
 use crate::model::subnet::Subnet;
 use crate::model::tag::Tag;
 use crate::model::vpc::Vpc;
 use crate::rules;
-use crate::rules::address_map::Shown;
+use crate::rules::address_map::{Shown, Window};
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
 use crate::rules::error::FieldError;
@@ -34,6 +34,15 @@ type Path = At<(VpcId, SubnetId)>;
 
 pub fn address(subnet: &Subnet) -> String {
     format!("/vpcs/{}/subnets/{}", subnet.vpc, subnet.id)
+}
+
+/// Where an interface on the subnet can be seen: large subnets show single addresses only from near by.
+pub fn place_of(subnet: &Subnet, interface: InterfaceId) -> String {
+    let here = address(subnet);
+    match bucket_prefix(subnet.ipv4) {
+        None => format!("{here}#interface-{interface}"),
+        Some(_) => format!("{here}?interface={interface}#interface-{interface}"),
+    }
 }
 
 /// How many instances are on a subnet; the interfaces of one stand together.
@@ -120,9 +129,10 @@ pub async fn view(
     At((vpc, id)): Path,
     query: Query,
 ) -> Answer {
-    let window = match query.text("in") {
-        "" => None,
-        part => Some(Cidr::parse(part).map_err(|_| Wrong::not_found())?),
+    let window = match (query.text("in"), query.text("interface").parse()) {
+        ("", Ok(interface)) => Window::Around(InterfaceId(interface)),
+        ("", Err(_)) => Window::Whole,
+        (part, _) => Window::Part(Cidr::parse(part).map_err(|_| Wrong::not_found())?),
     };
     let (shown, usage, may_change) = app
         .read(caller, move |tx, caller| {
@@ -185,7 +195,7 @@ fn table(shown: &Shown, here: &str) -> Markup {
                         th scope="col" .number { "Interface" } th scope="col" { "State" } } }
                     tbody {
                         @for holder in &shown.holders {
-                            tr #(format!("interface-{}{}", holder.interface, if holder.is_range { "-range" } else { "" })) {
+                            tr #(address_map::anchor(holder)) {
                                 th scope="row" {
                                     code { @if holder.is_range { (span(holder.first, holder.last)) } @else { (write_address(holder.first)) } }
                                     @if holder.is_range { " " span .tag { "range" } }
@@ -352,7 +362,7 @@ pub fn blockers(why: &str, subnets: &[Subnet], typed: &Typed) -> Markup {
     let place = |wrong: &FieldError| {
         let blocker = wrong.blocker.as_ref()?;
         let subnet = subnets.iter().find(|subnet| subnet.id == blocker.subnet)?;
-        Some(format!("{}#interface-{}", address(subnet), blocker.interface))
+        Some(place_of(subnet, blocker.interface))
     };
     let used: Vec<_> = typed
         .wrong

@@ -105,7 +105,10 @@ fn row(token: &Token, now: Time) -> Markup {
                 Some(expiry) if expiry <= now => span .tag.bad { "has ended" },
                 Some(expiry) => (time(expiry)),
             } }
-            td { div .actions { a href=(format!("{}/{}/revoke", LIST.1, token.id)) { "Revoke" span .hidden { " " (name(token)) } } } }
+            td { div .actions {
+                a href=(format!("{}/{}/edit", LIST.1, token.id)) { "Rename" span .hidden { " " (name(token)) } }
+                a href=(format!("{}/{}/revoke", LIST.1, token.id)) { "Revoke" span .hidden { " " (name(token)) } }
+            } }
         }
     }
 }
@@ -165,16 +168,18 @@ fn ends(sent: &Sent, now: Time) -> Option<String> {
     }
 }
 
+const LABEL: Field = Field {
+    name: "label",
+    label: "Label",
+    hint: "To tell it by later: the program and where it runs, like terraform on build-3.",
+    optional: true,
+    autofocus: true,
+    code: false,
+    most: Some(100),
+    check: None,
+};
+
 fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
-    let label = Field {
-        name: "label",
-        label: "Label",
-        hint: "To tell it by later: the program and where it runs, like terraform on build-3.",
-        optional: true,
-        autofocus: true,
-        most: Some(100),
-        ..Field::default()
-    };
     let expiry = Field {
         name: "expiry",
         label: "Ends",
@@ -186,7 +191,7 @@ fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
     let body = html! {
         h1 { "Create token" }
         (forms::card(visit, typed, &form, &html! {
-            (forms::line(typed, label))
+            (forms::line(typed, LABEL))
             (forms::choice(typed, expiry, &choices))
             (access(typed))
         }))
@@ -236,6 +241,49 @@ fn draw_made(visit: &Visit, token: &Token, text: &TokenText) -> Response {
         p { a .button href=(LIST.1) { "Done" } }
     };
     visit.page("Your new token", &[ACCOUNT, LIST], &body)
+}
+
+pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<TokenId>) -> Answer {
+    let token = app
+        .read(caller, move |tx, caller| rules::tokens::view(tx, caller, id))
+        .await?;
+    let typed = Typed::proposed(&[("label", token.label.as_str())]).now(&token);
+    Ok(draw_edit(&visit, StatusCode::OK, &token, &typed))
+}
+
+pub async fn update(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<TokenId>,
+    sent: Sent,
+) -> Answer {
+    let request = sent.request(sent.object(&["label"]));
+    let changed = app
+        .write(caller.clone(), move |tx, caller| {
+            rules::tokens::update(tx, caller, id, &request)
+        })
+        .await;
+    let (status, typed) = match changed {
+        Ok(_) => return Ok(done(LIST.1, "token-changed")),
+        Err(error) => forms::again(sent, error)?,
+    };
+    let token = app
+        .read(caller, move |tx, caller| rules::tokens::view(tx, caller, id))
+        .await?;
+    Ok(draw_edit(&visit, status, &token, &typed.now(&token)))
+}
+
+fn draw_edit(visit: &Visit, status: StatusCode, token: &Token, typed: &Typed) -> Response {
+    let form = Card::new(format!("{}/{}/edit", LIST.1, token.id), "Save", LIST.1);
+    let body = html! {
+        h1 { "Rename " (name(token)) }
+        (forms::card(visit, typed, &form, &html! {
+            (forms::line(typed, LABEL))
+            p .quiet { "It begins with " code { (token.prefix) "…" } ". What it may be used for, and until when, stays as it is." }
+        }))
+    };
+    visit.page_with(status, "Rename token", &[ACCOUNT, LIST], &body)
 }
 
 pub async fn ask_revoke(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<TokenId>) -> Answer {

@@ -95,6 +95,15 @@ impl Cidr {
         self.first() + 2..=self.last() - 2
     }
 
+    /// The network of a prefix in which an address is.
+    pub fn around(address: u32, prefix: u8) -> Self {
+        let prefix = prefix.min(32);
+        Self {
+            network: address & mask(prefix),
+            prefix,
+        }
+    }
+
     /// The networks of another prefix that make up this one.
     pub fn split(self, prefix: u8) -> impl Iterator<Item = Cidr> {
         let step = 1usize << (32 - prefix.min(32));

@@ -82,6 +82,21 @@ pub fn leads_to(page: &Reply, place: &str) {
     );
 }
 
+/// Where the links of a page lead.
+pub fn links(page: &Reply) -> Vec<String> {
+    let html = text(page);
+    let found = html.split("href=\"").skip(1);
+    found
+        .filter_map(|rest| rest.split('"').next().map(|link| link.replace("&amp;", "&")))
+        .collect()
+}
+
+/// Whether something on the page can be pointed at by this name.
+pub fn has_anchor(page: &Reply, name: &str) {
+    let count = text(page).matches(&format!(" id=\"{name}\"")).count();
+    assert_eq!(count, 1, "{name} is {count} times on {page}");
+}
+
 /// A path of the table with ids of nothing.
 pub fn example(path: &str) -> String {
     let segment = |segment: &str| if segment.starts_with('{') { "999" } else { segment }.to_owned();

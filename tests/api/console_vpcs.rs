@@ -4,7 +4,7 @@ use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
-use crate::console::{browser, has, lacks, leads_to, with_ada};
+use crate::console::{browser, has, has_anchor, lacks, leads_to, links, with_ada};
 use crate::harness::{TestApp, User, add_vpcs};
 
 /// Somebody of the same account who works through the API.
@@ -296,6 +296,56 @@ async fn deleting_lists_what_blocks_it_and_asks_for_the_label() {
     let done = ada.submits(&form, "/vpcs/1/delete", &[("label", "core")]).await;
     leads_to(&done, "/vpcs?done=vpc-deleted");
     assert_eq!(ada.get("/vpcs/1").await.status, 404);
+}
+
+#[tokio::test]
+async fn what_blocks_a_deletion_can_be_seen_in_a_subnet_of_any_size() {
+    let app = with_ada().await;
+    let maker = maker(&app).await;
+    maker.creates_vpc("wide", &["10.0.0.0/8", "172.16.0.0/23"]).await;
+    let far = json!({"purpose": "vpc", "subnet_id": 1, "ipv4": {"vpc": "10.200.3.77"},
+        "ip_ranges": ["10.201.0.0/28", "10.201.0.32/28"]});
+    for (label, interface) in [("far", far), ("near", json!({"purpose": "vpc", "subnet_id": 2}))] {
+        let body =
+            json!({"label": label, "type": "g6-nanode-1", "region": "us-east", "interfaces": [interface]});
+        assert_eq!(maker.post("/compute/instances", body).await.status, 200);
+    }
+    let mut ada = browser(&app, "ada").await;
+    for (page, interfaces) in [
+        ("/vpcs/1/delete", &[1, 2][..]),
+        ("/vpcs/1/subnets/1/delete", &[1]),
+        ("/vpcs/1", &[1, 2]),
+    ] {
+        let links = links(&ada.get(page).await);
+        for interface in interfaces {
+            let anchor = format!("#interface-{interface}");
+            let mut there = links.iter().filter_map(|link| link.strip_suffix(&anchor));
+            let place = there
+                .next()
+                .unwrap_or_else(|| panic!("no {anchor} on {page}: {links:?}"));
+            has_anchor(&ada.get(place).await, &anchor[1..]);
+        }
+    }
+    // Whatever a map points at is below it, also what belongs to an interface that is elsewhere.
+    for part in ["10.201.0.0/24", "10.200.3.0/24"] {
+        let page = ada.get(&format!("/vpcs/1/subnets/1?in={part}")).await;
+        let links = links(&page);
+        let mut inside: Vec<_> = links
+            .iter()
+            .filter_map(|link| link.strip_prefix("#interface-"))
+            .collect();
+        inside.sort_unstable();
+        inside.dedup();
+        assert_eq!(inside.len(), if part.starts_with("10.201") { 2 } else { 1 });
+        for name in inside {
+            has_anchor(&page, &format!("interface-{name}"));
+        }
+    }
+    // One that is gone by now leads to the subnet as a whole.
+    has(
+        &ada.get("/vpcs/1/subnets/1?interface=99").await,
+        "href=\"/vpcs/1/subnets/1?in=10.0.0.0/16\"",
+    );
 }
 
 #[tokio::test]

@@ -1,23 +1,16 @@
 //! The customer's side of a ticket on the desk: who they are, what it is about, how it is handled.
 
-use axum::extract::State;
 use maud::{Markup, html};
 
 use super::Seen;
-use crate::console::desk::{QUEUE, account_name, address};
-use crate::console::layout::{age, counted, time};
-use crate::console::session::{Answer, Visit};
+use crate::console::desk::{account_name, address};
+use crate::console::layout::age;
+use crate::console::session::Visit;
 use crate::console::threads::{self, kind_in_words};
-use crate::console::usage::used_meter;
-use crate::http::App;
-use crate::http::extract::At;
-use crate::model::id::TicketId;
+use crate::model::cidr::Cidr;
 use crate::model::ticket::{DeskTicket, Priority, Status};
-use crate::rules;
-use crate::rules::addresses;
-use crate::rules::agent::Staff;
 
-pub fn context(visit: &Visit, seen: &Seen) -> Markup {
+pub fn context(visit: &Visit, seen: &Seen, forbidden: &[Cidr]) -> Markup {
     let (desk, ticket) = (&seen.desk, &seen.desk.ticket);
     html! {
         aside #context .context aria-label="Customer" {
@@ -42,9 +35,9 @@ pub fn context(visit: &Visit, seen: &Seen) -> Markup {
                     None => p .quiet { "Nothing in particular." },
                     Some(entity) => {
                         p { strong { (entity.label) } " " span .id { (entity.id) } br; span .quiet { (kind_in_words(&entity.kind)) } }
-                        @if entity.kind == "vpc" { p { a href=(format!("{}/vpc", address(ticket.id))) { "Its subnets and addresses" } } }
                     }
                 }
+                @for network in &seen.networks { (network.beside(ticket.id, forbidden)) }
             }
             @if !seen.files.is_empty() {
                 section .card { h2 { "Files" } (threads::files(&seen.files, &address(ticket.id))) p .hint { "Each download is in the history." } }
@@ -86,49 +79,4 @@ fn handling(visit: &Visit, desk: &DeskTicket) -> Markup {
             button type="submit" { "Save" }
         }
     }
-}
-
-/// The VPC that a ticket is about: its subnets, how full they are, and what is on them.
-pub async fn vpc(State(app): State<App>, visit: Visit, staff: Staff, At(id): At<TicketId>) -> Answer {
-    let (vpc, used) = app
-        .read(staff, move |tx, _| {
-            let vpc = rules::desk::vpc(tx, id)?;
-            let used = addresses::used_in_subnets(tx, &vpc.subnets)?;
-            Ok((vpc, used))
-        })
-        .await?;
-    let body = html! {
-        h1 { (vpc.label.as_str()) " " span .id { (vpc.id) } }
-        dl .facts {
-            div { dt { "Region" } dd { (vpc.region.0) } }
-            div { dt { "Created" } dd { (time(vpc.created)) } }
-            div { dt { "Changed" } dd { (time(vpc.updated)) } }
-        }
-        @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
-        p .count { (counted(vpc.subnets.len(), "subnet", "subnets")) }
-        @if !vpc.subnets.is_empty() {
-            table .list {
-                thead { tr { th scope="col" { "Subnet" } th scope="col" { "Range" } th scope="col" { "Addresses in use" } th scope="col" { "Instances" } } }
-                tbody {
-                    @for (subnet, used) in vpc.subnets.iter().zip(&used) {
-                        tr {
-                            th scope="row" { (subnet.label.as_str()) " " span .id { (subnet.id) } }
-                            td data-label="Range" { code { (subnet.ipv4) } }
-                            td data-label="In use" { (used_meter(*used)) }
-                            td data-label="Instances" {
-                                @if subnet.uses.is_empty() { span .quiet { "–" } }
-                                @for (at, found) in subnet.uses.iter().enumerate() {
-                                    @if at > 0 { ", " }
-                                    (found.instance_label) " " span .id { (found.instance) } @if !found.active { " " span .quiet { "(not active)" } }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    };
-    let ticket = format!("Ticket {id}");
-    let way = [QUEUE, (ticket.as_str(), &address(id))];
-    Ok(visit.page(vpc.label.as_str(), &way, &body))
 }

@@ -4,14 +4,14 @@ mod compose;
 mod customer;
 
 pub mod acts;
-
-pub use customer::vpc;
+pub mod network;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
+use self::network::Network;
 use super::desk::{QUEUE, address, claim as whose, priority};
 use super::forms::{SEEN, Typed};
 use super::layout::{age, pager, time};
@@ -49,6 +49,7 @@ struct Seen {
     /// The canned reply that is looked at, as it would be sent.
     filled: Option<(CannedReplyId, String)>,
     colleagues: Vec<String>,
+    networks: Vec<Network>,
     /// Other tickets of the account that are open.
     others: Vec<DeskTicket>,
     now: Time,
@@ -126,6 +127,7 @@ fn look(tx: &mut ReadTx, agent: &Agent, id: TicketId, asked: Asked) -> rules::Re
     Ok(Seen {
         mark: rules::desk::mark(tx, agent, Some(id))?,
         colleagues: rules::viewers::others(tx, agent, id)?,
+        networks: network::of(tx, &desk.ticket)?,
         others: rules::desk::list(tx, &others, None)?.items,
         now: tx.now(),
         desk,
@@ -144,7 +146,8 @@ fn draw(app: &App, mut visit: Visit, status: StatusCode, seen: &Seen, mut writin
     for typed in [&mut writing.reply, &mut writing.note] {
         typed.sent.set(SEEN, tag.clone());
     }
-    let provider = app.store().world().policy.support.provider.as_str();
+    let policy = &app.store().world().policy;
+    let (provider, forbidden) = (policy.support.provider.as_str(), &policy.forbidden_ranges);
     let live = match seen.history.page.number == seen.history.pages() {
         true => here.clone(),
         false => format!("{here}?page={}", seen.history.page.number),
@@ -161,7 +164,7 @@ fn draw(app: &App, mut visit: Visit, status: StatusCode, seen: &Seen, mut writin
                 @if ticket.status == Status::Closed { (compose::closed(&visit, seen, &writing)) }
                 (compose::compose(&visit, seen, &writing))
             }
-            (customer::context(&visit, seen))
+            (customer::context(&visit, seen, forbidden))
         }
     };
     visit.page_with(status, ticket.summary.as_str(), &[QUEUE], &body)

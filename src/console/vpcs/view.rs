@@ -6,7 +6,7 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::{LIST, address, instances, state};
-use crate::console::address_map::{self, Block};
+use crate::console::address_map;
 use crate::console::layout::{empty, pager, time};
 use crate::console::query::Query;
 use crate::console::session::{Answer, Visit};
@@ -14,7 +14,6 @@ use crate::console::subnets;
 use crate::console::usage::used_meter;
 use crate::http::App;
 use crate::http::extract::At;
-use crate::model::address_map::spaces;
 use crate::model::cidr::Cidr;
 use crate::model::grant::{Granted, Permission};
 use crate::model::id::VpcId;
@@ -97,15 +96,8 @@ impl Shown {
     }
 
     fn map(&self, forbidden: &[Cidr]) -> Markup {
-        let ranges: Vec<Cidr> = self.vpc.subnets.iter().map(|subnet| subnet.ipv4).collect();
-        let shown = self.vpc.subnets.iter().zip(&self.used);
-        let block = shown.map(|(subnet, usage)| Block {
-            subnet,
-            usage: *usage,
-            address: subnets::address(subnet),
-        });
-        let blocks: Vec<Block> = block.collect();
-        address_map::vpc(&spaces(&ranges, forbidden), &blocks)
+        let blocks = address_map::blocks(&self.vpc, &self.used, subnets::address);
+        address_map::vpc(&blocks, forbidden)
     }
 
     fn subnets(&self) -> Markup {
@@ -176,7 +168,7 @@ impl Shown {
                                     @if taken.range.is_some() { " " span .tag { "range" } }
                                 }
                                 td data-label="Subnet" { @if let Some((subnet, _)) = found {
-                                    a href=(format!("{}#interface-{}", subnets::address(subnet), taken.interface)) { (subnet.label.as_str()) }
+                                    a href=(subnets::place_of(subnet, taken.interface)) { (subnet.label.as_str()) }
                                 } }
                                 td data-label="Config" {
                                     // The label of a config often has the instance's in it.
