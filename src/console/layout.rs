@@ -268,11 +268,19 @@ pub fn empty(title: &str, text: &str, action: Option<(&str, &str)>) -> Markup {
     }
 }
 
+/// The address of one page of a list.
+pub fn page_of(address: &str, page: i64) -> String {
+    let joined = if address.contains('?') { '&' } else { '?' };
+    match page {
+        1 => address.to_owned(),
+        page => format!("{address}{joined}page={page}"),
+    }
+}
+
 /// The way through the pages of a list; `address` is the list's, with its query but for the page.
 pub fn pager<T>(paged: &Paged<T>, address: &str) -> Markup {
     let (at, pages) = (paged.page.number, paged.pages());
-    let joined = if address.contains('?') { '&' } else { '?' };
-    let to = |page: i64| format!("{address}{joined}page={page}");
+    let to = |page: i64| page_of(address, page);
     html! {
         @if pages > 1 {
             nav .pager aria-label="Pages" {

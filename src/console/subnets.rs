@@ -183,12 +183,17 @@ fn draw(shown: &Shown, usage: Usage, may_change: bool) -> Markup {
     }
 }
 
+fn nobody() -> Markup {
+    let text = "No instance has an address of these. Give a config of one an interface on this subnet, by the API or a client of it.";
+    empty("Nobody is here", text, None)
+}
+
 /// What the map shows, for whoever cannot see it, and with more words.
 fn table(shown: &Shown, here: &str) -> Markup {
     match &shown.view {
         View::Addresses(_) => html! {
             @if shown.holders.is_empty() {
-                (empty("Nobody is here", "No instance has an address of these.", None))
+                (nobody())
             } @else {
                 table .list {
                     thead { tr { th scope="col" { "Address" } th scope="col" { "Instance" } th scope="col" .number { "Config" }
@@ -213,7 +218,7 @@ fn table(shown: &Shown, here: &str) -> Markup {
         View::Buckets(buckets) => html! {
             @let used: Vec<_> = buckets.iter().filter(|bucket| bucket.used > 0).collect();
             @if used.is_empty() {
-                (empty("Nobody is here", "No instance has an address of these.", None))
+                (nobody())
             } @else {
                 table .list {
                     thead { tr { th scope="col" { "Part" } th scope="col" { "Addresses in use" } } }

@@ -209,6 +209,28 @@ async fn a_range_is_judged_while_it_is_typed_as_it_will_be_when_it_is_sent() {
 }
 
 #[tokio::test]
+async fn a_range_with_host_bits_is_one_click_from_its_network() {
+    let app = with_ada().await;
+    let maker = maker(&app).await;
+    maker.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let mut ada = browser(&app, "ada").await;
+    for (typed, offered) in [
+        ("10.7.8.9/20", Some("10.7.0.0/20")),
+        ("10.7.8.9", None),
+        ("10.7.8.9/33", None),
+        ("8.8.8.8/24", None),
+    ] {
+        let said = ada.get(&format!("/vpcs/1/subnets/check?ipv4={typed}")).await;
+        assert_eq!(said.status, 200);
+        let button = |range: &str| format!("data-fill=\"f-ipv4\" data-value=\"{range}\"");
+        match offered {
+            Some(range) => has(&said, &button(range)),
+            None => has(&said, &button("10.0.1.0/24")),
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_vpc_is_edited_and_a_change_by_somebody_else_is_noticed() {
     let app = with_ada().await;
     let maker = maker(&app).await;
@@ -404,6 +426,32 @@ async fn restricted_users_see_and_do_what_they_were_granted_and_no_more() {
         "/vpcs/3?done=vpc-created",
     );
     has(&rita.get("/vpcs/3").await, "/vpcs/3/edit");
+}
+
+#[tokio::test]
+async fn the_list_is_as_long_as_the_apis_and_follows_what_happens() {
+    let app = with_ada().await;
+    let maker = maker(&app).await;
+    for at in 0..101 {
+        maker.creates_vpc(&format!("net-{at:03}"), &[]).await;
+    }
+    let mut ada = browser(&app, "ada").await;
+    let list = ada.get("/vpcs").await;
+    has(&list, "101 VPCs");
+    has(&list, ">net-099<");
+    lacks(&list, ">net-100<");
+    for (page, again) in [
+        ("/vpcs", "/vpcs"),
+        ("/vpcs?q=net-05", "/vpcs?q=net-05"),
+        ("/vpcs?page=2", "/vpcs?page=2"),
+    ] {
+        let list = ada.get(page).await;
+        has(&list, &format!("id=\"list\" hx-get=\"{again}\""));
+        for kind in ["vpc", "subnet", "linode"] {
+            has(&list, &format!("garth:{kind} from:body"));
+        }
+    }
+    has(&ada.get("/vpcs?page=2").await, ">net-100<");
 }
 
 #[tokio::test]

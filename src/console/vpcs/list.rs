@@ -4,7 +4,7 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::{LIST, address, instances};
-use crate::console::layout::{counted, empty, pager, time};
+use crate::console::layout::{counted, empty, page_of, pager, time};
 use crate::console::query::Query;
 use crate::console::session::{Answer, Visit};
 use crate::console::usage::used_meter;
@@ -35,12 +35,8 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             h1 { "VPCs" }
             @if may_add { a .button.main href="/vpcs/new" { "Create VPC" } }
         }
-        @if vpcs.results == 0 && search.is_empty() {
-            (no_vpcs(may_add))
-        } @else {
-            (search.form(regions))
-            (draw_list(&vpcs, &used, &search))
-        }
+        @if vpcs.results > 0 || !search.is_empty() { (search.form(regions)) }
+        (draw_list(&vpcs, &used, &search, may_add))
     };
     Ok(visit.page("VPCs", &[], &body))
 }
@@ -92,7 +88,7 @@ impl Search {
         }
         ListRequest {
             page: self.page.clone(),
-            page_size: Some("50".to_owned()),
+            page_size: Some("100".to_owned()),
             after: None,
             filter: Some(Ok(Input::Object(filter))),
         }
@@ -139,10 +135,16 @@ impl Search {
     }
 }
 
-fn draw_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search) -> Markup {
+fn draw_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool) -> Markup {
+    let here = search.address();
+    let live = page_of(&here, vpcs.page.number);
     html! {
-        div #list {
-            @if vpcs.items.is_empty() {
+        // Instances come and go on subnets, too.
+        div #list hx-get=(live) hx-trigger="garth:vpc from:body, garth:subnet from:body, garth:linode from:body"
+            hx-select="#list" hx-swap="outerHTML" {
+            @if vpcs.results == 0 && search.is_empty() {
+                (no_vpcs(may_add))
+            } @else if vpcs.items.is_empty() {
                 (empty("Nothing found", "No VPC is like that.", Some(("Show all", LIST.1))))
             } @else {
                 p .count role="status" { (counted(vpcs.results as usize, "VPC", "VPCs")) }
@@ -164,7 +166,7 @@ fn draw_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search) -> Markup {
                         }
                     }
                 }
-                (pager(vpcs, &search.address()))
+                (pager(vpcs, &here))
             }
         }
     }

@@ -95,20 +95,25 @@ pub fn verdict(field: &str, range: &str, wrong: &[FieldError], proposed: Option<
         .map(|wrong| wrong.reason.as_str())
         .collect();
     let id = forms::id_of(field);
+    let free = html! { @if let Some(proposed) = proposed { p .quiet { (fill(&id, "Free: ", proposed)) } } };
     html! {
         @if range.is_empty() {
-            @if let Some(proposed) = proposed { p .quiet { (fill(&id, proposed)) } }
+            (free)
         } @else if let (true, Ok(range)) = (about.is_empty(), Cidr::parse(range)) {
             @let assignable = range.assignable();
             p .good { (number(u64::from(assignable.end() - assignable.start()) + 1)) " addresses for instances" }
         } @else {
             p .bad { (about.join(". ")) }
-            @if let Some(proposed) = proposed { p .quiet { (fill(&id, proposed)) } }
+            @match Cidr::network_of(range) {
+                Some(meant) => p .quiet { (fill(&id, "Did you mean ", meant)) "?" },
+                None => (free),
+            }
         }
     }
 }
 
-fn fill(id: &str, proposed: Cidr) -> Markup {
+/// A range that is taken over with one click.
+fn fill(id: &str, why: &str, proposed: Cidr) -> Markup {
     let proposed = proposed.to_string();
-    html! { "Free: " button .link type="button" data-fill=(id) data-value=(proposed) { code { (proposed) } } }
+    html! { (why) button .link type="button" data-fill=(id) data-value=(proposed) { code { (proposed) } } }
 }
