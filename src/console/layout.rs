@@ -203,9 +203,10 @@ fn answer(status: StatusCode, html: String) -> Response {
 /// A time: UTC as it comes, in the reader's own zone once our script has run, exact on hover.
 pub fn time(at: Time) -> Markup {
     let exact = at.to_string();
-    let shown = exact.replace('T', " ");
+    let (day, clock) = exact.split_once('T').unwrap_or((&exact, ""));
+    let minute = clock.get(..5).unwrap_or(clock);
     html! {
-        time datetime=(format!("{exact}Z")) title=(format!("{shown} UTC")) { (&shown[..16]) " UTC" }
+        time datetime={ (exact) "Z" } title={ (day) " " (clock) " UTC" } { (day) " " (minute) " UTC" }
     }
 }
 
