@@ -18,6 +18,8 @@ use crate::rules::addresses::Usage;
 /// How wide the two pictures are, in units that are about a pixel.
 const WIDE: f64 = 1000.0;
 const NARROW: f64 = 344.0;
+/// And how wide one that stands beside something else.
+const ASIDE: f64 = 270.0;
 const GAP: f64 = 4.0;
 const BLOCK: f64 = 78.0;
 
@@ -61,7 +63,7 @@ fn strips(spaces: &[Space], blocks: &[Block], sizes: &[(&str, f64)]) -> Markup {
 /// The spaces of a VPC that have subnets in them, in the narrow room beside something else.
 pub fn beside(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
     let (used, _) = around(blocks, forbidden);
-    html! { div .map { (strips(&used, blocks, &[("beside", NARROW)])) } }
+    html! { div .map { (strips(&used, blocks, &[("beside", ASIDE)])) } }
 }
 
 /// The spaces of a VPC that have subnets in them, with all that is free around them.

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::console::address_map;
 use crate::console::desk::{QUEUE, address};
-use crate::console::layout::{counted, time};
+use crate::console::layout::time;
 use crate::console::session::{Answer, Visit, Wrong};
 use crate::console::usage::used_meter;
 use crate::http::App;
@@ -90,8 +90,7 @@ impl Network {
             @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
             @if vpc.subnets.is_empty() { p .quiet { "It has no subnets." } } @else {
                 section aria-label="Address map" { (address_map::vpc(&blocks, forbidden)) }
-                p .count { (counted(vpc.subnets.len(), "subnet", "subnets")) }
-                (self.table())
+                section aria-labelledby=(format!("subnets-{}", vpc.id)) { h2 #(format!("subnets-{}", vpc.id)) { "Subnets" } (self.table()) }
             }
         }
     }
