@@ -67,11 +67,14 @@ impl Shown {
         html! {
             div .title {
                 h1 { (vpc.label.as_str()) }
-                @if *may_change { div .actions {
-                    a .button.main href=(format!("{here}/subnets/new")) { "Add subnet" }
-                    a .button href=(format!("{here}/edit")) { "Edit" }
-                    a .button.danger href=(format!("{here}/delete")) { "Delete" }
-                } }
+                div .actions {
+                    @if *may_change { a .button.main href=(format!("{here}/subnets/new")) { "Add subnet" } }
+                    a .button href=(format!("/tickets/new?vpc_id={}", vpc.id)) { "Ask about it" }
+                    @if *may_change {
+                        a .button href=(format!("{here}/edit")) { "Edit" }
+                        a .button.danger href=(format!("{here}/delete")) { "Delete" }
+                    }
+                }
             }
             @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
             dl .facts {
