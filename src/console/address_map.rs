@@ -8,15 +8,18 @@ use std::net::Ipv4Addr;
 use maud::{Markup, html};
 
 use super::layout::number;
-use super::vpcs::level;
-use crate::model::address_map::{Bucket, Holder, Part, Space, State, View, What};
+use super::usage::level;
+use crate::model::address_map::{Bucket, Holder, Part, Space, State, View, What, spaces};
 use crate::model::cidr::Cidr;
 use crate::model::subnet::Subnet;
+use crate::model::vpc::Vpc;
 use crate::rules::addresses::Usage;
 
 /// How wide the two pictures are, in units that are about a pixel.
 const WIDE: f64 = 1000.0;
 const NARROW: f64 = 344.0;
+/// And how wide one that stands beside something else.
+const ASIDE: f64 = 270.0;
 const GAP: f64 = 4.0;
 const BLOCK: f64 = 78.0;
 
@@ -27,21 +30,48 @@ pub struct Block<'a> {
     pub address: String,
 }
 
-/// The spaces of a VPC that have subnets in them, with all that is free around them.
-pub fn vpc(spaces: &[Space], blocks: &[Block]) -> Markup {
-    let has_subnets = |space: &&Space| {
-        space
-            .parts
-            .iter()
-            .any(|part| matches!(part.what, What::Subnet(_)))
+/// The subnets of a VPC as blocks, each with the address that shows more of it.
+pub fn blocks<'a>(vpc: &'a Vpc, used: &[Usage], address: impl Fn(&Subnet) -> String) -> Vec<Block<'a>> {
+    let shown = vpc.subnets.iter().zip(used);
+    let block = shown.map(|(subnet, usage)| Block {
+        subnet,
+        usage: *usage,
+        address: address(subnet),
+    });
+    block.collect()
+}
+
+/// All private spaces, of which those come first that have subnets in them.
+fn around(blocks: &[Block], forbidden: &[Cidr]) -> (Vec<Space>, Vec<Space>) {
+    let ranges: Vec<Cidr> = blocks.iter().map(|block| block.subnet.ipv4).collect();
+    let has_subnets = |space: &Space| {
+        let mut parts = space.parts.iter();
+        parts.any(|part| matches!(part.what, What::Subnet(_)))
     };
-    let (used, unused): (Vec<_>, Vec<_>) = spaces.iter().partition(|space| has_subnets(space));
+    spaces(&ranges, forbidden).into_iter().partition(has_subnets)
+}
+
+fn strips(spaces: &[Space], blocks: &[Block], sizes: &[(&str, f64)]) -> Markup {
+    html! {
+        @for space in spaces {
+            h3 { code { (space.range) } span .quiet { " · " (share(space)) " in subnets" } }
+            @for (class, width) in sizes { (strip(space, blocks, class, *width)) }
+        }
+    }
+}
+
+/// The spaces of a VPC that have subnets in them, in the narrow room beside something else.
+pub fn beside(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
+    let (used, _) = around(blocks, forbidden);
+    html! { div .map { (strips(&used, blocks, &[("beside", ASIDE)])) } }
+}
+
+/// The spaces of a VPC that have subnets in them, with all that is free around them.
+pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
+    let (used, unused) = around(blocks, forbidden);
     html! {
         div .map {
-            @for space in &used {
-                h3 { code { (space.range) } span .quiet { " · " (share(space)) " in subnets" } }
-                @for (class, width) in [("wide", WIDE), ("narrow", NARROW)] { (strip(space, blocks, class, width)) }
-            }
+            (strips(&used, blocks, &[("wide", WIDE), ("narrow", NARROW)]))
             @if !unused.is_empty() {
                 p .quiet {
                     "Wholly free: "
@@ -56,7 +86,7 @@ pub fn vpc(spaces: &[Space], blocks: &[Block]) -> Markup {
             p .hint { "In the order of addresses. Blocks grow with the logarithm of their size." }
             details {
                 summary { "The same as a table" }
-                (spaces_table(spaces, blocks))
+                (spaces_table(used.iter().chain(&unused), blocks))
             }
         }
     }
@@ -176,12 +206,12 @@ fn block(part: &Part, blocks: &[Block], x: f64, y: f64, wide: f64) -> Markup {
     }
 }
 
-fn spaces_table(spaces: &[Space], blocks: &[Block]) -> Markup {
+fn spaces_table<'a>(spaces: impl Iterator<Item = &'a Space>, blocks: &[Block]) -> Markup {
     html! {
         table .list {
             thead { tr { th scope="col" { "Addresses" } th scope="col" { "What" } th scope="col" .number { "Size" } th scope="col" { "In use" } } }
             tbody {
-                @for part in spaces.iter().flat_map(|space| &space.parts) {
+                @for part in spaces.flat_map(|space| &space.parts) {
                     tr {
                         th scope="row" { code { (span(part.first, part.last)) } }
                         @match part.what {
@@ -249,7 +279,7 @@ fn address_grid(cells: &[(u32, State)], holders: &[Holder], class: &str, width: 
                 @let holder = match state { State::Taken(at) => holders.get(*at), _ => None };
                 @let kind = kind(*state, holder);
                 @let who = who(*state, holder);
-                (linked(holder.map(|holder| format!("#interface-{}", holder.interface)), html! {
+                (linked(holder.map(|holder| format!("#{}", anchor(holder))), html! {
                     title { (Ipv4Addr::from_bits(*address)) ": " (who) }
                     rect .(format!("block {kind}")) x=(round(x)) y=(round(y)) width=(round(wide)) height=(round(high)) rx="4" {}
                     @if cells.len() <= 16 {
@@ -284,6 +314,19 @@ pub fn who(state: State, holder: Option<&Holder>) -> String {
         (State::Taken(_), Some(holder)) => instance(holder),
         (State::Taken(_), None) => "in use".to_owned(),
         (State::Free, _) => "free".to_owned(),
+    }
+}
+
+/// What a holder is called in the page's own links: an interface with ranges is there several times.
+pub fn anchor(holder: &Holder) -> String {
+    if holder.is_range {
+        format!(
+            "interface-{}-{}",
+            holder.interface,
+            span(holder.first, holder.last).replace(['.', '/'], "-")
+        )
+    } else {
+        format!("interface-{}", holder.interface)
     }
 }
 
@@ -431,7 +474,7 @@ fn round(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::address_map::{self, addresses, buckets, spaces};
+    use crate::model::address_map::{self, addresses, buckets};
     use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
     use crate::model::label::Label;
     use crate::model::time::Time;
@@ -462,8 +505,7 @@ mod tests {
                 address: format!("/vpcs/1/subnets/{}", subnet.id),
             })
             .collect();
-        let ranges: Vec<Cidr> = subnets.iter().map(|subnet| subnet.ipv4).collect();
-        vpc(&spaces(&ranges, &[cidr("192.168.128.0/17")]), &blocks).into_string()
+        vpc(&blocks, &[cidr("192.168.128.0/17")]).into_string()
     }
 
     #[test]

@@ -4,7 +4,7 @@ use axum::extract::State;
 use maud::html;
 
 use super::account::{ACCOUNT, scopes, tabs};
-use super::forms::{SEEN, Sent, Typed};
+use super::forms::{self, Card, SEEN, Sent, Typed};
 use super::layout::{done, empty, pager, time};
 use super::query::Query;
 use super::session::{Answer, Visit};
@@ -13,16 +13,11 @@ use crate::http::extract::At;
 use crate::model::tag::Tag;
 use crate::rules;
 use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
 
 const LIST: (&str, &str) = ("Applications", "/account/apps");
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
-    let wanted = ListRequest {
-        page: Some(query.text("page").to_owned()).filter(|page| !page.is_empty()),
-        page_size: Some("50".to_owned()),
-        ..ListRequest::default()
-    };
+    let wanted = query.list(50);
     let apps = app
         .read(caller.clone(), move |tx, caller| {
             rules::apps::list(tx, caller, &wanted)
@@ -63,17 +58,11 @@ pub async fn ask_revoke(State(app): State<App>, visit: Visit, caller: Caller, At
         .read(caller, move |tx, caller| rules::apps::view(tx, caller, id))
         .await?;
     let typed = Typed::proposed(&[(SEEN, &Tag::of(&grant).to_string())]);
+    let form = Card::new(format!("{}/{id}/revoke", LIST.1), "Revoke access", LIST.1).danger();
+    let text = html! { p { "All tokens that it got from you end at once. It can ask you again." } };
     let body = html! {
         h1 { "Revoke the access of " (grant.client_label) "?" }
-        form .card method="post" action=(format!("{}/{id}/revoke", LIST.1)) {
-            (visit.form_token())
-            (typed.seen())
-            p { "All tokens that it got from you end at once. It can ask you again." }
-            div .actions {
-                button .danger type="submit" { "Revoke access" }
-                a .button href=(LIST.1) { "Cancel" }
-            }
-        }
+        (forms::card(&visit, &typed, &form, &text))
     };
     Ok(visit.page("Revoke access", &[ACCOUNT, LIST], &body))
 }

@@ -17,9 +17,9 @@ use crate::model::canned_reply::{CannedLabel, PLACEHOLDERS};
 use crate::model::id::CannedReplyId;
 use crate::model::reply::ReplyText;
 use crate::model::tag::Tag;
+use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::lists::ListRequest;
-use crate::rules::{self, Error};
 
 const LIST: (&str, &str) = ("Canned replies", "/desk/canned-replies");
 const NEW: &str = "/desk/canned-replies/new";
@@ -80,11 +80,10 @@ pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, sent: Se
         .await;
     match made {
         Ok(_) => Ok(done(LIST.1, "canned-reply-saved")),
-        Err(Error::Refused(wrong)) => {
-            let typed = Typed::refused(sent, wrong);
-            Ok(draw(&visit, StatusCode::BAD_REQUEST, None, &typed, false))
+        Err(error) => {
+            let (status, typed) = forms::again(sent, error)?;
+            Ok(draw(&visit, status, None, &typed, false))
         }
-        Err(other) => Err(other.into()),
     }
 }
 
@@ -119,9 +118,7 @@ pub async fn update(
         .await;
     let (status, typed) = match changed {
         Ok(_) => return Ok(done(LIST.1, "canned-reply-saved")),
-        Err(Error::Refused(wrong)) => (StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)),
-        Err(Error::Stale) => (StatusCode::PRECONDITION_FAILED, Typed::stale(sent)),
-        Err(other) => return Err(other.into()),
+        Err(error) => forms::again(sent, error)?,
     };
     let now = app
         .read(staff, move |tx, _| rules::canned_replies::view(tx, id))

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use maud::{Markup, html};
 
 use super::forms::{Sent, Typed};
-use super::layout::{age, counted, empty, pager};
+use super::layout::{age, counted, empty, page_of, pager};
 use super::live;
 use super::query::Query;
 use super::session::{Answer, Visit};
@@ -191,8 +191,7 @@ fn form(search: &Sent, typed: &Typed) -> Markup {
 
 fn draw_list(tickets: &Paged<DeskTicket>, search: &Sent, me: &str, now: Time) -> Markup {
     let here = searched(search);
-    let joined = if here.contains('?') { '&' } else { '?' };
-    let live = format!("{here}{joined}page={}", tickets.page.number);
+    let live = page_of(&here, tickets.page.number);
     html! {
         div #list hx-get=(live) hx-trigger="garth:queue from:body" hx-select="#list" hx-swap="outerHTML" {
             @if tickets.items.is_empty() && here == "/desk" {

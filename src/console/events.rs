@@ -13,7 +13,6 @@ use crate::model::id::EventId;
 use crate::model::page::Paged;
 use crate::rules;
 use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
 
 /// How many events have not been seen; it counts by itself as they come.
 pub fn bell(unseen: i64) -> Markup {
@@ -35,11 +34,7 @@ pub fn bell(unseen: i64) -> Markup {
 }
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
-    let wanted = ListRequest {
-        page: Some(query.text("page").to_owned()).filter(|page| !page.is_empty()),
-        page_size: Some("50".to_owned()),
-        ..ListRequest::default()
-    };
+    let wanted = query.list(50);
     let events = app
         .read(caller, move |tx, caller| rules::events::list(tx, caller, &wanted))
         .await?;

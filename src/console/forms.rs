@@ -8,14 +8,16 @@ use std::convert::Infallible;
 use std::hash::Hash;
 
 use axum::extract::FromRequestParts;
+use axum::http::StatusCode;
 use axum::http::request::Parts;
 use maud::{Markup, html};
 
+use super::session::Visit;
 use crate::http::App;
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 use crate::model::tag::Tag;
-use crate::rules::error::FieldError;
+use crate::rules::error::{Error, FieldError};
 use crate::rules::request::{Expected, Request};
 
 /// The hidden field that says in which state a thing was when its form was drawn.
@@ -195,6 +197,61 @@ impl Typed {
     }
 }
 
+/// A form to be drawn again, because it was refused or somebody else was faster; anything else is not for a form.
+pub fn again(sent: Sent, error: Error) -> Result<(StatusCode, Typed), Error> {
+    match error {
+        Error::Refused(wrong) => Ok((StatusCode::BAD_REQUEST, Typed::refused(sent, wrong))),
+        Error::Stale => Ok((StatusCode::PRECONDITION_FAILED, Typed::stale(sent))),
+        other => Err(other),
+    }
+}
+
+/// Where a form goes, what its button says, and where one goes instead.
+pub struct Card<'a> {
+    action: String,
+    button: &'a str,
+    back: &'a str,
+    danger: bool,
+    wide: bool,
+}
+
+impl<'a> Card<'a> {
+    pub fn new(action: impl Into<String>, button: &'a str, back: &'a str) -> Self {
+        Self {
+            action: action.into(),
+            button,
+            back,
+            danger: false,
+            wide: false,
+        }
+    }
+
+    /// For what cannot be undone.
+    pub fn danger(self) -> Self {
+        Self { danger: true, ..self }
+    }
+
+    pub fn wide(self) -> Self {
+        Self { wide: true, ..self }
+    }
+}
+
+/// A form with all that every form has; `fields` are its own.
+pub fn card(visit: &Visit, typed: &Typed, card: &Card, fields: &Markup) -> Markup {
+    html! {
+        (typed.alert())
+        form .card .wide[card.wide] method="post" action=(card.action) {
+            (visit.form_token())
+            (typed.seen())
+            (fields)
+            div .actions {
+                button .main[!card.danger] .danger[card.danger] type="submit" { (card.button) }
+                a .button href=(card.back) { "Cancel" }
+            }
+        }
+    }
+}
+
 /// The field in which the label of a thing is typed before the thing is deleted.
 const CONFIRM: &str = "label";
 
@@ -210,16 +267,20 @@ pub fn confirm(typed: &Typed, label: &str) -> Markup {
     line(typed, field)
 }
 
-/// Whether that was typed.
-pub fn confirmed(sent: &Sent, label: &str) -> Result<(), FieldError> {
+/// Does it only if that was typed.
+pub async fn confirmed<T>(
+    sent: &Sent,
+    label: &str,
+    deed: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
     if sent.text(CONFIRM).trim() == label {
-        return Ok(());
+        return deed.await;
     }
     let reason = Reason::new(
         Code::ChoiceInvalid,
         format!("Must be {label}, as a sign that you mean it"),
     );
-    Err(FieldError::on(CONFIRM, reason))
+    Err(Error::Refused(vec![FieldError::on(CONFIRM, reason)]))
 }
 
 /// A field on a page.

@@ -6,7 +6,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::account::ACCOUNT;
-use super::forms::{self, Field, Sent, Typed};
+use super::forms::{self, Card, Field, Sent, Typed};
 use super::layout::done;
 use super::session::{Answer, Visit, Wrong};
 use super::users::{self, LIST};
@@ -15,9 +15,9 @@ use crate::http::extract::At;
 use crate::model::grant::{Global, Permission};
 use crate::model::input::Input;
 use crate::model::user::User;
+use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::grants::Grants;
-use crate::rules::{self, Error};
 use crate::store::grants::Granting;
 
 /// The grants on the account as a whole that open something here, in words.
@@ -154,9 +154,7 @@ pub async fn update(
         .await;
     let (status, typed) = match changed {
         Ok(_) => return Ok(done(&users::address(&user), "grants-changed")),
-        Err(Error::Refused(wrong)) => (StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)),
-        Err(Error::Stale) => (StatusCode::PRECONDITION_FAILED, Typed::stale(sent)),
-        Err(other) => return Err(other.into()),
+        Err(error) => forms::again(sent, error)?,
     };
     Ok(draw(&visit, status, &user, &grants, &typed.now(&grants)))
 }
@@ -183,12 +181,10 @@ fn entries(sent: &Sent, list: &str) -> Input {
 fn draw(visit: &Visit, status: StatusCode, user: &User, grants: &Grants, typed: &Typed) -> Response {
     let (name, here) = (user.username.as_str(), users::address(user));
     let title = format!("Grants of {name}");
+    let form = Card::new(format!("{here}/grants"), "Save", &here).wide();
     let body = html! {
         h1 { (title) }
-        (typed.alert())
-        form .card.wide method="post" action=(format!("{here}/grants")) {
-            (visit.form_token())
-            (typed.seen())
+        (forms::card(visit, typed, &form, &html! {
             fieldset .access {
                 legend { "The account as a whole" }
                 table .matrix {
@@ -204,11 +200,7 @@ fn draw(visit: &Visit, status: StatusCode, user: &User, grants: &Grants, typed: 
             }
             (matrix(typed, "VPCs", "vpc", &grants.vpcs, "The account has no VPC yet."))
             (matrix(typed, "Instances", "linode", &grants.linodes, "The account has no instance yet."))
-            div .actions {
-                button .main type="submit" { "Save" }
-                a .button href=(here) { "Cancel" }
-            }
-        }
+        }))
     };
     visit.page_with(status, &title, &[ACCOUNT, LIST, (name, &here)], &body)
 }

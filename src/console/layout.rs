@@ -50,6 +50,7 @@ const DONE: &[(&str, &str)] = &[
         "password-changed",
         "Your password was changed. Everywhere else you are logged out.",
     ),
+    ("token-changed", "The token has its new label."),
     (
         "token-revoked",
         "The token was revoked. It opens nothing any more.",
@@ -202,9 +203,10 @@ fn answer(status: StatusCode, html: String) -> Response {
 /// A time: UTC as it comes, in the reader's own zone once our script has run, exact on hover.
 pub fn time(at: Time) -> Markup {
     let exact = at.to_string();
-    let shown = exact.replace('T', " ");
+    let (day, clock) = exact.split_once('T').unwrap_or((&exact, ""));
+    let minute = clock.get(..5).unwrap_or(clock);
     html! {
-        time datetime=(format!("{exact}Z")) title=(format!("{shown} UTC")) { (&shown[..16]) " UTC" }
+        time datetime={ (exact) "Z" } title={ (day) " " (clock) " UTC" } { (day) " " (minute) " UTC" }
     }
 }
 
@@ -267,11 +269,19 @@ pub fn empty(title: &str, text: &str, action: Option<(&str, &str)>) -> Markup {
     }
 }
 
+/// The address of one page of a list.
+pub fn page_of(address: &str, page: i64) -> String {
+    let joined = if address.contains('?') { '&' } else { '?' };
+    match page {
+        1 => address.to_owned(),
+        page => format!("{address}{joined}page={page}"),
+    }
+}
+
 /// The way through the pages of a list; `address` is the list's, with its query but for the page.
 pub fn pager<T>(paged: &Paged<T>, address: &str) -> Markup {
     let (at, pages) = (paged.page.number, paged.pages());
-    let joined = if address.contains('?') { '&' } else { '?' };
-    let to = |page: i64| format!("{address}{joined}page={page}");
+    let to = |page: i64| page_of(address, page);
     html! {
         @if pages > 1 {
             nav .pager aria-label="Pages" {

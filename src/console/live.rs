@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::IntoResponse;
 use axum::response::sse::{self, Sse};
+use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use tokio::sync::watch;
 
@@ -53,17 +53,7 @@ pub async fn events(State(app): State<App>, caller: Caller, query: Query, header
         Ok(last) => EventId(last),
         Err(_) => app.read(caller.clone(), rules::events::end).await?,
     };
-    let following = Events {
-        waking,
-        caller,
-        last,
-        ready: VecDeque::from([beginning()]),
-    };
-    let notices = stream::unfold(following, |mut following| async move {
-        let notice = following.next().await?;
-        Some((Ok::<_, Infallible>(notice), following))
-    });
-    Ok(Sse::new(notices).into_response())
+    Ok(follow(waking, Events { caller, last }))
 }
 
 /// What happens to any ticket; with `?ticket=` also to that one, whose colleagues see that one is there.
@@ -77,35 +67,17 @@ pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: H
                 rules::viewers::arrive(tx, &staff.agent, ticket)
             });
             let name = arrived.await?;
-            Some(Tab {
-                app: app.clone(),
-                ticket,
-                name,
-            })
+            Some(Tab { app, ticket, name })
         }
     };
-    let following = Desk {
-        waking,
-        staff,
-        told: read(&after(&headers, &query)),
-        tab,
-        ready: VecDeque::from([beginning()]),
-    };
-    let notices = stream::unfold(following, |mut following| async move {
-        let notice = following.next().await?;
-        Some((Ok::<_, Infallible>(notice), following))
-    });
-    Ok(Sse::new(notices).into_response())
+    let told = read(&after(&headers, &query));
+    Ok(follow(waking, Desk { staff, told, tab }))
 }
 
 /// How far a page was told: what the browser got last, or what its address says.
 fn after(headers: &HeaderMap, query: &Query) -> String {
     let last = headers.get("last-event-id").and_then(|last| last.to_str().ok());
     last.unwrap_or(query.text("after")).to_owned()
-}
-
-fn beginning() -> sse::Event {
-    sse::Event::default().retry(COME_BACK).comment("here")
 }
 
 /// What wakes a stream: a commit, or a while without one.
@@ -141,45 +113,67 @@ impl Waking {
     }
 }
 
-/// A tenant's page, and how far it was told.
-struct Events {
-    waking: Waking,
-    caller: Caller,
-    last: EventId,
-    ready: VecDeque<sse::Event>,
+/// A page that is told of what happens, and how far it was told.
+trait Listener: Send + 'static {
+    /// What there is to tell now, and whether there is more.
+    fn look(&mut self, app: &App) -> impl Future<Output = Result<(Vec<sse::Event>, bool)>> + Send;
+
+    /// Says again that one is there.
+    fn stay(&self, _: &App) -> impl Future<Output = Result<()>> + Send {
+        std::future::ready(Ok(()))
+    }
 }
 
-impl Events {
-    /// The next thing to send; `None` ends the stream.
-    async fn next(&mut self) -> Option<sse::Event> {
-        loop {
-            if let Some(notice) = self.ready.pop_front() {
-                return Some(notice);
-            }
-            if self.waking.look {
-                // A session that is over ends the stream here.
-                self.look().await.ok()?;
-                continue;
-            }
-            if self.waking.wait().await? {
-                return Some(sse::Event::default().comment("still here"));
-            }
+/// Tells a page, for as long as it listens and may know.
+fn follow(waking: Waking, listener: impl Listener) -> Response {
+    let beginning = sse::Event::default().retry(COME_BACK).comment("here");
+    let ready = VecDeque::from([beginning]);
+    let notices = stream::unfold((waking, listener, ready), |mut at| async move {
+        let (waking, listener, ready) = &mut at;
+        let notice = next(waking, listener, ready).await?;
+        Some((Ok::<_, Infallible>(notice), at))
+    });
+    Sse::new(notices).into_response()
+}
+
+/// The next thing to send; `None` ends the stream.
+async fn next(
+    waking: &mut Waking,
+    listener: &mut impl Listener,
+    ready: &mut VecDeque<sse::Event>,
+) -> Option<sse::Event> {
+    loop {
+        if let Some(notice) = ready.pop_front() {
+            return Some(notice);
+        }
+        if waking.look {
+            // A session that is over ends the stream here.
+            let (found, more) = listener.look(&waking.app).await.ok()?;
+            ready.extend(found);
+            waking.look = more;
+        } else if waking.wait().await? {
+            listener.stay(&waking.app).await.ok()?;
+            return Some(sse::Event::default().comment("still here"));
         }
     }
+}
 
-    async fn look(&mut self) -> Result<()> {
+/// A tenant's page.
+struct Events {
+    caller: Caller,
+    last: EventId,
+}
+
+impl Listener for Events {
+    async fn look(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
         let last = self.last;
-        let more = self
-            .waking
-            .app
+        let more = app
             .read(self.caller.clone(), move |tx, caller| {
                 rules::events::next(tx, caller, last, MANY)
             })
             .await?;
-        self.waking.look = more.len() as i64 == MANY;
         self.last = more.last().map_or(last, |event| event.id);
-        self.ready.extend(more.iter().map(notice));
-        Ok(())
+        Ok((more.iter().map(notice).collect(), more.len() as i64 == MANY))
     }
 }
 
@@ -194,43 +188,21 @@ fn notice(event: &Event) -> sse::Event {
         .data(data)
 }
 
-/// A page of the desk, and how far it was told.
+/// A page of the desk.
 struct Desk {
-    waking: Waking,
     staff: Staff,
     told: Mark,
     tab: Option<Tab>,
-    ready: VecDeque<sse::Event>,
 }
 
-impl Desk {
-    async fn next(&mut self) -> Option<sse::Event> {
-        loop {
-            if let Some(notice) = self.ready.pop_front() {
-                return Some(notice);
-            }
-            if self.waking.look {
-                self.look().await.ok()?;
-                continue;
-            }
-            if self.waking.wait().await? {
-                self.stay().await.ok()?;
-                return Some(sse::Event::default().comment("still here"));
-            }
-        }
-    }
-
-    async fn look(&mut self) -> Result<()> {
+impl Listener for Desk {
+    async fn look(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
         let watched = self.tab.as_ref().map(|tab| tab.ticket);
-        let now = self
-            .waking
-            .app
+        let now = app
             .read(self.staff.clone(), move |tx, staff| {
                 rules::desk::mark(tx, &staff.agent, watched)
             })
             .await?;
-        self.waking.look = false;
-        // One notice for both, because both are in its mark.
         let mut changed = Vec::new();
         if let Some(ticket) = watched.filter(|_| now.ticket != self.told.ticket) {
             changed.push(format!("ticket {ticket}"));
@@ -238,24 +210,22 @@ impl Desk {
         if now.queue != self.told.queue {
             changed.push("queue 0".to_owned());
         }
-        if !changed.is_empty() {
-            let notice = sse::Event::default().event("change").id(written(&now));
-            self.ready.push_back(notice.data(changed.join("\n")));
-        }
         self.told = now;
-        Ok(())
+        if changed.is_empty() {
+            return Ok((Vec::new(), false));
+        }
+        // One notice for both, because both are in its mark.
+        let notice = sse::Event::default().event("change").id(written(&self.told));
+        Ok((vec![notice.data(changed.join("\n"))], false))
     }
 
-    /// Says again that one is there.
-    async fn stay(&self) -> Result<()> {
+    async fn stay(&self, app: &App) -> Result<()> {
         let Some(tab) = &self.tab else { return Ok(()) };
         let (ticket, name) = (tab.ticket, tab.name.clone());
-        self.waking
-            .app
-            .write(self.staff.clone(), move |tx, staff| {
-                rules::viewers::stay(tx, &staff.agent, ticket, &name)
-            })
-            .await
+        app.write(self.staff.clone(), move |tx, staff| {
+            rules::viewers::stay(tx, &staff.agent, ticket, &name)
+        })
+        .await
     }
 }
 

@@ -29,6 +29,7 @@ mod threads;
 mod ticket;
 mod tickets;
 mod tokens;
+mod usage;
 mod users;
 mod vpcs;
 
@@ -184,63 +185,63 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
             "pageDeskVpc",
             &get,
             "/desk/tickets/{ticketId}/vpc",
-            desk_ticket::vpc,
+            desk_ticket::network::page,
         )
         .staff(),
         page(
             "sendDeskClaim",
             &post,
             "/desk/tickets/{ticketId}/claim",
-            desk_ticket::claim,
+            desk_ticket::acts::claim,
         )
         .staff(),
         page(
             "sendDeskRelease",
             &post,
             "/desk/tickets/{ticketId}/release",
-            desk_ticket::release,
+            desk_ticket::acts::release,
         )
         .staff(),
         page(
             "sendDeskChange",
             &post,
             "/desk/tickets/{ticketId}/change",
-            desk_ticket::change,
+            desk_ticket::acts::change,
         )
         .staff(),
         page(
             "sendDeskReply",
             &post,
             "/desk/tickets/{ticketId}/replies",
-            desk_ticket::reply,
+            desk_ticket::acts::reply,
         )
         .staff(),
         page(
             "sendDeskNote",
             &post,
             "/desk/tickets/{ticketId}/notes",
-            desk_ticket::note,
+            desk_ticket::acts::note,
         )
         .staff(),
         page(
             "sendDeskClose",
             &post,
             "/desk/tickets/{ticketId}/close",
-            desk_ticket::close,
+            desk_ticket::acts::close,
         )
         .staff(),
         page(
             "sendDeskReopen",
             &post,
             "/desk/tickets/{ticketId}/reopen",
-            desk_ticket::reopen,
+            desk_ticket::acts::reopen,
         )
         .staff(),
         page(
             "getDeskAttachmentFile",
             &get,
             "/desk/tickets/{ticketId}/attachments/{attachmentId}",
-            desk_ticket::download,
+            desk_ticket::acts::download,
         )
         .staff(),
         page(
@@ -286,6 +287,18 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         page("pageTokens", &get, "/account/tokens", tokens::list),
         page("pageTokenNew", &get, "/account/tokens/new", tokens::new),
         page("sendTokenNew", &post, "/account/tokens/new", tokens::create),
+        page(
+            "pageTokenEdit",
+            &get,
+            "/account/tokens/{tokenId}/edit",
+            tokens::edit,
+        ),
+        page(
+            "sendTokenEdit",
+            &post,
+            "/account/tokens/{tokenId}/edit",
+            tokens::update,
+        ),
         page(
             "pageTokenRevoke",
             &get,

@@ -6,7 +6,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::account::{ACCOUNT, shown_once, tabs};
-use super::forms::{self, Field, SEEN, Sent, Typed};
+use super::forms::{self, Card, Field, SEEN, Sent, Typed};
 use super::layout::{done, empty, pager, time};
 use super::query::Query;
 use super::session::{Answer, Visit};
@@ -15,9 +15,8 @@ use crate::http::extract::At;
 use crate::model::oauth::OauthClient;
 use crate::model::tag::Tag;
 use crate::model::token::TokenText;
+use crate::rules;
 use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::{self, Error};
 
 const LIST: (&str, &str) = ("OAuth clients", "/account/clients");
 const NEW: &str = "/account/clients/new";
@@ -27,11 +26,7 @@ fn address(client: &OauthClient) -> String {
 }
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
-    let wanted = ListRequest {
-        page: Some(query.text("page").to_owned()).filter(|page| !page.is_empty()),
-        page_size: Some("50".to_owned()),
-        ..ListRequest::default()
-    };
+    let wanted = query.list(50);
     let clients = app
         .read(caller.clone(), move |tx, caller| {
             rules::oauth_clients::list(tx, caller, &wanted)
@@ -119,11 +114,10 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: 
         .await;
     match made {
         Ok((client, secret)) => Ok(draw_made(&visit, "Your new client", &client, &secret)),
-        Err(Error::Refused(wrong)) => {
-            let typed = Typed::refused(sent, wrong);
-            Ok(draw_new(&visit, StatusCode::BAD_REQUEST, &typed))
+        Err(error) => {
+            let (status, typed) = forms::again(sent, error)?;
+            Ok(draw_new(&visit, status, &typed))
         }
-        Err(other) => Err(other.into()),
     }
 }
 
@@ -134,20 +128,28 @@ fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
         hint: "For programs on people's own machines and in their browsers: they prove themselves with PKCE instead.",
         ..Field::default()
     };
-    let body = html! {
-        h1 { "Create client" }
-        (typed.alert())
-        form .card method="post" action=(NEW) {
-            (visit.form_token())
-            (fields(typed))
-            (forms::switch(typed, public))
-            div .actions {
-                button .main type="submit" { "Create client" }
-                a .button href=(LIST.1) { "Cancel" }
-            }
-        }
-    };
-    visit.page_with(status, "Create client", &[ACCOUNT, LIST], &body)
+    let fields = html! { (fields(typed)) (forms::switch(typed, public)) };
+    ask(
+        visit,
+        status,
+        "Create client",
+        typed,
+        &Card::new(NEW, "Create client", LIST.1),
+        &fields,
+    )
+}
+
+/// A page with one form on it.
+fn ask(
+    visit: &Visit,
+    status: StatusCode,
+    title: &str,
+    typed: &Typed,
+    form: &Card,
+    fields: &Markup,
+) -> Response {
+    let body = html! { h1 { (title) } (forms::card(visit, typed, form, fields)) };
+    visit.page_with(status, title, &[ACCOUNT, LIST], &body)
 }
 
 /// The answer that has the secret on it.
@@ -200,47 +202,32 @@ pub async fn update(
         .await;
     let (status, typed) = match changed {
         Ok(_) => return Ok(done(LIST.1, "client-changed")),
-        Err(Error::Refused(wrong)) => (StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)),
-        Err(Error::Stale) => (StatusCode::PRECONDITION_FAILED, Typed::stale(sent)),
-        Err(other) => return Err(other.into()),
+        Err(error) => forms::again(sent, error)?,
     };
     Ok(draw_edit(&visit, status, &client, &typed.now(&client)))
 }
 
 fn draw_edit(visit: &Visit, status: StatusCode, client: &OauthClient, typed: &Typed) -> Response {
     let title = format!("Edit {}", client.label.as_str());
-    let body = html! {
-        h1 { (title) }
-        (typed.alert())
-        form .card method="post" action=(format!("{}/edit", address(client))) {
-            (visit.form_token())
-            (typed.seen())
-            (fields(typed))
-            div .actions {
-                button .main type="submit" { "Save" }
-                a .button href=(LIST.1) { "Cancel" }
-            }
-        }
-    };
-    visit.page_with(status, &title, &[ACCOUNT, LIST], &body)
+    let action = format!("{}/edit", address(client));
+    ask(
+        visit,
+        status,
+        &title,
+        typed,
+        &Card::new(action, "Save", LIST.1),
+        &fields(typed),
+    )
 }
 
 pub async fn ask_reset(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<String>) -> Answer {
     let client = to_change(&app, caller, id).await?;
-    let typed = Typed::proposed(&[(SEEN, &Tag::of(&client).to_string())]);
-    let body = html! {
-        h1 { "A new secret for " (client.label.as_str()) "?" }
-        form .card method="post" action=(format!("{}/reset", address(&client))) {
-            (visit.form_token())
-            (typed.seen())
-            p { "The secret it has now opens nothing any more, at once. What users have allowed stays." }
-            div .actions {
-                button .danger type="submit" { "Make a new secret" }
-                a .button href=(LIST.1) { "Cancel" }
-            }
-        }
-    };
-    Ok(visit.page("New secret", &[ACCOUNT, LIST], &body))
+    let title = format!("A new secret for {}?", client.label.as_str());
+    let action = format!("{}/reset", address(&client));
+    let form = Card::new(action, "Make a new secret", LIST.1).danger();
+    let typed = Typed::default().now(&client);
+    let text = html! { p { "The secret it has now opens nothing any more, at once. What users have allowed stays." } };
+    Ok(ask(&visit, StatusCode::OK, &title, &typed, &form, &text))
 }
 
 pub async fn reset(
@@ -273,46 +260,25 @@ pub async fn delete(
     sent: Sent,
 ) -> Answer {
     let client = to_change(&app, caller.clone(), id.clone()).await?;
-    if let Err(wrong) = forms::confirmed(&sent, client.label.as_str()) {
-        let typed = Typed::refused(sent, vec![wrong]);
-        return Ok(draw_delete(&visit, StatusCode::BAD_REQUEST, &client, &typed));
-    }
     let request = sent.request(Vec::new());
-    let deleted = app
-        .write(caller, move |tx, caller| {
-            rules::oauth_clients::delete(tx, caller, &id, &request)
-        })
-        .await;
-    match deleted {
-        Ok(()) => Ok(done(LIST.1, "client-deleted")),
-        Err(Error::Stale) => {
-            let typed = Typed::stale(sent).now(&client);
-            Ok(draw_delete(
-                &visit,
-                StatusCode::PRECONDITION_FAILED,
-                &client,
-                &typed,
-            ))
-        }
-        Err(other) => Err(other.into()),
-    }
+    let deleting = app.write(caller, move |tx, caller| {
+        rules::oauth_clients::delete(tx, caller, &id, &request)
+    });
+    let deleted = forms::confirmed(&sent, client.label.as_str(), deleting).await;
+    let (status, typed) = match deleted {
+        Ok(()) => return Ok(done(LIST.1, "client-deleted")),
+        Err(error) => forms::again(sent, error)?,
+    };
+    Ok(draw_delete(&visit, status, &client, &typed.now(&client)))
 }
 
 fn draw_delete(visit: &Visit, status: StatusCode, client: &OauthClient, typed: &Typed) -> Response {
     let title = format!("Delete {}?", client.label.as_str());
-    let body = html! {
-        h1 { (title) }
-        (typed.alert())
-        form .card method="post" action=(format!("{}/delete", address(client))) {
-            (visit.form_token())
-            (typed.seen())
-            p { "Nobody can log in through it any more, and all tokens that it got from users end at once." }
-            (forms::confirm(typed, client.label.as_str()))
-            div .actions {
-                button .danger type="submit" { "Delete client" }
-                a .button href=(LIST.1) { "Cancel" }
-            }
-        }
+    let action = format!("{}/delete", address(client));
+    let form = Card::new(action, "Delete client", LIST.1).danger();
+    let fields = html! {
+        p { "Nobody can log in through it any more, and all tokens that it got from users end at once." }
+        (forms::confirm(typed, client.label.as_str()))
     };
-    visit.page_with(status, &title, &[ACCOUNT, LIST], &body)
+    ask(visit, status, &title, typed, &form, &fields)
 }

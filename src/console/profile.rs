@@ -42,9 +42,7 @@ pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, sent: 
         .await;
     let (status, typed) = match changed {
         Ok(_) => return Ok(done(HERE, "profile-changed")),
-        Err(Error::Refused(wrong)) => (StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)),
-        Err(Error::Stale) => (StatusCode::PRECONDITION_FAILED, Typed::stale(sent)),
-        Err(other) => return Err(other.into()),
+        Err(error) => forms::again(sent, error)?,
     };
     let user = app.read(caller.clone(), rules::profile::view).await?;
     let mut page = Shown::new(&user);

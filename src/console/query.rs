@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use super::forms::Sent;
 use crate::http::App;
 use crate::http::fields::pairs;
+use crate::rules::lists::ListRequest;
 
 /// The query of an address; also a form that was sent by asking for a page.
 #[derive(Clone, Debug)]
@@ -16,6 +17,15 @@ pub struct Query(pub Sent);
 impl Query {
     pub fn text(&self, name: &str) -> &str {
         self.0.text(name)
+    }
+
+    /// The page of a list that is asked for, with so many on a page.
+    pub fn list(&self, size: usize) -> ListRequest {
+        ListRequest {
+            page: Some(self.text("page").to_owned()).filter(|page| !page.is_empty()),
+            page_size: Some(size.to_string()),
+            ..ListRequest::default()
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::account::tabs;
 use super::layout::{empty, number};
 use super::session::{Answer, Visit};
+use super::usage::used_meter;
 use super::vpcs;
 use crate::http::App;
 use crate::model::input::Input;
@@ -19,6 +20,8 @@ use crate::rules::lists::ListRequest;
 /// So many VPCs are looked at, and of those the fullest are shown.
 const LOOKED_AT: &str = "500";
 const SHOWN: usize = 20;
+/// A ticket that asks for more.
+const MORE: &str = "/tickets/new?summary=A+larger+quota";
 
 pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
     let newest = vec![
@@ -40,8 +43,11 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answe
     vpcs.truncate(SHOWN);
     let body = html! {
         (tabs(&caller, "/account/quotas"))
-        div .title { h1 { "Quotas" } }
-        p .lead { "How much the account may have. If you need more, ask the provider in a ticket." }
+        div .title {
+            h1 { "Quotas" }
+            a .button href=(MORE) { "Ask for more" }
+        }
+        p .lead { "How much the account may have. If you need more, say in a ticket what for." }
         @if used.vpcs.is_empty() {
             (empty("Nothing used yet", &allowed(&used), Some(("Create VPC", "/vpcs/new"))))
         } @else {
@@ -78,7 +84,7 @@ fn regions(app: &App, used: &QuotaUse) -> Markup {
                 @for (region, count) in &used.vpcs {
                     tr {
                         th scope="row" { @if let Some(name) = name(region) { (name) " " } span .quiet { (region) } }
-                        td data-label="In use" { (vpcs::used_meter(usage(*count, used.quota.vpcs_per_region))) }
+                        td data-label="In use" { (used_meter(usage(*count, used.quota.vpcs_per_region))) }
                     }
                 }
             }
@@ -98,7 +104,7 @@ fn subnets(vpcs: &[Vpc], used: &QuotaUse) -> Markup {
                     @for vpc in vpcs {
                         tr {
                             th scope="row" { a href=(vpcs::address(vpc.id)) { (vpc.label.as_str()) } " " span .id { (vpc.id) } }
-                            td data-label="In use" { (vpcs::used_meter(usage(vpc.subnets.len() as i64, used.quota.subnets_per_vpc))) }
+                            td data-label="In use" { (used_meter(usage(vpc.subnets.len() as i64, used.quota.subnets_per_vpc))) }
                         }
                     }
                 }

@@ -55,13 +55,9 @@ pub fn placed(sent: &Sent, mut wrong: Vec<FieldError>) -> Vec<FieldError> {
 
 /// A refusal as a form that is drawn again; anything else is not for a form.
 pub fn refused(sent: Sent, error: Error) -> Result<(StatusCode, Typed), Error> {
-    match error {
-        Error::Refused(wrong) => {
-            let wrong = placed(&sent, wrong);
-            Ok((StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)))
-        }
-        other => Err(other),
-    }
+    let (status, mut typed) = forms::again(sent, error)?;
+    typed.wrong = placed(&typed.sent, typed.wrong);
+    Ok((status, typed))
 }
 
 /// The fields. `page` is the address that narrows the list by `?find=`.

@@ -6,33 +6,43 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::address_map::{self, in_use, instance, span};
-use super::forms::{self, SEEN, Sent, Typed};
+use super::forms::{self, Card, SEEN, Sent, Typed};
 use super::layout::{counted, done, empty, fragment, time};
 use super::query::Query;
 use super::session::{Answer, Visit, Wrong};
-use super::vpcs::{self, label_field, range_field, refusals, state, used_meter, verdict};
+use super::usage::used_meter;
+use super::vpcs::{self, label_field, range_field, refusals, state, verdict};
 use crate::http::App;
 use crate::http::extract::At;
-use crate::model::address_map::View;
+use crate::model::address_map::{View, bucket_prefix};
 use crate::model::cidr::Cidr;
 use crate::model::grant::{Granted, Permission};
-use crate::model::id::{SubnetId, VpcId};
+use crate::model::id::{InterfaceId, SubnetId, VpcId};
 use crate::model::interface::write_address;
 use crate::model::reason::Code;
 use crate::model::subnet::Subnet;
 use crate::model::tag::Tag;
 use crate::model::vpc::Vpc;
-use crate::rules::address_map::Shown;
+use crate::rules;
+use crate::rules::address_map::{Shown, Window};
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
 use crate::rules::error::FieldError;
-use crate::rules::{self, Error};
 use crate::store::ReadTx;
 
 type Path = At<(VpcId, SubnetId)>;
 
 pub fn address(subnet: &Subnet) -> String {
     format!("/vpcs/{}/subnets/{}", subnet.vpc, subnet.id)
+}
+
+/// Where an interface on the subnet can be seen: large subnets show single addresses only from near by.
+pub fn place_of(subnet: &Subnet, interface: InterfaceId) -> String {
+    let here = address(subnet);
+    match bucket_prefix(subnet.ipv4) {
+        None => format!("{here}#interface-{interface}"),
+        Some(_) => format!("{here}?interface={interface}#interface-{interface}"),
+    }
 }
 
 /// How many instances are on a subnet; the interfaces of one stand together.
@@ -67,14 +77,13 @@ pub async fn create(
         .await;
     match made {
         Ok(subnet) => Ok(done(&address(&subnet), "subnet-created")),
-        Err(Error::Refused(wrong)) => {
+        Err(error) => {
+            let (status, typed) = forms::again(sent, error)?;
             let vpc = app
                 .read(caller, move |tx, caller| changeable(tx, caller, id))
                 .await?;
-            let typed = Typed::refused(sent, wrong);
-            Ok(draw_new(&visit, StatusCode::BAD_REQUEST, &vpc, &typed))
+            Ok(draw_new(&visit, status, &vpc, &typed))
         }
-        Err(other) => Err(other.into()),
     }
 }
 
@@ -91,8 +100,8 @@ pub async fn check(State(app): State<App>, caller: Caller, At(id): At<VpcId>, qu
         })
         .await?;
     let proposed = rules::subnets::propose(&app.store().world().policy, &ranges);
-    let wrong = Some(Error::Refused(wrong));
-    Ok(fragment(&verdict("ipv4", sent.text("ipv4"), wrong, proposed)?))
+    let said = verdict("ipv4", sent.text("ipv4"), &wrong, proposed);
+    Ok(fragment(&said))
 }
 
 fn changeable(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> rules::Result<Vpc> {
@@ -101,26 +110,16 @@ fn changeable(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> rules::Result<Vpc>
 
 fn draw_new(visit: &Visit, status: StatusCode, vpc: &Vpc, typed: &Typed) -> Response {
     let (label, here) = (vpc.label.as_str(), vpcs::address(vpc.id));
+    let form = Card::new(format!("{here}/subnets/new"), "Add subnet", &here);
     let body = html! {
         h1 { "Add a subnet to " (label) }
-        (typed.alert())
-        form .card method="post" action=(format!("{here}/subnets/new")) {
-            (visit.form_token())
+        (forms::card(visit, typed, &form, &html! {
             (label_field(typed, "label", true))
             (range_field(typed, "ipv4", &format!("{here}/subnets/check")))
             p .hint { "A private range from /8 to /29 that overlaps no other subnet. It cannot be changed later." }
-            div .actions {
-                button .main type="submit" { "Add subnet" }
-                a .button href=(here) { "Cancel" }
-            }
-        }
+        }))
     };
-    visit.page_with(
-        status,
-        "Add a subnet",
-        &[("VPCs", "/vpcs"), (label, &here)],
-        &body,
-    )
+    visit.page_with(status, "Add a subnet", &[vpcs::LIST, (label, &here)], &body)
 }
 
 pub async fn view(
@@ -130,9 +129,10 @@ pub async fn view(
     At((vpc, id)): Path,
     query: Query,
 ) -> Answer {
-    let window = match query.text("in") {
-        "" => None,
-        part => Some(Cidr::parse(part).map_err(|_| Wrong::not_found())?),
+    let window = match (query.text("in"), query.text("interface").parse()) {
+        ("", Ok(interface)) => Window::Around(InterfaceId(interface)),
+        ("", Err(_)) => Window::Whole,
+        (part, _) => Window::Part(Cidr::parse(part).map_err(|_| Wrong::not_found())?),
     };
     let (shown, usage, may_change) = app
         .read(caller, move |tx, caller| {
@@ -143,7 +143,7 @@ pub async fn view(
         })
         .await?;
     let (label, above) = (shown.subnet.label.as_str(), vpcs::address(vpc));
-    let way = [("VPCs", "/vpcs"), (shown.vpc.label.as_str(), above.as_str())];
+    let way = [vpcs::LIST, (shown.vpc.label.as_str(), above.as_str())];
     Ok(visit.page(label, &way, &draw(&shown, usage, may_change)))
 }
 
@@ -183,19 +183,24 @@ fn draw(shown: &Shown, usage: Usage, may_change: bool) -> Markup {
     }
 }
 
+fn nobody() -> Markup {
+    let text = "No instance has an address of these. Give a config of one an interface on this subnet, by the API or a client of it.";
+    empty("Nobody is here", text, None)
+}
+
 /// What the map shows, for whoever cannot see it, and with more words.
 fn table(shown: &Shown, here: &str) -> Markup {
     match &shown.view {
         View::Addresses(_) => html! {
             @if shown.holders.is_empty() {
-                (empty("Nobody is here", "No instance has an address of these.", None))
+                (nobody())
             } @else {
                 table .list {
                     thead { tr { th scope="col" { "Address" } th scope="col" { "Instance" } th scope="col" .number { "Config" }
                         th scope="col" .number { "Interface" } th scope="col" { "State" } } }
                     tbody {
                         @for holder in &shown.holders {
-                            tr #(format!("interface-{}{}", holder.interface, if holder.is_range { "-range" } else { "" })) {
+                            tr #(address_map::anchor(holder)) {
                                 th scope="row" {
                                     code { @if holder.is_range { (span(holder.first, holder.last)) } @else { (write_address(holder.first)) } }
                                     @if holder.is_range { " " span .tag { "range" } }
@@ -213,7 +218,7 @@ fn table(shown: &Shown, here: &str) -> Markup {
         View::Buckets(buckets) => html! {
             @let used: Vec<_> = buckets.iter().filter(|bucket| bucket.used > 0).collect();
             @if used.is_empty() {
-                (empty("Nobody is here", "No instance has an address of these.", None))
+                (nobody())
             } @else {
                 table .list {
                     thead { tr { th scope="col" { "Part" } th scope="col" { "Addresses in use" } } }
@@ -257,9 +262,7 @@ pub async fn update(
         .await;
     let (status, typed) = match changed {
         Ok(subnet) => return Ok(done(&address(&subnet), "subnet-changed")),
-        Err(Error::Refused(wrong)) => (StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)),
-        Err(Error::Stale) => (StatusCode::PRECONDITION_FAILED, Typed::stale(sent)),
-        Err(other) => return Err(other.into()),
+        Err(error) => forms::again(sent, error)?,
     };
     let (vpc, subnet) = app
         .read(caller, move |tx, caller| load(tx, caller, vpc, id))
@@ -276,19 +279,13 @@ fn load(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId) -> rules::Re
 
 fn draw_edit(visit: &Visit, status: StatusCode, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Response {
     let (here, above) = (address(subnet), vpcs::address(vpc.id));
+    let form = Card::new(format!("{here}/edit"), "Save", &here);
     let body = html! {
         h1 { "Edit " (subnet.label.as_str()) }
-        (typed.alert())
-        form .card method="post" action=(format!("{here}/edit")) {
-            (visit.form_token())
-            (typed.seen())
+        (forms::card(visit, typed, &form, &html! {
             (label_field(typed, "label", true))
             p .quiet { "The range stays " code { (subnet.ipv4) } "." }
-            div .actions {
-                button .main type="submit" { "Save" }
-                a .button href=(here) { "Cancel" }
-            }
-        }
+        }))
     };
     let title = format!("Edit {}", subnet.label.as_str());
     visit.page_with(status, &title, &way(vpc, &above, subnet, &here), &body)
@@ -296,7 +293,7 @@ fn draw_edit(visit: &Visit, status: StatusCode, vpc: &Vpc, subnet: &Subnet, type
 
 fn way<'a>(vpc: &'a Vpc, above: &'a str, subnet: &'a Subnet, here: &'a str) -> [(&'a str, &'a str); 3] {
     [
-        ("VPCs", "/vpcs"),
+        vpcs::LIST,
         (vpc.label.as_str(), above),
         (subnet.label.as_str(), here),
     ]
@@ -324,27 +321,14 @@ pub async fn delete(
     let (vpc, subnet) = app
         .read(caller.clone(), move |tx, caller| load(tx, caller, vpc_id, id))
         .await?;
-    if let Err(wrong) = forms::confirmed(&sent, subnet.label.as_str()) {
-        let typed = Typed::refused(sent, vec![wrong]);
-        return Ok(draw_delete(
-            &visit,
-            StatusCode::BAD_REQUEST,
-            &vpc,
-            &subnet,
-            &typed,
-        ));
-    }
     let request = sent.request(Vec::new());
-    let deleted = app
-        .write(caller, move |tx, caller| {
-            rules::subnets::delete(tx, caller, vpc_id, id, &request)
-        })
-        .await;
+    let deleting = app.write(caller, move |tx, caller| {
+        rules::subnets::delete(tx, caller, vpc_id, id, &request)
+    });
+    let deleted = forms::confirmed(&sent, subnet.label.as_str(), deleting).await;
     let (status, typed) = match deleted {
         Ok(()) => return Ok(done(&vpcs::address(vpc_id), "subnet-deleted")),
-        Err(Error::Refused(wrong)) => (StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)),
-        Err(Error::Stale) => (StatusCode::PRECONDITION_FAILED, Typed::stale(sent)),
-        Err(other) => return Err(other.into()),
+        Err(error) => forms::again(sent, error)?,
     };
     Ok(draw_delete(&visit, status, &vpc, &subnet, &typed.now(&subnet)))
 }
@@ -352,23 +336,17 @@ pub async fn delete(
 fn draw_delete(visit: &Visit, status: StatusCode, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Response {
     let (here, above) = (address(subnet), vpcs::address(vpc.id));
     let label = subnet.label.as_str();
+    let form = Card::new(format!("{here}/delete"), "Delete subnet", &here).danger();
     let body = html! {
         h1 { "Delete " (label) "?" }
         @if is_blocked(typed) {
             (blockers("The subnet cannot be deleted while instances are on it.", std::slice::from_ref(subnet), typed))
             p { a .button href=(here) { "Back to the subnet" } }
         } @else {
-            (typed.alert())
-            form .card method="post" action=(format!("{here}/delete")) {
-                (visit.form_token())
-                (typed.seen())
+            (forms::card(visit, typed, &form, &html! {
                 p { "This deletes the subnet and gives its range " code { (subnet.ipv4) } " back, for good." }
                 (forms::confirm(typed, label))
-                div .actions {
-                    button .danger type="submit" { "Delete subnet" }
-                    a .button href=(here) { "Cancel" }
-                }
-            }
+            }))
         }
     };
     visit.page_with(
@@ -389,7 +367,7 @@ pub fn blockers(why: &str, subnets: &[Subnet], typed: &Typed) -> Markup {
     let place = |wrong: &FieldError| {
         let blocker = wrong.blocker.as_ref()?;
         let subnet = subnets.iter().find(|subnet| subnet.id == blocker.subnet)?;
-        Some(format!("{}#interface-{}", address(subnet), blocker.interface))
+        Some(place_of(subnet, blocker.interface))
     };
     let used: Vec<_> = typed
         .wrong

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use maud::{Markup, html};
 
-use super::layout::{counted, empty, number, pager};
+use super::layout::{counted, empty, number, page_of, pager};
 use super::query::Query;
 use super::session::{Answer, Visit};
 use super::threads::{about, address_of, last_change, status};
@@ -137,11 +137,7 @@ fn draw_list(tickets: &Paged<Ticket>, others: i64, search: &Search, nothing: boo
             }
         }
     };
-    let joined = if here.contains('?') { '&' } else { '?' };
-    let live = match tickets.page.number {
-        1 => here.clone(),
-        page => format!("{here}{joined}page={page}"),
-    };
+    let live = page_of(&here, tickets.page.number);
     html! {
         div #list hx-get=(live) hx-trigger="garth:ticket from:body" hx-select="#list" hx-swap="outerHTML" {
             @if nothing {

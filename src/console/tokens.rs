@@ -6,7 +6,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::account::{ACCOUNT, scopes, shown_once, tabs};
-use super::forms::{self, Field, SEEN, Sent, Typed};
+use super::forms::{self, Card, Field, SEEN, Sent, Typed};
 use super::layout::{done, empty, pager, time};
 use super::query::Query;
 use super::session::{Answer, Visit};
@@ -17,9 +17,8 @@ use crate::model::input::Input;
 use crate::model::tag::Tag;
 use crate::model::time::Time;
 use crate::model::token::{Token, TokenText};
+use crate::rules;
 use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::{self, Error};
 
 const LIST: (&str, &str) = ("Tokens", "/account/tokens");
 const NEW: &str = "/account/tokens/new";
@@ -64,11 +63,7 @@ const ENDS: [(&str, &str, Option<i64>); 6] = [
 ];
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
-    let wanted = ListRequest {
-        page: Some(query.text("page").to_owned()).filter(|page| !page.is_empty()),
-        page_size: Some("50".to_owned()),
-        ..ListRequest::default()
-    };
+    let wanted = query.list(50);
     let tokens = app
         .read(caller.clone(), move |tx, caller| {
             rules::tokens::page(tx, caller, &wanted)
@@ -110,7 +105,10 @@ fn row(token: &Token, now: Time) -> Markup {
                 Some(expiry) if expiry <= now => span .tag.bad { "has ended" },
                 Some(expiry) => (time(expiry)),
             } }
-            td { div .actions { a href=(format!("{}/{}/revoke", LIST.1, token.id)) { "Revoke" span .hidden { " " (name(token)) } } } }
+            td { div .actions {
+                a href=(format!("{}/{}/edit", LIST.1, token.id)) { "Rename" span .hidden { " " (name(token)) } }
+                a href=(format!("{}/{}/revoke", LIST.1, token.id)) { "Revoke" span .hidden { " " (name(token)) } }
+            } }
         }
     }
 }
@@ -142,11 +140,10 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: 
         .await;
     match made {
         Ok((token, text)) => Ok(draw_made(&visit, &token, &text)),
-        Err(Error::Refused(wrong)) => {
-            let typed = Typed::refused(sent, wrong);
-            Ok(draw_new(&visit, StatusCode::BAD_REQUEST, &typed))
+        Err(error) => {
+            let (status, typed) = forms::again(sent, error)?;
+            Ok(draw_new(&visit, status, &typed))
         }
-        Err(other) => Err(other.into()),
     }
 }
 
@@ -171,16 +168,18 @@ fn ends(sent: &Sent, now: Time) -> Option<String> {
     }
 }
 
+const LABEL: Field = Field {
+    name: "label",
+    label: "Label",
+    hint: "To tell it by later: the program and where it runs, like terraform on build-3.",
+    optional: true,
+    autofocus: true,
+    code: false,
+    most: Some(100),
+    check: None,
+};
+
 fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
-    let label = Field {
-        name: "label",
-        label: "Label",
-        hint: "To tell it by later: the program and where it runs, like terraform on build-3.",
-        optional: true,
-        autofocus: true,
-        most: Some(100),
-        ..Field::default()
-    };
     let expiry = Field {
         name: "expiry",
         label: "Ends",
@@ -188,19 +187,14 @@ fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
         ..Field::default()
     };
     let choices = ENDS.map(|(word, shown, _)| (word.to_owned(), shown.to_owned()));
+    let form = Card::new(NEW, "Create token", LIST.1).wide();
     let body = html! {
         h1 { "Create token" }
-        (typed.alert())
-        form .card.wide method="post" action=(NEW) {
-            (visit.form_token())
-            (forms::line(typed, label))
+        (forms::card(visit, typed, &form, &html! {
+            (forms::line(typed, LABEL))
             (forms::choice(typed, expiry, &choices))
             (access(typed))
-            div .actions {
-                button .main type="submit" { "Create token" }
-                a .button href=(LIST.1) { "Cancel" }
-            }
-        }
+        }))
     };
     visit.page_with(status, "Create token", &[ACCOUNT, LIST], &body)
 }
@@ -249,22 +243,60 @@ fn draw_made(visit: &Visit, token: &Token, text: &TokenText) -> Response {
     visit.page("Your new token", &[ACCOUNT, LIST], &body)
 }
 
+pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<TokenId>) -> Answer {
+    let token = app
+        .read(caller, move |tx, caller| rules::tokens::view(tx, caller, id))
+        .await?;
+    let typed = Typed::proposed(&[("label", token.label.as_str())]).now(&token);
+    Ok(draw_edit(&visit, StatusCode::OK, &token, &typed))
+}
+
+pub async fn update(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<TokenId>,
+    sent: Sent,
+) -> Answer {
+    let request = sent.request(sent.object(&["label"]));
+    let changed = app
+        .write(caller.clone(), move |tx, caller| {
+            rules::tokens::update(tx, caller, id, &request)
+        })
+        .await;
+    let (status, typed) = match changed {
+        Ok(_) => return Ok(done(LIST.1, "token-changed")),
+        Err(error) => forms::again(sent, error)?,
+    };
+    let token = app
+        .read(caller, move |tx, caller| rules::tokens::view(tx, caller, id))
+        .await?;
+    Ok(draw_edit(&visit, status, &token, &typed.now(&token)))
+}
+
+fn draw_edit(visit: &Visit, status: StatusCode, token: &Token, typed: &Typed) -> Response {
+    let form = Card::new(format!("{}/{}/edit", LIST.1, token.id), "Save", LIST.1);
+    let body = html! {
+        h1 { "Rename " (name(token)) }
+        (forms::card(visit, typed, &form, &html! {
+            (forms::line(typed, LABEL))
+            p .quiet { "It begins with " code { (token.prefix) "…" } ". What it may be used for, and until when, stays as it is." }
+        }))
+    };
+    visit.page_with(status, "Rename token", &[ACCOUNT, LIST], &body)
+}
+
 pub async fn ask_revoke(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<TokenId>) -> Answer {
     let token = app
         .read(caller, move |tx, caller| rules::tokens::view(tx, caller, id))
         .await?;
     let typed = Typed::proposed(&[(SEEN, &Tag::of(&token).to_string())]);
+    let form = Card::new(format!("{}/{id}/revoke", LIST.1), "Revoke token", LIST.1).danger();
     let body = html! {
         h1 { "Revoke " (name(&token)) "?" }
-        form .card method="post" action=(format!("{}/{id}/revoke", LIST.1)) {
-            (visit.form_token())
-            (typed.seen())
+        (forms::card(&visit, &typed, &form, &html! {
             p { "Whatever still uses the token that begins with " code { (token.prefix) } " is shut out at once. It cannot be brought back." }
-            div .actions {
-                button .danger type="submit" { "Revoke token" }
-                a .button href=(LIST.1) { "Cancel" }
-            }
-        }
+        }))
     };
     Ok(visit.page("Revoke token", &[ACCOUNT, LIST], &body))
 }

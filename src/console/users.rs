@@ -7,7 +7,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::account::{ACCOUNT, shown_once, tabs};
-use super::forms::{self, Field, SEEN, Sent, Typed};
+use super::forms::{self, Card, Field, SEEN, Sent, Typed};
 use super::grants;
 use super::layout::{counted, done, pager, time};
 use super::query::Query;
@@ -18,9 +18,9 @@ use crate::http::oauth::issuer;
 use crate::model::input::Input;
 use crate::model::tag::Tag;
 use crate::model::user::User;
+use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
-use crate::rules::{self, Error};
 
 pub const LIST: (&str, &str) = ("Users", "/account/users");
 /// Not below the list: somebody may be called `new`.
@@ -33,10 +33,8 @@ pub fn address(user: &User) -> String {
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
     let by_name = vec![("+order_by".to_owned(), Input::Text("username".to_owned()))];
     let wanted = ListRequest {
-        page: Some(query.text("page").to_owned()).filter(|page| !page.is_empty()),
-        page_size: Some("50".to_owned()),
         filter: Some(Ok(Input::Object(by_name))),
-        ..ListRequest::default()
+        ..query.list(50)
     };
     let users = app
         .read(caller.clone(), move |tx, caller| {
@@ -133,27 +131,21 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: 
         .await;
     match made {
         Ok(user) => Ok(done(&address(&user), "user-created")),
-        Err(Error::Refused(wrong)) => {
-            let typed = Typed::refused(sent, wrong);
-            Ok(draw_new(&visit, StatusCode::BAD_REQUEST, &typed))
+        Err(error) => {
+            let (status, typed) = forms::again(sent, error)?;
+            Ok(draw_new(&visit, status, &typed))
         }
-        Err(other) => Err(other.into()),
     }
 }
 
 fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
+    let form = Card::new(NEW, "Create user", LIST.1);
     let body = html! {
         h1 { "Create user" }
-        (typed.alert())
-        form .card method="post" action=(NEW) {
-            (visit.form_token())
+        (forms::card(visit, typed, &form, &html! {
             (fields(typed))
             p .quiet { "On the next page you can make a link with which the user chooses a password." }
-            div .actions {
-                button .main type="submit" { "Create user" }
-                a .button href=(LIST.1) { "Cancel" }
-            }
-        }
+        }))
     };
     visit.page_with(status, "Create user", &[ACCOUNT, LIST], &body)
 }
@@ -266,9 +258,7 @@ pub async fn update(
         .await;
     let (status, typed) = match changed {
         Ok(user) => return Ok(done(&address(&user), "user-changed")),
-        Err(Error::Refused(wrong)) => (StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)),
-        Err(Error::Stale) => (StatusCode::PRECONDITION_FAILED, Typed::stale(sent)),
-        Err(other) => return Err(other.into()),
+        Err(error) => forms::again(sent, error)?,
     };
     Ok(draw_edit(&visit, status, &user, &typed.now(&user)))
 }
@@ -276,20 +266,14 @@ pub async fn update(
 fn draw_edit(visit: &Visit, status: StatusCode, user: &User, typed: &Typed) -> Response {
     let (name, here) = (user.username.as_str(), address(user));
     let title = format!("Edit {name}");
+    let form = Card::new(format!("{here}/edit"), "Save", &here);
     let body = html! {
         h1 { (title) }
-        (typed.alert())
-        form .card method="post" action=(format!("{here}/edit")) {
-            (visit.form_token())
-            (typed.seen())
+        (forms::card(visit, typed, &form, &html! {
             (fields(typed))
             @if !user.restricted { p .quiet { "Whoever becomes restricted may do nothing until it is granted." } }
             @else { p .quiet { "Whoever is restricted no longer loses the grants, and may do everything." } }
-            div .actions {
-                button .main type="submit" { "Save" }
-                a .button href=(here) { "Cancel" }
-            }
-        }
+        }))
     };
     visit.page_with(status, &title, &[ACCOUNT, LIST, (name, &here)], &body)
 }
@@ -313,40 +297,27 @@ pub async fn delete(
     sent: Sent,
 ) -> Answer {
     let user = load(&app, caller.clone(), username.clone()).await?;
-    if let Err(wrong) = forms::confirmed(&sent, user.username.as_str()) {
-        let typed = Typed::refused(sent, vec![wrong]);
-        return Ok(draw_delete(&visit, StatusCode::BAD_REQUEST, &user, &typed));
-    }
     let request = sent.request(Vec::new());
-    let deleted = app
-        .write(caller, move |tx, caller| {
-            rules::users::delete(tx, caller, &username, &request)
-        })
-        .await;
+    let deleting = app.write(caller, move |tx, caller| {
+        rules::users::delete(tx, caller, &username, &request)
+    });
+    let deleted = forms::confirmed(&sent, user.username.as_str(), deleting).await;
     let (status, typed) = match deleted {
         Ok(()) => return Ok(done(LIST.1, "user-deleted")),
-        Err(Error::Refused(wrong)) => (StatusCode::BAD_REQUEST, Typed::refused(sent, wrong)),
-        Err(Error::Stale) => (StatusCode::PRECONDITION_FAILED, Typed::stale(sent)),
-        Err(other) => return Err(other.into()),
+        Err(error) => forms::again(sent, error)?,
     };
     Ok(draw_delete(&visit, status, &user, &typed.now(&user)))
 }
 
 fn draw_delete(visit: &Visit, status: StatusCode, user: &User, typed: &Typed) -> Response {
     let (name, here) = (user.username.as_str(), address(user));
+    let form = Card::new(format!("{here}/delete"), "Delete user", &here).danger();
     let body = html! {
         h1 { "Delete " (name) "?" }
-        (typed.alert())
-        form .card method="post" action=(format!("{here}/delete")) {
-            (visit.form_token())
-            (typed.seen())
+        (forms::card(visit, typed, &form, &html! {
             p { "The user's tokens and sessions end at once. Tickets and what they tell stay." }
             (forms::confirm(typed, name))
-            div .actions {
-                button .danger type="submit" { "Delete user" }
-                a .button href=(here) { "Cancel" }
-            }
-        }
+        }))
     };
     visit.page_with(
         status,

@@ -134,6 +134,11 @@ pub fn bucket_prefix(window: Cidr) -> Option<u8> {
     (window.prefix() < CLOSE).then(|| (window.prefix() + 8).min(FINEST))
 }
 
+/// The part of a subnet around an address in which each address is shown.
+pub fn close_to(subnet: Cidr, address: u32) -> Cidr {
+    Cidr::around(address, CLOSE.max(subnet.prefix()))
+}
+
 /// Each address of a part of a subnet.
 pub fn addresses(subnet: Cidr, window: Cidr, holders: &[Holder]) -> View {
     let state = |address: u32| match address {
@@ -255,6 +260,10 @@ mod tests {
         ];
         let buckets = prefixes.map(|window| bucket_prefix(cidr(window)));
         assert_eq!(buckets, [Some(16), Some(24), Some(28), Some(28), None, None]);
+        let address = cidr("10.0.3.64/32").first();
+        let closest =
+            ["10.0.0.0/8", "10.0.3.0/24", "10.0.3.64/29"].map(|whole| close_to(cidr(whole), address));
+        assert_eq!(closest, ["10.0.3.0/24", "10.0.3.0/24", "10.0.3.64/29"].map(cidr));
     }
 
     #[test]

@@ -105,6 +105,27 @@ impl Cidr {
         self.first() + 2..=self.last() - 2
     }
 
+    /// The private network that is meant by `10.0.0.5/24`, where an address stands for its network.
+    pub fn network_of(raw: &str) -> Option<Self> {
+        let (address, prefix) = raw.split_once('/')?;
+        let address: Ipv4Addr = address.parse().ok()?;
+        let meant = Self::around(
+            address.to_bits(),
+            prefix.parse().ok().filter(|prefix| *prefix <= 32)?,
+        );
+        let is_private = PRIVATE.iter().any(|range| range.contains(meant));
+        (is_private && meant.first() != address.to_bits()).then_some(meant)
+    }
+
+    /// The network of a prefix in which an address is.
+    pub fn around(address: u32, prefix: u8) -> Self {
+        let prefix = prefix.min(32);
+        Self {
+            network: address & mask(prefix),
+            prefix,
+        }
+    }
+
     /// The networks of another prefix that make up this one.
     pub fn split(self, prefix: u8) -> impl Iterator<Item = Cidr> {
         let step = 1usize << (32 - prefix.min(32));

@@ -8,7 +8,7 @@ use super::{subnets, vpcs};
 use crate::model::address_map::{self, Holder, View};
 use crate::model::cidr::Cidr;
 use crate::model::grant::{Granted, Permission};
-use crate::model::id::{InstanceId, SubnetId, VpcId};
+use crate::model::id::{InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::subnet::Subnet;
 use crate::model::vpc::Vpc;
 use crate::store::{self, ReadTx};
@@ -23,20 +23,28 @@ pub struct Shown {
     pub holders: Vec<Holder>,
 }
 
+/// What of a subnet is to be shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Window {
+    Whole,
+    Part(Cidr),
+    /// Where this interface has its address; the whole if it is not on the subnet any more.
+    Around(InterfaceId),
+}
+
 /// Shows a part of a subnet, or the whole of it.
-pub fn view(
-    tx: &mut ReadTx,
-    caller: &Caller,
-    vpc: VpcId,
-    id: SubnetId,
-    window: Option<Cidr>,
-) -> Result<Shown> {
+pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: Window) -> Result<Shown> {
     let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = subnets::view(tx, caller, vpc.id, id)?;
-    let window = window.unwrap_or(subnet.ipv4);
-    if !subnet.ipv4.contains(window) {
-        return Err(Error::NotFound);
-    }
+    let window = match window {
+        Window::Whole => subnet.ipv4,
+        Window::Part(part) if subnet.ipv4.contains(part) => part,
+        Window::Part(_) => return Err(Error::NotFound),
+        Window::Around(interface) => {
+            let address = store::interfaces::address_on(tx, id, interface)?;
+            address.map_or(subnet.ipv4, |address| address_map::close_to(subnet.ipv4, address))
+        }
+    };
     let (view, holders) = match address_map::bucket_prefix(window) {
         None => {
             let mut holders = store::interfaces::holders(tx, id, window.first(), window.last())?;

@@ -4,6 +4,8 @@
 //! may repeat it. What nobody has is kept as ranges (`store/free_ranges.rs`), so that the lowest
 //! free address is found at once however many are taken.
 
+use std::collections::HashMap;
+
 use super::error::Result;
 use super::form::Form;
 use crate::model::cidr::Cidr;
@@ -39,31 +41,31 @@ impl Usage {
 
 /// How much of each subnet is in use.
 pub fn used_in_subnets(tx: &mut ReadTx, subnets: &[Subnet]) -> Result<Vec<Usage>> {
-    let ids: Vec<_> = subnets.iter().map(|subnet| subnet.id).collect();
-    let free = store::free_ranges::totals(tx, &ids)?;
-    let usage = |subnet: &Subnet| {
-        let assignable = subnet.ipv4.assignable();
-        let all = u64::from(assignable.end() - assignable.start()) + 1;
-        let free = free.get(&subnet.id).copied().unwrap_or(0);
-        let used = all.saturating_sub(free);
-        Usage { used, all }
-    };
-    Ok(subnets.iter().map(usage).collect())
+    let free = free_in(tx, subnets.iter())?;
+    Ok(subnets.iter().map(|subnet| usage(subnet, &free)).collect())
 }
 
 /// How much of all the subnets of each VPC together is in use.
 pub fn used_in_vpcs(tx: &mut ReadTx, vpcs: &[Vpc]) -> Result<Vec<Usage>> {
-    let mut subnets = Vec::new();
-    for vpc in vpcs {
-        subnets.extend_from_slice(&vpc.subnets);
-    }
-    let mut each = used_in_subnets(tx, &subnets)?.into_iter();
+    let free = free_in(tx, vpcs.iter().flat_map(|vpc| &vpc.subnets))?;
     let together = |vpc: &Vpc| {
-        each.by_ref()
-            .take(vpc.subnets.len())
-            .fold(Usage::default(), Usage::and)
+        let each = vpc.subnets.iter().map(|subnet| usage(subnet, &free));
+        each.fold(Usage::default(), Usage::and)
     };
     Ok(vpcs.iter().map(together).collect())
+}
+
+fn free_in<'a>(tx: &mut ReadTx, subnets: impl Iterator<Item = &'a Subnet>) -> Result<HashMap<SubnetId, u64>> {
+    let ids: Vec<_> = subnets.map(|subnet| subnet.id).collect();
+    Ok(store::free_ranges::totals(tx, &ids)?)
+}
+
+fn usage(subnet: &Subnet, free: &HashMap<SubnetId, u64>) -> Usage {
+    let assignable = subnet.ipv4.assignable();
+    let all = u64::from(assignable.end() - assignable.start()) + 1;
+    let free = free.get(&subnet.id).copied().unwrap_or(0);
+    let used = all.saturating_sub(free);
+    Usage { used, all }
 }
 
 /// The addresses an interface is to have.

@@ -11,13 +11,13 @@ use super::transitions::Act;
 use super::{canned_replies, replies, viewers};
 use crate::model::attachment::Attachment;
 use crate::model::history::{History, Step};
-use crate::model::id::{AccountId, AttachmentId, CannedReplyId, TicketId, VpcId};
+use crate::model::id::{AccountId, AttachmentId, CannedReplyId, InstanceId, TicketId, VpcId};
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::reply::{Note, Reply, ReplyText};
 use crate::model::subject::SubjectKind;
 use crate::model::tag::Tag;
-use crate::model::ticket::{DeskTicket, NewTicket, Priority, Status, Summary, TicketText};
+use crate::model::ticket::{DeskTicket, NewTicket, Priority, Status, Summary, Ticket, TicketText};
 use crate::model::user::Email;
 use crate::model::vpc::Vpc;
 use crate::store::history::NewHistory;
@@ -222,17 +222,26 @@ pub fn download(tx: &mut WriteTx, agent: &Agent, id: TicketId, file: AttachmentI
     Ok(attachment)
 }
 
-/// The VPC that a ticket is about, as long as it is there.
-pub fn vpc(tx: &mut ReadTx, id: TicketId) -> Result<Vpc> {
-    let ticket = load(tx, id)?.ticket;
-    let about = ticket
-        .entity
-        .filter(|entity| entity.kind == SubjectKind::Vpc.word());
-    let vpc = match about {
-        Some(about) => store::vpcs::find(tx, ticket.account, VpcId(about.id))?,
-        None => None,
+/// The VPC that a ticket is about, or those in which its instance is, as long as they are there.
+pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
+    let Some(about) = &ticket.entity else {
+        return Ok(Vec::new());
     };
-    vpc.ok_or(Error::NotFound)
+    let mut ids = Vec::new();
+    if about.kind == SubjectKind::Vpc.word() {
+        ids.push(VpcId(about.id));
+    } else if about.kind == SubjectKind::Linode.word() {
+        let interfaces = store::interfaces::of_instance(tx, InstanceId(about.id))?;
+        let attached = interfaces.values().flatten().filter_map(|one| one.vpc.as_ref());
+        ids.extend(attached.map(|attached| attached.vpc));
+        ids.sort_unstable();
+        ids.dedup();
+    }
+    let mut vpcs = Vec::new();
+    for id in ids {
+        vpcs.extend(store::vpcs::find(tx, ticket.account, id)?);
+    }
+    Ok(vpcs)
 }
 
 /// Something that differs whenever anything has happened at the desk.

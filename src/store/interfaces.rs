@@ -199,6 +199,17 @@ pub fn claims(
         .collect()
 }
 
+/// The address of an interface that is on this subnet.
+pub fn address_on(
+    tx: &mut ReadTx,
+    subnet: SubnetId,
+    interface: InterfaceId,
+) -> Result<Option<u32>, StoreError> {
+    let sql = "SELECT address FROM interface WHERE subnet = $1 AND id = $2";
+    let row = tx.find(sql, args![subnet, interface])?;
+    row.map(|mut row| row.take()).transpose()
+}
+
 /// Who has what in a span of a subnet, in the order of addresses; each once for an instance, by its
 /// first config.
 pub fn holders(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Result<Vec<Holder>, StoreError> {

@@ -52,8 +52,53 @@ pub async fn with_ada() -> TestApp {
     app
 }
 
+/// A browser in which this user, who has a password, is logged in.
+pub async fn browser<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
+    let mut browser = Browser::new(app);
+    browser.enters(username).await;
+    browser
+}
+
+/// The same for somebody who gets a password first.
+pub async fn entered<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
+    app.set_password(username).await;
+    browser(app, username).await
+}
+
+pub fn has(page: &Reply, wanted: &str) {
+    assert!(text(page).contains(wanted), "{wanted} is not in {page}");
+}
+
+pub fn lacks(page: &Reply, unwanted: &str) {
+    assert!(!text(page).contains(unwanted), "{unwanted} is in {page}");
+}
+
+/// Where a page sends the browser.
+pub fn leads_to(page: &Reply, place: &str) {
+    assert_eq!(
+        (page.status.as_u16(), page.header("location")),
+        (303, place),
+        "{page}"
+    );
+}
+
+/// Where the links of a page lead.
+pub fn links(page: &Reply) -> Vec<String> {
+    let html = text(page);
+    let found = html.split("href=\"").skip(1);
+    found
+        .filter_map(|rest| rest.split('"').next().map(|link| link.replace("&amp;", "&")))
+        .collect()
+}
+
+/// Whether something on the page can be pointed at by this name.
+pub fn has_anchor(page: &Reply, name: &str) {
+    let count = text(page).matches(&format!(" id=\"{name}\"")).count();
+    assert_eq!(count, 1, "{name} is {count} times on {page}");
+}
+
 /// A path of the table with ids of nothing.
-fn example(path: &str) -> String {
+pub fn example(path: &str) -> String {
     let segment = |segment: &str| if segment.starts_with('{') { "999" } else { segment }.to_owned();
     path.split('/').map(segment).collect::<Vec<_>>().join("/")
 }

@@ -5,32 +5,10 @@ use garth::rules::grants::Grant;
 use serde_json::json;
 
 use crate::browser::{Browser, PASSWORD, text};
-use crate::console::with_ada;
+use crate::console::{browser, has, lacks, leads_to, links, with_ada};
 use crate::harness::{Reply, TestApp};
 
 const LONGER: &str = "a rather longer passphrase";
-
-async fn browser<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
-    let mut browser = Browser::new(app);
-    browser.enters(username).await;
-    browser
-}
-
-fn has(page: &Reply, wanted: &str) {
-    assert!(text(page).contains(wanted), "{wanted} is not in {page}");
-}
-
-fn lacks(page: &Reply, unwanted: &str) {
-    assert!(!text(page).contains(unwanted), "{unwanted} is in {page}");
-}
-
-fn leads_to(page: &Reply, place: &str) {
-    assert_eq!(
-        (page.status.as_u16(), page.header("location")),
-        (303, place),
-        "{page}"
-    );
-}
 
 /// The secret that a page shows once.
 fn secret(page: &Reply) -> String {
@@ -240,6 +218,45 @@ async fn a_token_is_shown_once_works_and_ends_when_it_is_revoked() {
     );
     assert_eq!(program.get("/vpcs").await.status, 401);
     lacks(&ada.get("/account/tokens").await, "&lt;b&gt;ci");
+}
+
+#[tokio::test]
+async fn a_token_gets_another_label() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let form = ada.get("/account/tokens/new").await;
+    let fields = [("label", "ci"), ("access", "all"), ("expiry", "30")];
+    let program = app.with_token(&secret(&ada.submits(&form, "/account/tokens/new", &fields).await));
+    let tokens = program.get("/profile/tokens").await;
+    let id = *tokens.ids().last().expect("the newest");
+    let here = format!("/account/tokens/{id}/edit");
+    has(&ada.get("/account/tokens").await, &format!("href=\"{here}\""));
+    let form = ada.get(&here).await;
+    has(&form, "value=\"ci\"");
+    let tag = seen(&form);
+    let long = "x".repeat(101);
+    let refused = ada
+        .submits(&form, &here, &[("seen", &tag), ("label", &long)])
+        .await;
+    assert_eq!(refused.status, 400);
+    has(&refused, &format!("value=\"{long}\""));
+    has(&refused, "id=\"f-label-wrong\"");
+    let fields = [("seen", tag.as_str()), ("label", "<b>build 3")];
+    leads_to(
+        &ada.submits(&form, &here, &fields).await,
+        "/account/tokens?done=token-changed",
+    );
+    has(&ada.get("/account/tokens").await, "&lt;b&gt;build 3");
+    let token = program.get(&format!("/profile/tokens/{id}")).await;
+    assert_eq!(token.json()["label"], "<b>build 3");
+    let late = ada.submits(&form, &here, &fields).await;
+    assert_eq!(late.status, 412);
+    has(&late, "Somebody has changed it");
+
+    app.user("eve").await;
+    app.set_password("eve").await;
+    let mut eve = browser(&app, "eve").await;
+    assert_eq!(eve.get(&here).await.status, 404, "tokens are one's own");
 }
 
 #[tokio::test]
@@ -606,4 +623,8 @@ async fn quotas_tell_what_is_used_of_them() {
     }
     let core = text(&page).find(">core<");
     assert!(core < text(&page).find(">edge<"), "the fullest is first");
+    let links = links(&page);
+    let more = links.iter().find(|link| link.starts_with("/tickets/new?"));
+    let form = ada.get(more.expect("a way to ask for more")).await;
+    has(&form, "name=\"summary\" value=\"A larger quota\"");
 }

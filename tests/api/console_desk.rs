@@ -4,15 +4,9 @@ use garth::console::{PAGES, Who};
 use hyper::Method;
 use serde_json::json;
 
-use crate::browser::{Browser, hidden, text};
+use crate::browser::{hidden, text};
+use crate::console::{entered, example, has, has_anchor, lacks, links};
 use crate::harness::{TestApp, User};
-
-async fn entered<'a>(app: &'a TestApp, name: &str) -> Browser<'a> {
-    app.set_password(name).await;
-    let mut browser = Browser::new(app);
-    browser.enters(name).await;
-    browser
-}
 
 /// A server with the tenant `ada` and the staff `grace` and `linus`.
 async fn with_desk() -> TestApp {
@@ -20,11 +14,6 @@ async fn with_desk() -> TestApp {
     app.user("grace").staff().await;
     app.user("linus").staff().await;
     app
-}
-
-fn example(path: &str) -> String {
-    let segment = |segment: &str| if segment.starts_with('{') { "999" } else { segment }.to_owned();
-    path.split('/').map(segment).collect::<Vec<_>>().join("/")
 }
 
 #[tokio::test]
@@ -463,4 +452,63 @@ async fn every_download_by_staff_is_in_the_history() {
         2
     );
     assert_eq!(grace.get("/desk/tickets/2/attachments/1").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_ticket_shows_the_addresses_of_the_vpc_it_is_about() {
+    let app = with_desk().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24", "10.9.0.0/16"]).await;
+    ada.creates_vpc("edge", &["192.168.0.0/24"]).await;
+    ada.creates_instance_on(1).await;
+    let alone = json!({"label": "alone", "type": "g6-nanode-1", "region": "us-east"});
+    ada.post("/compute/instances", alone).await;
+    for about in [
+        json!({"vpc_id": 1}),
+        json!({"linode_id": 1}),
+        json!({"linode_id": 2}),
+        json!({}),
+    ] {
+        let mut ticket = json!({"summary": "It is slow", "description": "Since noon"});
+        let fields = about.as_object().expect("an object").clone();
+        ticket.as_object_mut().expect("an object").extend(fields);
+        assert_eq!(ada.post("/support/tickets", ticket).await.status, 200);
+    }
+    let mut grace = entered(&app, "grace").await;
+    for ticket in [1, 2] {
+        let here = format!("/desk/tickets/{ticket}");
+        let there = format!("{here}/vpc");
+        let (page, whole) = (grace.get(&here).await, grace.get(&there).await);
+        for page in [&page, &whole] {
+            has(page, "<title>a 10.0.0.0/24: 1 of 252 in use (&lt;1 %)</title>");
+            has(page, "<title>b 10.9.0.0/16: 0 of 65,532 in use</title>");
+            lacks(page, "192.168.0.0/24");
+            let links = links(page);
+            assert!(
+                !links.iter().any(|link| link.starts_with("/vpcs")),
+                "staff cannot go there: {links:?}"
+            );
+            assert!(links.iter().any(|link| link.ends_with("#subnet-2")), "{links:?}");
+            for link in links
+                .iter()
+                .filter(|link| link.contains('#') && !link.ends_with("#main"))
+            {
+                let (place, name) = link.split_once('#').expect("it has one");
+                assert!(place.is_empty() || place == there, "{link}");
+                has_anchor(&whole, name);
+            }
+        }
+    }
+    for ticket in [3, 4] {
+        lacks(&grace.get(&format!("/desk/tickets/{ticket}")).await, "Map of ");
+        let nothing = grace.get(&format!("/desk/tickets/{ticket}/vpc")).await;
+        assert_eq!(nothing.status, 404);
+    }
+    // What is gone is only named.
+    ada.delete("/vpcs/2").await;
+    ada.delete("/compute/instances/1").await;
+    ada.delete("/vpcs/1").await;
+    let page = grace.get("/desk/tickets/1").await;
+    assert_eq!(page.status, 200);
+    lacks(&page, "Map of ");
 }

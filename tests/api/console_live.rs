@@ -5,16 +5,10 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::browser::{Browser, text};
+use crate::browser::text;
+use crate::console::entered;
 use crate::harness::{Reply, TestApp};
 use crate::stream::{PATIENCE, Stream};
-
-async fn entered<'a>(app: &'a TestApp, name: &str) -> Browser<'a> {
-    app.set_password(name).await;
-    let mut browser = Browser::new(app);
-    browser.enters(name).await;
-    browser
-}
 
 /// A server whose streams are woken by what happens, and by nothing else in the time of a test.
 async fn quiet() -> TestApp {

@@ -5,19 +5,12 @@ use garth::rules::grants::Grant;
 use serde_json::json;
 
 use crate::browser::{Browser, text};
-use crate::console::with_ada;
+use crate::console::{entered, links, with_ada};
 use crate::harness::TestApp;
 
 /// What must never come out as it went in.
 const SCRIPT: &str = "<script>alert(1)</script>";
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0";
-
-async fn entered<'a>(app: &'a TestApp, name: &str) -> Browser<'a> {
-    app.set_password(name).await;
-    let mut browser = Browser::new(app);
-    browser.enters(name).await;
-    browser
-}
 
 #[tokio::test]
 async fn a_ticket_is_opened_answered_and_closed_by_plain_forms() {
@@ -284,6 +277,10 @@ async fn files_go_through_the_rules_of_the_api() {
         html.contains("Up to 1000 bytes each, 2 on a ticket: .gif, .jpg"),
         "{html}"
     );
+    assert!(
+        html.contains("data-bytes=\"1000\" data-most=\"2\""),
+        "our script knows them, too: {html}"
+    );
     assert!(html.contains("enctype=\"multipart/form-data\""), "{html}");
     let path = format!("/tickets/{ticket}/attachments");
     let to = format!(
@@ -418,7 +415,10 @@ async fn a_ticket_is_about_what_one_may_see() {
         narrowed.contains(&option(&format!("vpc_id:{edge}")))
             && !narrowed.contains(&option(&format!("vpc_id:{core}")))
     );
-    let from_page = text(&ada.get(&format!("/tickets/new?vpc_id={core}")).await);
+    // A VPC's own page leads there.
+    let links = links(&ada.get(&format!("/vpcs/{core}")).await);
+    let ask = links.iter().find(|link| link.starts_with("/tickets/new"));
+    let from_page = text(&ada.get(ask.expect("a way to ask about it")).await);
     assert!(
         from_page.contains(&format!("{} selected", option(&format!("vpc_id:{core}")))),
         "{from_page}"

@@ -4,37 +4,12 @@ use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
-use crate::browser::{Browser, text};
-use crate::console::with_ada;
-use crate::harness::{Reply, TestApp, User, add_vpcs};
-
-/// A browser in which this user is logged in.
-async fn browser<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
-    let mut browser = Browser::new(app);
-    browser.enters(username).await;
-    browser
-}
+use crate::console::{browser, has, has_anchor, lacks, leads_to, links, with_ada};
+use crate::harness::{TestApp, User, add_vpcs};
 
 /// Somebody of the same account who works through the API.
 async fn maker(app: &TestApp) -> User<'_> {
     app.user("maker").await
-}
-
-fn has(page: &Reply, wanted: &str) {
-    assert!(text(page).contains(wanted), "{wanted} is not in {page}");
-}
-
-fn lacks(page: &Reply, unwanted: &str) {
-    assert!(!text(page).contains(unwanted), "{unwanted} is in {page}");
-}
-
-/// Where a page sends the browser.
-fn leads_to(page: &Reply, place: &str) {
-    assert_eq!(
-        (page.status.as_u16(), page.header("location")),
-        (303, place),
-        "{page}"
-    );
 }
 
 #[tokio::test]
@@ -234,6 +209,28 @@ async fn a_range_is_judged_while_it_is_typed_as_it_will_be_when_it_is_sent() {
 }
 
 #[tokio::test]
+async fn a_range_with_host_bits_is_one_click_from_its_network() {
+    let app = with_ada().await;
+    let maker = maker(&app).await;
+    maker.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let mut ada = browser(&app, "ada").await;
+    for (typed, offered) in [
+        ("10.7.8.9/20", Some("10.7.0.0/20")),
+        ("10.7.8.9", None),
+        ("10.7.8.9/33", None),
+        ("8.8.8.8/24", None),
+    ] {
+        let said = ada.get(&format!("/vpcs/1/subnets/check?ipv4={typed}")).await;
+        assert_eq!(said.status, 200);
+        let button = |range: &str| format!("data-fill=\"f-ipv4\" data-value=\"{range}\"");
+        match offered {
+            Some(range) => has(&said, &button(range)),
+            None => has(&said, &button("10.0.1.0/24")),
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_vpc_is_edited_and_a_change_by_somebody_else_is_noticed() {
     let app = with_ada().await;
     let maker = maker(&app).await;
@@ -324,6 +321,56 @@ async fn deleting_lists_what_blocks_it_and_asks_for_the_label() {
 }
 
 #[tokio::test]
+async fn what_blocks_a_deletion_can_be_seen_in_a_subnet_of_any_size() {
+    let app = with_ada().await;
+    let maker = maker(&app).await;
+    maker.creates_vpc("wide", &["10.0.0.0/8", "172.16.0.0/23"]).await;
+    let far = json!({"purpose": "vpc", "subnet_id": 1, "ipv4": {"vpc": "10.200.3.77"},
+        "ip_ranges": ["10.201.0.0/28", "10.201.0.32/28"]});
+    for (label, interface) in [("far", far), ("near", json!({"purpose": "vpc", "subnet_id": 2}))] {
+        let body =
+            json!({"label": label, "type": "g6-nanode-1", "region": "us-east", "interfaces": [interface]});
+        assert_eq!(maker.post("/compute/instances", body).await.status, 200);
+    }
+    let mut ada = browser(&app, "ada").await;
+    for (page, interfaces) in [
+        ("/vpcs/1/delete", &[1, 2][..]),
+        ("/vpcs/1/subnets/1/delete", &[1]),
+        ("/vpcs/1", &[1, 2]),
+    ] {
+        let links = links(&ada.get(page).await);
+        for interface in interfaces {
+            let anchor = format!("#interface-{interface}");
+            let mut there = links.iter().filter_map(|link| link.strip_suffix(&anchor));
+            let place = there
+                .next()
+                .unwrap_or_else(|| panic!("no {anchor} on {page}: {links:?}"));
+            has_anchor(&ada.get(place).await, &anchor[1..]);
+        }
+    }
+    // Whatever a map points at is below it, also what belongs to an interface that is elsewhere.
+    for part in ["10.201.0.0/24", "10.200.3.0/24"] {
+        let page = ada.get(&format!("/vpcs/1/subnets/1?in={part}")).await;
+        let links = links(&page);
+        let mut inside: Vec<_> = links
+            .iter()
+            .filter_map(|link| link.strip_prefix("#interface-"))
+            .collect();
+        inside.sort_unstable();
+        inside.dedup();
+        assert_eq!(inside.len(), if part.starts_with("10.201") { 2 } else { 1 });
+        for name in inside {
+            has_anchor(&page, &format!("interface-{name}"));
+        }
+    }
+    // One that is gone by now leads to the subnet as a whole.
+    has(
+        &ada.get("/vpcs/1/subnets/1?interface=99").await,
+        "href=\"/vpcs/1/subnets/1?in=10.0.0.0/16\"",
+    );
+}
+
+#[tokio::test]
 async fn restricted_users_see_and_do_what_they_were_granted_and_no_more() {
     let app = TestApp::new().await;
     let maker = maker(&app).await;
@@ -379,6 +426,32 @@ async fn restricted_users_see_and_do_what_they_were_granted_and_no_more() {
         "/vpcs/3?done=vpc-created",
     );
     has(&rita.get("/vpcs/3").await, "/vpcs/3/edit");
+}
+
+#[tokio::test]
+async fn the_list_is_as_long_as_the_apis_and_follows_what_happens() {
+    let app = with_ada().await;
+    let maker = maker(&app).await;
+    for at in 0..101 {
+        maker.creates_vpc(&format!("net-{at:03}"), &[]).await;
+    }
+    let mut ada = browser(&app, "ada").await;
+    let list = ada.get("/vpcs").await;
+    has(&list, "101 VPCs");
+    has(&list, ">net-099<");
+    lacks(&list, ">net-100<");
+    for (page, again) in [
+        ("/vpcs", "/vpcs"),
+        ("/vpcs?q=net-05", "/vpcs?q=net-05"),
+        ("/vpcs?page=2", "/vpcs?page=2"),
+    ] {
+        let list = ada.get(page).await;
+        has(&list, &format!("id=\"list\" hx-get=\"{again}\""));
+        for kind in ["vpc", "subnet", "linode"] {
+            has(&list, &format!("garth:{kind} from:body"));
+        }
+    }
+    has(&ada.get("/vpcs?page=2").await, ">net-100<");
 }
 
 #[tokio::test]

@@ -123,8 +123,8 @@
     let kept = null;
     try { kept = drafts.read(drafts.key(form)); } catch { return; }
     const empty = drafts.fields(form).every((field) => field.tagName !== "TEXTAREA" || field.value.trim() === "");
-    // A form that came back with complaints has what was typed in it already.
-    if (kept && empty && !document.querySelector(".alert")) {
+    // A form that came back with complaints has what was typed in it already; another one on its page has not.
+    if (kept && empty && !form.parentElement.querySelector(".alert")) {
       for (const field of drafts.fields(form)) if (kept.values?.[field.name] !== undefined) field.value = kept.values[field.name];
       const note = document.createElement("p");
       note.className = "hint draft";

@@ -1,0 +1,82 @@
+//! The customer's side of a ticket on the desk: who they are, what it is about, how it is handled.
+
+use maud::{Markup, html};
+
+use super::Seen;
+use crate::console::desk::{account_name, address};
+use crate::console::layout::age;
+use crate::console::session::Visit;
+use crate::console::threads::{self, kind_in_words};
+use crate::model::cidr::Cidr;
+use crate::model::ticket::{DeskTicket, Priority, Status};
+
+pub fn context(visit: &Visit, seen: &Seen, forbidden: &[Cidr]) -> Markup {
+    let (desk, ticket) = (&seen.desk, &seen.desk.ticket);
+    html! {
+        aside #context .context aria-label="Customer" {
+            section .card {
+                h2 { "Customer" }
+                dl {
+                    dt { "Account" } dd { a href=(format!("/desk?account={}&status=all", ticket.account)) { (account_name(desk)) } " " span .id { (ticket.account) } }
+                    dt { "Contact" } dd { (desk.email) }
+                    dt { "Opened by" }
+                    dd {
+                        @match &desk.customer {
+                            Some(customer) => { (customer.username) @if customer.restricted { " " span .tag { "restricted" } } br; (customer.email) }
+                            None => { (ticket.opened_by) }
+                        }
+                    }
+                }
+            }
+            section .card {
+                h2 { "Regarding" }
+                @match &ticket.entity {
+                    None if desk.managed_issue => p { "A managed service." },
+                    None => p .quiet { "Nothing in particular." },
+                    Some(entity) => {
+                        p { strong { (entity.label) } " " span .id { (entity.id) } br; span .quiet { (kind_in_words(&entity.kind)) } }
+                    }
+                }
+                @for network in &seen.networks { (network.beside(ticket.id, forbidden)) }
+            }
+            @if !seen.files.is_empty() {
+                section .card { h2 { "Files" } (threads::files(&seen.files, &address(ticket.id))) p .hint { "Each download is in the history." } }
+            }
+            section .card {
+                h2 { "Handling" }
+                (handling(visit, desk))
+            }
+            section .card {
+                h2 { "Other open tickets" }
+                @if seen.others.is_empty() { p .quiet { "None." } } @else {
+                    ul .plain {
+                        @for other in &seen.others {
+                            li { a href=(address(other.ticket.id)) { (other.ticket.summary.as_str()) } " " span .id { (other.ticket.id) } " " span .quiet.small { (age(other.ticket.updated, seen.now)) } }
+                        }
+                    }
+                }
+                p { a href=(format!("/desk/tickets/new?account_id={}", ticket.account)) { "Open a ticket for this customer" } }
+            }
+        }
+    }
+}
+
+fn handling(visit: &Visit, desk: &DeskTicket) -> Markup {
+    html! {
+        form .handling method="post" action=(format!("{}/change", address(desk.ticket.id))) {
+            (visit.form_token())
+            label for="by-priority" { "Priority" }
+            select #by-priority name="priority" {
+                @for word in Priority::WORDS { option value=(word) selected[word == desk.priority.word()] { (word) } }
+            }
+            @if desk.ticket.status != Status::Closed {
+                label for="may-close" { "The customer may close it" }
+                select #may-close name="may_close" {
+                    option value="yes" selected[desk.ticket.may_close] { "yes" }
+                    option value="no" selected[!desk.ticket.may_close] { "no" }
+                }
+            }
+            button type="submit" { "Save" }
+        }
+    }
+}

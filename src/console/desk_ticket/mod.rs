@@ -1,0 +1,291 @@
+//! The page of a ticket on the desk: all that happened to it beside whose it is, and what one can do about it.
+
+mod compose;
+mod customer;
+
+pub mod acts;
+pub mod network;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use self::network::Network;
+use super::desk::{QUEUE, address, claim as whose, priority};
+use super::forms::{SEEN, Typed};
+use super::layout::{age, pager, time};
+use super::live;
+use super::query::Query;
+use super::session::{Answer, Visit};
+use super::threads::{self, Message, Side};
+use crate::http::App;
+use crate::http::extract::At;
+use crate::model::attachment::Attachment;
+use crate::model::canned_reply::CannedReply;
+use crate::model::history::{History, Step};
+use crate::model::id::{CannedReplyId, TicketId};
+use crate::model::input::Input;
+use crate::model::page::Paged;
+use crate::model::tag::Tag;
+use crate::model::ticket::{DeskTicket, Status};
+use crate::model::time::Time;
+use crate::rules;
+use crate::rules::agent::{Agent, Staff};
+use crate::rules::desk::Mark;
+use crate::rules::lists::ListRequest;
+use crate::store::ReadTx;
+
+/// How many steps are on a page.
+const FEW: i64 = 200;
+
+/// All that is on the page.
+struct Seen {
+    desk: DeskTicket,
+    mark: Mark,
+    history: Paged<History>,
+    files: Vec<Attachment>,
+    canned: Vec<CannedReply>,
+    /// The canned reply that is looked at, as it would be sent.
+    filled: Option<(CannedReplyId, String)>,
+    colleagues: Vec<String>,
+    networks: Vec<Network>,
+    /// Other tickets of the account that are open.
+    others: Vec<DeskTicket>,
+    now: Time,
+}
+
+/// What is asked for besides the ticket.
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    page: Option<i64>,
+    canned: Option<CannedReplyId>,
+}
+
+/// What was typed on the page, and what came of it. A note is typed into a field of its own, so that it
+/// cannot be sent as a reply.
+#[derive(Default)]
+struct Writing {
+    reply: Typed,
+    note: Typed,
+    other: Typed,
+    preview: bool,
+}
+
+pub async fn view(
+    State(app): State<App>,
+    visit: Visit,
+    staff: Staff,
+    At(id): At<TicketId>,
+    query: Query,
+) -> Answer {
+    let asked = Asked {
+        page: query.text("page").parse().ok(),
+        canned: query.text("canned").parse().ok().map(CannedReplyId),
+    };
+    let seen = app
+        .read(staff, move |tx, staff| look(tx, &staff.agent, id, asked))
+        .await?;
+    let mut writing = Writing::default();
+    if let Some((_, text)) = seen.filled.as_ref().filter(|_| query.text("use") == "1") {
+        writing.reply = Typed::proposed(&[("description", text)]);
+    }
+    Ok(draw(&app, visit, StatusCode::OK, &seen, writing))
+}
+
+fn look(tx: &mut ReadTx, agent: &Agent, id: TicketId, asked: Asked) -> rules::Result<Seen> {
+    let desk = rules::desk::view(tx, id)?;
+    let list = |page: i64, size: i64| ListRequest {
+        page: Some(page.max(1).to_string()),
+        page_size: Some(size.to_string()),
+        ..ListRequest::default()
+    };
+    let mut history = rules::desk::history(tx, id, &list(asked.page.unwrap_or(1), FEW))?;
+    if asked.page.is_none() && history.pages() > 1 {
+        history = rules::desk::history(tx, id, &list(history.pages(), FEW))?;
+    }
+    let files = rules::desk::attachments(tx, id, &list(1, 500))?.items;
+    let canned = rules::canned_replies::list(tx, &list(1, 500))?.items;
+    let filled = asked
+        .canned
+        .and_then(|id| canned.iter().find(|reply| reply.id == id));
+    let filled = filled.map(|reply| (reply.id, rules::canned_replies::fill(tx, agent, reply, &desk)));
+    let object = |key: &str, value: Input| (key.to_owned(), value);
+    let open = Input::Object(vec![object(
+        "+neq",
+        Input::Text(Status::Closed.word().to_owned()),
+    )]);
+    let its_others = Input::Object(vec![
+        object("account_id", Input::Integer(desk.ticket.account.0)),
+        object("status", open),
+        object("id", Input::Object(vec![object("+neq", Input::Integer(id.0))])),
+    ]);
+    let others = ListRequest {
+        filter: Some(Ok(its_others)),
+        ..list(1, 25)
+    };
+    Ok(Seen {
+        mark: rules::desk::mark(tx, agent, Some(id))?,
+        colleagues: rules::viewers::others(tx, agent, id)?,
+        networks: network::of(tx, &desk.ticket)?,
+        others: rules::desk::list(tx, &others, None)?.items,
+        now: tx.now(),
+        desk,
+        history,
+        files,
+        canned,
+        filled,
+    })
+}
+
+fn draw(app: &App, mut visit: Visit, status: StatusCode, seen: &Seen, mut writing: Writing) -> Response {
+    let ticket = &seen.desk.ticket;
+    let here = address(ticket.id);
+    visit.live = Some(live::desk_address(&seen.mark, Some(ticket.id)));
+    let tag = Tag::of(&seen.desk).to_string();
+    for typed in [&mut writing.reply, &mut writing.note] {
+        typed.sent.set(SEEN, tag.clone());
+    }
+    let policy = &app.store().world().policy;
+    let (provider, forbidden) = (policy.support.provider.as_str(), &policy.forbidden_ranges);
+    let live = match seen.history.page.number == seen.history.pages() {
+        true => here.clone(),
+        false => format!("{here}?page={}", seen.history.page.number),
+    };
+    let body = html! {
+        // What others do comes in here, and with it the state that one's own answer is meant for.
+        div hx-get=(live) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
+            hx-swap="outerHTML" hx-select-oob="#head,#context,#reply-seen,#note-seen" {}
+        (head(&visit, seen))
+        (writing.other.alert())
+        div .sides {
+            div .talk {
+                (thread(seen, provider))
+                @if ticket.status == Status::Closed { (compose::closed(&visit, seen, &writing)) }
+                (compose::compose(&visit, seen, &writing))
+            }
+            (customer::context(&visit, seen, forbidden))
+        }
+    };
+    visit.page_with(status, ticket.summary.as_str(), &[QUEUE], &body)
+}
+
+fn head(visit: &Visit, seen: &Seen) -> Markup {
+    let (desk, ticket) = (&seen.desk, &seen.desk.ticket);
+    html! {
+        div #head {
+            div .title {
+                h1 { (priority(desk.priority)) (ticket.summary.as_str()) " " span .id { (ticket.id) } }
+                (actions(visit, desk))
+            }
+            dl .facts {
+                div { dt { "Status" } dd { (threads::status(ticket.status)) } }
+                div { dt { "Whose" } dd { (whose(desk, &visit.username)) @if let Some(claim) = &desk.claim { " " span .quiet { "since " (time(claim.since)) } } } }
+                div { dt { "Age" } dd { (age(ticket.opened, seen.now)) } }
+                div { dt { "Last change" } dd { (threads::last_change(ticket)) } }
+            }
+            @if !seen.colleagues.is_empty() {
+                p .present role="status" {
+                    @for name in &seen.colleagues { (threads::face(name)) }
+                    strong { (seen.colleagues.join(", ")) }
+                    @if seen.colleagues.len() == 1 { " has this ticket open, too." } @else { " have this ticket open, too." }
+                }
+            }
+        }
+    }
+}
+
+fn actions(visit: &Visit, desk: &DeskTicket) -> Markup {
+    let here = address(desk.ticket.id);
+    let post = |path: &str, button: Markup| {
+        html! { form method="post" action=(format!("{here}/{path}")) { (visit.form_token()) (button) } }
+    };
+    html! {
+        div .actions {
+            @match &desk.claim {
+                _ if desk.ticket.status == Status::Closed => {},
+                None => (post("claim", html! { button .main type="submit" data-key="c" { "Claim" } })),
+                Some(claim) if claim.username == visit.username => (post("release", html! { button type="submit" { "Give back" } })),
+                Some(claim) => (threads::confirm("Take over", (false, Some("c")), &html! {
+                    p { strong { (claim.username) } " has taken this ticket. Take it over only if you have agreed on it." }
+                    (post("claim", html! { input type="hidden" name="take_over" value="yes"; button .main type="submit" { "Take over from " (claim.username) } }))
+                })),
+            }
+            @if desk.ticket.status == Status::Closed {
+                (post("reopen", html! { button type="submit" { "Reopen" } }))
+            } @else {
+                (threads::confirm("Close", (false, None), &html! {
+                    p { "The customer is told that the ticket is closed." }
+                    (post("close", html! { button .main type="submit" { "Close ticket " (desk.ticket.id) } }))
+                }))
+            }
+        }
+    }
+}
+
+fn thread(seen: &Seen, provider: &str) -> Markup {
+    let ticket = &seen.desk.ticket;
+    let opener = match &seen.desk.customer {
+        Some(customer) => customer.username.as_str(),
+        None => ticket.opened_by.as_str(),
+    };
+    let by_provider = ticket.opener.is_none() && ticket.opened_by == provider;
+    html! {
+        div #thread .thread aria-label="What happened" {
+            @if seen.history.page.number == 1 {
+                (threads::message(&Message {
+                    by: opener, side: if by_provider { Side::Staff } else { Side::Customer }, at: ticket.opened,
+                    text: ticket.description.as_str(), provider,
+                }))
+            }
+            @for step in &seen.history.items { (draw_step(step, ticket.id, provider)) }
+            (pager(&seen.history, &address(ticket.id)))
+        }
+    }
+}
+
+/// A step of the history: words as a message, deeds on a line.
+fn draw_step(step: &History, ticket: TicketId, provider: &str) -> Markup {
+    if let Some(text) = &step.description {
+        let side = match (step.note, step.from_staff) {
+            (Some(_), _) => Side::Note,
+            (None, true) => Side::Staff,
+            (None, false) => Side::Customer,
+        };
+        return threads::message(&Message {
+            by: &step.created_by,
+            side,
+            at: step.created,
+            text,
+            provider,
+        });
+    }
+    let (before, after) = (
+        step.before.as_deref().unwrap_or("–"),
+        step.after.as_deref().unwrap_or("–"),
+    );
+    let file = step
+        .attachment
+        .map(|id| format!("{}/attachments/{id}", address(ticket)));
+    html! {
+        p .step {
+            strong { (step.created_by) } " "
+            @match step.step {
+                Step::Opened => "opened the ticket",
+                Step::Reply | Step::Note => "wrote",
+                Step::Claim if step.before.is_some() => { "took the ticket over from " (before) }
+                Step::Claim => "claimed the ticket",
+                Step::Release => "gave the ticket back",
+                Step::Close => "closed the ticket",
+                Step::Reopen => "reopened the ticket",
+                Step::Closable if after == "true" => "let the customer close it",
+                Step::Closable => "kept the customer from closing it",
+                Step::Priority => { "set the priority from " (before) " to " (after) }
+                Step::Attachment => { "attached " @if let Some(file) = file { a href=(file) download { (after) } } }
+                Step::AttachmentRefused => { "tried to attach " em { (after) } ", which the scanner refused" }
+                Step::Download => { "downloaded " em { (after) } }
+            }
+            " · " (time(step.created))
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Changing a VPC, and deleting it.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use maud::html;
+
+use super::{DESCRIPTION, LIST, address, label_field, refusals};
+use crate::console::forms::{self, Card, SEEN, Sent, Typed};
+use crate::console::layout::{counted, done};
+use crate::console::session::{Answer, Visit};
+use crate::console::subnets;
+use crate::http::App;
+use crate::http::extract::At;
+use crate::model::grant::Permission;
+use crate::model::id::VpcId;
+use crate::model::tag::Tag;
+use crate::model::vpc::Vpc;
+use crate::rules;
+use crate::rules::caller::Caller;
+
+pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> Answer {
+    let vpc = app
+        .read(caller, move |tx, caller| {
+            rules::vpcs::load_for(tx, caller, id, Permission::ReadWrite)
+        })
+        .await?;
+    let typed = Typed::proposed(&[
+        ("label", vpc.label.as_str()),
+        ("description", vpc.description.as_str()),
+        (SEEN, &Tag::of(&vpc).to_string()),
+    ]);
+    Ok(draw_edit(&visit, StatusCode::OK, &vpc, &typed))
+}
+
+pub async fn update(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<VpcId>,
+    sent: Sent,
+) -> Answer {
+    let request = sent.request(sent.object(&["label", "description"]));
+    let changed = app
+        .write(caller.clone(), move |tx, caller| {
+            rules::vpcs::update(tx, caller, id, &request)
+        })
+        .await;
+    let (status, typed) = match changed {
+        Ok(vpc) => return Ok(done(&address(vpc.id), "vpc-changed")),
+        Err(error) => forms::again(sent, error)?,
+    };
+    let vpc = app
+        .read(caller, move |tx, caller| rules::vpcs::view(tx, caller, id))
+        .await?;
+    let typed = typed.now(&vpc);
+    Ok(draw_edit(&visit, status, &vpc, &typed))
+}
+
+fn draw_edit(visit: &Visit, status: StatusCode, vpc: &Vpc, typed: &Typed) -> Response {
+    let label = vpc.label.as_str();
+    let here = address(vpc.id);
+    let form = Card::new(format!("{here}/edit"), "Save", &here);
+    let body = html! {
+        h1 { "Edit " (label) }
+        (forms::card(visit, typed, &form, &html! {
+            (label_field(typed, "label", true))
+            (forms::lines(typed, DESCRIPTION, 3))
+            p .quiet { "The region stays " strong { (vpc.region.0) } "." }
+        }))
+    };
+    visit.page_with(status, &format!("Edit {label}"), &[LIST, (label, &here)], &body)
+}
+
+pub async fn ask_delete(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> Answer {
+    let (vpc, wrong) = app
+        .read(caller, move |tx, caller| {
+            let vpc = rules::vpcs::load_for(tx, caller, id, Permission::ReadWrite)?;
+            let wrong = refusals(rules::subnets::refuse_if_used(tx, caller, &vpc.subnets))?;
+            Ok((vpc, wrong))
+        })
+        .await?;
+    let typed = Typed::refused(Sent::default(), wrong).now(&vpc);
+    Ok(draw_delete(&visit, StatusCode::OK, &vpc, &typed))
+}
+
+pub async fn delete(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<VpcId>,
+    sent: Sent,
+) -> Answer {
+    let vpc = app
+        .read(caller.clone(), move |tx, caller| {
+            rules::vpcs::load_for(tx, caller, id, Permission::ReadWrite)
+        })
+        .await?;
+    let request = sent.request(Vec::new());
+    let deleting = app.write(caller, move |tx, caller| {
+        rules::vpcs::delete(tx, caller, id, &request)
+    });
+    let deleted = forms::confirmed(&sent, vpc.label.as_str(), deleting).await;
+    let (status, typed) = match deleted {
+        Ok(()) => return Ok(done(LIST.1, "vpc-deleted")),
+        Err(error) => forms::again(sent, error)?,
+    };
+    Ok(draw_delete(&visit, status, &vpc, &typed.now(&vpc)))
+}
+
+fn draw_delete(visit: &Visit, status: StatusCode, vpc: &Vpc, typed: &Typed) -> Response {
+    let (label, here) = (vpc.label.as_str(), address(vpc.id));
+    let form = Card::new(format!("{here}/delete"), "Delete VPC", &here).danger();
+    let body = html! {
+        h1 { "Delete " (label) "?" }
+        @if subnets::is_blocked(typed) {
+            (subnets::blockers("The VPC cannot be deleted while instances are on its subnets.", &vpc.subnets, typed))
+            p { a .button href=(here) { "Back to the VPC" } }
+        } @else {
+            (forms::card(visit, typed, &form, &html! {
+                p {
+                    "This deletes the VPC "
+                    @if !vpc.subnets.is_empty() { "with its " strong { (counted(vpc.subnets.len(), "subnet", "subnets")) } " " }
+                    "for good."
+                }
+                (forms::confirm(typed, label))
+            }))
+        }
+    };
+    visit.page_with(status, &format!("Delete {label}"), &[LIST, (label, &here)], &body)
+}

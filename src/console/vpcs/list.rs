@@ -1,0 +1,173 @@
+//! The list of VPCs, and looking for some of them.
+
+use axum::extract::State;
+use maud::{Markup, html};
+
+use super::{LIST, address, instances};
+use crate::console::layout::{counted, empty, page_of, pager, time};
+use crate::console::query::Query;
+use crate::console::session::{Answer, Visit};
+use crate::console::usage::used_meter;
+use crate::http::App;
+use crate::model::grant::Global;
+use crate::model::input::Input;
+use crate::model::page::Paged;
+use crate::model::region::Region;
+use crate::model::vpc::Vpc;
+use crate::rules;
+use crate::rules::addresses::{self, Usage};
+use crate::rules::caller::Caller;
+use crate::rules::lists::ListRequest;
+
+pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
+    let search = Search::read(&query);
+    let wanted = search.list();
+    let (vpcs, used, may_add) = app
+        .read(caller, move |tx, caller| {
+            let vpcs = rules::vpcs::list(tx, caller, &wanted)?;
+            let used = addresses::used_in_vpcs(tx, &vpcs.items)?;
+            Ok((vpcs, used, caller.must_hold(Global::AddVpcs).is_ok()))
+        })
+        .await?;
+    let regions = &app.store().world().policy.regions;
+    let body = html! {
+        div .title {
+            h1 { "VPCs" }
+            @if may_add { a .button.main href="/vpcs/new" { "Create VPC" } }
+        }
+        @if vpcs.results > 0 || !search.is_empty() { (search.form(regions)) }
+        (draw_list(&vpcs, &used, &search, may_add))
+    };
+    Ok(visit.page("VPCs", &[], &body))
+}
+
+fn no_vpcs(may_add: bool) -> Markup {
+    let text = "A VPC is a private network of your own in one region. Its subnets give your instances addresses that \
+                nobody else can reach.";
+    match may_add {
+        true => empty("No VPCs yet", text, Some(("Create VPC", "/vpcs/new"))),
+        false => empty(
+            "No VPCs yet",
+            "Nobody has granted you a VPC yet. Ask whoever manages your account.",
+            None,
+        ),
+    }
+}
+
+/// What of the VPCs is looked for.
+struct Search {
+    words: String,
+    region: String,
+    page: Option<String>,
+}
+
+impl Search {
+    fn read(query: &Query) -> Self {
+        Self {
+            words: query.text("q").trim().to_owned(),
+            region: query.text("region").to_owned(),
+            page: Some(query.text("page").to_owned()).filter(|page| !page.is_empty()),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.region.is_empty()
+    }
+
+    fn list(&self) -> ListRequest {
+        let text = |text: &str| Input::Text(text.to_owned());
+        let object = |key: &str, value: Input| Input::Object(vec![(key.to_owned(), value)]);
+        let contains = |field: &str| object(field, object("+contains", text(&self.words)));
+        let mut filter = vec![("+order_by".to_owned(), text("label"))];
+        if !self.words.is_empty() {
+            let either = ["label", "id", "subnets.label"].map(contains).to_vec();
+            filter.push(("+or".to_owned(), Input::List(either)));
+        }
+        if !self.region.is_empty() {
+            filter.push(("region".to_owned(), text(&self.region)));
+        }
+        ListRequest {
+            page: self.page.clone(),
+            page_size: Some("100".to_owned()),
+            after: None,
+            filter: Some(Ok(Input::Object(filter))),
+        }
+    }
+
+    /// The address of the list as it is searched.
+    fn address(&self) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for (key, value) in [("q", &self.words), ("region", &self.region)] {
+            if !value.is_empty() {
+                query.append_pair(key, value);
+            }
+        }
+        let query = query.finish();
+        if query.is_empty() {
+            LIST.1.to_owned()
+        } else {
+            format!("{}?{query}", LIST.1)
+        }
+    }
+
+    fn form(&self, regions: &[Region]) -> Markup {
+        html! {
+            form .search role="search" method="get" action=(LIST.1) hx-get=(LIST.1) hx-target="#list" hx-select="#list"
+                hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
+                hx-trigger="submit, input changed delay:250ms from:#q, change from:#region" {
+                div .field {
+                    label for="q" { "Search" }
+                    input #q type="search" name="q" value=(self.words) autocomplete="off" spellcheck="false"
+                        placeholder="Label, id or subnet";
+                }
+                div .field {
+                    label for="region" { "Region" }
+                    select #region name="region" {
+                        option value="" { "All regions" }
+                        @for region in regions.iter().filter(|region| region.can(Region::VPCS)) {
+                            option value=(region.id) selected[region.id == self.region] { (region.label) " (" (region.id) ")" }
+                        }
+                    }
+                }
+                button type="submit" { "Search" }
+            }
+        }
+    }
+}
+
+fn draw_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool) -> Markup {
+    let here = search.address();
+    let live = page_of(&here, vpcs.page.number);
+    html! {
+        // Instances come and go on subnets, too.
+        div #list hx-get=(live) hx-trigger="garth:vpc from:body, garth:subnet from:body, garth:linode from:body"
+            hx-select="#list" hx-swap="outerHTML" {
+            @if vpcs.results == 0 && search.is_empty() {
+                (no_vpcs(may_add))
+            } @else if vpcs.items.is_empty() {
+                (empty("Nothing found", "No VPC is like that.", Some(("Show all", LIST.1))))
+            } @else {
+                p .count role="status" { (counted(vpcs.results as usize, "VPC", "VPCs")) }
+                table .list {
+                    thead { tr {
+                        th scope="col" { "Label" } th scope="col" { "Region" } th scope="col" .number { "Subnets" }
+                        th scope="col" .number { "Instances" } th scope="col" { "Addresses in use" } th scope="col" { "Changed" }
+                    } }
+                    tbody {
+                        @for (vpc, used) in vpcs.items.iter().zip(used) {
+                            tr {
+                                th scope="row" { a href=(address(vpc.id)) { (vpc.label.as_str()) } " " span .id { (vpc.id) } }
+                                td data-label="Region" { (vpc.region.0) }
+                                td .number data-label="Subnets" { (vpc.subnets.len()) }
+                                td .number data-label="Instances" { (instances(vpc)) }
+                                td data-label="In use" { (used_meter(*used)) }
+                                td data-label="Changed" { (time(vpc.updated)) }
+                            }
+                        }
+                    }
+                }
+                (pager(vpcs, &here))
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The page of a VPC: its address map, its subnets, and what is on them.
+
+use std::collections::HashMap;
+
+use axum::extract::State;
+use maud::{Markup, html};
+
+use super::{LIST, address, instances, state};
+use crate::console::address_map;
+use crate::console::layout::{empty, pager, time};
+use crate::console::query::Query;
+use crate::console::session::{Answer, Visit};
+use crate::console::subnets;
+use crate::console::usage::used_meter;
+use crate::http::App;
+use crate::http::extract::At;
+use crate::model::cidr::Cidr;
+use crate::model::grant::{Granted, Permission};
+use crate::model::id::VpcId;
+use crate::model::interface::write_address;
+use crate::model::page::Paged;
+use crate::model::vpc::Vpc;
+use crate::rules;
+use crate::rules::address_map::Visible;
+use crate::rules::addresses::{self, Usage};
+use crate::rules::caller::Caller;
+use crate::store::vpc_ips::VpcIp;
+
+pub async fn view(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<VpcId>,
+    query: Query,
+) -> Answer {
+    let wanted = query.list(100);
+    let shown = app
+        .read(caller, move |tx, caller| {
+            let vpc = rules::vpcs::view(tx, caller, id)?;
+            Ok(Shown {
+                used: addresses::used_in_subnets(tx, &vpc.subnets)?,
+                taken: rules::vpc_ips::of_vpc(tx, caller, id, &wanted)?,
+                visible: rules::address_map::visible(tx, caller)?,
+                may_change: caller.may(tx, Granted::Vpc, id.0, Permission::ReadWrite).is_ok(),
+                vpc,
+            })
+        })
+        .await?;
+    let forbidden = &app.store().world().policy.forbidden_ranges;
+    Ok(visit.page(shown.vpc.label.as_str(), &[LIST], &shown.draw(forbidden)))
+}
+
+/// A VPC with all that its page tells.
+struct Shown {
+    vpc: Vpc,
+    used: Vec<Usage>,
+    taken: Paged<VpcIp>,
+    visible: Visible,
+    may_change: bool,
+}
+
+impl Shown {
+    fn draw(&self, forbidden: &[Cidr]) -> Markup {
+        let Shown { vpc, may_change, .. } = self;
+        let here = address(vpc.id);
+        let all = self.used.iter().copied().fold(Usage::default(), Usage::and);
+        html! {
+            div .title {
+                h1 { (vpc.label.as_str()) }
+                div .actions {
+                    @if *may_change { a .button.main href=(format!("{here}/subnets/new")) { "Add subnet" } }
+                    a .button href=(format!("/tickets/new?vpc_id={}", vpc.id)) { "Ask about it" }
+                    @if *may_change {
+                        a .button href=(format!("{here}/edit")) { "Edit" }
+                        a .button.danger href=(format!("{here}/delete")) { "Delete" }
+                    }
+                }
+            }
+            @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
+            dl .facts {
+                div { dt { "Region" } dd { (vpc.region.0) } }
+                div { dt { "Subnets" } dd { (vpc.subnets.len()) } }
+                div { dt { "Instances" } dd { (instances(vpc)) } }
+                div { dt { "Addresses in use" } dd { (used_meter(all)) } }
+                div { dt { "Id" } dd { (vpc.id) } }
+                div { dt { "Created" } dd { (time(vpc.created)) } }
+                div { dt { "Changed" } dd { (time(vpc.updated)) } }
+            }
+            @if vpc.subnets.is_empty() {
+                @let action = may_change.then(|| format!("{here}/subnets/new"));
+                @let text = "A subnet is a range of private addresses. Instances get theirs from it.";
+                (empty("No subnets yet", text, action.as_deref().map(|action| ("Add subnet", action))))
+            } @else {
+                section aria-labelledby="map" { h2 #map { "Address map" } (self.map(forbidden)) }
+                section aria-labelledby="subnets" { h2 #subnets { "Subnets" } (self.subnets()) }
+                section aria-labelledby="instances" { h2 #instances { "Instances and addresses" } (self.addresses()) }
+            }
+        }
+    }
+
+    fn map(&self, forbidden: &[Cidr]) -> Markup {
+        let blocks = address_map::blocks(&self.vpc, &self.used, subnets::address);
+        address_map::vpc(&blocks, forbidden)
+    }
+
+    fn subnets(&self) -> Markup {
+        html! {
+            table .list {
+                thead { tr {
+                    th scope="col" { "Label" } th scope="col" { "Range" } th scope="col" .number { "Instances" }
+                    th scope="col" { "Addresses in use" } th scope="col" { "Changed" }
+                    @if self.may_change { th scope="col" { span .hidden { "Actions" } } }
+                } }
+                tbody {
+                    @for (subnet, used) in self.vpc.subnets.iter().zip(&self.used) {
+                        @let here = subnets::address(subnet);
+                        tr {
+                            th scope="row" { a href=(here) { (subnet.label.as_str()) } " " span .id { (subnet.id) } }
+                            td data-label="Range" { code { (subnet.ipv4) } }
+                            td .number data-label="Instances" { (subnets::instances(subnet)) }
+                            td data-label="In use" { (used_meter(*used)) }
+                            td data-label="Changed" { (time(subnet.updated)) }
+                            @if self.may_change { td { div .actions {
+                                a href=(format!("{here}/edit")) { "Edit" span .hidden { " " (subnet.label.as_str()) } }
+                                a href=(format!("{here}/delete")) { "Delete" span .hidden { " " (subnet.label.as_str()) } }
+                            } } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn addresses(&self) -> Markup {
+        let here = address(self.vpc.id);
+        let uses = self
+            .vpc
+            .subnets
+            .iter()
+            .flat_map(|subnet| subnet.uses.iter().map(move |found| (subnet, found)));
+        let uses: HashMap<_, _> = uses
+            .map(|(subnet, found)| (found.interface, (subnet, found)))
+            .collect();
+        html! {
+            @if self.taken.items.is_empty() {
+                (empty("No instances yet", "No instance has an interface on one of these subnets. Give a config of an instance one, by the API or \
+                    a client of it.", None))
+            } @else {
+                table .list {
+                    thead { tr {
+                        th scope="col" { "Instance" } th scope="col" { "Address" } th scope="col" { "Subnet" }
+                        th scope="col" { "Config" } th scope="col" { "State" }
+                    } }
+                    tbody {
+                        @for taken in &self.taken.items {
+                            @let found = uses.get(&taken.interface);
+                            tr {
+                                th scope="row" {
+                                    @match found.filter(|_| self.visible.has(taken.instance)) {
+                                        Some((_, found)) => (found.instance_label),
+                                        None => "Instance",
+                                    }
+                                    " " span .id { (taken.instance) }
+                                }
+                                td data-label="Address" {
+                                    code { @match (taken.address, taken.range) {
+                                        (Some(address), _) => (write_address(address)),
+                                        (None, Some(range)) => (range),
+                                        (None, None) => "–",
+                                    } }
+                                    @if taken.range.is_some() { " " span .tag { "range" } }
+                                }
+                                td data-label="Subnet" { @if let Some((subnet, _)) = found {
+                                    a href=(subnets::place_of(subnet, taken.interface)) { (subnet.label.as_str()) }
+                                } }
+                                td data-label="Config" {
+                                    // The label of a config often has the instance's in it.
+                                    @match found.filter(|_| self.visible.has(taken.instance)) {
+                                        Some((_, found)) => (found.config_label),
+                                        None => span .id { (taken.config) },
+                                    }
+                                }
+                                td data-label="State" { (state(taken.active)) }
+                            }
+                        }
+                    }
+                }
+                (pager(&self.taken, &here))
+            }
+        }
+    }
+}
