@@ -45,7 +45,7 @@ pub fn desk_find(tx: &mut ReadTx, id: AccountId) -> Result<Option<DeskAccount>, 
 
 pub fn list(tx: &mut ReadTx) -> Result<Vec<Account>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM account ORDER BY id");
-    tx.all(&sql, args![])?.iter_mut().map(read).collect()
+    tx.read(&sql, args![], read)
 }
 
 pub fn find(tx: &mut ReadTx, id: AccountId) -> Result<Option<Account>, StoreError> {

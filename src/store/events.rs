@@ -72,7 +72,7 @@ pub fn next(tx: &mut ReadTx, reader: Reader, after: EventId, most: i64) -> Resul
     let sql = format!(
         "SELECT {COLUMNS} FROM {FROM} WHERE {condition} AND e.id > ${after} ORDER BY e.id LIMIT ${most}"
     );
-    tx.all(&sql, &args)?.iter_mut().map(read).collect()
+    tx.read(&sql, &args, read)
 }
 
 pub fn find(tx: &mut ReadTx, reader: Reader, id: EventId) -> Result<Option<Event>, StoreError> {

@@ -66,7 +66,7 @@ fn uses(tx: &mut ReadTx, condition: &str, args: &[Value]) -> Result<Vec<Use>, St
          FROM interface f JOIN config c ON c.id = f.config JOIN instance i ON i.id = f.instance
          WHERE {condition} ORDER BY f.subnet, f.instance, f.config, f.place"
     );
-    tx.all(&sql, args)?.iter_mut().map(read_use).collect()
+    tx.read(&sql, args, read_use)
 }
 
 fn read_use(row: &mut Row) -> Result<Use, StoreError> {

@@ -6,7 +6,7 @@ use super::error::StoreError;
 use super::filter::{Filter, Order};
 use super::tallies::{self, Tally};
 use super::tx::ReadTx;
-use super::value::{Row, Value};
+use super::value::{Read, Value};
 use crate::model::id::UserId;
 use crate::model::page::{Page, Paged};
 
@@ -77,7 +77,7 @@ impl Collection<'_> {
         mut self,
         tx: &mut ReadTx,
         wanted: &Wanted,
-        read: fn(&mut Row) -> Result<T, StoreError>,
+        read: Read<T>,
     ) -> Result<Paged<T>, StoreError> {
         let tallied = self.tallied.take().filter(|tallied| tallied.is_up_to_date(tx));
         let page = wanted.page;
@@ -108,7 +108,7 @@ impl Collection<'_> {
         tx: &mut ReadTx,
         wanted: &Wanted,
         results: i64,
-        read: fn(&mut Row) -> Result<T, StoreError>,
+        read: Read<T>,
     ) -> Result<Vec<T>, StoreError> {
         let page = wanted.page;
         if page.offset() >= results {
@@ -140,7 +140,7 @@ impl Collection<'_> {
         counts: &[i64],
         descending: bool,
         page: Page,
-        read: fn(&mut Row) -> Result<T, StoreError>,
+        read: Read<T>,
     ) -> Result<Vec<T>, StoreError> {
         let id = self.key[0];
         let (direction, from_here) = match descending {
@@ -180,7 +180,7 @@ impl Collection<'_> {
         more: &[Value],
         order: &str,
         (most, pass): (i64, i64),
-        read: fn(&mut Row) -> Result<T, StoreError>,
+        read: Read<T>,
     ) -> Result<Vec<T>, StoreError> {
         let Self { columns, from, .. } = self;
         let mut args = self.args.clone();
@@ -191,7 +191,7 @@ impl Collection<'_> {
             "SELECT {columns} FROM {from} WHERE {} AND {condition} ORDER BY {order} LIMIT ${limit} OFFSET ${offset}",
             self.condition
         );
-        tx.all(&sql, &args)?.iter_mut().map(read).collect()
+        tx.read(&sql, &args, read)
     }
 }
 

@@ -34,7 +34,7 @@ pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Page
 /// All clients, of all accounts and the provider's own, in the order they were made.
 pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM oauth_client ORDER BY number");
-    tx.all(&sql, args![])?.iter_mut().map(read).collect()
+    tx.read(&sql, args![], read)
 }
 
 pub fn find(tx: &mut ReadTx, id: &str) -> Result<Option<OauthClient>, StoreError> {

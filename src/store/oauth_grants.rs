@@ -62,7 +62,7 @@ pub fn live_of_user(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>, St
 fn of_user(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>, StoreError> {
     let sql =
         format!("SELECT {COLUMNS} FROM {FROM} WHERE g.app_user = $1 AND g.revoked IS NULL ORDER BY g.id");
-    tx.all(&sql, args![user])?.iter_mut().map(read).collect()
+    tx.read(&sql, args![user], read)
 }
 
 /// Puts a new grant in the place of those its user gave the same client before, where it allows as much and

@@ -436,19 +436,32 @@ fn run_command(connection: &Connection, command: &str) -> Result<(), StoreError>
 }
 
 impl Sql for &Connection {
-    fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row>, StoreError> {
+    fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row<'static>>, StoreError> {
+        let mut found = Vec::new();
+        let mut hold = |row: &mut Row| {
+            if let Row::Passing(columns) = row {
+                found.push(Row::held(columns.collect()));
+            }
+            Ok(())
+        };
+        self.each(sql, args, &mut hold)?;
+        Ok(found)
+    }
+
+    fn each(
+        &mut self,
+        sql: &str,
+        args: &[Value],
+        see: &mut dyn FnMut(&mut Row) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let mut statement = bound(self, sql, args)?;
         let width = statement.column_count();
         let mut rows = statement.raw_query();
-        let mut found = Vec::new();
         while let Some(row) = rows.next().map_err(database)? {
-            let mut columns = Vec::with_capacity(width);
-            for at in 0..width {
-                columns.push(row.get_ref(at).map_err(database)?.into());
-            }
-            found.push(Row::new(columns));
+            let column = |at| row.get_ref(at).map_or(Value::Null, Value::from);
+            see(&mut Row::Passing(&mut (0..width).map(column)))?;
         }
-        Ok(found)
+        Ok(())
     }
 
     fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError> {

@@ -47,9 +47,9 @@ pub fn list(tx: &mut ReadTx, vpc: VpcId, wanted: &Wanted) -> Result<Paged<Subnet
 pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
     let sql = "SELECT s.id, s.vpc, s.label, s.first_address, s.last_address, s.created, s.updated
         FROM subnet s WHERE s.vpc = $1 ORDER BY s.id";
-    let asked = tx.ask(sql, args![vpc]);
+    let asked = tx.ask(sql, args![vpc], read);
     let uses = interfaces::in_vpc(tx, vpc)?;
-    let mut subnets = read_all(tx.hear(asked)?)?;
+    let mut subnets = tx.hear(asked)?;
     give(&mut subnets, uses);
     Ok(subnets)
 }
@@ -57,9 +57,9 @@ pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
 /// The subnets of several VPCs, by VPC and id; `near` is a condition on their ids.
 pub(super) fn of_vpcs(tx: &mut ReadTx, near: &str, args: &[Value]) -> Result<Vec<Subnet>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.vpc {near} ORDER BY s.vpc, s.id");
-    let asked = tx.ask(&sql, args);
+    let asked = tx.ask(&sql, args, read);
     let uses = interfaces::in_vpcs(tx, near, args)?;
-    let mut subnets = read_all(tx.hear(asked)?)?;
+    let mut subnets = tx.hear(asked)?;
     give(&mut subnets, uses);
     Ok(subnets)
 }
@@ -97,7 +97,7 @@ pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subne
              (SELECT max(first_address) FROM subnet WHERE vpc = $1 AND first_address <= $2), 0)
          ORDER BY s.first_address"
     );
-    read_all(tx.all(&sql, args![vpc, range.first(), range.last()])?)
+    tx.read(&sql, args![vpc, range.first(), range.last()], read)
 }
 
 pub fn count(tx: &mut ReadTx, vpc: VpcId) -> Result<i64, StoreError> {
@@ -150,7 +150,7 @@ fn of(vpc: VpcId) -> Tally {
 }
 
 fn with_uses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<Subnet>, StoreError> {
-    let mut subnets = read_all(tx.all(sql, args)?)?;
+    let mut subnets = tx.read(sql, args, read)?;
     add_uses(tx, &mut subnets)?;
     Ok(subnets)
 }
@@ -174,10 +174,6 @@ fn give(subnets: &mut [Subnet], uses: Vec<Use>) {
             subnet.uses.push(found);
         }
     }
-}
-
-fn read_all(mut rows: Vec<Row>) -> Result<Vec<Subnet>, StoreError> {
-    rows.iter_mut().map(read).collect()
 }
 
 fn read(row: &mut Row) -> Result<Subnet, StoreError> {

@@ -52,15 +52,13 @@ pub fn identity_version(tx: &mut ReadTx) -> Result<i64, StoreError> {
 }
 
 /// The same in two steps, for those who have something else to ask as well.
-pub fn ask_version(tx: &mut ReadTx) -> Asked {
-    tx.ask("SELECT version FROM identity_version", args![])
+pub fn ask_version(tx: &mut ReadTx) -> Asked<i64> {
+    tx.ask("SELECT version FROM identity_version", args![], |row| row.take())
 }
 
-pub fn hear_version(tx: &mut ReadTx, asked: Asked) -> Result<i64, StoreError> {
-    let mut rows = tx.hear(asked)?;
-    let row = rows.first_mut();
-    row.ok_or_else(|| StoreError::Unexpected("identities have no version".to_owned()))?
-        .take()
+pub fn hear_version(tx: &mut ReadTx, asked: Asked<i64>) -> Result<i64, StoreError> {
+    let version = tx.hear(asked)?.first().copied();
+    version.ok_or_else(|| StoreError::Unexpected("identities have no version".to_owned()))
 }
 
 /// Makes every remembered identity be read again, on every node, from this commit on.
@@ -137,7 +135,7 @@ pub fn set_label(tx: &mut WriteTx, id: TokenId, label: &str) -> Result<(), Store
 /// The tokens of a user that were not revoked, by id.
 pub fn list(tx: &mut ReadTx, user: UserId) -> Result<Vec<Token>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM token WHERE app_user = $1 AND revoked IS NULL ORDER BY id");
-    tx.all(&sql, args![user])?.iter_mut().map(read).collect()
+    tx.read(&sql, args![user], read)
 }
 
 pub fn insert(tx: &mut WriteTx, new: &NewToken, text: &TokenText) -> Result<TokenId, StoreError> {

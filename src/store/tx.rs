@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::error::StoreError;
 use super::tallies::{Changes, Tally};
-use super::value::{Row, Value};
+use super::value::{Read, Row, Value};
 use super::world::World;
 use crate::model::id::AccountId;
 use crate::model::policy::Policy;
@@ -13,20 +13,28 @@ use crate::model::time::Time;
 
 /// What an engine's connection must do.
 pub trait Sql {
-    fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row>, StoreError>;
+    fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row<'static>>, StoreError>;
     fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError>;
-    /// Asks something whose answer is wanted later. An engine that is far away sends it together with what is
-    /// asked next, so that several questions cost one wait.
-    fn ask(&mut self, sql: &str, args: &[Value]) -> Asked {
-        Asked::Answered(self.query(sql, args))
+
+    /// Shows each row of an answer to somebody; an engine that is near does so while it reads them.
+    fn each(
+        &mut self,
+        sql: &str,
+        args: &[Value],
+        see: &mut dyn FnMut(&mut Row) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.query(sql, args)?.iter_mut().try_for_each(see)
     }
 
-    /// The answer to what was asked.
-    fn hear(&mut self, asked: Asked) -> Result<Vec<Row>, StoreError> {
-        match asked {
-            Asked::Answered(answer) => answer,
-            Asked::Sent(_) => Err(StoreError::Unexpected("nothing was sent".to_owned())),
-        }
+    /// Sends a question whose answer is wanted later, and gives it a number, if the engine is far away: together
+    /// with what is asked next it costs one wait.
+    fn send(&mut self, _sql: &str, _args: &[Value]) -> Option<Result<usize, StoreError>> {
+        None
+    }
+
+    /// The answer to what was sent.
+    fn receive(&mut self, number: usize) -> Result<Vec<Row<'static>>, StoreError> {
+        Err(StoreError::Unexpected(format!("nothing was sent as {number}")))
     }
 
     /// Runs a statement that nobody waits for: if it fails, so does the transaction.
@@ -59,10 +67,10 @@ pub trait Sql {
 }
 
 /// A question that was asked, and perhaps answered.
-pub enum Asked {
-    Answered(Result<Vec<Row>, StoreError>),
+pub enum Asked<T> {
+    Answered(Result<Vec<T>, StoreError>),
     /// On its way, under this number.
-    Sent(usize),
+    Sent(usize, Read<T>),
 }
 
 /// What is to be done by one node at a time.
@@ -112,19 +120,38 @@ impl<'a> ReadTx<'a> {
         self.sql
     }
 
-    pub(super) fn all(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row>, StoreError> {
+    pub(super) fn all(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row<'static>>, StoreError> {
         self.sql.query(sql, args)
     }
 
-    pub(super) fn ask(&mut self, sql: &str, args: &[Value]) -> Asked {
-        self.sql.ask(sql, args)
+    /// All rows, as what they stand for.
+    pub(super) fn read<T>(&mut self, sql: &str, args: &[Value], read: Read<T>) -> Result<Vec<T>, StoreError> {
+        let mut found = Vec::new();
+        let mut see = |row: &mut Row| {
+            found.push(read(row)?);
+            Ok(())
+        };
+        self.sql.each(sql, args, &mut see)?;
+        Ok(found)
     }
 
-    pub(super) fn hear(&mut self, asked: Asked) -> Result<Vec<Row>, StoreError> {
-        self.sql.hear(asked)
+    /// The same in two steps, for those who have something else to ask before they need the answer.
+    pub(super) fn ask<T>(&mut self, sql: &str, args: &[Value], read: Read<T>) -> Asked<T> {
+        match self.sql.send(sql, args) {
+            None => Asked::Answered(self.read(sql, args, read)),
+            Some(Ok(number)) => Asked::Sent(number, read),
+            Some(Err(cause)) => Asked::Answered(Err(cause)),
+        }
     }
 
-    pub(super) fn find(&mut self, sql: &str, args: &[Value]) -> Result<Option<Row>, StoreError> {
+    pub(super) fn hear<T>(&mut self, asked: Asked<T>) -> Result<Vec<T>, StoreError> {
+        match asked {
+            Asked::Answered(answer) => answer,
+            Asked::Sent(number, read) => self.sql.receive(number)?.iter_mut().map(read).collect(),
+        }
+    }
+
+    pub(super) fn find(&mut self, sql: &str, args: &[Value]) -> Result<Option<Row<'static>>, StoreError> {
         Ok(self.all(sql, args)?.into_iter().next())
     }
 
@@ -143,7 +170,7 @@ impl<'a> ReadTx<'a> {
         self.sql.tables()
     }
 
-    pub(super) fn one(&mut self, sql: &str, args: &[Value]) -> Result<Row, StoreError> {
+    pub(super) fn one(&mut self, sql: &str, args: &[Value]) -> Result<Row<'static>, StoreError> {
         let row = self.find(sql, args)?;
         row.ok_or_else(|| StoreError::Unexpected("a row that must be there is not".to_owned()))
     }

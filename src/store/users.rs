@@ -37,7 +37,7 @@ pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Page
 /// All users, of all accounts and of the staff, in the order they were made. What each is granted is not read.
 pub fn all(tx: &mut ReadTx) -> Result<Vec<User>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM app_user ORDER BY id");
-    tx.all(&sql, args![])?.iter_mut().map(read).collect()
+    tx.read(&sql, args![], read)
 }
 
 pub fn find_by_id(tx: &mut ReadTx, id: UserId) -> Result<Option<User>, StoreError> {

@@ -221,28 +221,38 @@ impl<T: FromValue> FromValue for Option<T> {
 }
 
 /// A row of an answer; its columns are taken in the order the statement names them.
-pub struct Row {
-    columns: std::vec::IntoIter<Value>,
+pub enum Row<'r> {
+    /// One that is kept until it is read.
+    Held(std::vec::IntoIter<Value>),
+    /// One that is read while the database is at it.
+    Passing(&'r mut dyn Iterator<Item = Value>),
 }
 
-impl Row {
-    pub fn new(columns: Vec<Value>) -> Self {
-        Self {
-            columns: columns.into_iter(),
-        }
+impl Row<'_> {
+    pub fn held(columns: Vec<Value>) -> Row<'static> {
+        Row::Held(columns.into_iter())
     }
 
     /// The columns that were not taken yet.
     pub fn into_values(self) -> Vec<Value> {
-        self.columns.collect()
+        match self {
+            Row::Held(columns) => columns.collect(),
+            Row::Passing(columns) => columns.collect(),
+        }
     }
 
     /// The next column.
     pub fn take<T: FromValue>(&mut self) -> Result<T, StoreError> {
-        let value = self.columns.next();
+        let value = match self {
+            Row::Held(columns) => columns.next(),
+            Row::Passing(columns) => columns.next(),
+        };
         value.and_then(T::from_value).ok_or_else(|| {
             let wanted = std::any::type_name::<T>();
             StoreError::Unexpected(format!("a column could not be read as {wanted}"))
         })
     }
 }
+
+/// How a row becomes something.
+pub type Read<T> = fn(&mut Row) -> Result<T, StoreError>;

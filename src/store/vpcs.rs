@@ -57,9 +57,9 @@ pub fn list(
 }
 
 pub fn find(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {
-    let asked = tx.ask(FIND, args![id, account]);
+    let asked = tx.ask(FIND, args![id, account], read);
     let subnets = subnets::of_vpc(tx, id)?;
-    let vpc = tx.hear(asked)?.first_mut().map(read).transpose()?;
+    let vpc = tx.hear(asked)?.pop();
     Ok(vpc.map(|vpc| Vpc { subnets, ..vpc }))
 }
 

@@ -21,11 +21,13 @@ use super::locks;
 use super::statements::Statements;
 use crate::model::id::AccountId;
 use crate::store::error::StoreError;
-use crate::store::tx::Asked;
-use crate::store::value::{Row, Value};
+use crate::store::value::Value;
 
 /// Longer than the server lets any statement run, so this ends only what the server never answers.
 const ANSWER: Duration = Duration::from_secs(20);
+
+/// The columns of each row of an answer.
+pub type Rows = Vec<Vec<Value>>;
 
 pub struct Connection {
     client: Client,
@@ -33,7 +35,7 @@ pub struct Connection {
     /// Sent with the next statement, in front of it, so that it costs no wait of its own.
     before: Vec<Before>,
     /// What was answered to statements that were sent in front of others, by their numbers.
-    answers: Vec<Option<Vec<Row>>>,
+    answers: Vec<Option<Rows>>,
     /// Whether anything of the transaction has been sent.
     begun: bool,
     /// The accounts that have waited for this transaction since before it began.
@@ -200,25 +202,17 @@ impl Connection {
     }
 
     /// Has a statement sent in front of the next one.
-    pub fn send_ahead(&mut self, sql: &str, args: &[Value]) -> Asked {
-        match self.prepared(sql) {
-            Ok(statement) => {
-                let number = self.answers.len();
-                self.answers.push(None);
-                self.before
-                    .push(Before::Statement(statement, args.to_vec(), number));
-                Asked::Sent(number)
-            }
-            Err(failure) => Asked::Answered(Err(self.failed(failure))),
-        }
+    pub fn send_ahead(&mut self, sql: &str, args: &[Value]) -> Result<usize, StoreError> {
+        let statement = self.prepared(sql).map_err(|failure| self.failed(failure))?;
+        let number = self.answers.len();
+        self.answers.push(None);
+        self.before
+            .push(Before::Statement(statement, args.to_vec(), number));
+        Ok(number)
     }
 
     /// The rows that a statement has found that was sent in front of another, or is about to be.
-    pub fn answer_to(&mut self, asked: Asked) -> Result<Vec<Row>, StoreError> {
-        let number = match asked {
-            Asked::Answered(answer) => return answer,
-            Asked::Sent(number) => number,
-        };
+    pub fn answer_to(&mut self, number: usize) -> Result<Rows, StoreError> {
         let is_due = |one: &Before| matches!(one, Before::Statement(_, _, due) if *due == number);
         if self.before.iter().any(is_due) {
             self.begun = true;
@@ -234,7 +228,7 @@ impl Connection {
         answer.ok_or_else(|| StoreError::Unavailable("a question was not answered".to_owned()))
     }
 
-    fn keep_answers(&mut self, sent: Vec<(usize, Vec<Row>)>) {
+    fn keep_answers(&mut self, sent: Vec<(usize, Rows)>) {
         for (number, rows) in sent {
             self.answers[number] = Some(rows);
         }
@@ -247,12 +241,12 @@ impl Connection {
     }
 
     /// Runs a statement, and in front of it whatever is to go before; its rows, and how many it changed.
-    pub fn perform(&mut self, sql: &str, args: &[Value]) -> Result<(Vec<Row>, u64), StoreError> {
+    pub fn perform(&mut self, sql: &str, args: &[Value]) -> Result<(Rows, u64), StoreError> {
         self.try_perform(sql, args)
             .map_err(|failure| self.failed(failure))
     }
 
-    fn try_perform(&mut self, sql: &str, args: &[Value]) -> Result<(Vec<Row>, u64), Failure> {
+    fn try_perform(&mut self, sql: &str, args: &[Value]) -> Result<(Rows, u64), Failure> {
         let statement = self.prepared(sql)?;
         let before = std::mem::take(&mut self.before);
         self.begun = true;
@@ -281,7 +275,7 @@ impl Connection {
 }
 
 /// Sends what goes in front of something, all of it at once; the answers, by their numbers.
-async fn send(client: &Client, before: &[Before]) -> Result<Vec<(usize, Vec<Row>)>, tokio_postgres::Error> {
+async fn send(client: &Client, before: &[Before]) -> Result<Vec<(usize, Rows)>, tokio_postgres::Error> {
     let one = async |one: &Before| match one {
         Before::Words(words) => client.batch_execute(words).await.map(|()| None),
         Before::Statement(statement, args, number) => {
@@ -297,14 +291,14 @@ async fn gather(
     client: &Client,
     statement: &Statement,
     args: &[Value],
-) -> Result<(Vec<Row>, u64), tokio_postgres::Error> {
+) -> Result<(Rows, u64), tokio_postgres::Error> {
     let args = args.iter().take(statement.params().len());
     let mut answer = pin!(client.query_raw(statement, args).await?);
     let mut rows = Vec::new();
     while let Some(row) = answer.next().await {
         let row = row?;
         let columns = (0..row.len()).map(|at| row.try_get::<_, Value>(at));
-        rows.push(Row::new(columns.collect::<Result<_, _>>()?));
+        rows.push(columns.collect::<Result<_, _>>()?);
     }
     Ok((rows, answer.rows_affected().unwrap_or(0)))
 }

@@ -1,34 +1,31 @@
 //! What the store asks of a connection, in PostgreSQL's words.
 
-use super::connection::Connection;
+use super::connection::{Connection, Rows};
 use super::locks;
 use crate::model::id::AccountId;
 use crate::store::error::StoreError;
-use crate::store::tx::{Asked, Chore, Sql};
+use crate::store::tx::{Chore, Sql};
 use crate::store::value::{Row, Value};
 
 impl Sql for Connection {
-    fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row>, StoreError> {
-        Ok(self.perform(sql, args)?.0)
+    fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row<'static>>, StoreError> {
+        Ok(held(self.perform(sql, args)?.0))
     }
 
     fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError> {
         Ok(self.perform(sql, args)?.1)
     }
 
-    fn ask(&mut self, sql: &str, args: &[Value]) -> Asked {
-        self.send_ahead(sql, args)
+    fn send(&mut self, sql: &str, args: &[Value]) -> Option<Result<usize, StoreError>> {
+        Some(self.send_ahead(sql, args))
     }
 
-    fn hear(&mut self, asked: Asked) -> Result<Vec<Row>, StoreError> {
-        self.answer_to(asked)
+    fn receive(&mut self, number: usize) -> Result<Vec<Row<'static>>, StoreError> {
+        self.answer_to(number).map(held)
     }
 
     fn later(&mut self, sql: &str, args: &[Value]) -> Result<(), StoreError> {
-        match self.send_ahead(sql, args) {
-            Asked::Sent(_) => Ok(()),
-            Asked::Answered(answer) => answer.map(drop),
-        }
+        self.send_ahead(sql, args).map(drop)
     }
 
     fn matches(&self, argument: usize) -> String {
@@ -68,4 +65,8 @@ impl Sql for Connection {
         let mut rows = self.query("SELECT pg_try_advisory_xact_lock($1)", &[key])?;
         rows.first_mut().map_or(Ok(false), Row::take)
     }
+}
+
+fn held(rows: Rows) -> Vec<Row<'static>> {
+    rows.into_iter().map(Row::held).collect()
 }
