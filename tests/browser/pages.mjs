@@ -241,7 +241,8 @@ async function account(walk, page, long) {
     await page.goto(`${walk.stage.origin}${path}`);
     return (await page.content()).match(pattern)[1];
   };
-  await walk.visit(page, "pageTokenRevoke", { tokenId: await idIn("/account/tokens", /tokens\/(\d+)\/revoke/) });
+  const token = { tokenId: await idIn("/account/tokens", /tokens\/(\d+)\/revoke/) };
+  for (const id of ["pageTokenEdit", "pageTokenRevoke"]) await walk.visit(page, id, token);
   await walk.visit(page, "pageApps");
   await walk.visit(page, "pageAppRevoke", { appId: await idIn("/account/apps", /apps\/(\d+)\/revoke/) });
   await walk.visit(page, "pageUsers");
