@@ -11,23 +11,31 @@ use crate::model::id::{AccountId, EventId, UserId};
 use crate::model::page::Paged;
 use crate::model::time::Time;
 
-/// `seen` and `read` are the reader's own, so an event is always read for a user (`u`).
-const FROM: &str = "event e JOIN app_user u ON u.id = $2
-    LEFT JOIN event_read r ON r.app_user = u.id AND r.event = e.id";
-const SEEN: &str = "CASE WHEN e.id <= u.events_seen THEN 1 ELSE 0 END";
-const READ: &str = "CASE WHEN r.event IS NULL THEN 0 ELSE 1 END";
-const COLUMNS: &str = "e.id, e.created, e.action, e.username,
-    e.entity_kind, e.entity_id, e.entity_label, e.entity_url,
-    e.secondary_kind, e.secondary_id, e.secondary_label, e.secondary_url, e.status,
-    e.percent_complete, e.duration,
-    CASE WHEN e.id <= u.events_seen THEN 1 ELSE 0 END, CASE WHEN r.event IS NULL THEN 0 ELSE 1 END";
+// `seen` and `read` are the reader's own, who is always `$2`. They look it up themselves, so that counting events does not.
+macro_rules! seen {
+    () => {
+        "CASE WHEN e.id <= (SELECT s.events_seen FROM app_user s WHERE s.id = $2) THEN 1 ELSE 0 END"
+    };
+}
+macro_rules! read {
+    () => {
+        "CASE WHEN EXISTS (SELECT 1 FROM event_read r WHERE r.app_user = $2 AND r.event = e.id) THEN 1 ELSE 0 END"
+    };
+}
+const COLUMNS: &str = concat!(
+    "e.id, e.created, e.action, e.username, e.entity_kind, e.entity_id, e.entity_label, e.entity_url,
+    e.secondary_kind, e.secondary_id, e.secondary_label, e.secondary_url, e.status, e.percent_complete, e.duration, ",
+    seen!(),
+    ", ",
+    read!()
+);
 
 pub static FIELDS: [Field; 9] = [
     Field::new("id", Kind::Integer, "e.id"),
     Field::new("action", Kind::Text, "e.action"),
     Field::new("created", Kind::Time, "e.created"),
-    Field::new("read", Kind::Truth, READ),
-    Field::new("seen", Kind::Truth, SEEN),
+    Field::new("read", Kind::Truth, read!()),
+    Field::new("seen", Kind::Truth, seen!()),
     Field::new("status", Kind::Text, "e.status"),
     Field::new("username", Kind::Text, "e.username"),
     Field::new("entity.id", Kind::Integer, "e.entity_id"),
@@ -65,23 +73,29 @@ pub fn list(
 /// The next events after an id, oldest first.
 pub fn next(tx: &mut ReadTx, reader: Reader, after: EventId, most: i64) -> Result<Vec<Event>, StoreError> {
     let Collection {
-        condition, mut args, ..
+        from,
+        condition,
+        mut args,
+        ..
     } = visible_to(reader);
     args.extend(args![after, most].iter().cloned());
     let (after, most) = (args.len() - 1, args.len());
     let sql = format!(
-        "SELECT {COLUMNS} FROM {FROM} WHERE {condition} AND e.id > ${after} ORDER BY e.id LIMIT ${most}"
+        "SELECT {COLUMNS} FROM {from} WHERE {condition} AND e.id > ${after} ORDER BY e.id LIMIT ${most}"
     );
     tx.read(&sql, &args, read)
 }
 
 pub fn find(tx: &mut ReadTx, reader: Reader, id: EventId) -> Result<Option<Event>, StoreError> {
     let Collection {
-        condition, mut args, ..
+        from,
+        condition,
+        mut args,
+        ..
     } = visible_to(reader);
     args.push(id.into());
     let sql = format!(
-        "SELECT {COLUMNS} FROM {FROM} WHERE {condition} AND e.id = ${}",
+        "SELECT {COLUMNS} FROM {from} WHERE {condition} AND e.id = ${}",
         args.len()
     );
     tx.find(&sql, &args)?.as_mut().map(read).transpose()
@@ -96,11 +110,14 @@ pub fn last_id(tx: &mut ReadTx, account: AccountId) -> Result<EventId, StoreErro
 /// How many events a user has not seen; no more than `most` are counted.
 pub fn unseen(tx: &mut ReadTx, reader: Reader, most: i64) -> Result<i64, StoreError> {
     let Collection {
-        condition, mut args, ..
+        from,
+        condition,
+        mut args,
+        ..
     } = visible_to(reader);
     args.push(most.into());
     let sql = format!(
-        "SELECT count(*) FROM (SELECT e.id FROM {FROM} WHERE {condition} AND e.id > u.events_seen LIMIT ${}) few",
+        "SELECT count(*) FROM (SELECT e.id FROM {from} WHERE {condition} AND e.id > (SELECT s.events_seen FROM app_user s WHERE s.id = $2) LIMIT ${}) few",
         args.len()
     );
     tx.one(&sql, &args)?.take()
@@ -250,8 +267,11 @@ fn tallied(tx: &mut ReadTx, reader: Reader) -> Result<Option<Tallied>, StoreErro
 fn visible_to(reader: Reader) -> Collection<'static> {
     // With the plus, so that no index by time is taken for it: nearly all events are young enough, and what
     // is wanted is their order by id.
-    let mut condition = "e.account = $1 AND +e.created >= $3".to_owned();
+    // The reader is named even where nothing is asked about it, because PostgreSQL has to know of what type it is.
+    let mut condition = "e.account = $1 AND CAST($2 AS BIGINT) IS NOT NULL AND +e.created >= $3".to_owned();
+    let mut from = "event e";
     if let Sight::OnlyGrantedTo(_) = reader.sight {
+        from = "event e JOIN app_user u ON u.id = $2";
         condition += " AND (e.author = u.id
             OR EXISTS (SELECT 1 FROM entity_grant g
                 WHERE g.app_user = u.id AND g.kind = e.guard_kind AND g.entity = e.guard_id)
@@ -260,7 +280,7 @@ fn visible_to(reader: Reader) -> Collection<'static> {
     }
     Collection {
         columns: COLUMNS,
-        from: FROM,
+        from,
         condition,
         args: args![reader.account, reader.user, reader.since].to_vec(),
         key: &["e.id"],
