@@ -94,6 +94,11 @@ impl Files {
     pub async fn keep(&self, key: &str, spooled: &Spooled) -> Result<(), FilesError> {
         let failed = |cause: object_store::Error| FilesError::new("keeping a file", cause);
         let _way = self.0.ways.acquire().await;
+        if let Some(folder) = &self.0.folder
+            && spooled.move_to(folder.join(key)).await?
+        {
+            return Ok(());
+        }
         let mut file = spooled.open().await?;
         let path = self.path(key);
         let mut part = self.next_part(&mut file).await?;

@@ -92,8 +92,30 @@ impl Spooled {
         &self.path.0
     }
 
+    /// Makes the file durable and moves it, if it stays on the same disk; then there is nothing left to copy.
+    pub(super) async fn move_to(&self, place: PathBuf) -> Result<bool, FilesError> {
+        let here = self.path.0.clone();
+        let moving = tokio::task::spawn_blocking(move || move_durably(&here, &place));
+        let moved = moving.await.unwrap_or_else(|cause| Err(cause.into()));
+        moved.map_err(|cause| FilesError::new("moving a file out of the spool", cause))
+    }
+
     pub(super) async fn open(&self) -> Result<File, FilesError> {
         let file = File::open(&self.path.0).await;
         file.map_err(|cause| FilesError::new("reading the spool", cause))
     }
+}
+
+/// A name is durable when its folder is.
+fn move_durably(here: &Path, place: &Path) -> std::io::Result<bool> {
+    std::fs::File::open(here)?.sync_all()?;
+    match std::fs::rename(here, place) {
+        Ok(()) => {}
+        Err(cause) if cause.kind() == std::io::ErrorKind::CrossesDevices => return Ok(false),
+        Err(cause) => return Err(cause),
+    }
+    if let Some(folder) = place.parent() {
+        std::fs::File::open(folder)?.sync_all()?;
+    }
+    Ok(true)
 }
