@@ -144,7 +144,7 @@ fn write_vpc(all: &Connection, region: &str, number: usize, tallies: &mut Tallie
     for (collection, owner, id) in [
         ("vpc".to_owned(), 1, vpc),
         (format!("vpc:{region}"), 1, vpc),
-        ("subnet".to_owned(), vpc, subnet),
+        ("vpc_subnet".to_owned(), vpc, subnet),
         ("event".to_owned(), 1, of_vpc),
         ("event".to_owned(), 1, of_subnet),
     ] {
