@@ -24,7 +24,7 @@ use crate::http::logins::{self, Attempted, attempt};
 use crate::http::oauth::{LOG_IN, form_proof, go_to};
 use crate::http::pages::{self, Bound, FROM_ANYWHERE, LogInNotes};
 use crate::http::server::Peer;
-use crate::http::{App, body, cookies};
+use crate::http::{App, body, cookies, load};
 use crate::model::id::EventId;
 use crate::model::token::TokenText;
 use crate::rules::agent::Staff;
@@ -211,6 +211,11 @@ async fn visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visi
     let Some(session) = session else {
         return Err(Box::new(must_log_in(request)));
     };
+    if load::is_too_much() {
+        return Err(Box::new(
+            Wrong::from(Error::Store(StoreError::Full)).into_response(),
+        ));
+    }
     let hash = session.hash();
     let known = app
         .store()

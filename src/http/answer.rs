@@ -15,8 +15,16 @@ use crate::model::time::Time;
 /// Exactly this, without a charset: a published client compares it for equality.
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
+/// How many bytes an item of a list may take: a VPC with two subnets does.
+const ITEM: usize = 640;
+
 pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
-    let mut bytes = Vec::with_capacity(1024);
+    json_of_about(1024, status, value)
+}
+
+/// The same where it is known how many bytes it may become: growing is copying.
+fn json_of_about(size: usize, status: StatusCode, value: &impl Serialize) -> Response {
+    let mut bytes = Vec::with_capacity(size);
     serde_json::to_writer(&mut bytes, value).expect("our own shapes can be written as JSON");
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;
@@ -52,7 +60,7 @@ pub fn page<'a, T, V: Serialize>(paged: &'a Paged<T>, view: impl Fn(&'a T) -> V)
         pages: paged.pages(),
         results: paged.results,
     };
-    json(StatusCode::OK, &envelope)
+    json_of_about(512 + ITEM * paged.items.len(), StatusCode::OK, &envelope)
 }
 
 /// `{}`: done, and nothing to say.

@@ -107,10 +107,7 @@ pub async fn answer(router: Router, prefix: &str, mut request: Request) -> Respo
     metrics::count(operation, status, took);
     let id = id.to_str().unwrap_or_default();
     if let Some(Cause(cause)) = response.extensions().get::<Cause>() {
-        match response.status() {
-            StatusCode::SERVICE_UNAVAILABLE => tracing::warn!(id, operation, cause, "request refused"),
-            _ => tracing::error!(id, operation, cause, "request failed"),
-        }
+        tracing::error!(id, operation, cause, "request failed");
     }
     let identity = noted.identity.as_ref();
     tracing::info!(

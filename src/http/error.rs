@@ -211,7 +211,8 @@ fn files_failure(fault: FilesFault) -> Response {
 
 fn store_failure(cause: &StoreError) -> Response {
     let mut response = match cause {
-        StoreError::Full => overloaded(Code::Overloaded, "Too much to do at the moment; try again"),
+        // There is nothing to look into, and of all things this must not be a line in the log each.
+        StoreError::Full => return overloaded(Code::Overloaded, "Too much to do at the moment; try again"),
         StoreError::Unavailable(_) | StoreError::Stopped => {
             overloaded(Code::StoreUnavailable, "The store is not available; try again")
         }

@@ -29,6 +29,7 @@ mod instances;
 mod interfaces;
 mod json;
 pub mod limits;
+pub(crate) mod load;
 pub(crate) mod logins;
 pub mod metrics;
 pub(crate) mod oauth;
