@@ -231,7 +231,7 @@ def overload(programs, folder, extent):
                 good = seen["good"] / seconds
                 # Whoever flooded has gone, and what waits in the queue is for nobody.
                 begun = time.monotonic()
-                server.get(path, patience=120)
+                server.get_at_last(path, patience=120)
                 again = (time.monotonic() - begun) * 1000
             figures = Figures(
                 engine, f"overload: lists of 100 VPCs, four times as many as can be answered, for {seconds} s"

@@ -49,7 +49,11 @@ const FILTERS: [&str; 6] = ["q", "status", "claim", "priority", "account", "orde
 
 pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query: Query) -> Answer {
     let search = query.0;
-    let (wanted, words) = (wanted(&search, &visit.username), search.text("q").to_owned());
+    let wanted = wanted(&search, &visit.username);
+    let words = match number(&search) {
+        Some(_) => String::new(),
+        None => search.text("q").to_owned(),
+    };
     let found = app
         .read(staff.clone(), move |tx, staff| {
             let mark = rules::desk::mark(tx, &staff.agent, None)?;
@@ -86,13 +90,22 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
     Ok(visit.page_with(status, "Desk", &[], &body))
 }
 
+/// The number of a ticket, if that is what is searched for: `#7`.
+fn number(search: &Sent) -> Option<i64> {
+    search.text("q").trim().strip_prefix('#')?.parse().ok()
+}
+
 /// The wishes of the form, as the API takes them.
 fn wanted(search: &Sent, me: &str) -> ListRequest {
     let text = |text: &str| Input::Text(text.to_owned());
     let object = |key: &str, value: Input| Input::Object(vec![(key.to_owned(), value)]);
     let mut filter = Vec::new();
     let mut must = |field: &str, value: Input| filter.push(object(field, value));
+    if let Some(id) = number(search) {
+        must("id", Input::Integer(id));
+    }
     match search.text("status") {
+        _ if number(search).is_some() => {}
         "all" => {}
         word @ ("new" | "closed") => must("status", text(word)),
         _ => must("status", object("+neq", text("closed"))),
@@ -109,8 +122,12 @@ fn wanted(search: &Sent, me: &str) -> ListRequest {
     if Priority::WORDS.contains(&search.text("priority")) {
         must("priority", text(search.text("priority")));
     }
-    if let Ok(account) = search.text("account").trim().parse() {
-        must("account_id", Input::Integer(account));
+    match search.text("account").trim() {
+        "" => {}
+        account => must(
+            "account_id",
+            account.parse().map_or_else(|_| text(account), Input::Integer),
+        ),
     }
     let (_, _, field, direction) = ordered(search);
     let mut object = vec![
@@ -152,6 +169,10 @@ fn searched(search: &Sent) -> String {
 
 fn form(search: &Sent, typed: &Typed) -> Markup {
     let wrong = typed.reasons("q");
+    let wrong_account = match typed.wrong.is_empty() || !wrong.is_empty() {
+        true => None,
+        false => Some("Must be the number of an account"),
+    };
     let choice = |name: &str, label: &str, choices: &[(&str, &str)]| {
         html! {
             div .field {
@@ -173,15 +194,16 @@ fn form(search: &Sent, typed: &Typed) -> Markup {
             div .field .wrong[!wrong.is_empty()] {
                 label for="q" { "Search" }
                 input #q type="search" name="q" value=(search.text("q")) autocomplete="off" spellcheck="false"
-                    placeholder="Words in tickets, replies and notes" data-key="/";
+                    placeholder="Words in tickets, replies and notes, or #number" data-key="/";
                 @if !wrong.is_empty() { p .reason { (wrong.join(". ")) } }
             }
             (choice("status", "Status", &STATUSES))
             (choice("claim", "Whose", &CLAIMS))
             (choice("priority", "Priority", &priorities))
-            div .field.short {
+            div .field.short .wrong[wrong_account.is_some()] {
                 label for="by-account" { "Account" }
                 input #by-account type="text" inputmode="numeric" name="account" value=(search.text("account")) placeholder="Number";
+                @if let Some(reason) = wrong_account { p .reason { (reason) } }
             }
             (choice("order", "Order", &ORDERS.map(|(value, shown, ..)| (value, shown))))
             button type="submit" { "Search" }
@@ -194,7 +216,9 @@ fn draw_list(tickets: &Paged<DeskTicket>, search: &Sent, me: &str, now: Time) ->
     let live = page_of(&here, tickets.page.number);
     html! {
         div #list hx-get=(live) hx-trigger="garth:queue from:body" hx-select="#list" hx-swap="outerHTML" {
-            @if tickets.items.is_empty() && here == "/desk" {
+            @if tickets.items.is_empty() && tickets.results > 0 {
+                (empty("Nothing on this page", "There are fewer tickets by now.", Some(("Show the first page", &here))))
+            } @else if tickets.items.is_empty() && here == "/desk" {
                 (empty("The queue is empty", "No ticket is open. New ones appear here by themselves.", None))
             } @else if tickets.items.is_empty() {
                 (empty("Nothing found", "No ticket is like that.", Some(("Show the queue", "/desk"))))

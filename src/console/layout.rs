@@ -16,7 +16,7 @@ use crate::model::time::Time;
 /// No script but ours, no style but ours, nothing from anywhere else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
-const HTMX_CONFIG: &str = r#"{"allowEval":false,"includeIndicatorStyles":false,"selfRequestsOnly":true,"historyCacheSize":0,"refreshOnHistoryMiss":true}"#;
+const HTMX_CONFIG: &str = r#"{"allowEval":false,"includeIndicatorStyles":false,"selfRequestsOnly":true,"historyCacheSize":0,"refreshOnHistoryMiss":true,"responseHandling":[{"code":"204","swap":false},{"code":"[23]..|400","swap":true},{"code":"[45]..","swap":false,"error":true}]}"#;
 
 /// What is said after something was done, by its word in `?done=`.
 const DONE: &[(&str, &str)] = &[
@@ -226,6 +226,7 @@ pub fn age(since: Time, now: Time) -> Markup {
 /// How large something is: `12 bytes`, `3.4 KiB`.
 pub fn size(bytes: i64) -> String {
     match bytes {
+        1 => "1 byte".to_owned(),
         ..1_024 => format!("{bytes} bytes"),
         1_024..1_048_576 => tenths(bytes, 1_024, "KiB"),
         _ => tenths(bytes, 1_048_576, "MiB"),

@@ -78,19 +78,31 @@ pub fn fill(tx: &ReadTx, agent: &Agent, reply: &CannedReply, desk: &DeskTicket) 
     let entity = ticket.entity.as_ref();
     reply.description.fill(|name| match name {
         "ticket.id" => ticket.id.to_string(),
-        "ticket.summary" => ticket.summary.as_str().to_owned(),
+        "ticket.summary" => literal(ticket.summary.as_str()),
         "customer.username" => match &desk.customer {
             Some(customer) => customer.username.clone(),
             None => ticket.opened_by.clone(),
         },
         "account.id" => ticket.account.to_string(),
-        "account.company" => desk.company.clone(),
-        "entity.label" => entity.map_or(String::new(), |entity| entity.label.clone()),
+        "account.company" => literal(&desk.company),
+        "entity.label" => entity.map_or(String::new(), |entity| literal(&entity.label)),
         "entity.type" => entity.map_or(String::new(), |entity| entity.kind.clone()),
         "agent.username" => agent.username.as_str().to_owned(),
         "provider.name" => tx.policy().support.provider.clone(),
         _ => String::new(),
     })
+}
+
+/// A text in which nothing becomes a link or an element: what customers write must not be a link in the provider's words.
+fn literal(text: &str) -> String {
+    let mut literal = String::with_capacity(text.len());
+    for sign in text.chars() {
+        if matches!(sign, '\\' | '[' | ']' | '<') {
+            literal.push('\\');
+        }
+        literal.push(sign);
+    }
+    literal
 }
 
 fn refuse_taken(

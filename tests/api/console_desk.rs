@@ -107,6 +107,8 @@ async fn the_queue_tells_whose_and_how_old_and_can_be_narrowed() {
         ("q=zebra", &[1]),
         ("q=rack+bill", &[]),
         ("order=oldest", &[1, 2]),
+        ("q=%232", &[2]),
+        ("q=%239", &[]),
     ] {
         let html = text(&grace.get(&format!("/desk?{query}")).await);
         let found: Vec<i64> = (1..=3)
@@ -119,6 +121,76 @@ async fn the_queue_tells_whose_and_how_old_and_can_be_narrowed() {
     let wrong = grace.get("/desk?q=%21%21").await;
     assert_eq!(wrong.status, 400);
     assert!(text(&wrong).contains("<p class=\"reason\">"), "{wrong}");
+    // What is not understood is no reason to show everything.
+    for account in ["Tidewater", "99999999999999999999"] {
+        let wrong = grace.get(&format!("/desk?account={account}")).await;
+        assert_eq!(wrong.status, 400, "{account}");
+        assert!(text(&wrong).contains("<p class=\"reason\">"), "{wrong}");
+    }
+    let beyond = text(&grace.get("/desk?page=9").await);
+    assert!(beyond.contains("There are fewer tickets"), "{beyond}");
+}
+
+#[tokio::test]
+async fn what_a_colleague_has_set_is_not_set_back_unseen() {
+    let app = with_desk().await;
+    three_tickets(&app).await;
+    let (mut grace, mut linus) = (entered(&app, "grace").await, entered(&app, "linus").await);
+    let change = "/desk/tickets/1/change";
+    let (of_grace, of_linus) = (
+        grace.get("/desk/tickets/1").await,
+        linus.get("/desk/tickets/1").await,
+    );
+    has(&of_grace, "<form class=\"handling\"");
+    let seen = hidden(&of_grace, "seen");
+    let urgent = [("priority", "urgent"), ("seen", seen.as_str())];
+    assert_eq!(grace.submits(&of_grace, change, &urgent).await.status, 303);
+    let seen = hidden(&of_linus, "seen");
+    let other = [
+        ("priority", "normal"),
+        ("may_close", "no"),
+        ("seen", seen.as_str()),
+    ];
+    let late = linus.submits(&of_linus, change, &other).await;
+    assert_eq!(late.status, 412);
+    has(&late, "Somebody has changed it");
+    // The form itself carries what it was drawn from.
+    let form = text(&of_linus);
+    let form = &form[form.find("class=\"handling\"").unwrap()..];
+    let form = &form[..form.find("</form>").unwrap()];
+    assert!(form.contains("name=\"seen\""), "{form}");
+}
+
+#[tokio::test]
+async fn what_a_customer_has_written_is_no_markup_in_the_providers_words() {
+    let app = with_desk().await;
+    let ada = app.user("ada").await;
+    ada.opens_ticket("[Renew](http://evil.test) <b>now</b>").await;
+    let mut grace = entered(&app, "grace").await;
+    let form = grace.get("/desk/canned-replies/new").await;
+    let fields = [
+        ("label", "Hi"),
+        (
+            "description",
+            "About {{ticket.summary}}: [help](https://help.test)",
+        ),
+    ];
+    grace.submits(&form, "/desk/canned-replies/new", &fields).await;
+    let page = grace.get("/desk/tickets/1?canned=1").await;
+    let seen = hidden(&page, "seen");
+    let fields = [("canned_reply_id", "1"), ("seen", seen.as_str())];
+    assert_eq!(
+        grace
+            .submits(&page, "/desk/tickets/1/replies", &fields)
+            .await
+            .status,
+        303
+    );
+    let mut ada = entered(&app, "ada").await;
+    let thread = text(&ada.get("/tickets/1").await);
+    // A bare address may be a link, to what it says.
+    assert!(!thread.contains(">Renew</a>"), "{thread}");
+    assert!(thread.contains("href=\"https://help.test"), "{thread}");
 }
 
 #[tokio::test]

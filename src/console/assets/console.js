@@ -69,8 +69,16 @@
       source.onerror = () => {
         lost(true);
         // The browser comes back by itself unless it was turned away.
-        if (source?.readyState === EventSource.CLOSED) setTimeout(() => source && connect(), 10_000);
+        if (source?.readyState === EventSource.CLOSED) turnedAway();
       };
+    };
+    const turnedAway = async () => {
+      const page = await fetch(location.href, { method: "HEAD", redirect: "manual" }).catch(() => null);
+      if (page?.type !== "opaqueredirect") return setTimeout(() => source && connect(), 10_000);
+      const again = document.createElement("a");
+      again.href = location.href;
+      again.textContent = "Log in again";
+      warning.replaceChildren("You are logged out. ", again);
     };
     // A tab that nobody looks at needs no connection: coming back, it is told what it has missed.
     const follow = () => {
@@ -91,6 +99,30 @@
     document.body.append(warning);
     follow();
   }
+
+  // What comes in by itself leaves alone what one is at: an open question, a choice not yet saved, the row one is on.
+  let changing = false;
+  document.addEventListener("change", (event) => { changing ||= Boolean(event.target.closest?.("#handling")); });
+  document.addEventListener("htmx:oobBeforeSwap", ({ detail: { target, fragment } }) => {
+    for (const open of target.querySelectorAll("details.confirm[open]")) {
+      const name = open.querySelector("summary").textContent;
+      const same = [...fragment.querySelectorAll("details.confirm")].find((one) => one.querySelector("summary").textContent === name);
+      if (same) same.open = true;
+    }
+    const handling = changing && target.querySelector("#handling");
+    if (handling) fragment.querySelector("#handling")?.replaceWith(handling);
+  });
+  let row = null;
+  document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
+    row = target.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  });
+  document.addEventListener("htmx:afterSettle", () => {
+    if (row) document.querySelector(`[data-rows] a[href="${CSS.escape(row)}"]`)?.focus();
+    row = null;
+    // Closed and open tickets have other boxes to write in; what was typed is a draft, and still there afterwards.
+    const [head, boxes] = [document.querySelector("#head"), document.querySelector(".compose")];
+    if (head && boxes && "closed" in head.dataset !== "closed" in boxes.dataset) location.reload();
+  });
 
   // Drafts: what is typed stays in this browser until it was sent.
   const DAYS = 14 * 24 * 3600 * 1000;
@@ -288,7 +320,7 @@
   function press(element) {
     if (element.matches("summary")) {
       element.parentElement.open = true;
-      element.parentElement.querySelector("textarea")?.focus();
+      element.parentElement.querySelector("textarea, button")?.focus();
     } else if (element.matches("input, textarea")) {
       element.focus();
       element.select?.();
@@ -322,6 +354,13 @@
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form) {
       event.preventDefault();
       event.target.form.requestSubmit();
+      return;
+    }
+    if (event.key === "Escape" && document.querySelector("[data-desk]")) {
+      const question = document.querySelector("details.confirm[open]");
+      if (question) question.open = false;
+      (question?.querySelector("summary") ?? document.body).focus();
+      if (event.target.matches?.("input, textarea, select")) event.target.blur();
       return;
     }
     if (typing || event.ctrlKey || event.metaKey || event.altKey || !document.querySelector("[data-desk]")) return;

@@ -48,7 +48,9 @@ pub fn compose(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
         ..reply
     };
     html! {
-        div .compose {
+        div .compose data-closed[ticket.status == Status::Closed] {
+            // What is asked for when something has happened is looked for on this page, too.
+            @if ticket.status == Status::Closed { span #reply-seen {} }
             @if ticket.status != Status::Closed {
                 details .reply name="compose" open[!noting] {
                     summary data-key="r" { span .what { "Reply to customer" } span .who-reads { (reader) " will read this" } }

@@ -4,10 +4,12 @@ use maud::{Markup, html};
 
 use super::Seen;
 use crate::console::desk::{account_name, address};
+use crate::console::forms::SEEN;
 use crate::console::layout::age;
 use crate::console::session::Visit;
 use crate::console::threads::{self, kind_in_words};
 use crate::model::cidr::Cidr;
+use crate::model::tag::Tag;
 use crate::model::ticket::{DeskTicket, Priority, Status};
 
 pub fn context(visit: &Visit, seen: &Seen, forbidden: &[Cidr]) -> Markup {
@@ -63,8 +65,9 @@ pub fn context(visit: &Visit, seen: &Seen, forbidden: &[Cidr]) -> Markup {
 
 fn handling(visit: &Visit, desk: &DeskTicket) -> Markup {
     html! {
-        form .handling method="post" action=(format!("{}/change", address(desk.ticket.id))) {
+        form #handling .handling method="post" action=(format!("{}/change", address(desk.ticket.id))) {
             (visit.form_token())
+            input type="hidden" name=(SEEN) value=(Tag::of(desk).to_string());
             label for="by-priority" { "Priority" }
             select #by-priority name="priority" {
                 @for word in Priority::WORDS { option value=(word) selected[word == desk.priority.word()] { (word) } }

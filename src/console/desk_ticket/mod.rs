@@ -173,7 +173,7 @@ fn draw(app: &App, mut visit: Visit, status: StatusCode, seen: &Seen, mut writin
 fn head(visit: &Visit, seen: &Seen) -> Markup {
     let (desk, ticket) = (&seen.desk, &seen.desk.ticket);
     html! {
-        div #head {
+        div #head data-closed[ticket.status == Status::Closed] {
             div .title {
                 h1 { (priority(desk.priority)) (ticket.summary.as_str()) " " span .id { (ticket.id) } }
                 (actions(visit, desk))
