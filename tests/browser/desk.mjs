@@ -96,8 +96,8 @@ async function handles(grace, { origin }) {
   await grace.locator(".handling").getByRole("button", { name: "Save" }).click();
   await grace.getByText("The ticket was changed.").waitFor();
   await grace.getByText("set the priority from normal to urgent").waitFor();
-  await grace.getByRole("link", { name: "Its subnets and addresses" }).click();
-  await grace.locator("tr", { hasText: "10.0.0.0/24" }).waitFor();
+  await grace.getByRole("link", { name: "Its subnets and what is on them" }).click();
+  await grace.locator("tr#subnet-1", { hasText: "10.0.0.0/24" }).waitFor();
   await grace.goBack();
   await grace.locator("summary", { hasText: "Close" }).click();
   await grace.getByRole("button", { name: "Close ticket 1" }).click();
