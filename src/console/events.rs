@@ -72,7 +72,9 @@ fn draw(events: &Paged<Event>) -> Markup {
     html! {
         div #list hx-get=(format!("/events?page={}", events.page.number)) hx-trigger="garth:event from:body" hx-select="#list"
             hx-swap="outerHTML" {
-            @if events.items.is_empty() {
+            @if events.items.is_empty() && events.results > 0 {
+                (empty("Nothing on this page", "There are fewer events than that.", Some(("Show the newest", "/events"))))
+            } @else if events.items.is_empty() {
                 (empty("Nothing has happened yet", "Whatever you or your colleagues do, and what your provider answers, is told here.", None))
             } @else {
                 ol .events {

@@ -130,6 +130,8 @@ impl Sent {
 pub struct Typed {
     pub sent: Sent,
     pub wrong: Vec<FieldError>,
+    /// What somebody else has made of fields meanwhile.
+    elsewhere: Vec<(&'static str, String)>,
 }
 
 impl Typed {
@@ -138,12 +140,16 @@ impl Typed {
         let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         Self {
             sent: Sent(values.iter().map(pair).collect()),
-            wrong: Vec::new(),
+            ..Self::default()
         }
     }
 
     pub fn refused(sent: Sent, wrong: Vec<FieldError>) -> Self {
-        Self { sent, wrong }
+        Self {
+            sent,
+            wrong,
+            ..Self::default()
+        }
     }
 
     /// For a thing that somebody else has changed meanwhile.
@@ -157,6 +163,19 @@ impl Typed {
     /// The same form for a thing as it is now.
     pub fn now(mut self, thing: &impl Hash) -> Self {
         self.sent.set(SEEN, Tag::of(thing).to_string());
+        self
+    }
+
+    /// Shows beside each field how it is now, if somebody else was faster.
+    pub fn beside(mut self, fields: &[(&'static str, &str)]) -> Self {
+        let stale = |wrong: &FieldError| wrong.code == Code::PreconditionFailed;
+        if self.wrong.iter().any(stale) {
+            let differ = |(name, value): &&(&str, &str)| self.sent.text(name) != *value;
+            let differing = fields.iter().filter(differ);
+            self.elsewhere = differing
+                .map(|(name, value)| (*name, (*value).to_owned()))
+                .collect();
+        }
         self
     }
 
@@ -392,6 +411,9 @@ fn framed(typed: &Typed, field: Field, control: Markup) -> Markup {
         div .field .wrong[!wrong.is_empty()] {
             label for=(id) { (field.label) @if field.optional { " " span .optional { "optional" } } }
             (control)
+            @if let Some((_, now)) = typed.elsewhere.iter().find(|(name, _)| *name == field.name) {
+                p .hint { "It is now " @if now.is_empty() { "empty" } @else { strong { (now) } } ". Saving makes it what you typed." }
+            }
             // What is said while one types takes the place of what was wrong before.
             @if field.check.is_some() { div #(format!("{id}-check")) .check aria-live="polite" { (because(&id, &wrong)) } }
             @else { (because(&id, &wrong)) }

@@ -204,7 +204,16 @@ pub async fn update(
         Ok(_) => return Ok(done(LIST.1, "client-changed")),
         Err(error) => forms::again(sent, error)?,
     };
-    Ok(draw_edit(&visit, status, &client, &typed.now(&client)))
+    let now = [
+        ("label", client.label.as_str()),
+        ("redirect_uri", client.redirect_uri.as_str()),
+    ];
+    Ok(draw_edit(
+        &visit,
+        status,
+        &client,
+        &typed.now(&client).beside(&now),
+    ))
 }
 
 fn draw_edit(visit: &Visit, status: StatusCode, client: &OauthClient, typed: &Typed) -> Response {

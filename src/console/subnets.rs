@@ -267,7 +267,8 @@ pub async fn update(
     let (vpc, subnet) = app
         .read(caller, move |tx, caller| load(tx, caller, vpc, id))
         .await?;
-    Ok(draw_edit(&visit, status, &vpc, &subnet, &typed.now(&subnet)))
+    let typed = typed.now(&subnet).beside(&[("label", subnet.label.as_str())]);
+    Ok(draw_edit(&visit, status, &vpc, &subnet, &typed))
 }
 
 /// A subnet with its VPC, to be changed.
@@ -385,6 +386,7 @@ pub fn blockers(why: &str, subnets: &[Subnet], typed: &Typed) -> Markup {
                     }
                 }
             } }
+            p { "Instances and their interfaces are managed with the API, or a program that speaks it." }
         }
     }
 }

@@ -260,7 +260,11 @@ pub async fn update(
         Ok(user) => return Ok(done(&address(&user), "user-changed")),
         Err(error) => forms::again(sent, error)?,
     };
-    Ok(draw_edit(&visit, status, &user, &typed.now(&user)))
+    let now = [
+        ("username", user.username.as_str()),
+        ("email", user.email.as_str()),
+    ];
+    Ok(draw_edit(&visit, status, &user, &typed.now(&user).beside(&now)))
 }
 
 fn draw_edit(visit: &Visit, status: StatusCode, user: &User, typed: &Typed) -> Response {

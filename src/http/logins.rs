@@ -125,7 +125,7 @@ impl Page<'_> {
 /// Ends the browser's session. What programs were given stays; they give it back themselves.
 pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap) -> Result<Response> {
     let text = "You are logged out of this provider. Applications may still hold access that you gave them.";
-    let mut page = pages::note(StatusCode::OK, "Logged out", text, "oauth/style.css");
+    let mut page = pages::note_and_log_in("Logged out", text, "oauth/style.css");
     // Whoever asks for the head alone only looks.
     if method == Method::GET {
         if let Some(session) = cookies::read(&headers, cookies::SESSION) {
@@ -185,7 +185,7 @@ pub async fn set_password(
     match set {
         Ok(_) => {
             let text = "You can log in with your new password now, wherever you were asked to.";
-            Ok(pages::note(StatusCode::OK, "Password set", text, "../style.css"))
+            Ok(pages::note_and_log_in("Password set", text, "../style.css"))
         }
         // Somebody was faster.
         Err(Error::NotFound) => Ok(no_such_link()),

@@ -122,6 +122,16 @@ pub fn note(status: StatusCode, title: &str, text: &str, style: &str) -> Respons
     page(status, title, style, None, &body)
 }
 
+/// The same with the way to the console's own log-in.
+pub fn note_and_log_in(title: &str, text: &str, style: &str) -> Response {
+    let body = html! {
+        h1 { (title) }
+        p { (text) }
+        p { a href="/login" { "Log in" } }
+    };
+    page(StatusCode::OK, title, style, None, &body)
+}
+
 /// For people in place of an error for programs; any other answer stays as it is.
 pub fn instead_of(response: Response, path: &str) -> Response {
     let status = response.status();

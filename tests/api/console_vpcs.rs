@@ -248,6 +248,8 @@ async fn a_vpc_is_edited_and_a_change_by_somebody_else_is_noticed() {
     assert_eq!(stale.status, 412);
     has(&stale, "Somebody has changed it");
     has(&stale, "value=\"heart\"");
+    has(&stale, "It is now <strong>theirs</strong>");
+    has(&ada.get("/vpcs?page=9").await, "There are fewer VPCs by now.");
     assert_eq!(maker.get("/vpcs/1").await.json()["description"], "theirs");
     // Whoever saves again has seen it.
     let seen = crate::browser::hidden(&stale, "seen");

@@ -53,7 +53,10 @@ pub async fn update(
     let vpc = app
         .read(caller, move |tx, caller| rules::vpcs::view(tx, caller, id))
         .await?;
-    let typed = typed.now(&vpc);
+    let typed = typed.now(&vpc).beside(&[
+        ("label", vpc.label.as_str()),
+        ("description", vpc.description.as_str()),
+    ]);
     Ok(draw_edit(&visit, status, &vpc, &typed))
 }
 

@@ -118,7 +118,7 @@ impl Search {
                 div .field {
                     label for="q" { "Search" }
                     input #q type="search" name="q" value=(self.words) autocomplete="off" spellcheck="false"
-                        placeholder="Label, id or subnet";
+                        placeholder="Label, id or subnet's label";
                 }
                 div .field {
                     label for="region" { "Region" }
@@ -144,6 +144,8 @@ fn draw_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool) 
             hx-select="#list" hx-swap="outerHTML" {
             @if vpcs.results == 0 && search.is_empty() {
                 (no_vpcs(may_add))
+            } @else if vpcs.items.is_empty() && vpcs.results > 0 {
+                (empty("Nothing on this page", "There are fewer VPCs by now.", Some(("Show the first page", &here))))
             } @else if vpcs.items.is_empty() {
                 (empty("Nothing found", "No VPC is like that.", Some(("Show all", LIST.1))))
             } @else {
