@@ -96,7 +96,7 @@ fn told(event: &Event) -> Markup {
     let who = event.username.as_deref().unwrap_or("Somebody");
     let gone = event.action.ends_with("_delete");
     html! {
-        strong { (who) } " " (did(&event.action))
+        strong { (who) } " " (did(&event.action, event.entity.is_some()))
         @if let Some(entity) = &event.entity {
             " "
             @match address(entity, event.secondary.as_ref()).filter(|_| !gone) {
@@ -108,7 +108,8 @@ fn told(event: &Event) -> Markup {
     }
 }
 
-fn did(action: &str) -> String {
+/// What was done; `named` if what it was done to is told behind it.
+fn did(action: &str, named: bool) -> String {
     let (thing, deed) = action.rsplit_once('_').unwrap_or((action, ""));
     let what = match thing {
         "vpc" => "the VPC",
@@ -117,11 +118,14 @@ fn did(action: &str) -> String {
         "linode_config" => "a config of the instance",
         "ticket" => "the ticket",
         "ticket_attachment" => "a file on the ticket",
-        "profile" => "the profile of",
+        "profile" if named => "the profile of",
+        "profile" => "a profile",
         "token" => "the token",
         "user" => "the user",
-        "oauth_client" => "the OAuth client",
-        "oauth_client_secret" => "the secret of the OAuth client",
+        "oauth_client" if named => "the OAuth client",
+        "oauth_client" => "an OAuth client",
+        "oauth_client_secret" if named => "the secret of the OAuth client",
+        "oauth_client_secret" => "the secret of an OAuth client",
         other => other,
     };
     let deed = match (thing, deed) {
@@ -167,7 +171,9 @@ mod tests {
                 "reset the secret of the OAuth client",
             ),
         ] {
-            assert_eq!(did(action), words);
+            assert_eq!(did(action, true), words);
         }
+        assert_eq!(did("profile_update", false), "changed a profile");
+        assert_eq!(did("oauth_client_create", false), "created an OAuth client");
     }
 }

@@ -154,6 +154,11 @@ async fn what_a_colleague_has_set_is_not_set_back_unseen() {
     let late = linus.submits(&of_linus, change, &other).await;
     assert_eq!(late.status, 412);
     has(&late, "Somebody has changed it");
+    let late = linus
+        .submits(&of_linus, "/desk/tickets/1/close", &[("seen", seen.as_str())])
+        .await;
+    assert_eq!(late.status, 412);
+    has(&of_linus, "name=\"seen\" value=\"&quot;");
     // The form itself carries what it was drawn from.
     let form = text(&of_linus);
     let form = &form[form.find("class=\"handling\"").unwrap()..];

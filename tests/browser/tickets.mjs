@@ -33,6 +33,7 @@ async function open(page, { origin, folder }) {
   await page.locator(".preview strong", { hasText: "Loud" }).waitFor();
   await page.getByRole("button", { name: "Open ticket" }).click();
   await page.waitForURL(/\/tickets\/1\?done=/);
+  await page.getByRole("alert").getByText("Not attached: bad.exe: Only").waitFor();
 }
 
 async function read(page, { origin }) {

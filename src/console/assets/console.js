@@ -275,11 +275,29 @@
     });
   }
 
+  /** What was not attached is told on the page that comes next. */
+  function tellNext(zone) {
+    const failed = [...(zone?.querySelectorAll(".failed") ?? [])].map((row) => [...row.children].map((part) => part.textContent).join(": "));
+    try { if (failed.length) sessionStorage.setItem("garth:unattached", JSON.stringify(failed)); } catch { /* It was told here. */ }
+  }
+  try {
+    const failed = JSON.parse(sessionStorage.getItem("garth:unattached"));
+    sessionStorage.removeItem("garth:unattached");
+    if (failed && document.querySelector(".notice")) {
+      const told = document.createElement("div");
+      told.className = "alert";
+      told.setAttribute("role", "alert");
+      told.append(...failed.map((text) => Object.assign(document.createElement("p"), { textContent: `Not attached: ${text}` })));
+      document.querySelector("main").prepend(told);
+    }
+  } catch { /* Nothing to tell. */ }
+
   // A form whose files follow it: first what it says, then the files to where that led.
   function sendWithFiles(form) {
     const zone = form.querySelector("[data-drop]");
     form.addEventListener("submit", async (event) => {
-      if (!zone?.waiting?.length || event.submitter?.value === "preview") return;
+      if (event.submitter?.value === "preview") return;
+      if (!zone?.waiting?.length) return tellNext(zone);
       event.preventDefault();
       const button = event.submitter;
       if (button) button.disabled = true;
@@ -301,8 +319,7 @@
         const place = new URL(answer.url);
         const token = form.querySelector("[name=form_token]").value;
         await sendFiles(zone, `${place.pathname}/attachments?form_token=${token}`);
-        const failed = zone.querySelectorAll(".failed").length;
-        if (failed) await new Promise((read) => setTimeout(read, 4000));
+        tellNext(zone);
         location.assign(answer.url);
       } catch {
         const note = document.createElement("p");

@@ -216,7 +216,7 @@ fn actions(visit: &Visit, desk: &DeskTicket) -> Markup {
             } @else {
                 (threads::confirm("Close", (false, None), &html! {
                     p { "The customer is told that the ticket is closed." }
-                    (post("close", html! { button .main type="submit" { "Close ticket " (desk.ticket.id) } }))
+                    (post("close", html! { input type="hidden" name=(SEEN) value=(Tag::of(desk).to_string()); button .main type="submit" { "Close ticket " (desk.ticket.id) } }))
                 }))
             }
         }
