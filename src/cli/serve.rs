@@ -428,31 +428,26 @@ fn greet(
     first: Option<&TokenText>,
     given: bool,
 ) -> anyhow::Result<()> {
-    let mut out = std::io::stdout();
-    writeln!(
-        out,
-        "Garth is listening on {scheme}://{address} (API at /v4, reference at /docs)."
-    )?;
+    // Written at once, so that whoever waits for the first line finds the others.
+    let mut said = format!("Garth is listening on {scheme}://{address} (API at /v4, reference at /docs).\n");
     if let Some(metrics) = metrics {
-        writeln!(out, "Its metrics are at http://{metrics}/metrics.")?;
+        said += &format!("Its metrics are at http://{metrics}/metrics.\n");
     }
     if let Some(token) = first {
-        writeln!(
-            out,
-            "\nThe store was empty: an account with the user \"admin\" was made."
-        )?;
+        said += "\nThe store was empty: an account with the user \"admin\" was made.\n";
         let token = match given {
             true => "$GARTH_BOOTSTRAP_TOKEN",
             false => {
-                writeln!(out, "Its token, shown only this once:\n\n    {}", token.reveal())?;
+                said += &format!("Its token, shown only this once:\n\n    {}\n", token.reveal());
                 token.reveal()
             }
         };
-        writeln!(
-            out,
-            "\nTry it:\n\n    curl -H \"Authorization: Bearer {token}\" {scheme}://{address}/v4/vpcs\n"
-        )?;
+        said += &format!(
+            "\nTry it:\n\n    curl -H \"Authorization: Bearer {token}\" {scheme}://{address}/v4/vpcs\n\n"
+        );
     }
+    let mut out = std::io::stdout();
+    out.write_all(said.as_bytes())?;
     out.flush()?;
     Ok(())
 }
