@@ -23,6 +23,14 @@ use crate::rules::request::{Expected, Request};
 /// The hidden field that says in which state a thing was when its form was drawn.
 pub const SEEN: &str = "seen";
 
+/// The hidden field that says what was the newest of its kind when a form was drawn that makes one more.
+const NEWEST: &str = "newest";
+
+/// That field, for what is meant to be sent once.
+pub fn newest(id: i64) -> Markup {
+    html! { input type="hidden" name=(NEWEST) value=(id); }
+}
+
 /// The fields of a form, as they were typed.
 #[derive(Clone, Debug, Default)]
 pub struct Sent(Vec<(String, String)>);
@@ -113,6 +121,11 @@ impl Sent {
     /// Whether a switch was on; one that is off is not sent at all.
     pub fn truth(&self, name: &str) -> (String, Input) {
         (name.to_owned(), Input::Bool(self.text(name) == "true"))
+    }
+
+    /// What was the newest when the form was drawn; if it does not say, nothing can have come after.
+    pub fn newest(&self) -> i64 {
+        self.text(NEWEST).parse().unwrap_or(i64::MAX)
     }
 
     /// What a rule is asked, for the state in which the page showed the thing.

@@ -31,7 +31,15 @@ const DONE: &[(&str, &str)] = &[
         "The ticket is open. You are told here when it is answered.",
     ),
     ("ticket-closed", "The ticket is closed."),
+    (
+        "ticket-opened-before",
+        "This ticket was open already: it was not opened twice.",
+    ),
     ("reply-sent", "Your reply was sent."),
+    (
+        "reply-sent-before",
+        "This reply was sent already: it was not sent twice.",
+    ),
     ("file-attached", "The file was attached."),
     ("events-seen", "Everything is marked as seen."),
     ("ticket-claimed", "The ticket is yours."),

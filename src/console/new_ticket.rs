@@ -22,7 +22,9 @@ use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
+use crate::rules::once::Once;
 use crate::rules::subjects::{Eyes, Offered, offered};
+use crate::store::ReadTx;
 
 const HERE: &str = "/tickets/new";
 const DESK_HERE: &str = "/desk/tickets/new";
@@ -32,12 +34,10 @@ const PROPOSED: [&str; 4] = ["about", "account_id", "summary", "about_kind"];
 pub async fn form(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
     let typed = proposed(&query);
     let words = query.text("find").trim().to_owned();
-    let choices = app
-        .read(caller, move |tx, caller| {
-            offered(tx, Eyes::Tenant(caller), &words)
-        })
+    let around = app
+        .read(caller, move |tx, caller| look(tx, caller, &words))
         .await?;
-    Ok(draw(&app, &visit, StatusCode::OK, &typed, &choices, false))
+    Ok(draw(&app, &visit, StatusCode::OK, &typed, &around, false))
 }
 
 pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
@@ -46,23 +46,28 @@ pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, sent: Se
     } else {
         let mut object = sent.object(&["summary", "description"]);
         object.extend(subjects::chosen(&sent));
-        let request = sent.request(object);
+        let (request, newest) = (sent.request(object), sent.newest());
         let opened = app
             .write(caller.clone(), move |tx, caller| {
-                rules::tickets::create(tx, caller, &request)
+                rules::tickets::create_once(tx, caller, &request, newest)
             })
             .await;
         let error = match opened {
-            Ok(ticket) => return Ok(done(&tickets::address(ticket.id), "ticket-opened")),
+            Ok(Once::Made(id)) => return Ok(done(&tickets::address(id), "ticket-opened")),
+            Ok(Once::Before(id)) => return Ok(done(&tickets::address(id), "ticket-opened-before")),
             Err(error) => error,
         };
         let (status, typed) = subjects::refused(sent, error)?;
         (status, typed, false)
     };
-    let choices = app
-        .read(caller, move |tx, caller| offered(tx, Eyes::Tenant(caller), ""))
-        .await?;
-    Ok(draw(&app, &visit, status, &typed, &choices, preview))
+    let around = app.read(caller, move |tx, caller| look(tx, caller, "")).await?;
+    Ok(draw(&app, &visit, status, &typed, &around, preview))
+}
+
+/// What a ticket may be about, of that what has these words, and the caller's newest ticket.
+fn look(tx: &mut ReadTx, caller: &Caller, words: &str) -> rules::Result<(Vec<Offered>, i64)> {
+    let newest = rules::tickets::newest(tx, caller)?;
+    Ok((offered(tx, Eyes::Tenant(caller), words)?, newest))
 }
 
 /// A form with what the address proposes: `?vpc_id=5` comes from the page of that VPC.
@@ -87,7 +92,7 @@ fn draw(
     visit: &Visit,
     status: StatusCode,
     typed: &Typed,
-    choices: &[Offered],
+    (choices, newest): &(Vec<Offered>, i64),
     preview: bool,
 ) -> Response {
     let support = &app.store().world().policy.support;
@@ -96,6 +101,7 @@ fn draw(
         (typed.alert())
         form .card.wide method="post" action=(HERE) data-draft="ticket" data-with-files {
             (visit.form_token())
+            (forms::newest(*newest))
             (subject(typed))
             (subjects::draw(typed, choices, HERE))
             (threads::box_to_write(typed, TEXT, 10, preview))

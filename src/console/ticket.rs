@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
-use super::forms::{Field, Sent, Typed};
+use super::forms::{self, Field, Sent, Typed};
 use super::layout::{done, fragment, number, pager, size, time};
 use super::query::Query;
 use super::session::{Answer, Visit};
@@ -25,6 +25,7 @@ use crate::model::ticket::{Status, Ticket};
 use crate::rules::caller::Caller;
 use crate::rules::error::{BodyFault, FieldError, FilesFault};
 use crate::rules::lists::ListRequest;
+use crate::rules::once::Once;
 use crate::rules::transitions::{self, Act};
 use crate::rules::{self, Error};
 use crate::store::ReadTx;
@@ -36,6 +37,7 @@ const FEW: i64 = 100;
 struct Seen {
     ticket: Ticket,
     replies: Paged<Reply>,
+    newest: i64,
     files: Vec<Attachment>,
     may_reply: bool,
     may_attach: bool,
@@ -83,14 +85,15 @@ pub async fn reply(
         writing.preview = true;
         return draw(&app, &visit, caller, id, None, StatusCode::OK, &writing).await;
     }
-    let request = sent.request(sent.object(&["description"]));
+    let (request, newest) = (sent.request(sent.object(&["description"])), sent.newest());
     let replied = app
         .write(caller.clone(), move |tx, caller| {
-            rules::replies::create(tx, caller, id, &request)
+            rules::replies::create_once(tx, caller, id, &request, newest)
         })
         .await;
     match replied {
-        Ok(_) => Ok(done(&address(id), "reply-sent")),
+        Ok(Once::Made(_)) => Ok(done(&address(id), "reply-sent")),
+        Ok(Once::Before(_)) => Ok(done(&address(id), "reply-sent-before")),
         Err(Error::Refused(wrong)) => {
             writing.reply = Typed::refused(sent, wrong);
             draw(&app, &visit, caller, id, None, StatusCode::BAD_REQUEST, &writing).await
@@ -211,6 +214,7 @@ fn look(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
         ..ListRequest::default()
     };
     let replies = rules::replies::list(tx, caller, id, &list)?;
+    let newest = rules::replies::newest(tx, id)?;
     let all = ListRequest {
         page_size: Some("500".to_owned()),
         ..ListRequest::default()
@@ -226,6 +230,7 @@ fn look(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
         may_close: may(Act::CustomerClose) && ticket.status != Status::Closed,
         ticket,
         replies,
+        newest,
         files,
     })
 }
@@ -340,6 +345,7 @@ fn reply_form(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
     html! {
         form #reply .card.write method="post" action=(action) data-draft=(format!("reply-{}", seen.ticket.id)) {
             (visit.form_token())
+            (forms::newest(seen.newest))
             (threads::box_to_write(&writing.reply, field, 6, writing.preview))
             div .actions {
                 button .main type="submit" { "Send reply" }

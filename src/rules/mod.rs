@@ -26,6 +26,7 @@ pub mod lists;
 pub mod oauth;
 pub mod oauth_clients;
 pub mod oauth_tokens;
+pub mod once;
 pub mod passwords;
 pub mod plans;
 pub mod power;

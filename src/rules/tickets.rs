@@ -8,6 +8,7 @@ use super::error::{Error, FieldError, Result};
 use super::events::{self, Author};
 use super::form::Form;
 use super::lists::ListRequest;
+use super::once::{MOMENTS, Once};
 use super::request::Request;
 use super::subjects::{self, Eyes};
 use super::transitions::{self, Act};
@@ -31,14 +32,33 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 
 /// Opens a ticket; any user with the scope may.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Ticket> {
+    let new = read(tx, caller, request)?;
+    open(tx, caller, &new)
+}
+
+/// The same from a page that was drawn when `newest` was the caller's newest ticket.
+pub fn create_once(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    request: &Request,
+    newest: i64,
+) -> Result<Once<TicketId>> {
+    let new = read(tx, caller, request)?;
+    let recent = tx.now().plus_seconds(-MOMENTS);
+    if let Some(before) = store::tickets::same(tx, caller.user(), &new, newest, recent)? {
+        return Ok(Once::Before(before));
+    }
+    Ok(Once::Made(open(tx, caller, &new)?.id))
+}
+
+fn read(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<NewTicket> {
     let mut form = request.form()?;
     let summary = form.required("summary", Summary::parse);
     let description = form.required("description", TicketText::parse);
     let about = subjects::read(tx, &mut form, Some(Eyes::Tenant(caller)))?;
     let (summary, description) = form.finish(|| Some((summary?, description?)))?;
-
     let managed_issue = about.managed_issue;
-    let new = NewTicket {
+    Ok(NewTicket {
         account: caller.account,
         summary,
         description,
@@ -49,11 +69,19 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Ti
         opener: Some(caller.user()),
         opened_by: caller.username().to_owned(),
         gravatar_id: caller.gravatar_id(),
-    };
-    let id = store::tickets::insert(tx, &new)?;
+    })
+}
+
+fn open(tx: &mut WriteTx, caller: &Caller, new: &NewTicket) -> Result<Ticket> {
+    let id = store::tickets::insert(tx, new)?;
     let ticket = load_for(tx, caller, id, Permission::ReadWrite)?;
     begin(tx, &ticket, &Party::of(caller))?;
     Ok(ticket)
+}
+
+/// The newest ticket that the caller opened; zero if there is none.
+pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
+    Ok(store::tickets::newest(tx, caller.user())?)
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: TicketId) -> Result<Ticket> {

@@ -6,9 +6,10 @@ use super::list::{Collection, Wanted};
 use super::search;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, args};
-use crate::model::id::TicketId;
+use crate::model::id::{ReplyId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reply::{NewReply, Reply};
+use crate::model::time::Time;
 
 const COLUMNS: &str = "id, created, created_by, description, from_staff, gravatar_id";
 
@@ -31,6 +32,38 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<
         tallied: None,
     };
     collection.page(tx, wanted, read)
+}
+
+/// The id of a ticket's newest reply; zero if there is none.
+pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<i64, StoreError> {
+    let sql = "SELECT coalesce(max(id), 0) FROM reply WHERE ticket = $1";
+    tx.one(sql, args![ticket])?.take()
+}
+
+/// A reply with the same words from the same side, if it came after one, or is the newest and not older than a time.
+pub fn same(
+    tx: &mut ReadTx,
+    ticket: TicketId,
+    new: &NewReply,
+    after: i64,
+    recent: Time,
+) -> Result<Option<ReplyId>, StoreError> {
+    let newest = newest(tx, ticket)?;
+    let row = tx.find(
+        "SELECT id FROM reply WHERE ticket = $1 AND (id > $2 OR (id = $3 AND created >= $4))
+             AND created_by = $5 AND description = $6 AND from_staff = $7
+         ORDER BY id DESC LIMIT 1",
+        args![
+            ticket,
+            after,
+            newest,
+            recent,
+            new.created_by,
+            new.description,
+            new.from_staff
+        ],
+    )?;
+    row.map(|mut row| row.take()).transpose()
 }
 
 pub fn insert(tx: &mut WriteTx, ticket: TicketId, new: &NewReply) -> Result<Reply, StoreError> {

@@ -13,6 +13,7 @@ use crate::model::event::Entity;
 use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::page::Paged;
 use crate::model::ticket::{NewTicket, Status, Ticket};
+use crate::model::time::Time;
 
 pub(super) const COLUMNS: &str = "t.id, t.account, t.summary, t.description, t.status, t.closable, t.closed,
     t.opened, t.opened_by, t.opener, t.updated, t.updated_by, t.gravatar_id,
@@ -71,6 +72,42 @@ pub fn find(tx: &mut ReadTx, account: AccountId, id: TicketId) -> Result<Option<
     let mut ticket = read(&mut row)?;
     add_attachments(tx, std::iter::once(&mut ticket))?;
     Ok(Some(ticket))
+}
+
+/// The id of the newest ticket that a user opened; zero if there is none.
+pub fn newest(tx: &mut ReadTx, opener: UserId) -> Result<i64, StoreError> {
+    let sql = "SELECT coalesce(max(id), 0) FROM ticket WHERE opener = $1";
+    tx.one(sql, args![opener])?.take()
+}
+
+/// A ticket with the same words about the same thing by the same opener, if it came after one, or is the opener's
+/// newest and not older than a time.
+pub fn same(
+    tx: &mut ReadTx,
+    opener: UserId,
+    new: &NewTicket,
+    after: i64,
+    recent: Time,
+) -> Result<Option<TicketId>, StoreError> {
+    let newest = newest(tx, opener)?;
+    let entity = new.entity.as_ref();
+    let row = tx.find(
+        "SELECT id FROM ticket WHERE opener = $1 AND (id > $2 OR (id = $3 AND opened >= $4)) AND account = $5
+             AND summary = $6 AND description = $7 AND coalesce(entity_kind, '') = $8 AND coalesce(entity_id, 0) = $9
+         ORDER BY id DESC LIMIT 1",
+        args![
+            opener,
+            after,
+            newest,
+            recent,
+            new.account,
+            &new.summary,
+            &new.description,
+            entity.map_or("", |entity| entity.kind.as_str()),
+            entity.map_or(0, |entity| entity.id),
+        ],
+    )?;
+    row.map(|mut row| row.take()).transpose()
 }
 
 pub fn insert(tx: &mut WriteTx, new: &NewTicket) -> Result<TicketId, StoreError> {

@@ -4,8 +4,8 @@ use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
-use crate::browser::{Browser, text};
-use crate::console::{entered, links, with_ada};
+use crate::browser::{Browser, hidden, text};
+use crate::console::{entered, has, leads_to, links, with_ada};
 use crate::harness::TestApp;
 
 /// What must never come out as it went in.
@@ -68,6 +68,91 @@ async fn a_ticket_is_opened_answered_and_closed_by_plain_forms() {
         let list = text(&ada.get(&format!("/tickets?status=closed&q={words}")).await);
         assert_eq!(list.contains("/tickets/1\""), found, "{words}: {list}");
     }
+}
+
+#[tokio::test]
+async fn what_is_sent_twice_by_going_back_is_kept_once() {
+    let app = with_ada().await;
+    let mut ada = entered(&app, "ada").await;
+    let form = ada.get("/tickets/new").await;
+    let drawn = hidden(&form, "newest");
+    let ticket = [
+        ("newest", drawn.as_str()),
+        ("summary", "No route"),
+        ("description", "Since noon."),
+    ];
+    leads_to(
+        &ada.submits(&form, "/tickets/new", &ticket).await,
+        "/tickets/1?done=ticket-opened",
+    );
+    app.advance(3_600);
+    leads_to(
+        &ada.submits(&form, "/tickets/new", &ticket).await,
+        "/tickets/1?done=ticket-opened-before",
+    );
+    let about = [
+        ("newest", drawn.as_str()),
+        ("summary", "No route"),
+        ("description", "Since ten."),
+    ];
+    leads_to(
+        &ada.submits(&form, "/tickets/new", &about).await,
+        "/tickets/2?done=ticket-opened",
+    );
+    let fresh = hidden(&ada.get("/tickets/new").await, "newest");
+    let meant = [
+        ("newest", fresh.as_str()),
+        ("summary", "No route"),
+        ("description", "Since noon."),
+    ];
+    leads_to(
+        &ada.submits(&form, "/tickets/new", &meant).await,
+        "/tickets/3?done=ticket-opened",
+    );
+
+    let page = ada.get("/tickets/1").await;
+    let to = "/tickets/1/replies";
+    let before = hidden(&page, "newest");
+    let old = [("newest", before.as_str()), ("description", "Any\r\nnews?")];
+    leads_to(&ada.submits(&page, to, &old).await, "/tickets/1?done=reply-sent");
+    let again = ada.submits(&page, to, &old).await;
+    leads_to(&again, "/tickets/1?done=reply-sent-before");
+    has(
+        &ada.get("/tickets/1?done=reply-sent-before").await,
+        "sent already",
+    );
+    // A browser may draw the page anew when one goes back to it, and still have the words in the box.
+    let page = ada.get("/tickets/1").await;
+    let after = hidden(&page, "newest");
+    assert_ne!(before, after);
+    let anew = [("newest", after.as_str()), ("description", "Any\r\nnews?")];
+    let again = ada.submits(&page, to, &anew).await;
+    leads_to(&again, "/tickets/1?done=reply-sent-before");
+    // Who asks again later means it, and so does who says the same after somebody else has spoken.
+    app.advance(3_600);
+    leads_to(&ada.submits(&page, to, &anew).await, "/tickets/1?done=reply-sent");
+    let grace = app.user("grace").staff().await;
+    grace
+        .post("/desk/tickets/1/replies", json!({"description": "Soon."}))
+        .await;
+    let page = ada.get("/tickets/1").await;
+    let answering = hidden(&page, "newest");
+    let answering = [("newest", answering.as_str()), ("description", "Any\r\nnews?")];
+    leads_to(
+        &ada.submits(&page, to, &answering).await,
+        "/tickets/1?done=reply-sent",
+    );
+    // Programs may say the same as often as they like.
+    let program = app.user("bea").await;
+    for _ in 0..2 {
+        let said = json!({"description": "Ping"});
+        let path = "/support/tickets/1/replies";
+        assert_eq!(program.post(path, said).await.status, 200);
+        let opened = json!({"summary": "a", "description": "b"});
+        assert_eq!(program.post("/support/tickets", opened).await.status, 200);
+    }
+    let replies = program.get("/support/tickets/1/replies").await;
+    assert_eq!(replies.ids().len(), 6, "{replies}");
 }
 
 #[tokio::test]

@@ -66,6 +66,11 @@ async function tickets(page, { folder }) {
   await page.getByLabel("Your reply").fill("Please.");
   await press(page, "Send reply");
   await told(page, "Your reply was sent.");
+  await page.goBack();
+  await page.getByLabel("Your reply").fill("Please.");
+  await press(page, "Send reply");
+  await told(page, "This reply was sent already");
+  assert.equal(await page.locator("#thread").getByText("Please.").count(), 1, "it is there once");
 }
 
 async function desk(page, { origin }) {

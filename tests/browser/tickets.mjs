@@ -64,6 +64,12 @@ async function settle(page, { origin }) {
   await page.getByRole("button", { name: "Send reply" }).click();
   await page.getByText("Your reply was sent.").waitFor();
   await page.locator("#thread em", { hasText: "still" }).waitFor();
+  // Going back and sending the same again keeps it once.
+  await page.goBack();
+  await page.getByLabel("Your reply").fill("It *still* is.");
+  await page.getByRole("button", { name: "Send reply" }).click();
+  await page.getByText("This reply was sent already").waitFor();
+  assert.equal(await page.locator("#thread em", { hasText: "still" }).count(), 1);
   // Closing asks first; a click elsewhere means no.
   await page.locator("summary", { hasText: "Close ticket" }).click();
   await page.getByText("Is it settled?").waitFor();
