@@ -1,7 +1,10 @@
 //! What the pages of an account have in common: the way between them, and secrets that are shown once.
 
+use axum::http::StatusCode;
+use axum::response::Response;
 use maud::{Markup, html};
 
+use super::session::Visit;
 use crate::rules::caller::Caller;
 
 /// Where the pages of an account begin.
@@ -44,6 +47,22 @@ pub fn shown_once(what: &str, secret: &str) -> Markup {
             }
         }
     }
+}
+
+/// Instead of a secret, when the form that made it came again: with it, another one would be made.
+pub fn made_before(visit: &Visit, what: &str, list: (&str, &str)) -> Response {
+    let title = format!("This {what} was made already");
+    let body = html! {
+        div .empty {
+            h1 { (title) }
+            p {
+                "Your browser has sent the form a second time, and no other " (what) " was made of it. The secret was on the page before, and is \
+                 shown only once. If it is lost, do away with this " (what) " and make another."
+            }
+            p { a .button.main href=(list.1) { (list.0) } }
+        }
+    };
+    visit.page_with(StatusCode::CONFLICT, &title, &[ACCOUNT, list], &body)
 }
 
 /// What a token or an application may be used for, in words.

@@ -24,7 +24,7 @@ use crate::rules::request::{Expected, Request};
 pub const SEEN: &str = "seen";
 
 /// The hidden field that says what was the newest of its kind when a form was drawn that makes one more.
-const NEWEST: &str = "newest";
+pub const NEWEST: &str = "newest";
 
 /// That field, for what is meant to be sent once.
 pub fn newest(id: i64) -> Markup {

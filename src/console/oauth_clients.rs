@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::account::{ACCOUNT, shown_once, tabs};
-use super::forms::{self, Card, Field, SEEN, Sent, Typed};
+use super::account::{ACCOUNT, made_before, shown_once, tabs};
+use super::forms::{self, Card, Field, NEWEST, SEEN, Sent, Typed};
 use super::layout::{done, empty, pager, time};
 use super::query::Query;
 use super::session::{Answer, Visit};
@@ -17,6 +17,7 @@ use crate::model::tag::Tag;
 use crate::model::token::TokenText;
 use crate::rules;
 use crate::rules::caller::Caller;
+use crate::rules::once::Once;
 
 const LIST: (&str, &str) = ("OAuth clients", "/account/clients");
 const NEW: &str = "/account/clients/new";
@@ -98,22 +99,26 @@ fn fields(typed: &Typed) -> Markup {
 }
 
 pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
-    app.read(caller, |_, caller| caller.must_be_unrestricted())
-        .await?;
-    Ok(draw_new(&visit, StatusCode::OK, &Typed::default()))
+    let newest = app.read(caller, rules::oauth_clients::newest).await?.to_string();
+    Ok(draw_new(
+        &visit,
+        StatusCode::OK,
+        &Typed::proposed(&[(NEWEST, &newest)]),
+    ))
 }
 
 pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
     let mut object = sent.object(&["label", "redirect_uri"]);
     object.push(sent.truth("public"));
-    let request = sent.request(object);
+    let (request, newest) = (sent.request(object), sent.newest());
     let made = app
         .write(caller, move |tx, caller| {
-            rules::oauth_clients::create(tx, caller, &request)
+            rules::oauth_clients::create_once(tx, caller, &request, newest)
         })
         .await;
     match made {
-        Ok((client, secret)) => Ok(draw_made(&visit, "Your new client", &client, &secret)),
+        Ok(Once::Made((client, secret))) => Ok(draw_made(&visit, "Your new client", &client, &secret)),
+        Ok(Once::Before(())) => Ok(made_before(&visit, "client", LIST)),
         Err(error) => {
             let (status, typed) = forms::again(sent, error)?;
             Ok(draw_new(&visit, status, &typed))
@@ -128,7 +133,8 @@ fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
         hint: "For programs on people's own machines and in their browsers: they prove themselves with PKCE instead.",
         ..Field::default()
     };
-    let fields = html! { (fields(typed)) (forms::switch(typed, public)) };
+    let newest = forms::newest(typed.sent.newest());
+    let fields = html! { (newest) (fields(typed)) (forms::switch(typed, public)) };
     ask(
         visit,
         status,

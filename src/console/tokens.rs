@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::account::{ACCOUNT, scopes, shown_once, tabs};
-use super::forms::{self, Card, Field, SEEN, Sent, Typed};
+use super::account::{ACCOUNT, made_before, scopes, shown_once, tabs};
+use super::forms::{self, Card, Field, NEWEST, SEEN, Sent, Typed};
 use super::layout::{done, empty, pager, time};
 use super::query::Query;
 use super::session::{Answer, Visit};
@@ -19,6 +19,7 @@ use crate::model::time::Time;
 use crate::model::token::{Token, TokenText};
 use crate::rules;
 use crate::rules::caller::Caller;
+use crate::rules::once::Once;
 
 const LIST: (&str, &str) = ("Tokens", "/account/tokens");
 const NEW: &str = "/account/tokens/new";
@@ -120,8 +121,9 @@ fn name(token: &Token) -> &str {
     }
 }
 
-pub async fn new(visit: Visit, _: Caller) -> Answer {
-    let typed = Typed::proposed(&[("access", "chosen"), ("expiry", "90")]);
+pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
+    let newest = app.read(caller, rules::tokens::newest).await?.to_string();
+    let typed = Typed::proposed(&[("access", "chosen"), ("expiry", "90"), (NEWEST, &newest)]);
     Ok(draw_new(&visit, StatusCode::OK, &typed))
 }
 
@@ -132,14 +134,15 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: 
     if let Some(expiry) = ends(&sent, app.store().world().clock.now()) {
         object.push(("expiry".to_owned(), Input::Text(expiry)));
     }
-    let request = sent.request(object);
+    let (request, newest) = (sent.request(object), sent.newest());
     let made = app
         .write(caller, move |tx, caller| {
-            rules::tokens::create_own(tx, caller, &request)
+            rules::tokens::create_own_once(tx, caller, &request, newest)
         })
         .await;
     match made {
-        Ok((token, text)) => Ok(draw_made(&visit, &token, &text)),
+        Ok(Once::Made((token, text))) => Ok(draw_made(&visit, &token, &text)),
+        Ok(Once::Before(())) => Ok(made_before(&visit, "token", LIST)),
         Err(error) => {
             let (status, typed) = forms::again(sent, error)?;
             Ok(draw_new(&visit, status, &typed))
@@ -191,6 +194,7 @@ fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
     let body = html! {
         h1 { "Create token" }
         (forms::card(visit, typed, &form, &html! {
+            (forms::newest(typed.sent.newest()))
             (forms::line(typed, LABEL))
             (forms::choice(typed, expiry, &choices))
             (access(typed))

@@ -4,6 +4,7 @@ use super::caller::Caller;
 use super::error::{Error, FieldError, Result};
 use super::events;
 use super::lists::ListRequest;
+use super::once::Once;
 use super::request::Request;
 use crate::model::event::Action;
 use crate::model::id::AccountId;
@@ -21,23 +22,51 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 
 /// Makes a client. Its secret is given out here and never again.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(OauthClient, TokenText)> {
+    let new = read(caller, request)?;
+    make(tx, caller, &new)
+}
+
+/// The same from a page that was drawn when `newest` was the account's newest client.
+pub fn create_once(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    request: &Request,
+    newest: i64,
+) -> Result<Once<(OauthClient, TokenText), ()>> {
+    let new = read(caller, request)?;
+    let same = (&new.label, &new.redirect_uri, new.public);
+    if store::oauth_clients::has_same(tx, caller.account, same, newest)? {
+        return Ok(Once::Before(()));
+    }
+    make(tx, caller, &new).map(Once::Made)
+}
+
+/// The account's newest client; zero if there is none.
+pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
+    caller.must_be_unrestricted()?;
+    Ok(store::oauth_clients::newest(tx, caller.account)?)
+}
+
+fn read(caller: &Caller, request: &Request) -> Result<NewClient> {
     caller.must_be_unrestricted()?;
     let mut form = request.form()?;
     let label = form.required("label", ClientLabel::parse);
     let redirect_uri = form.required("redirect_uri", RedirectUri::parse);
     let public = form.truth("public").unwrap_or(false);
     let (label, redirect_uri) = form.finish(|| Some((label?, redirect_uri?)))?;
-
-    let new = NewClient {
+    Ok(NewClient {
         id: None,
         account: Some(caller.account),
         label,
         redirect_uri,
         public,
-    };
-    let (client, secret) = register(tx, &new)?;
+    })
+}
+
+fn make(tx: &mut WriteTx, caller: &Caller, new: &NewClient) -> Result<(OauthClient, TokenText)> {
+    let made = register(tx, new)?;
     events::record_account(tx, caller, Action::OauthClientCreate, None)?;
-    Ok((client, secret))
+    Ok(made)
 }
 
 /// A client about to be made.

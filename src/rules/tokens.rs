@@ -3,6 +3,7 @@
 use super::caller::{Asker, Caller};
 use super::error::{Error, Result};
 use super::lists::ListRequest;
+use super::once::Once;
 use super::request::Request;
 use super::{events, users};
 use crate::model::event::{Action, Entity};
@@ -61,6 +62,31 @@ pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 /// Makes a token for the caller, never wider than the one it asks with. It does not outlive a personal one; one
 /// made through a program does, but ends when the program is cast out.
 pub fn create_own(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(Token, TokenText)> {
+    let (new, grant) = read_own(tx, caller, request)?;
+    make_own(tx, caller, &new, grant)
+}
+
+/// The same from a page that was drawn when `newest` was the caller's newest token.
+pub fn create_own_once(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    request: &Request,
+    newest: i64,
+) -> Result<Once<(Token, TokenText), ()>> {
+    let (new, grant) = read_own(tx, caller, request)?;
+    if store::tokens::has_same(tx, &new, newest)? {
+        return Ok(Once::Before(()));
+    }
+    make_own(tx, caller, &new, grant).map(Once::Made)
+}
+
+/// The caller's newest token; zero if there is none.
+pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
+    Ok(store::tokens::newest(tx, caller.user())?)
+}
+
+/// What was asked for, and the permission of the program that asks.
+fn read_own(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<(NewToken, Option<i64>)> {
     let held = &caller.identity().scopes;
     let now = tx.now();
     // Whoever has logged in, in a browser, is bound to no token.
@@ -83,8 +109,17 @@ pub fn create_own(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Resul
         scopes: scopes.unwrap_or_else(|| held.clone()),
         expiry: expiry.or(latest),
     };
-    let (token, text) = create(tx, &new, None)?;
-    if let Some(grant) = origin.and_then(|origin| origin.grant) {
+    Ok((new, origin.and_then(|origin| origin.grant)))
+}
+
+fn make_own(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    new: &NewToken,
+    grant: Option<i64>,
+) -> Result<(Token, TokenText)> {
+    let (token, text) = create(tx, new, None)?;
+    if let Some(grant) = grant {
         store::oauth_grants::adopt(tx, grant, text.hash())?;
     }
     events::record_account(tx, caller, Action::TokenCreate, Some(&Entity::token(&token)))?;

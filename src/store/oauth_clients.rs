@@ -60,6 +60,27 @@ pub fn insert(tx: &mut WriteTx, client: &OauthClient) -> Result<(), StoreError> 
     Ok(())
 }
 
+/// The number of an account's newest client; zero if there is none.
+pub fn newest(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
+    let sql = "SELECT coalesce(max(number), 0) FROM oauth_client WHERE account = $1";
+    tx.one(sql, args![account])?.take()
+}
+
+/// Whether an account has made such a client after one.
+pub fn has_same(
+    tx: &mut ReadTx,
+    account: AccountId,
+    (label, redirect_uri, public): (&ClientLabel, &RedirectUri, bool),
+    after: i64,
+) -> Result<bool, StoreError> {
+    let row = tx.find(
+        "SELECT 1 FROM oauth_client WHERE account = $1 AND number > $2 AND label = $3 AND redirect_uri = $4
+             AND is_public = $5 LIMIT 1",
+        args![account, after, label, redirect_uri, public],
+    )?;
+    Ok(row.is_some())
+}
+
 pub fn update(tx: &mut WriteTx, client: &OauthClient) -> Result<(), StoreError> {
     tx.execute(
         "UPDATE oauth_client SET label = $2, redirect_uri = $3, secret = $4 WHERE id = $1",

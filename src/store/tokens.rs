@@ -160,6 +160,27 @@ pub fn insert(tx: &mut WriteTx, new: &NewToken, text: &TokenText) -> Result<Toke
     Ok(id)
 }
 
+/// The id of a user's newest token; zero if there is none.
+pub fn newest(tx: &mut ReadTx, user: UserId) -> Result<i64, StoreError> {
+    let sql = "SELECT coalesce(max(id), 0) FROM token WHERE app_user = $1";
+    tx.one(sql, args![user])?.take()
+}
+
+/// Whether such a token was made after one, even if it has been revoked since.
+pub fn has_same(tx: &mut ReadTx, new: &NewToken, after: i64) -> Result<bool, StoreError> {
+    let row = tx.find(
+        "SELECT 1 FROM token WHERE app_user = $1 AND id > $2 AND kind = $3 AND label = $4 AND scopes = $5 LIMIT 1",
+        args![
+            new.user,
+            after,
+            new.kind.word(),
+            new.label.as_str(),
+            new.scopes.to_string()
+        ],
+    )?;
+    Ok(row.is_some())
+}
+
 /// True if there was such a token to revoke.
 pub fn revoke(tx: &mut WriteTx, id: TokenId) -> Result<bool, StoreError> {
     let now = tx.now();

@@ -4,7 +4,7 @@ use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
-use crate::browser::{Browser, PASSWORD, text};
+use crate::browser::{Browser, PASSWORD, hidden, text};
 use crate::console::{browser, has, lacks, leads_to, links, with_ada};
 use crate::harness::{Reply, TestApp};
 
@@ -218,6 +218,81 @@ async fn a_token_is_shown_once_works_and_ends_when_it_is_revoked() {
     );
     assert_eq!(program.get("/vpcs").await.status, 401);
     lacks(&ada.get("/account/tokens").await, "&lt;b&gt;ci");
+}
+
+#[tokio::test]
+async fn the_page_of_a_new_token_or_client_makes_no_second_one_when_it_is_loaded_again() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let to = "/account/tokens/new";
+    let form = ada.get(to).await;
+    let newest = hidden(&form, "newest");
+    let fields = [
+        ("newest", newest.as_str()),
+        ("label", "ci"),
+        ("access", "all"),
+        ("expiry", "30"),
+    ];
+    let made = ada.submits(&form, to, &fields).await;
+    let program = app.with_token(&secret(&made));
+    let count = program.get("/profile/tokens").await.ids().len();
+    app.advance(60);
+    let again = ada.submits(&form, to, &fields).await;
+    assert_eq!(again.status, 409, "{again}");
+    has(&again, "This token was made already");
+    has(&again, "href=\"/account/tokens\"");
+    lacks(&again, "id=\"secret\"");
+    assert_eq!(program.get("/profile/tokens").await.ids().len(), count);
+    // Another label, other scopes or a form of its own make another token.
+    let other = [
+        ("newest", newest.as_str()),
+        ("label", "ci 2"),
+        ("access", "all"),
+        ("expiry", "30"),
+    ];
+    secret(&ada.submits(&form, to, &other).await);
+    let narrow = [
+        ("newest", newest.as_str()),
+        ("label", "ci"),
+        ("access", "chosen"),
+        ("scopes.vpc", "read_only"),
+        ("expiry", "30"),
+    ];
+    secret(&ada.submits(&form, to, &narrow).await);
+    let form = ada.get(to).await;
+    let fresh = hidden(&form, "newest");
+    let meant = [
+        ("newest", fresh.as_str()),
+        ("label", "ci"),
+        ("access", "all"),
+        ("expiry", "30"),
+    ];
+    secret(&ada.submits(&form, to, &meant).await);
+    assert_eq!(program.get("/profile/tokens").await.ids().len(), count + 3);
+
+    let to = "/account/clients/new";
+    let form = ada.get(to).await;
+    let newest = hidden(&form, "newest");
+    let fields = [
+        ("newest", newest.as_str()),
+        ("label", "Dashboard"),
+        ("redirect_uri", "https://app.example/back"),
+    ];
+    secret(&ada.submits(&form, to, &fields).await);
+    let again = ada.submits(&form, to, &fields).await;
+    assert_eq!(again.status, 409, "{again}");
+    has(&again, "This client was made already");
+    has(&again, "href=\"/account/clients\"");
+    lacks(&again, "id=\"secret\"");
+    let clients = program.get("/account/oauth-clients").await;
+    assert_eq!(clients.json()["results"], 1, "{clients}");
+    let fresh = hidden(&ada.get(to).await, "newest");
+    let meant = [
+        ("newest", fresh.as_str()),
+        ("label", "Dashboard"),
+        ("redirect_uri", "https://app.example/back"),
+    ];
+    secret(&ada.submits(&form, to, &meant).await);
 }
 
 #[tokio::test]

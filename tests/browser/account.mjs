@@ -37,8 +37,12 @@ async function tokens(page, stage) {
   await page.getByRole("button", { name: "Create token" }).click();
   const token = await page.locator("#secret").innerText();
   assert.deepEqual((await stage.api(token, "GET", "/vpcs")).data.map((vpc) => vpc.label), ["core"]);
-  // It is on that page and on no other.
-  await page.getByRole("link", { name: "Done" }).click();
+  // It is on that page and on no other, and loading that page again makes no other.
+  await page.reload();
+  await page.getByRole("heading", { name: "This token was made already" }).waitFor();
+  assert.ok(!(await page.content()).includes(token), "a token is shown once");
+  await page.getByRole("main").getByRole("link", { name: "Tokens" }).last().click();
+  assert.equal(await page.getByRole("row", { name: /terraform/ }).count(), 1);
   await page.getByRole("row", { name: /terraform/ }).waitFor();
   assert.ok(!(await page.content()).includes(token), "a token is shown once");
   await page.getByRole("link", { name: "Revoke terraform" }).click();

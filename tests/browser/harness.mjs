@@ -19,7 +19,7 @@ export const PHONE = { width: 320, height: 700 };
 export const TABLET = { width: 768, height: 1024 };
 export const DESKTOP = { width: 1280, height: 900 };
 /** Pages with which a server says no to a person. They are meant; a failing server is not. */
-const REFUSALS = [400, 401, 403, 404, 412, 413, 429];
+const REFUSALS = [400, 401, 403, 404, 409, 412, 413, 429];
 
 export class Stage {
   #alarms = [];
