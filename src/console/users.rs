@@ -235,7 +235,7 @@ pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(usern
         ("username", user.username.as_str()),
         ("email", user.email.as_str()),
         ("restricted", if user.restricted { "true" } else { "" }),
-        (SEEN, &Tag::of(&user).to_string()),
+        (SEEN, &Tag::of(&user.settled()).to_string()),
     ]);
     Ok(draw_edit(&visit, StatusCode::OK, &user, &typed))
 }
@@ -264,7 +264,12 @@ pub async fn update(
         ("username", user.username.as_str()),
         ("email", user.email.as_str()),
     ];
-    Ok(draw_edit(&visit, status, &user, &typed.now(&user).beside(&now)))
+    Ok(draw_edit(
+        &visit,
+        status,
+        &user,
+        &typed.now(&user.settled()).beside(&now),
+    ))
 }
 
 fn draw_edit(visit: &Visit, status: StatusCode, user: &User, typed: &Typed) -> Response {
@@ -289,7 +294,7 @@ pub async fn ask_delete(
     At(username): At<String>,
 ) -> Answer {
     let user = load(&app, caller, username).await?;
-    let typed = Typed::default().now(&user);
+    let typed = Typed::default().now(&user.settled());
     Ok(draw_delete(&visit, StatusCode::OK, &user, &typed))
 }
 
@@ -310,7 +315,7 @@ pub async fn delete(
         Ok(()) => return Ok(done(LIST.1, "user-deleted")),
         Err(error) => forms::again(sent, error)?,
     };
-    Ok(draw_delete(&visit, status, &user, &typed.now(&user)))
+    Ok(draw_delete(&visit, status, &user, &typed.now(&user.settled())))
 }
 
 fn draw_delete(visit: &Visit, status: StatusCode, user: &User, typed: &Typed) -> Response {

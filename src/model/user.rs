@@ -106,6 +106,21 @@ impl Email {
     }
 }
 
+/// A user without what logging in changes: nobody who has a form of it open need be told of that. It is never taken for
+/// a user who has not logged in yet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Settled(&'static str, User);
+
+impl User {
+    pub fn settled(&self) -> Settled {
+        let user = Self {
+            last_login: None,
+            ..self.clone()
+        };
+        Settled("whenever it logs in", user)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct NewUser {
     /// `None` makes a member of the provider's staff.

@@ -23,7 +23,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<User> {
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User> {
     let mut user = view(tx, caller)?;
-    request.unchanged(&user)?;
+    request.unchanged_or_still(&user, &user.settled())?;
     let mut form = request.form()?;
     let email = form.optional("email", Email::parse);
     let timezone = form.optional("timezone", parse_timezone);

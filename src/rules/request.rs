@@ -29,6 +29,11 @@ impl Request {
         unchanged(self.expected.as_ref(), thing)
     }
 
+    /// The same for a thing that changes by itself: it is enough if what of it stays is as the caller expects it.
+    pub fn unchanged_or_still(&self, thing: &impl Hash, still: &impl Hash) -> Result<()> {
+        self.unchanged(thing).or_else(|_| self.unchanged(still))
+    }
+
     /// For an operation without fields: what came along is only checked for being readable.
     pub fn asks_nothing(&self) -> Result<()> {
         self.form().map(drop)

@@ -71,7 +71,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<User> {
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<User> {
     let mut user = view(tx, caller, username)?;
-    request.unchanged(&user)?;
+    request.unchanged_or_still(&user, &user.settled())?;
     let mut form = request.form()?;
     let username = form.optional("username", Username::parse);
     let email = form.optional("email", Email::parse);
@@ -99,7 +99,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
 /// Deletes a user; its tokens and sessions end at once, its tickets and their history stay.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<()> {
     let user = view(tx, caller, username)?;
-    request.unchanged(&user)?;
+    request.unchanged_or_still(&user, &user.settled())?;
     request.asks_nothing()?;
     if user.id == caller.user() {
         let text = "You cannot delete yourself; another unrestricted user can";

@@ -296,6 +296,48 @@ async fn the_page_of_a_new_token_or_client_makes_no_second_one_when_it_is_loaded
 }
 
 #[tokio::test]
+async fn logging_in_elsewhere_is_no_change_to_an_open_form() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let (profile, user) = (
+        ada.get("/account").await,
+        ada.get("/account/users/ada/edit").await,
+    );
+    let (of_profile, of_user) = (seen(&profile), seen(&user));
+    app.advance(60);
+    browser(&app, "ada").await;
+    let fields = [
+        ("seen", of_user.as_str()),
+        ("username", "ada"),
+        ("email", "ada@one.example"),
+    ];
+    leads_to(
+        &ada.submits(&user, "/account/users/ada/edit", &fields).await,
+        "/account/users/ada?done=user-changed",
+    );
+    let fields = [
+        ("seen", of_profile.as_str()),
+        ("email", "ada@two.example"),
+        ("timezone", "GMT"),
+    ];
+    let late = ada.submits(&profile, "/account", &fields).await;
+    assert_eq!(late.status, 412, "the address was changed meanwhile");
+    let profile = ada.get("/account").await;
+    let of_profile = seen(&profile);
+    app.advance(60);
+    browser(&app, "ada").await;
+    let fields = [
+        ("seen", of_profile.as_str()),
+        ("email", "ada@two.example"),
+        ("timezone", "GMT"),
+    ];
+    leads_to(
+        &ada.submits(&profile, "/account", &fields).await,
+        "/account?done=profile-changed",
+    );
+}
+
+#[tokio::test]
 async fn a_token_gets_another_label() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
