@@ -9,10 +9,11 @@ use super::fields::{Fields, Written};
 use super::oauth::{LOG_IN, Wish, go_to, incomplete, not_our_form, refused};
 use super::pages::{self, Bound, LogInNotes};
 use super::{App, cookies};
+use crate::model::oauth::RedirectUri;
 use crate::model::token::{Secret, TokenHash, TokenText};
 use crate::rules::oauth::Next;
 use crate::rules::sessions::{self, Attempt};
-use crate::rules::{Error, Result, oauth, passwords};
+use crate::rules::{Error, Result, oauth, oauth_clients, passwords};
 
 pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response> {
     let headers = request.headers().clone();
@@ -122,8 +123,12 @@ impl Page<'_> {
     }
 }
 
-/// Ends the browser's session. What programs were given stays; they give it back themselves.
+/// Ends the browser's session. What programs were given stays; they give it back themselves. Whoever comes by a link that
+/// anybody may have written is asked first.
 pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap) -> Result<Response> {
+    if !is_meant(&app, &headers).await? && is_logged_in(&app, &headers).await? {
+        return Ok(pages::ask_log_out());
+    }
     let text = "You are logged out of this provider. Applications may still hold access that you gave them.";
     let mut page = pages::note_and_log_in("Logged out", text, "oauth/style.css");
     // Whoever asks for the head alone only looks.
@@ -135,6 +140,35 @@ pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap)
         cookies::clear(page.headers_mut(), cookies::SESSION);
     }
     Ok(page)
+}
+
+/// Whether somebody wants to log out: by hand, on a page of ours, or on a page of a client that is registered here. A
+/// link in what people write tells nothing of where it stands. What is no browser, or an old one, is believed.
+async fn is_meant(app: &App, headers: &HeaderMap) -> Result<bool> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let from = text("referer").unwrap_or_default().to_owned();
+    match text("sec-fetch-site") {
+        None | Some("none") => Ok(true),
+        Some("same-origin") => Ok(!from.is_empty()),
+        Some(_) => {
+            let from = RedirectUri::stored(from);
+            app.store()
+                .read(move |tx| oauth_clients::is_one_at(tx, &from))
+                .await
+        }
+    }
+}
+
+async fn is_logged_in(app: &App, headers: &HeaderMap) -> Result<bool> {
+    let Some(session) = cookies::read(headers, cookies::SESSION) else {
+        return Ok(false);
+    };
+    let hash = session.hash();
+    match app.store().read(move |tx| sessions::identify(tx, hash)).await {
+        Ok(_) => Ok(true),
+        Err(Error::Unauthenticated) => Ok(false),
+        Err(other) => Err(other),
+    }
 }
 
 pub async fn password_page(State(app): State<App>, At(Link(link)): At<Link>) -> Result<Response> {

@@ -78,7 +78,7 @@ pub fn consent(wanted: &Authorization, username: &str, query: &str, proof: &str)
             button type="submit" name="decision" value="allow" { "Allow" }
             button .other type="submit" name="decision" value="deny" { "Do not allow" }
         }
-        p .quiet { "Not you? " a href="../logout" { "Log out" } }
+        p .quiet { "Not you? " (log_out("../logout")) }
     };
     page(StatusCode::OK, &title, "style.css", Some(redirect_uri), &body)
 }
@@ -130,6 +130,21 @@ pub fn note_and_log_in(title: &str, text: &str, style: &str) -> Response {
         p { a href="/login" { "Log in" } }
     };
     page(StatusCode::OK, title, style, None, &body)
+}
+
+/// Asks whoever comes to log out from where anybody may have sent them.
+pub fn ask_log_out() -> Response {
+    let body = html! {
+        h1 { "Log out?" }
+        p { "A link has brought you here. If you did not mean to log out, close this page or go back: nothing has changed." }
+        p { (log_out("logout")) }
+    };
+    page(StatusCode::OK, "Log out?", "oauth/style.css", None, &body)
+}
+
+/// A link that logs out. It tells that it stands on a page of ours, and of that page nothing more.
+fn log_out(address: &str) -> Markup {
+    html! { a href=(address) referrerpolicy="origin" { "Log out" } }
 }
 
 /// For people in place of an error for programs; any other answer stays as it is.

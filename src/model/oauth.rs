@@ -128,6 +128,12 @@ impl RedirectUri {
         matches!(host, "localhost" | "[::1]") || host.starts_with("127.")
     }
 
+    /// Whether another address is at the same place: on the user's own machine, whatever the port.
+    pub fn is_beside(&self, other: &RedirectUri) -> bool {
+        let same = self.origin().eq_ignore_ascii_case(other.origin());
+        same || (self.is_loopback() && other.is_loopback())
+    }
+
     /// Whether a browser may be sent there: the same address to the letter, but for what comes after
     /// its `?`, and for the port where a program on the user's own machine listens.
     pub fn covers(&self, wanted: &RedirectUri) -> bool {

@@ -110,6 +110,12 @@ pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>> {
     Ok(store::oauth_clients::all(tx)?)
 }
 
+/// Whether an address is at the place of a client that is registered here.
+pub fn is_one_at(tx: &mut ReadTx, address: &RedirectUri) -> Result<bool> {
+    let at = |client: OauthClient| client.is_active() && client.redirect_uri.is_beside(address);
+    Ok(store::oauth_clients::all(tx)?.into_iter().any(at))
+}
+
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
     let client = own(tx, caller, id)?;
     may_look(caller)?;

@@ -21,12 +21,18 @@ pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 pub struct Browser<'a> {
     app: &'a TestApp,
     pub cookies: BTreeMap<String, String>,
+    /// What it says that it wants, if it says so.
+    pub accept: Option<&'static str>,
 }
 
 impl<'a> Browser<'a> {
     pub fn new(app: &'a TestApp) -> Self {
         let cookies = BTreeMap::new();
-        Self { app, cookies }
+        Self {
+            app,
+            cookies,
+            accept: None,
+        }
     }
 
     pub async fn get(&mut self, path: &str) -> Reply {
@@ -73,12 +79,20 @@ impl<'a> Browser<'a> {
         if !self.cookies.is_empty() {
             call = call.header("cookie", &self.cookie());
         }
+        if let Some(accept) = self.accept {
+            call = call.header("accept", accept);
+        }
         if let Some(form) = form {
             call = call
                 .header("content-type", "application/x-www-form-urlencoded")
                 .body(form);
         }
         let reply = call.await;
+        self.keeps_cookies(&reply);
+        reply
+    }
+
+    pub fn keeps_cookies(&mut self, reply: &Reply) {
         for cookie in reply.headers.get_all("set-cookie") {
             let cookie = cookie.to_str().expect("plain text");
             let (pair, attributes) = cookie.split_once("; ").expect("a cookie has attributes");
@@ -92,7 +106,6 @@ impl<'a> Browser<'a> {
             self.cookies.insert(name.to_owned(), value.to_owned());
             self.cookies.retain(|_, value| !value.is_empty());
         }
-        reply
     }
 
     /// Goes to where a program sends it; whatever page that is.

@@ -345,6 +345,50 @@ async fn a_program_finds_the_api_as_before_and_a_browser_finds_pages() {
 }
 
 #[tokio::test]
+async fn a_link_that_somebody_else_wrote_asks_before_it_logs_out() {
+    let app = with_ada().await;
+    let owner = app.user("owner").await;
+    app.client(&owner, false).await;
+    let stranger = app.stranger();
+    let out = async |site: &str, from: &str, ends: bool| {
+        let mut ada = browser(&app, "ada").await;
+        let cookie = format!("{SESSION}={}", ada.cookies[SESSION]);
+        let mut call = stranger
+            .call(Method::GET, "//logout")
+            .header("cookie", &cookie)
+            .header("host", "garth.example");
+        for (name, value) in [("sec-fetch-site", site), ("referer", from)] {
+            if !value.is_empty() {
+                call = call.header(name, value);
+            }
+        }
+        let page = call.await;
+        assert_eq!(page.status, 200, "{site} {from}");
+        let asked = text(&page).contains("Log out?") && text(&page).contains("href=\"logout\"");
+        assert_eq!(asked, !ends, "{site} {from}: {page}");
+        let still = ada.get("/vpcs").await.status == 200;
+        assert_eq!(still, !ends, "{site} {from}");
+    };
+    // An address that was typed, a program, our own pages, and the pages of a client that was registered.
+    out("none", "", true).await;
+    out("", "", true).await;
+    out("same-origin", "http://garth.example/vpcs", true).await;
+    out("cross-site", "https://app.example/", true).await;
+    out("same-site", "https://app.example/x", true).await;
+    // A link in what somebody wrote tells nothing of where it stands; other sites are nobody.
+    out("same-origin", "", false).await;
+    out("cross-site", "", false).await;
+    out("cross-site", "https://evil.example/", false).await;
+    out("cross-site", "https://app.example.evil.example/", false).await;
+    // Whoever is not logged in is told so.
+    let page = stranger
+        .call(Method::GET, "//logout")
+        .header("sec-fetch-site", "cross-site")
+        .await;
+    assert!(text(&page).contains("You are logged out"), "{page}");
+}
+
+#[tokio::test]
 async fn a_page_in_pieces_is_sent_to_log_in_as_a_whole() {
     let app = with_ada().await;
     let stranger = app.stranger();

@@ -105,7 +105,7 @@ async function drive(stage, program) {
   const revoked = await fromProgram(page, `${origin}/oauth/revoke`, { fields: revoke });
   assert.deepEqual([revoked.status, revoked.body], [200, {}]);
   assert.equal(await with_(fresh.body.access_token), 401);
-  await page.goto(`${origin}/logout`);
+  await page.evaluate((to) => location.assign(to), `${origin}/logout`);
   await page.getByRole("heading", { name: "Logged out" }).waitFor();
   await logIn(page, origin, program);
   await page.getByRole("heading", { name: "Log in" }).waitFor();

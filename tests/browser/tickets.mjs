@@ -70,6 +70,12 @@ async function settle(page, { origin }) {
   await page.getByRole("button", { name: "Send reply" }).click();
   await page.getByText("This reply was sent already").waitFor();
   assert.equal(await page.locator("#thread em", { hasText: "still" }).count(), 1);
+  // A link that somebody wrote logs nobody out.
+  await page.getByLabel("Your reply").fill(`Look: ${origin}/logout`);
+  await page.getByRole("button", { name: "Send reply" }).click();
+  const [opened] = await Promise.all([page.waitForEvent("popup"), page.getByRole("link", { name: "/logout" }).click()]);
+  await opened.getByRole("heading", { name: "Log out?" }).waitFor();
+  await page.reload();
   // Closing asks first; a click elsewhere means no.
   await page.locator("summary", { hasText: "Close ticket" }).click();
   await page.getByText("Is it settled?").waitFor();
@@ -91,6 +97,16 @@ async function settle(page, { origin }) {
   assert.equal(await page.locator(".unseen").count(), 0);
 }
 
+async function leave(page, { origin }) {
+  // Whoever is asked and means it is logged out.
+  await page.goto(`${origin}/tickets/1`);
+  const [opened] = await Promise.all([page.waitForEvent("popup"), page.getByRole("link", { name: "/logout" }).click()]);
+  await opened.getByRole("link", { name: "Log out" }).click();
+  await opened.getByRole("heading", { name: "Logged out" }).waitFor();
+  await page.goto(`${origin}/tickets`);
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
+}
+
 await play("a tenant's tickets: subject, Markdown, files, drafts, reply, closing, events", async (stage) => {
   await stage.serve();
   stage.user("ada", "--account", "1");
@@ -100,4 +116,5 @@ await play("a tenant's tickets: subject, Markdown, files, drafts, reply, closing
   await open(page, stage);
   await read(page, stage);
   await settle(page, stage);
+  await leave(page, stage);
 });
