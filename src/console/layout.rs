@@ -9,7 +9,7 @@ use super::assets::{HTMX, OWN, STYLE};
 use super::session::{FORM_TOKEN, Visit, Wrong};
 use super::{NAVIGATION, Who, events};
 use crate::http::oauth::go_to;
-use crate::http::pages;
+use crate::http::{cookies, pages};
 use crate::model::page::Paged;
 use crate::model::time::Time;
 
@@ -18,7 +18,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
      form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 const HTMX_CONFIG: &str = r#"{"allowEval":false,"includeIndicatorStyles":false,"selfRequestsOnly":true,"historyCacheSize":0,"refreshOnHistoryMiss":true,"responseHandling":[{"code":"204","swap":false},{"code":"[23]..|400","swap":true},{"code":"[45]..","swap":false,"error":true}]}"#;
 
-/// What is said after something was done, by its word in `?done=`.
+/// What is said after something was done, by its word.
 const DONE: &[(&str, &str)] = &[
     ("vpc-created", "The VPC was created."),
     ("vpc-changed", "The VPC was changed."),
@@ -113,7 +113,9 @@ impl Visit {
 
 /// Sends the browser on after something was done.
 pub fn done(address: &str, word: &str) -> Response {
-    go_to(StatusCode::SEE_OTHER, &format!("{address}?done={word}"))
+    let mut response = go_to(StatusCode::SEE_OTHER, &format!("{address}?done={word}"));
+    cookies::set_news(response.headers_mut(), word);
+    response
 }
 
 /// A part of a page, for htmx.

@@ -55,7 +55,8 @@ pub struct Visit {
     pub username: String,
     pub side: Who,
     pub path: String,
-    /// The word of what was done just now, from `?done=`.
+    /// The word of what was done just now: in the address for people to see, and in a cookie so that nobody else's
+    /// link says so, and a page that is loaded again does not.
     pub done: Option<String>,
     /// What forms on the page send back.
     pub proof: String,
@@ -196,6 +197,9 @@ pub async fn check(
             response.extensions_mut().insert(Cause(cause));
         }
     }
+    if visit.is_some_and(|visit| visit.done.is_some()) {
+        cookies::clear(response.headers_mut(), cookies::NEWS);
+    }
     let kind = response.headers().get(header::CONTENT_TYPE);
     if kind.is_none_or(|kind| kind != "application/json") {
         response.extensions_mut().insert(noted);
@@ -228,13 +232,14 @@ async fn visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visi
     match known {
         Ok((identity, bell)) => {
             let query = pairs(request.uri.query().unwrap_or_default().as_bytes());
+            let news = cookies::news(&request.headers).filter(|_| is_shown(request));
             let visit = Visit {
                 username: identity.username.as_str().to_owned(),
                 side: side_of(&identity),
                 path: request.uri.path().to_owned(),
                 done: query
                     .into_iter()
-                    .find_map(|(key, word)| (key == "done").then_some(word)),
+                    .find_map(|(key, word)| (key == "done" && news.as_ref() == Some(&word)).then_some(word)),
                 proof: cookies::proof(CONSOLE, &session).hex(),
                 unseen: bell.map_or(0, |(unseen, _)| unseen),
                 live: bell.map(|(_, last)| live::address(last)),
@@ -244,6 +249,12 @@ async fn visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visi
         Err(Error::Unauthenticated) => Err(Box::new(must_log_in(request))),
         Err(other) => Err(Box::new(Wrong::from(other).into_response())),
     }
+}
+
+/// Whether a browser is about to show the answer. What a script asks for, it may show or not.
+fn is_shown(request: &Parts) -> bool {
+    let mode = request.headers.get("sec-fetch-mode");
+    mode.is_none_or(|mode| mode == "navigate") && !request.headers.contains_key(HTMX_REQUEST)
 }
 
 /// How many events a tenant has not seen, and the newest there is. It is read before anything on the page,

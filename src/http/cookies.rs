@@ -1,11 +1,11 @@
-//! The two cookies there are: who is logged in in a browser, and that a form came from our page.
+//! The cookies there are: who is logged in in a browser, that a form came from our page, and what the next page tells.
 //!
-//! Both are bound to this host over a secure connection by their names (`__Host-`), so that nobody
+//! They are bound to this host over a secure connection by their names (`__Host-`), so that nobody
 //! beside us can set them.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
-use crate::model::token::{TokenHash, TokenText};
+use crate::model::token::{TokenHash, TokenText, hex};
 use crate::rules::sessions;
 
 /// The session of somebody who has logged in.
@@ -13,13 +13,36 @@ pub const SESSION: &str = "__Host-garth-session";
 /// What the log-in page's form must match.
 pub const FORM: &str = "__Host-garth-form";
 
+/// The word of what was done just now, or why it was not, for the page that is shown next.
+pub const NEWS: &str = "__Host-garth-news";
+/// For how many seconds it may be told.
+const NEWS_LASTS: i64 = 60;
+
 /// A cookie, if it is there and one of ours.
 pub fn read(headers: &HeaderMap, name: &str) -> Option<TokenText> {
+    find(headers, name, TokenText::parse)
+}
+
+fn find<T>(headers: &HeaderMap, name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
     let all = headers.get_all(header::COOKIE).into_iter();
     let mut pairs = all.flat_map(|value| value.to_str().unwrap_or_default().split(';'));
     pairs.find_map(|pair| {
         let (key, value) = pair.trim().split_once('=')?;
-        (key == name).then(|| TokenText::parse(value)).flatten()
+        (key == name).then(|| parse(value)).flatten()
+    })
+}
+
+/// Leaves something for the next page to tell. It is kept in hexadecimal digits, so it may be any text.
+pub fn set_news(headers: &mut HeaderMap, news: &str) {
+    write(headers, NEWS, &hex(news.as_bytes()), NEWS_LASTS);
+}
+
+/// What was left to be told.
+pub fn news(headers: &HeaderMap) -> Option<String> {
+    find(headers, NEWS, |value| {
+        let digits = value.as_bytes().chunks(2);
+        let byte = |two: &[u8]| u8::from_str_radix(str::from_utf8(two).ok()?, 16).ok();
+        String::from_utf8(digits.map(byte).collect::<Option<_>>()?).ok()
     })
 }
 

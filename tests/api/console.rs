@@ -345,6 +345,22 @@ async fn a_program_finds_the_api_as_before_and_a_browser_finds_pages() {
 }
 
 #[tokio::test]
+async fn what_was_done_is_told_once_and_only_to_whoever_did_it() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let told = "Your profile was changed.";
+    lacks(&ada.get("/account?done=profile-changed").await, told);
+    let page = ada.get("/account").await;
+    let fields = [("email", "ada@new.example"), ("timezone", "GMT")];
+    let done = ada.submits(&page, "/account", &fields).await;
+    leads_to(&done, "/account?done=profile-changed");
+    lacks(&ada.get("/account").await, told);
+    let page = ada.get("/account?done=profile-changed").await;
+    has(&page, told);
+    lacks(&ada.get("/account?done=profile-changed").await, told);
+}
+
+#[tokio::test]
 async fn a_link_that_somebody_else_wrote_asks_before_it_logs_out() {
     let app = with_ada().await;
     let owner = app.user("owner").await;
