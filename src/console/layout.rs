@@ -75,6 +75,9 @@ const DONE: &[(&str, &str)] = &[
     ),
 ];
 
+/// What news begins with that tells why something was not done.
+pub const REFUSED: char = '!';
+
 impl Visit {
     /// A whole page. `way` leads to it: the label and address of each page above it.
     pub fn page(&self, title: &str, way: &[(&str, &str)], body: &Markup) -> Response {
@@ -115,6 +118,15 @@ impl Visit {
 pub fn done(address: &str, word: &str) -> Response {
     let mut response = go_to(StatusCode::SEE_OTHER, &format!("{address}?done={word}"));
     cookies::set_news(response.headers_mut(), word);
+    response
+}
+
+/// Sends the browser back when something was not done, from an address that is not to be seen.
+pub fn refused(address: &str, why: &str) -> Response {
+    const MOST: usize = 500;
+    let why: String = why.chars().take(MOST).collect();
+    let mut response = go_to(StatusCode::SEE_OTHER, address);
+    cookies::set_news(response.headers_mut(), &format!("{REFUSED}{why}"));
     response
 }
 

@@ -58,6 +58,8 @@ pub struct Visit {
     /// The word of what was done just now: in the address for people to see, and in a cookie so that nobody else's
     /// link says so, and a page that is loaded again does not.
     pub done: Option<String>,
+    /// Why something was not done just now.
+    pub refused: Option<String>,
     /// What forms on the page send back.
     pub proof: String,
     /// How many events have happened that the user has not seen, up to `MANY_UNSEEN`.
@@ -197,7 +199,7 @@ pub async fn check(
             response.extensions_mut().insert(Cause(cause));
         }
     }
-    if visit.is_some_and(|visit| visit.done.is_some()) {
+    if visit.is_some_and(|visit| visit.done.is_some() || visit.refused.is_some()) {
         cookies::clear(response.headers_mut(), cookies::NEWS);
     }
     let kind = response.headers().get(header::CONTENT_TYPE);
@@ -240,6 +242,9 @@ async fn visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visi
                 done: query
                     .into_iter()
                     .find_map(|(key, word)| (key == "done" && news.as_ref() == Some(&word)).then_some(word)),
+                refused: news
+                    .as_ref()
+                    .and_then(|news| news.strip_prefix(layout::REFUSED).map(str::to_owned)),
                 proof: cookies::proof(CONSOLE, &session).hex(),
                 unseen: bell.map_or(0, |(unseen, _)| unseen),
                 live: bell.map(|(_, last)| live::address(last)),

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
 use super::forms::{self, Field, Sent, Typed};
-use super::layout::{done, fragment, number, pager, size, time};
+use super::layout::{done, fragment, number, pager, refused, size, time};
 use super::query::Query;
 use super::session::{Answer, Visit};
 use super::threads::{self, Message, Side};
@@ -32,6 +32,8 @@ use crate::store::ReadTx;
 
 /// How many replies are on a page.
 const FEW: i64 = 100;
+/// The field in which a file is chosen.
+const FILE: &str = "file";
 
 /// All that is on the page.
 struct Seen {
@@ -60,16 +62,12 @@ pub async fn view(
     query: Query,
 ) -> Answer {
     let page = query.text("page").parse().ok();
-    draw(
-        &app,
-        &visit,
-        caller,
-        id,
-        page,
-        StatusCode::OK,
-        &Writing::default(),
-    )
-    .await
+    let mut writing = Writing::default();
+    if let Some(why) = &visit.refused {
+        let wrong = FieldError::on(FILE, Reason::new(Code::ChoiceInvalid, why.as_str()));
+        writing.file = Typed::refused(Sent::default(), vec![wrong]);
+    }
+    draw(&app, &visit, caller, id, page, StatusCode::OK, &writing).await
 }
 
 pub async fn reply(
@@ -128,37 +126,34 @@ pub async fn close(
     }
 }
 
-/// Takes a file, as the API does. Our script asks for the reasons alone; a browser without it gets the page.
+/// Takes a file, as the API does. Our script asks for the reasons alone; a browser without it is sent to the page with
+/// them, away from an address that has the form's proof in it.
 pub async fn attach(
     State(app): State<App>,
-    visit: Visit,
     caller: Caller,
     At(id): At<TicketId>,
     request: Request,
 ) -> Answer {
     let by_script = request.headers().contains_key("hx-request");
-    let taken = attachments::take(app.clone(), caller.clone(), id, request).await;
+    let taken = attachments::take(app, caller, id, request).await;
     let (status, wrong) = match taken {
         Ok(()) if by_script => return Ok(StatusCode::NO_CONTENT.into_response()),
         Ok(()) => return Ok(done(&address(id), "file-attached")),
         Err(error) => in_the_way(error)?,
     };
-    if by_script {
-        let reasons: Vec<_> = wrong.iter().map(|wrong| wrong.reason.as_str()).collect();
-        let mut response = fragment(&html! { (reasons.join(". ")) });
-        *response.status_mut() = status;
-        return Ok(response);
+    let reasons: Vec<_> = wrong.iter().map(|wrong| wrong.reason.as_str()).collect();
+    let reasons = reasons.join(". ");
+    if !by_script {
+        return Ok(refused(&address(id), &reasons));
     }
-    let writing = Writing {
-        file: Typed::refused(Sent::default(), wrong),
-        ..Writing::default()
-    };
-    draw(&app, &visit, caller, id, None, status, &writing).await
+    let mut response = fragment(&html! { (reasons) });
+    *response.status_mut() = status;
+    Ok(response)
 }
 
 /// What is wrong with a file, for the field it was chosen in.
 fn in_the_way(error: Error) -> Result<(StatusCode, Vec<FieldError>), Error> {
-    let on_file = |code, text: String| vec![FieldError::on("file", Reason::new(code, text))];
+    let on_file = |code, text: String| vec![FieldError::on(FILE, Reason::new(code, text))];
     match error {
         Error::Refused(wrong) => Ok((StatusCode::BAD_REQUEST, wrong)),
         Error::Body(BodyFault::FileTooLarge { most }) => {
@@ -384,14 +379,15 @@ fn upload_form(visit: &Visit, seen: &Seen, support: &Support, writing: &Writing)
         address(seen.ticket.id),
         visit.proof
     );
-    let wrong = writing.file.reasons("file");
+    let wrong = writing.file.reasons(FILE);
     html! {
         (threads::drop_zone(support, seen.files.len(), Some(&to)))
         form .no-script method="post" action=(to) enctype="multipart/form-data" {
             div .field .wrong[!wrong.is_empty()] {
                 label for="f-file" { "Attach a file" }
-                input #f-file type="file" name="file" required aria-invalid=[(!wrong.is_empty()).then_some("true")];
-                @if !wrong.is_empty() { p .reason { (wrong.join(". ")) } }
+                input #f-file type="file" name="file" required aria-invalid=[(!wrong.is_empty()).then_some("true")]
+                    aria-describedby=[(!wrong.is_empty()).then_some("f-file-wrong")];
+                @if !wrong.is_empty() { p #f-file-wrong .reason { (wrong.join(". ")) } }
             }
             button type="submit" { "Attach" }
         }

@@ -60,6 +60,7 @@ async function tickets(page, { folder }) {
   await page.getByLabel("Attach a file").setInputFiles(join(folder, "bad.exe"));
   await press(page, "Attach");
   await page.locator(".reason").waitFor();
+  assert.equal(new URL(page.url()).search, "", "nothing secret is in the address");
   await page.getByLabel("Attach a file").setInputFiles(join(folder, "log.txt"));
   await press(page, "Attach");
   await told(page, "The file was attached.");
