@@ -199,6 +199,15 @@ impl Typed {
 
     /// Everything wrong at once, with links to the fields; above the form.
     pub fn alert(&self) -> Markup {
+        self.alert_calling(&[])
+    }
+
+    /// The same on a page where fields have labels of their own.
+    pub fn alert_calling(&self, labels: &[(&str, &str)]) -> Markup {
+        let label = |field: &str| {
+            let own = labels.iter().find(|(name, _)| *name == field);
+            own.map_or_else(|| in_words(field), |(_, label)| (*label).to_owned())
+        };
         let count = self.wrong.len();
         html! {
             @if count > 0 {
@@ -208,7 +217,7 @@ impl Typed {
                         @for wrong in &self.wrong {
                             li {
                                 @match &wrong.field {
-                                    Some(field) => { a href=(format!("#{}", id_of(field))) { (in_words(field)) } ": " (wrong.reason) }
+                                    Some(field) => { a href=(format!("#{}", id_of(field))) { (label(field)) } ": " (wrong.reason) }
                                     None => (wrong.reason),
                                 }
                             }
@@ -459,12 +468,29 @@ pub fn id_of(name: &str) -> String {
     format!("f-{}", name.chars().map(plain).collect::<String>())
 }
 
+/// What fields are called on pages, where that is not their name.
+const LABELS: [(&str, &str); 11] = [
+    ("about", "What is it about?"),
+    ("about_id", "Id"),
+    ("account_id", "Account"),
+    ("again", "New password again"),
+    ("email", "E-mail"),
+    ("expiry", "Ends"),
+    ("old_password", "Your password now"),
+    ("redirect_uri", "Address to send browsers back to"),
+    ("scopes", "May be used for"),
+    ("summary", "Subject"),
+    ("timezone", "Time zone"),
+];
+
 /// `subnets[0].ipv4` as people say it: "Subnet 1, IPv4 range".
 fn in_words(name: &str) -> String {
     let (before, last) = name.rsplit_once('.').unwrap_or(("", name));
-    let last = match last {
-        "ipv4" => "IPv4 range".to_owned(),
-        other => {
+    let label = LABELS.iter().find(|(field, _)| *field == name);
+    let last = match (last, label) {
+        (_, Some((_, label))) => (*label).to_owned(),
+        ("ipv4", _) => "IPv4 range".to_owned(),
+        (other, None) => {
             let words = other.replace('_', " ");
             let mut letters = words.chars();
             let first = letters.next().map(|first| first.to_ascii_uppercase());
@@ -515,7 +541,8 @@ mod tests {
     #[test]
     fn fields_are_named_as_people_say_them() {
         assert_eq!(in_words("subnets[0].ipv4"), "Subnet 1, IPv4 range");
-        assert_eq!(in_words("vpc_id"), "Vpc id");
+        assert_eq!(in_words("redirect_uri"), "Address to send browsers back to");
+        assert_eq!(in_words("client_id"), "Client id");
         assert_eq!(in_words("label"), "Label");
         assert_eq!(id_of("subnets[0].ipv4"), "f-subnets-0--ipv4");
     }

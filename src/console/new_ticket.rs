@@ -98,7 +98,7 @@ fn draw(
     let support = &app.store().world().policy.support;
     let body = html! {
         h1 { "Open a ticket" }
-        (typed.alert())
+        (typed.alert_calling(&[(TEXT.name, TEXT.label)]))
         form .card.wide method="post" action=(HERE) data-draft="ticket" data-with-files {
             (visit.form_token())
             (forms::newest(*newest))
@@ -116,6 +116,7 @@ fn draw(
     visit.page_with(status, "Open a ticket", &[tickets::LIST], &body)
 }
 
+const FOR_CUSTOMER: &str = "What the customer is told";
 const TEXT: Field = Field {
     name: "description",
     label: "What is going on?",
@@ -223,13 +224,13 @@ async fn desk_draw(
     let body = html! {
         h1 { "Open a ticket for a customer" }
         p .quiet { "The customer sees it among their tickets, under your provider's name, and is told at once." }
-        (typed.alert())
+        (typed.alert_calling(&[(TEXT.name, FOR_CUSTOMER)]))
         form .card.wide method="post" action=(DESK_HERE) data-draft="desk-ticket" {
             (visit.form_token())
             (account_field(typed, &accounts))
             (subject(typed))
             (subjects::draw(typed, &choices, DESK_HERE))
-            (threads::box_to_write(typed, Field { label: "What the customer is told", hint: "", ..TEXT }, 10, preview))
+            (threads::box_to_write(typed, Field { label: FOR_CUSTOMER, hint: "", ..TEXT }, 10, preview))
             div .columns {
                 (priority_field(typed))
                 label .tick { input type="checkbox" name="closable" checked[typed.sent.has("closable")]; " The customer may close it" }

@@ -195,7 +195,7 @@ impl<'a> Shown<'a> {
             ..Field::default()
         };
         html! {
-            (typed.alert())
+            (typed.alert_calling(&[(NEW, "New password")]))
             form .card method="post" action="/account/password" {
                 (visit.form_token())
                 (forms::secret(typed, field(OLD, "Your password now", ""), "current-password"))

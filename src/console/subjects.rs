@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::forms::{self, Field, Sent, Typed};
 use super::threads::kind_in_words;
 use crate::model::input::Input;
+use crate::model::reason::Code;
 use crate::model::subject::SubjectKind;
 use crate::rules::Error;
 use crate::rules::error::FieldError;
@@ -40,17 +41,33 @@ pub fn chosen(sent: &Sent) -> Vec<(String, Input)> {
     fields
 }
 
-/// Complaints of the API at the fields of the page.
+/// Complaints of the API at the fields of the page, in the page's words.
 pub fn placed(sent: &Sent, mut wrong: Vec<FieldError>) -> Vec<FieldError> {
-    let attributes = SubjectKind::WITH_ID.map(SubjectKind::attribute);
     for wrong in &mut wrong {
-        let about = wrong.field.as_deref().filter(|field| attributes.contains(field));
-        if let Some(attribute) = about {
-            let from_list = sent.text(ABOUT).split(':').next() == Some(attribute);
+        let about = wrong.field.as_deref();
+        let kind = SubjectKind::WITH_ID
+            .into_iter()
+            .find(|kind| Some(kind.attribute()) == about);
+        if let Some(kind) = kind {
+            let from_list = sent.text(ABOUT).split(':').next() == about;
+            wrong.reason = reworded(wrong, kind);
             wrong.field = Some(if from_list { ABOUT } else { ID }.to_owned());
         }
     }
     wrong
+}
+
+fn reworded(wrong: &FieldError, kind: SubjectKind) -> String {
+    let kind = kind_in_words(kind.word());
+    match wrong.code {
+        Code::EntityInvalid => format!("There is no {kind} with this id, or none that you may see"),
+        Code::EntityUnknown => format!("The provider knows of no {kind} with this id"),
+        Code::EntityConflict => {
+            "A ticket can be about one thing only: choose it from the list or name it by its id, not both"
+                .to_owned()
+        }
+        _ => wrong.reason.clone(),
+    }
 }
 
 /// A refusal as a form that is drawn again; anything else is not for a form.

@@ -32,6 +32,7 @@ use crate::store::ReadTx;
 
 /// How many replies are on a page.
 const FEW: i64 = 100;
+const REPLY: &str = "Your reply";
 /// The field in which a file is chosen.
 const FILE: &str = "file";
 
@@ -245,8 +246,8 @@ fn draw_page(app: &App, visit: &Visit, status: StatusCode, seen: &Seen, writing:
         div hx-get=(live) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
             hx-swap="outerHTML" hx-select-oob="#head,#files" {}
         (head(visit, seen, support))
-        (writing.file.alert())
-        (writing.reply.alert())
+        (writing.file.alert_calling(&[(FILE, "Attach a file")]))
+        (writing.reply.alert_calling(&[("description", REPLY)]))
         (thread(seen, support))
         div .below {
             @if seen.may_reply { (reply_form(visit, seen, writing)) } @else { (cannot_reply(ticket, writing)) }
@@ -328,7 +329,7 @@ fn reply_form(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
     let action = format!("{}/replies", address(seen.ticket.id));
     let field = Field {
         name: "description",
-        label: "Your reply",
+        label: REPLY,
         most: Some(ReplyText::MAX),
         hint: if seen.ticket.status == Status::Closed {
             "This reply opens the ticket again."

@@ -14,6 +14,7 @@ use crate::http::App;
 use crate::http::extract::At;
 use crate::model::id::TokenId;
 use crate::model::input::Input;
+use crate::model::reason::Code;
 use crate::model::tag::Tag;
 use crate::model::time::Time;
 use crate::model::token::{Token, TokenText};
@@ -144,7 +145,14 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: 
         Ok(Once::Made((token, text))) => Ok(draw_made(&visit, &token, &text)),
         Ok(Once::Before(())) => Ok(made_before(&visit, "token", LIST)),
         Err(error) => {
-            let (status, typed) = forms::again(sent, error)?;
+            let (status, mut typed) = forms::again(sent, error)?;
+            for wrong in typed
+                .wrong
+                .iter_mut()
+                .filter(|wrong| wrong.code == Code::ScopesInvalid)
+            {
+                wrong.reason = "Choose at least one family, or everything".to_owned();
+            }
             Ok(draw_new(&visit, status, &typed))
         }
     }

@@ -338,6 +338,52 @@ async fn logging_in_elsewhere_is_no_change_to_an_open_form() {
 }
 
 #[tokio::test]
+async fn complaints_name_fields_as_the_page_does() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let form = ada.get("/account/clients/new").await;
+    let wrong = [("label", "x"), ("redirect_uri", "nowhere")];
+    let again = ada.submits(&form, "/account/clients/new", &wrong).await;
+    has(
+        &again,
+        "<a href=\"#f-redirect-uri\">Address to send browsers back to</a>",
+    );
+    let form = ada.get("/account/tokens/new").await;
+    let wrong = [("access", "chosen"), ("expiry", "30")];
+    let again = ada.submits(&form, "/account/tokens/new", &wrong).await;
+    has(&again, "<a href=\"#f-scopes\">May be used for</a>");
+    has(&again, "Choose at least one family, or everything");
+    let form = ada.get("/account").await;
+    let wrong = [("email", "x"), ("timezone", "no where")];
+    let again = ada.submits(&form, "/account", &wrong).await;
+    has(&again, "<a href=\"#f-email\">E-mail</a>");
+    has(&again, "<a href=\"#f-timezone\">Time zone</a>");
+    let form = ada.get("/tickets/new").await;
+    let wrong = [
+        ("summary", ""),
+        ("description", ""),
+        ("about_kind", "vpc_id"),
+        ("about_id", "77"),
+    ];
+    let again = ada.submits(&form, "/tickets/new", &wrong).await;
+    has(&again, "<a href=\"#f-summary\">Subject</a>");
+    has(&again, "<a href=\"#f-description\">What is going on?</a>");
+    has(&again, "<a href=\"#f-about-id\">Id</a>");
+    has(&again, "There is no VPC with this id");
+    lacks(&again, "vpc_id is");
+    let twice = [
+        ("summary", "x"),
+        ("description", "y"),
+        ("about", "vpc_id:1"),
+        ("about_kind", "linode_id"),
+        ("about_id", "7"),
+    ];
+    let again = ada.submits(&form, "/tickets/new", &twice).await;
+    has(&again, "about one thing only: choose");
+    lacks(&again, "you set");
+}
+
+#[tokio::test]
 async fn a_token_gets_another_label() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;

@@ -75,6 +75,7 @@ async function settle(page, { origin }) {
   await page.getByRole("button", { name: "Send reply" }).click();
   const [opened] = await Promise.all([page.waitForEvent("popup"), page.getByRole("link", { name: "/logout" }).click()]);
   await opened.getByRole("heading", { name: "Log out?" }).waitFor();
+  await opened.close();
   await page.reload();
   // Closing asks first; a click elsewhere means no.
   await page.locator("summary", { hasText: "Close ticket" }).click();
