@@ -10,6 +10,9 @@ use crate::http::App;
 use crate::http::fields::pairs;
 use crate::rules::lists::ListRequest;
 
+/// How many characters are looked for at most.
+pub const LONGEST: usize = 100;
+
 /// The query of an address; also a form that was sent by asking for a page.
 #[derive(Clone, Debug)]
 pub struct Query(pub Sent);
@@ -17,6 +20,12 @@ pub struct Query(pub Sent);
 impl Query {
     pub fn text(&self, name: &str) -> &str {
         self.0.text(name)
+    }
+
+    /// The words that are looked for, as far as a field takes them.
+    pub fn words(&self) -> String {
+        let plain = self.text("q").trim().chars().filter(|c| !c.is_control());
+        plain.take(LONGEST).collect()
     }
 
     /// The page of a list that is asked for, with so many on a page.

@@ -4,7 +4,7 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::layout::{counted, empty, number, page_of, pager};
-use super::query::Query;
+use super::query::{LONGEST, Query};
 use super::session::{Answer, Visit};
 use super::threads::{about, address_of, last_change, status};
 use crate::http::App;
@@ -29,10 +29,11 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         page: None,
         ..search.list(!search.closed)
     };
+    let words = search.words.clone();
     let (tickets, others) = app
         .read(caller, move |tx, caller| {
-            let tickets = rules::tickets::list(tx, caller, &here)?;
-            let others = rules::tickets::list(tx, caller, &there)?.results;
+            let tickets = rules::tickets::search(tx, caller, &here, &words)?;
+            let others = rules::tickets::search(tx, caller, &there, &words)?.results;
             Ok((tickets, others))
         })
         .await?;
@@ -58,7 +59,7 @@ struct Search {
 impl Search {
     fn read(query: &Query) -> Self {
         Self {
-            words: query.text("q").trim().to_owned(),
+            words: query.words(),
             closed: query.text("status") == "closed",
             page: Some(query.text("page").to_owned()).filter(|page| !page.is_empty()),
         }
@@ -73,16 +74,11 @@ impl Search {
         } else {
             object("+neq", is_closed)
         };
-        let mut filter = vec![
+        let filter = vec![
             ("status".to_owned(), status),
             ("+order_by".to_owned(), text("updated")),
             ("+order".to_owned(), text("desc")),
         ];
-        if !self.words.is_empty() {
-            let contains = |field: &str| object(field, object("+contains", text(&self.words)));
-            let either = ["summary", "id", "opened_by"].map(contains).to_vec();
-            filter.push(("+or".to_owned(), Input::List(either)));
-        }
         ListRequest {
             page: self.page.clone(),
             page_size: Some("50".to_owned()),
@@ -115,7 +111,7 @@ impl Search {
                 div .field {
                     label for="q" { "Search" }
                     input #q type="search" name="q" value=(self.words) autocomplete="off" spellcheck="false"
-                        placeholder="Subject, number or who opened it";
+                        maxlength=(LONGEST) placeholder="Words, number or who opened it";
                 }
                 button type="submit" { "Search" }
             }

@@ -117,6 +117,13 @@ impl Cidr {
         (is_private && meant.first() != address.to_bits()).then_some(meant)
     }
 
+    /// The network that is looked for by an address, or by a network that may be written with any of its addresses.
+    pub fn sought(raw: &str) -> Option<Self> {
+        let (address, prefix) = raw.split_once('/').unwrap_or((raw, "32"));
+        let prefix = prefix.parse().ok().filter(|prefix| *prefix <= 32)?;
+        Some(Self::around(address.parse::<Ipv4Addr>().ok()?.to_bits(), prefix))
+    }
+
     /// The network of a prefix in which an address is.
     pub fn around(address: u32, prefix: u8) -> Self {
         let prefix = prefix.min(32);

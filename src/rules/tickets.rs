@@ -18,11 +18,21 @@ use crate::model::history::Step;
 use crate::model::id::{TicketId, UserId};
 use crate::model::page::Paged;
 use crate::model::ticket::{NewTicket, Priority, Status, Summary, Ticket, TicketText};
+use crate::store::filter::Filter;
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Ticket>> {
-    let wanted = list.read(tx.policy(), &store::tickets::FIELDS)?;
+    search(tx, caller, list, "")
+}
+
+/// The same for tickets that say these words, or have this number: `#7` is that ticket alone.
+pub fn search(tx: &mut ReadTx, caller: &Caller, list: &ListRequest, words: &str) -> Result<Paged<Ticket>> {
+    let mut wanted = list.read(tx.policy(), &store::tickets::FIELDS)?;
+    if !words.is_empty() {
+        let looked_for = store::tickets::looked_for(words);
+        wanted.filter = Filter::All(vec![wanted.filter, looked_for]);
+    }
     let only = match caller.account_access() {
         Some(_) => None,
         None => Some(caller.user()),

@@ -5,6 +5,7 @@ use super::error::{Error, Result};
 use super::lists::ListRequest;
 use super::request::Request;
 use super::{accounts, events, subnets};
+use crate::model::cidr::Cidr;
 use crate::model::event::{Action, Entity};
 use crate::model::grant::{Global, Granted, Permission};
 use crate::model::id::VpcId;
@@ -18,6 +19,18 @@ use crate::store::{self, ReadTx, WriteTx};
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Vpc>> {
     let wanted = list.read(tx.policy(), &store::vpcs::FIELDS)?;
     Ok(store::vpcs::list(tx, caller.account, caller.sight(), &wanted)?)
+}
+
+/// Of those, the ones with a subnet that has an address in common with a range.
+pub fn list_in_range(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    list: &ListRequest,
+    range: Cidr,
+) -> Result<Paged<Vpc>> {
+    let wanted = list.read(tx.policy(), &store::vpcs::FIELDS)?;
+    let (account, sight) = (caller.account, caller.sight());
+    Ok(store::vpcs::list_in_range(tx, account, sight, range, &wanted)?)
 }
 
 /// Creates a VPC with its first subnets: all of them, or nothing.

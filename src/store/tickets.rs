@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::error::StoreError;
-use super::filter::{Field, Gist, Kind};
+use super::filter::{Comparison, Field, Filter, Gist, Kind};
 use super::list::{Collection, Part, Tallied, Wanted, among};
 use super::search;
 use super::tallies::Tally;
@@ -37,6 +37,24 @@ pub static FIELDS: [Field; 12] = [
     Field::new("entity.id", Kind::Integer, "t.entity_id"),
     Field::new("entity.type", Kind::Text, "t.entity_kind").synonyms(&[("compute", "linode")]),
 ];
+
+/// What people look for on a page. The index of words is the desk's alone: it has notes in it.
+static LOOKED_FOR: [Field; 4] = [
+    Field::new("id", Kind::Integer, "t.id"),
+    Field::new("summary", Kind::Text, "t.summary"),
+    Field::new("description", Kind::Text, "t.description"),
+    Field::new("opened_by", Kind::Text, "t.opened_by"),
+];
+
+/// The filter for tickets that say these words; for `#7`, for that one.
+pub fn looked_for(words: &str) -> Filter {
+    let number = words.strip_prefix('#').and_then(|number| number.parse().ok());
+    if let Some(number) = number {
+        return Filter::Test(&LOOKED_FOR[0], Comparison::Equal, Value::Int(number));
+    }
+    let contains = |field| Filter::Test(field, Comparison::Contains, Value::Text(words.to_owned()));
+    Filter::Any(LOOKED_FOR.iter().map(contains).collect())
+}
 
 /// The tickets of an account, or of those only what one user opened.
 pub fn list(

@@ -7,6 +7,7 @@ use super::subnets;
 use super::tallies::{self, Tally};
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, Value, args};
+use crate::model::cidr::Cidr;
 use crate::model::id::{AccountId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
@@ -36,6 +37,40 @@ pub fn list(
     sight: Sight,
     wanted: &Wanted,
 ) -> Result<Paged<Vpc>, StoreError> {
+    page(tx, visible_to(account, sight, wanted), wanted)
+}
+
+/// Of those, the ones with a subnet that has an address in common with a range. Subnets of a VPC do not overlap, so of
+/// each VPC one is looked at: the last one that does not begin behind the range.
+pub fn list_in_range(
+    tx: &mut ReadTx,
+    account: AccountId,
+    sight: Sight,
+    range: Cidr,
+    wanted: &Wanted,
+) -> Result<Paged<Vpc>, StoreError> {
+    let mut collection = visible_to(account, sight, wanted);
+    collection.args.extend(
+        args![i64::from(range.last()), i64::from(range.first())]
+            .iter()
+            .cloned(),
+    );
+    let (last, first) = (collection.args.len() - 1, collection.args.len());
+    collection.condition += &format!(
+        " AND (SELECT s.last_address FROM subnet s WHERE s.vpc = v.id AND s.first_address <= ${last}
+            ORDER BY s.first_address DESC LIMIT 1) >= ${first}"
+    );
+    collection.tallied = None;
+    page(tx, collection, wanted)
+}
+
+fn page(tx: &mut ReadTx, collection: Collection, wanted: &Wanted) -> Result<Paged<Vpc>, StoreError> {
+    let mut vpcs = collection.page(tx, wanted, read)?;
+    add_subnets(tx, &mut vpcs.items)?;
+    Ok(vpcs)
+}
+
+fn visible_to(account: AccountId, sight: Sight, wanted: &Wanted) -> Collection<'static> {
     let mut collection = Collection {
         columns: COLUMNS,
         from: "vpc v",
@@ -51,9 +86,7 @@ pub fn list(
         collection.args.push(user.into());
         collection.tallied = None;
     }
-    let mut vpcs = collection.page(tx, wanted, read)?;
-    add_subnets(tx, &mut vpcs.items)?;
-    Ok(vpcs)
+    collection
 }
 
 pub fn find(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {

@@ -554,6 +554,35 @@ async fn the_bell_counts_what_was_not_seen() {
 }
 
 #[tokio::test]
+async fn a_ticket_is_found_by_its_number_and_by_what_it_says() {
+    let app = with_ada().await;
+    let mut ada = entered(&app, "ada").await;
+    let bob = app.user("bob").await;
+    for at in 1..=12 {
+        let body = json!({"summary": format!("Case {at}x"), "description": format!("The fan number {at}a hums at 50% load.")});
+        assert_eq!(bob.post("/support/tickets", body).await.status, 200);
+    }
+    let grace = app.user("grace").staff().await;
+    let note = json!({"description": "They are difficult."});
+    assert_eq!(grace.post("/desk/tickets/7/notes", note).await.status, 200);
+    for (words, found) in [
+        ("%232", vec![2]),
+        ("fan+number+3a", vec![3]),
+        ("Case+4X", vec![4]),
+        ("50%25", (1..=12).rev().collect()),
+        ("5_%25", vec![]),
+        ("difficult", vec![]),
+    ] {
+        let page = ada.get(&format!("/tickets?q={words}")).await;
+        let listed: Vec<i64> = links(&page)
+            .iter()
+            .filter_map(|link| link.strip_prefix("/tickets/")?.parse().ok())
+            .collect();
+        assert_eq!(listed, found, "{words}");
+    }
+}
+
+#[tokio::test]
 async fn a_preview_shows_and_does_not_send() {
     let app = with_ada().await;
     let mut ada = entered(&app, "ada").await;

@@ -323,6 +323,38 @@ async fn deleting_lists_what_blocks_it_and_asks_for_the_label() {
 }
 
 #[tokio::test]
+async fn a_vpc_is_found_by_an_address_or_range_of_its_subnets() {
+    let app = with_ada().await;
+    let maker = maker(&app).await;
+    maker.creates_vpc("core", &["10.0.0.0/24", "10.0.4.0/22"]).await;
+    maker.creates_vpc("edge", &["10.0.5.0/24", "172.16.0.0/16"]).await;
+    maker.creates_vpc("bare", &[]).await;
+    let mut ada = browser(&app, "ada").await;
+    for (typed, found) in [
+        ("10.0.0.7", vec!["/vpcs/1"]),
+        ("10.0.1.7", vec![]),
+        ("10.0.5.255", vec!["/vpcs/1", "/vpcs/2"]),
+        ("10.0.0.0/8", vec!["/vpcs/1", "/vpcs/2"]),
+        ("+172.16.3.0/30+", vec!["/vpcs/2"]),
+        ("192.168.0.0/16", vec![]),
+        ("172.16.3.9/24", vec!["/vpcs/2"]),
+    ] {
+        let page = ada.get(&format!("/vpcs?q={typed}")).await;
+        let mut listed = links(&page);
+        listed.retain(|link| link.starts_with("/vpcs/") && link != "/vpcs/new");
+        assert_eq!(listed, found, "{typed}");
+    }
+    has(
+        &ada.get("/vpcs?q=10.0.5.1&region=eu-central").await,
+        "No VPC is like that.",
+    );
+    app.user("rita").restricted().await;
+    app.set_password("rita").await;
+    let mut rita = browser(&app, "rita").await;
+    has(&rita.get("/vpcs?q=10.0.0.7").await, "No VPC is like that.");
+}
+
+#[tokio::test]
 async fn what_blocks_a_deletion_can_be_seen_in_a_subnet_of_any_size() {
     let app = with_ada().await;
     let maker = maker(&app).await;

@@ -5,10 +5,11 @@ use maud::{Markup, html};
 
 use super::{LIST, address, instances};
 use crate::console::layout::{counted, empty, page_of, pager, time};
-use crate::console::query::Query;
+use crate::console::query::{LONGEST, Query};
 use crate::console::session::{Answer, Visit};
 use crate::console::usage::used_meter;
 use crate::http::App;
+use crate::model::cidr::Cidr;
 use crate::model::grant::Global;
 use crate::model::input::Input;
 use crate::model::page::Paged;
@@ -21,10 +22,13 @@ use crate::rules::lists::ListRequest;
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
     let search = Search::read(&query);
-    let wanted = search.list();
+    let (wanted, range) = (search.list(), search.range());
     let (vpcs, used, may_add) = app
         .read(caller, move |tx, caller| {
-            let vpcs = rules::vpcs::list(tx, caller, &wanted)?;
+            let vpcs = match range {
+                Some(range) => rules::vpcs::list_in_range(tx, caller, &wanted, range)?,
+                None => rules::vpcs::list(tx, caller, &wanted)?,
+            };
             let used = addresses::used_in_vpcs(tx, &vpcs.items)?;
             Ok((vpcs, used, caller.must_hold(Global::AddVpcs).is_ok()))
         })
@@ -64,7 +68,7 @@ struct Search {
 impl Search {
     fn read(query: &Query) -> Self {
         Self {
-            words: query.text("q").trim().to_owned(),
+            words: query.words(),
             region: query.text("region").to_owned(),
             page: Some(query.text("page").to_owned()).filter(|page| !page.is_empty()),
         }
@@ -74,12 +78,17 @@ impl Search {
         self.words.is_empty() && self.region.is_empty()
     }
 
+    /// The range that is looked for, if an address or a range was typed.
+    fn range(&self) -> Option<Cidr> {
+        Cidr::sought(&self.words)
+    }
+
     fn list(&self) -> ListRequest {
         let text = |text: &str| Input::Text(text.to_owned());
         let object = |key: &str, value: Input| Input::Object(vec![(key.to_owned(), value)]);
         let contains = |field: &str| object(field, object("+contains", text(&self.words)));
         let mut filter = vec![("+order_by".to_owned(), text("label"))];
-        if !self.words.is_empty() {
+        if !self.words.is_empty() && self.range().is_none() {
             let either = ["label", "id", "subnets.label"].map(contains).to_vec();
             filter.push(("+or".to_owned(), Input::List(either)));
         }
@@ -118,7 +127,7 @@ impl Search {
                 div .field {
                     label for="q" { "Search" }
                     input #q type="search" name="q" value=(self.words) autocomplete="off" spellcheck="false"
-                        placeholder="Label, id or subnet's label";
+                        maxlength=(LONGEST) placeholder="Label, id, subnet or address";
                 }
                 div .field {
                     label for="region" { "Region" }
