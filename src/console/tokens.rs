@@ -124,7 +124,12 @@ fn name(token: &Token) -> &str {
 
 pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
     let newest = app.read(caller, rules::tokens::newest).await?.to_string();
-    let typed = Typed::proposed(&[("access", "chosen"), ("expiry", "90"), (NEWEST, &newest)]);
+    let typed = Typed::proposed(&[
+        ("access", "chosen"),
+        ("scopes.vpc", "read_only"),
+        ("expiry", "90"),
+        (NEWEST, &newest),
+    ]);
     Ok(draw_new(&visit, StatusCode::OK, &typed))
 }
 

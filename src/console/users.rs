@@ -100,7 +100,8 @@ const USERNAME: Field = Field {
     check: None,
 };
 
-fn fields(typed: &Typed) -> Markup {
+/// The fields of a user; whoever edits themselves is told what only others can change.
+fn fields(typed: &Typed, own: bool) -> Markup {
     let email = Field {
         name: "email",
         label: "E-mail",
@@ -112,7 +113,12 @@ fn fields(typed: &Typed) -> Markup {
         hint: "May do only what is granted: nothing at first.",
         ..Field::default()
     };
-    html! { (forms::line(typed, USERNAME)) (forms::line(typed, email)) (forms::switch(typed, restricted)) }
+    html! {
+        (forms::line(typed, USERNAME))
+        (forms::line(typed, email))
+        @if own { p #(forms::id_of(restricted.name)) .quiet { "You cannot restrict yourself; another unrestricted user can." } }
+        @else { (forms::switch(typed, restricted)) }
+    }
 }
 
 pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
@@ -143,7 +149,7 @@ fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
     let body = html! {
         h1 { "Create user" }
         (forms::card(visit, typed, &form, &html! {
-            (fields(typed))
+            (fields(typed, false))
             p .quiet { "On the next page you can make a link with which the user chooses a password." }
         }))
     };
@@ -230,14 +236,14 @@ async fn load(app: &App, caller: Caller, username: String) -> rules::Result<User
 }
 
 pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(username): At<String>) -> Answer {
-    let user = load(&app, caller, username).await?;
+    let user = load(&app, caller.clone(), username).await?;
     let typed = Typed::proposed(&[
         ("username", user.username.as_str()),
         ("email", user.email.as_str()),
         ("restricted", if user.restricted { "true" } else { "" }),
         (SEEN, &Tag::of(&user.settled()).to_string()),
     ]);
-    Ok(draw_edit(&visit, StatusCode::OK, &user, &typed))
+    Ok(draw_edit(&visit, &caller, StatusCode::OK, &user, &typed))
 }
 
 pub async fn update(
@@ -252,7 +258,7 @@ pub async fn update(
     object.push(sent.truth("restricted"));
     let request = sent.request(object);
     let changed = app
-        .write(caller, move |tx, caller| {
+        .write(caller.clone(), move |tx, caller| {
             rules::users::update(tx, caller, &username, &request)
         })
         .await;
@@ -266,21 +272,24 @@ pub async fn update(
     ];
     Ok(draw_edit(
         &visit,
+        &caller,
         status,
         &user,
         &typed.now(&user.settled()).beside(&now),
     ))
 }
 
-fn draw_edit(visit: &Visit, status: StatusCode, user: &User, typed: &Typed) -> Response {
+fn draw_edit(visit: &Visit, caller: &Caller, status: StatusCode, user: &User, typed: &Typed) -> Response {
     let (name, here) = (user.username.as_str(), address(user));
     let title = format!("Edit {name}");
     let form = Card::new(format!("{here}/edit"), "Save", &here);
+    let own = user.id == caller.user();
     let body = html! {
         h1 { (title) }
         (forms::card(visit, typed, &form, &html! {
-            (fields(typed))
-            @if !user.restricted { p .quiet { "Whoever becomes restricted may do nothing until it is granted." } }
+            (fields(typed, own))
+            @if own {}
+            @else if !user.restricted { p .quiet { "Whoever becomes restricted may do nothing until it is granted." } }
             @else { p .quiet { "Whoever is restricted no longer loses the grants, and may do everything." } }
         }))
     };
@@ -293,7 +302,8 @@ pub async fn ask_delete(
     caller: Caller,
     At(username): At<String>,
 ) -> Answer {
-    let user = load(&app, caller, username).await?;
+    let user = load(&app, caller.clone(), username).await?;
+    rules::users::must_be_other(&caller, &user)?;
     let typed = Typed::default().now(&user.settled());
     Ok(draw_delete(&visit, StatusCode::OK, &user, &typed))
 }

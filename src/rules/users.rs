@@ -101,14 +101,20 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
     let user = view(tx, caller, username)?;
     request.unchanged_or_still(&user, &user.settled())?;
     request.asks_nothing()?;
-    if user.id == caller.user() {
-        let text = "You cannot delete yourself; another unrestricted user can";
-        let reason = Reason::new(Code::UserSelf, text);
-        return Err(Error::Refused(vec![FieldError::whole(reason)]));
-    }
+    must_be_other(caller, &user)?;
     store::users::delete(tx, user.id)?;
     store::logins::forget_failures(tx, name_hash(user.username.as_str()))?;
     events::record_account(tx, caller, Action::UserDelete, Some(&Entity::user(&user)))
+}
+
+/// Nobody deletes themselves.
+pub fn must_be_other(caller: &Caller, user: &User) -> Result<()> {
+    if user.id != caller.user() {
+        return Ok(());
+    }
+    let text = "You cannot delete yourself; another unrestricted user can";
+    let reason = Reason::new(Code::UserSelf, text);
+    Err(Error::Refused(vec![FieldError::whole(reason)]))
 }
 
 /// All users there are, for the provider.

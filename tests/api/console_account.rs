@@ -338,6 +338,35 @@ async fn logging_in_elsewhere_is_no_change_to_an_open_form() {
 }
 
 #[tokio::test]
+async fn nothing_is_offered_that_is_refused_for_oneself() {
+    let app = with_ada().await;
+    app.user("bob").await;
+    let mut ada = browser(&app, "ada").await;
+    lacks(&ada.get("/account/users/ada").await, "/account/users/ada/delete");
+    let edit = ada.get("/account/users/ada/edit").await;
+    lacks(&edit, "name=\"restricted\"");
+    has(&edit, "You cannot restrict yourself");
+    has(&ada.get("/account/users/bob/edit").await, "name=\"restricted\"");
+    let delete = ada.get("/account/users/ada/delete").await;
+    assert_eq!(delete.status, 400);
+    has(&delete, "You cannot delete yourself");
+    lacks(&delete, "<form class=\"card");
+
+    // A new token may look at networks unless something else is chosen.
+    let form = ada.get("/account/tokens/new").await;
+    has(&form, "name=\"scopes.vpc\" value=\"read_only\" checked");
+    let fields = [
+        ("newest", hidden(&form, "newest")),
+        ("label", String::new()),
+        ("access", "chosen".to_owned()),
+        ("expiry", "90".to_owned()),
+        ("scopes.vpc", "read_only".to_owned()),
+    ];
+    let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+    secret(&ada.submits(&form, "/account/tokens/new", &fields).await);
+}
+
+#[tokio::test]
 async fn complaints_name_fields_as_the_page_does() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
@@ -618,7 +647,10 @@ async fn nobody_restricts_or_deletes_themselves() {
     ];
     let refused = ada.submits(&edit, "/account/users/ada/edit", &fields).await;
     assert_eq!(refused.status, 400);
-    has(&refused, "id=\"f-restricted-wrong\"");
+    has(
+        &refused,
+        "<a href=\"#f-restricted\">Restricted</a>: You cannot restrict yourself",
+    );
     has(&refused, "value=\"kept@typed.example\"");
     let delete = [("label", "ada")];
     let refused = ada.submits(&edit, "/account/users/ada/delete", &delete).await;
