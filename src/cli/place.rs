@@ -15,7 +15,7 @@ use crate::store::{Database, ReadTx, Store, World, WriteTx};
 
 #[derive(Args, Clone, Debug)]
 pub struct Place {
-    /// Folder of the embedded store [default: ./garth-data]
+    /// Folder of the embedded store [default: ./garth-data; of the demo: ./garth-demo]
     #[arg(
         long,
         global = true,

@@ -243,7 +243,10 @@ pub fn subnet(view: &View, holders: &[Holder], open: &str) -> Markup {
             div .map {
                 @for (class, width) in [("wide", WIDE), ("narrow", NARROW)] { (bucket_grid(buckets, open, class, width)) }
                 (legend(&[("some", "under 60 % in use"), ("much", "60 % and more"), ("full", "90 % and more"), ("none", "empty")]))
-                p .hint { "Each square is a part of the subnet; open one to look closer." }
+                p .hint {
+                    "Each square is a part of the subnet" @if let Some(part) = buckets.first() { ", a /" (part.range.prefix()) }
+                    "; open one to look closer."
+                }
             }
         },
     }
@@ -342,17 +345,17 @@ fn bucket_grid(buckets: &[Bucket], open: &str, class: &str, width: f64) -> Marku
     let columns = if width > 500.0 { 16 } else { 8 };
     let wide = (width - GAP * (columns - 1) as f64) / columns as f64;
     let high: f64 = 38.0;
-    let shared = shared(buckets);
+    let names = names(buckets, wide);
     let height = buckets.len().div_ceil(columns) as f64 * (high + GAP) - GAP;
     html! {
         svg .(class).grid viewBox=(format!("0 0 {width} {height}")) role="group" aria-label="Map of the subnet's parts" {
-            @for (at, bucket) in buckets.iter().enumerate() {
+            @for (at, (bucket, name)) in buckets.iter().zip(&names).enumerate() {
                 @let (x, y) = ((at % columns) as f64 * (wide + GAP), (at / columns) as f64 * (high + GAP));
                 @let usage = usage(bucket);
                 a href=(format!("{open}{}", bucket.range)) {
                     title { (bucket.range) ": " (in_use(usage)) }
                     rect .(format!("block {}", level(usage))) x=(round(x)) y=(round(y)) width=(round(wide)) height=(high) rx="4" {}
-                    text .cell x=(round(x + wide / 2.0)) y=(round(y + 16.0)) text-anchor="middle" { (name(bucket.range, shared, wide)) }
+                    text .cell x=(round(x + wide / 2.0)) y=(round(y + 16.0)) text-anchor="middle" { (name) }
                     @if usage.used > 0 {
                         text .cell x=(round(x + wide / 2.0)) y=(round(y + 30.0)) text-anchor="middle" { (percent(usage)) }
                     }
@@ -369,24 +372,29 @@ pub fn usage(bucket: &Bucket) -> Usage {
     }
 }
 
-/// The octets in which a bucket differs from its neighbours: the first `shared` are the same in all.
-fn end_of(range: Cidr, shared: usize) -> String {
+/// What the buckets are called: their ranges, or the end of them in which they differ, as far as there is room in all.
+fn names(buckets: &[Bucket], wide: f64) -> Vec<String> {
+    let shared = shared(buckets);
+    let written = |how: &dyn Fn(Cidr) -> String| buckets.iter().map(|bucket| how(bucket.range)).collect();
+    let fits = |names: &Vec<String>| names.iter().all(|name| name.len() as f64 * 6.3 <= wide);
+    let ways: [&dyn Fn(Cidr) -> String; 3] = [
+        &|range| format!("{}/{}", octets_of(range, 0), range.prefix()),
+        &|range| format!(".{}/{}", octets_of(range, shared), range.prefix()),
+        &|range| format!(".{}", octets_of(range, shared)),
+    ];
+    let found = ways.into_iter().map(written).find(fits);
+    found.unwrap_or_else(|| written(&|range| format!(".{}", octets_of(range, 3))))
+}
+
+/// The octets of a range that can differ from its neighbours', but for the first ones, if they are `shared`.
+fn octets_of(range: Cidr, shared: usize) -> String {
     let octets = Ipv4Addr::from_bits(range.first()).octets();
     let last = usize::from(range.prefix().saturating_sub(1) / 8);
     let own: Vec<String> = octets[shared.min(last)..=last]
         .iter()
         .map(u8::to_string)
         .collect();
-    format!(".{}", own.join("."))
-}
-
-/// The same, or only the last octet where there is no room.
-fn name(range: Cidr, shared: usize, wide: f64) -> String {
-    let whole = end_of(range, shared);
-    match whole.rsplit_once('.') {
-        Some((_, last)) if whole.len() as f64 * 6.3 > wide => format!(".{last}"),
-        _ => whole,
-    }
+    own.join(".")
 }
 
 /// How many octets all buckets begin with.
@@ -592,18 +600,27 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_named_by_what_tells_it_from_its_neighbours() {
-        let names = |window: &str, prefix: u8| {
+    fn a_part_is_named_by_its_range_as_far_as_there_is_room() {
+        let called = |window: &str, prefix: u8, wide: f64| {
             let View::Buckets(parts) = buckets(cidr("10.0.0.0/8"), cidr(window), prefix, &[], &[]) else {
                 panic!("not buckets");
             };
-            let shared = shared(&parts);
-            let names: Vec<_> = parts.iter().map(|part| end_of(part.range, shared)).collect();
+            let names = names(&parts, wide);
             [names[0].clone(), names[1].clone(), names[names.len() - 1].clone()]
         };
-        assert_eq!(names("10.0.0.0/8", 16), [".0", ".1", ".255"]);
-        assert_eq!(names("10.64.0.0/12", 20), [".64.0", ".64.16", ".79.240"]);
-        assert_eq!(names("10.3.0.0/23", 28), [".0.0", ".0.16", ".1.240"]);
+        let (wide, narrow) = (58.0, 39.0);
+        assert_eq!(
+            called("10.0.0.0/8", 16, wide),
+            ["10.0/16", "10.1/16", "10.255/16"]
+        );
+        assert_eq!(called("10.0.0.0/8", 16, narrow), [".0", ".1", ".255"]);
+        assert_eq!(called("10.64.0.0/16", 24, wide), [".0/24", ".1/24", ".255/24"]);
+        assert_eq!(called("10.64.0.0/12", 20, wide), [".64.0", ".64.16", ".79.240"]);
+        assert_eq!(called("10.64.0.0/12", 20, narrow), [".0", ".16", ".240"]);
+        assert_eq!(
+            called("10.3.0.0/23", 28, wide),
+            [".0.0/28", ".0.16/28", ".1.240/28"]
+        );
     }
 
     #[test]

@@ -55,9 +55,10 @@ pub fn next(tx: &mut ReadTx, caller: &Caller, after: EventId, most: i64) -> Resu
     Ok(store::events::next(tx, reader(tx, caller), after, most)?)
 }
 
-/// How many events the caller has not seen; no more than `most` are counted.
+/// How many events the caller has not seen, and not caused; no more than `most` are counted.
 pub fn unseen(tx: &mut ReadTx, caller: &Caller, most: i64) -> Result<i64> {
-    Ok(store::events::unseen(tx, reader(tx, caller), most)?)
+    let unseen = store::events::unseen(tx, reader(tx, caller), 5 * most)?;
+    Ok(unseen.min(most))
 }
 
 /// Where a stream begins that asks for nothing older: behind the newest event.

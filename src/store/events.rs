@@ -107,17 +107,20 @@ pub fn last_id(tx: &mut ReadTx, account: AccountId) -> Result<EventId, StoreErro
     tx.one(sql, args![account])?.take()
 }
 
-/// How many events a user has not seen; no more than `most` are counted.
-pub fn unseen(tx: &mut ReadTx, reader: Reader, most: i64) -> Result<i64, StoreError> {
+/// How many events of others a user has not seen. Only so many of the newest are looked at, or whoever does much and
+/// never looks at events would wait for all of them to be counted, on every page.
+pub fn unseen(tx: &mut ReadTx, reader: Reader, looked_at: i64) -> Result<i64, StoreError> {
     let Collection {
         from,
         condition,
         mut args,
         ..
     } = visible_to(reader);
-    args.push(most.into());
+    args.push(looked_at.into());
     let sql = format!(
-        "SELECT count(*) FROM (SELECT e.id FROM {from} WHERE {condition} AND e.id > (SELECT s.events_seen FROM app_user s WHERE s.id = $2) LIMIT ${}) few",
+        "SELECT count(*) FROM (SELECT e.author FROM {from} WHERE {condition}
+             AND e.id > (SELECT s.events_seen FROM app_user s WHERE s.id = $2) ORDER BY e.id DESC LIMIT ${}) few
+         WHERE few.author IS DISTINCT FROM $2",
         args.len()
     );
     tx.one(&sql, &args)?.take()

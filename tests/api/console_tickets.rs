@@ -547,6 +547,13 @@ async fn the_bell_counts_what_was_not_seen() {
         .await;
     assert_eq!(seen.header("location"), "/events?done=events-seen");
     assert!(!text(&ada.get("/tickets").await).contains("class=\"unseen\""));
+    // One's own doings do not ring for oneself.
+    let form = ada.get("/tickets/new").await;
+    let fields = [("summary", "Mine"), ("description", "All mine.")];
+    ada.submits(&form, "/tickets/new", &fields).await;
+    assert!(!text(&ada.get("/tickets").await).contains("class=\"unseen\""));
+    bob.creates_vpc("edge", &[]).await;
+    assert!(text(&ada.get("/tickets").await).contains("<span class=\"unseen\">1<"));
     // What rita may not see does not ring for her.
     app.user("rita").restricted().await;
     let mut rita = entered(&app, "rita").await;

@@ -355,6 +355,23 @@ async fn a_vpc_is_found_by_an_address_or_range_of_its_subnets() {
 }
 
 #[tokio::test]
+async fn the_squares_of_a_large_subnet_tell_their_ranges() {
+    let app = with_ada().await;
+    maker(&app).await.creates_vpc("wide", &["10.0.0.0/8"]).await;
+    let mut ada = browser(&app, "ada").await;
+    let page = crate::browser::text(&ada.get("/vpcs/1/subnets/1").await);
+    let wide = page
+        .split("class=\"narrow")
+        .next()
+        .expect("the wide map")
+        .to_owned();
+    assert!(!wide.contains(">.0<"), "{wide}");
+    for range in [">10.0/16<", ">10.255/16<"] {
+        assert!(wide.contains(range), "{range} is not in {wide}");
+    }
+}
+
+#[tokio::test]
 async fn what_blocks_a_deletion_can_be_seen_in_a_subnet_of_any_size() {
     let app = with_ada().await;
     let maker = maker(&app).await;

@@ -59,7 +59,7 @@ async function read(page, { origin }) {
   await page.getByRole("link", { name: "more.txt" }).waitFor();
 }
 
-async function settle(page, { origin }) {
+async function settle(page, { origin }, colleague) {
   await page.getByLabel("Your reply").fill("It *still* is.");
   await page.getByRole("button", { name: "Send reply" }).click();
   await page.getByText("Your reply was sent.").waitFor();
@@ -89,8 +89,11 @@ async function settle(page, { origin }) {
   await page.getByText("Everything is settled.").waitFor();
   await page.getByRole("link", { name: "Closed 1" }).click();
   await page.getByRole("link", { name: /It is broken/ }).waitFor();
-  // The bell tells what happened, until it was seen.
-  assert.ok(Number.parseInt(await page.locator(".unseen").innerText(), 10) > 0);
+  // The bell tells what others did, until it was seen.
+  assert.equal(await page.locator(".unseen").count(), 0);
+  await colleague();
+  await page.locator(".unseen").waitFor();
+  assert.equal(Number.parseInt(await page.locator(".unseen").innerText(), 10), 1);
   await page.getByRole("link", { name: "Events" }).click();
   await page.getByText("opened the ticket").waitFor();
   await page.getByRole("button", { name: "Mark all as seen" }).click();
@@ -116,6 +119,8 @@ await play("a tenant's tickets: subject, Markdown, files, drafts, reply, closing
   const page = await stage.enter("ada");
   await open(page, stage);
   await read(page, stage);
-  await settle(page, stage);
+  stage.user("bob", "--account", "1");
+  const another = stage.garth(["token", "create", "--user", "bob", "--label", "test"]).trim();
+  await settle(page, stage, () => stage.api(another, "POST", "/vpcs", { label: "edge", region: "us-east" }));
   await leave(page, stage);
 });
