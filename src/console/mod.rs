@@ -464,7 +464,7 @@ impl Page {
     }
 }
 
-/// All pages at their paths, each behind its own check.
+/// All pages at their paths, each behind its own check, and the answer for every address at which nothing is.
 pub fn router(app: &App) -> Router {
     let mut paths: BTreeMap<&str, (MethodRouter<App>, Vec<&str>)> = BTreeMap::new();
     for page in PAGES.iter() {
@@ -483,5 +483,5 @@ pub fn router(app: &App) -> Router {
         let other = move |method: Method| std::future::ready(other_method(&method, &allowed));
         router = router.route(path, routes.fallback(other));
     }
-    router.with_state(app.clone())
+    router.fallback(session::nothing_here).with_state(app.clone())
 }

@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 use super::forms::Sent;
 use super::{NAVIGATION, PAGES, Page, Who, layout, live};
 use crate::http::answering::Noted;
-use crate::http::error::{Cause, wants_page};
+use crate::http::error::{Cause, unknown_path, wants_page};
 use crate::http::fields::{Fields, Written, pairs};
 use crate::http::limits::Key;
 use crate::http::logins::{self, Attempted, attempt};
@@ -399,6 +399,20 @@ pub async fn home(State(app): State<App>, headers: HeaderMap) -> Answer {
     match who(&app, &headers).await? {
         None => Ok(go_to(StatusCode::SEE_OTHER, "/login")),
         Some(side) => Ok(landing(side)),
+    }
+}
+
+/// For an address at which nothing is. Whoever is logged in has the bar to go on with.
+pub async fn nothing_here(State(app): State<App>, request: Request) -> Response {
+    let (parts, _) = request.into_parts();
+    let nothing = unknown_path(&parts.headers, &parts.uri);
+    let kind = nothing.headers().get(header::CONTENT_TYPE);
+    if kind.is_some_and(|kind| kind == "application/json") {
+        return nothing;
+    }
+    match visit(&app, &parts).await {
+        Ok(Some((_, visit))) => layout::wrong(Some(&visit), &Wrong::not_found()),
+        _ => nothing,
     }
 }
 

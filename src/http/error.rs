@@ -240,8 +240,8 @@ pub fn internal() -> Response {
 }
 
 /// A browser is shown a page, unless it asks for what is a program's.
-pub async fn unknown_path(headers: HeaderMap, uri: Uri) -> Response {
-    if !wants_page(&headers) || uri.path().starts_with("/v4") {
+pub fn unknown_path(headers: &HeaderMap, uri: &Uri) -> Response {
+    if !wants_page(headers) || uri.path().starts_with("/v4") {
         return Error::NotFound.into_response();
     }
     let text = "There is nothing at this address.";

@@ -602,7 +602,7 @@ impl Operation {
     }
 }
 
-/// All operations at their paths, each behind its own access check.
+/// All operations at their paths, each behind its own access check. What is at no path of theirs is left to the pages.
 pub fn router(app: &App) -> Router {
     let mut paths: BTreeMap<String, (MethodRouter<App>, Vec<&str>)> = BTreeMap::new();
     for operation in OPERATIONS.iter() {
@@ -621,5 +621,5 @@ pub fn router(app: &App) -> Router {
         let other = move |method: Method| std::future::ready(error::other_method(&method, &allowed));
         router = router.route(&path, routes.fallback(other));
     }
-    router.fallback(error::unknown_path).with_state(app.clone())
+    router.with_state(app.clone())
 }

@@ -41,7 +41,7 @@ pub struct Peer(pub SocketAddr);
 pub struct Secured(pub bool);
 
 /// Serves until `stop` becomes true, and then until every request that runs is answered. `pages` are
-/// what is served besides the operations.
+/// what is served besides the operations, and answer for what is nowhere.
 pub async fn serve(listener: TcpListener, app: App, pages: Router, stop: watch::Receiver<bool>) {
     serve_with(listener, app, pages, None, stop).await;
 }

@@ -405,6 +405,18 @@ async fn a_link_that_somebody_else_wrote_asks_before_it_logs_out() {
 }
 
 #[tokio::test]
+async fn an_address_of_nothing_has_the_bar_for_whoever_is_logged_in() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    ada.accept = Some("text/html");
+    let page = ada.get("/nope").await;
+    assert_eq!(page.status, 404);
+    has(&page, "href=\"/vpcs\"");
+    has(&page, "href=\"/logout\"");
+    has(&page, "There is nothing at this address");
+}
+
+#[tokio::test]
 async fn a_page_in_pieces_is_sent_to_log_in_as_a_whole() {
     let app = with_ada().await;
     let stranger = app.stranger();
