@@ -130,6 +130,23 @@ async function remove(page, stage, token) {
   await page.getByRole("heading", { name: "No VPCs yet" }).waitFor();
 }
 
+/** What others do to the VPC one looks at comes in by itself, and so does its end. */
+async function follow(page, stage, token) {
+  const { id } = await stage.api(token, "POST", "/vpcs", { label: "watched", region: "us-east", subnets: [{ label: "first", ipv4: "10.0.0.0/24" }] });
+  await page.goto(`${stage.origin}/vpcs/${id}`);
+  await page.getByRole("heading", { name: "watched" }).waitFor();
+  await page.locator("summary", { hasText: "The same as a table" }).click();
+  await stage.api(token, "POST", `/vpcs/${id}/subnets`, { label: "second", ipv4: "10.0.1.0/24" });
+  await page.locator("#subnets ~ table").getByRole("link", { name: "second", exact: true }).waitFor();
+  assert.equal(await page.locator(".map details").getAttribute("open"), "", "what was open stays open");
+  await page.getByRole("link", { name: "Edit", exact: true }).focus();
+  await stage.api(token, "PUT", `/vpcs/${id}`, { label: "renamed" });
+  await page.getByRole("heading", { name: "renamed" }).waitFor();
+  await page.locator("a:focus", { hasText: "Edit" }).waitFor();
+  await stage.api(token, "DELETE", `/vpcs/${id}`);
+  await page.getByRole("heading", { name: "This VPC is gone" }).waitFor();
+}
+
 await play("a tenant's networks: created, searched, mapped, edited, deleted", async (stage) => {
   await stage.serve();
   stage.user("ada", "--account", "1");
@@ -141,6 +158,7 @@ await play("a tenant's networks: created, searched, mapped, edited, deleted", as
   await edit(page, stage.origin);
   await subnets(page, stage.origin);
   await remove(page, stage, token);
+  await follow(page, stage, token);
   await page.getByRole("link", { name: "Log out" }).click();
   await page.getByRole("heading", { name: "Logged out" }).waitFor();
 });

@@ -117,11 +117,21 @@
     row = target.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
   });
   document.addEventListener("htmx:afterSettle", () => {
-    if (row) document.querySelector(`[data-rows] a[href="${CSS.escape(row)}"]`)?.focus();
+    if (row) document.querySelector(`:is([data-rows], #vpc) a[href="${CSS.escape(row)}"]`)?.focus();
     row = null;
     // Closed and open tickets have other boxes to write in; what was typed is a draft, and still there afterwards.
     const [head, boxes] = [document.querySelector("#head"), document.querySelector(".compose")];
     if (head && boxes && "closed" in head.dataset !== "closed" in boxes.dataset) location.reload();
+  });
+
+  // On a page that comes anew as a whole, what was opened stays open.
+  let open = [];
+  const nameOf = (one) => one.querySelector("summary")?.textContent;
+  document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
+    open = target.id === "vpc" ? [...target.querySelectorAll("details[open]")].map(nameOf) : [];
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    for (const one of document.querySelectorAll("#vpc details")) one.open ||= open.includes(nameOf(one));
   });
 
   // Drafts: what is typed stays in this browser until it was sent.

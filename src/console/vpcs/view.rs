@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use axum::extract::State;
+use axum::http::HeaderMap;
 use maud::{Markup, html};
 
 use super::{LIST, address, instances, state};
 use crate::console::address_map;
-use crate::console::layout::{empty, pager, time};
+use crate::console::layout::{empty, page_of, pager, time};
 use crate::console::query::Query;
 use crate::console::session::{Answer, Visit};
 use crate::console::subnets;
@@ -20,10 +21,10 @@ use crate::model::id::VpcId;
 use crate::model::interface::write_address;
 use crate::model::page::Paged;
 use crate::model::vpc::Vpc;
-use crate::rules;
 use crate::rules::address_map::Visible;
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
+use crate::rules::{self, Error};
 use crate::store::vpc_ips::VpcIp;
 
 pub async fn view(
@@ -32,9 +33,10 @@ pub async fn view(
     caller: Caller,
     At(id): At<VpcId>,
     query: Query,
+    headers: HeaderMap,
 ) -> Answer {
     let wanted = query.list(100);
-    let shown = app
+    let found = app
         .read(caller, move |tx, caller| {
             let vpc = rules::vpcs::view(tx, caller, id)?;
             Ok(Shown {
@@ -45,9 +47,21 @@ pub async fn view(
                 vpc,
             })
         })
-        .await?;
+        .await;
+    let shown = match found {
+        // The page is open and asks for itself: whoever reads it is told, instead of an error that nobody sees.
+        Err(Error::NotFound) if headers.contains_key("hx-request") => {
+            return Ok(visit.page("VPC", &[LIST], &gone()));
+        }
+        found => found?,
+    };
     let forbidden = &app.store().world().policy.forbidden_ranges;
     Ok(visit.page(shown.vpc.label.as_str(), &[LIST], &shown.draw(forbidden)))
+}
+
+fn gone() -> Markup {
+    let text = "Somebody has deleted it, or you may not see it any more.";
+    html! { div #vpc role="status" { (empty("This VPC is gone", text, Some(("Show the others", LIST.1)))) } }
 }
 
 /// A VPC with all that its page tells.
@@ -64,7 +78,12 @@ impl Shown {
         let Shown { vpc, may_change, .. } = self;
         let here = address(vpc.id);
         let all = self.used.iter().copied().fold(Usage::default(), Usage::and);
-        html! {
+        let live = page_of(&here, self.taken.page.number);
+        let heard = format!(
+            "garth:vpc-{} from:body, garth:subnet from:body, garth:linode from:body",
+            vpc.id
+        );
+        html! { div #vpc hx-get=(live) hx-trigger=(heard) hx-select="#vpc" hx-swap="outerHTML" {
             div .title {
                 h1 { (vpc.label.as_str()) }
                 div .actions {
@@ -95,7 +114,7 @@ impl Shown {
                 section aria-labelledby="subnets" { h2 #subnets { "Subnets" } (self.subnets()) }
                 section aria-labelledby="instances" { h2 #instances { "Instances and addresses" } (self.addresses()) }
             }
-        }
+        } }
     }
 
     fn map(&self, forbidden: &[Cidr]) -> Markup {
