@@ -135,7 +135,6 @@ pub async fn update(
     At(username): At<String>,
     sent: Sent,
 ) -> Answer {
-    let (user, grants) = load(&app, caller.clone(), username.clone()).await?;
     let mut globals = vec![permission(&sent, "global.account_access", "account_access")];
     for (global, _, _) in GLOBALS {
         let (_, held) = sent.truth(&format!("global.{}", global.word()));
@@ -146,16 +145,17 @@ pub async fn update(
         ("vpc".to_owned(), entries(&sent, "vpc")),
         ("linode".to_owned(), entries(&sent, "linode")),
     ];
-    let request = sent.request(object);
+    let (request, name) = (sent.request(object), username.clone());
     let changed = app
-        .write(caller, move |tx, caller| {
-            rules::grants::update(tx, caller, &username, &request)
+        .write(caller.clone(), move |tx, caller| {
+            rules::grants::update(tx, caller, &name, &request)
         })
         .await;
     let (status, typed) = match changed {
-        Ok(_) => return Ok(done(&users::address(&user), "grants-changed")),
+        Ok(_) => return Ok(done(&users::address_of(&username), "grants-changed")),
         Err(error) => forms::again(sent, error)?,
     };
+    let (user, grants) = load(&app, caller, username).await?;
     Ok(draw(&visit, status, &user, &grants, &typed.now(&grants)))
 }
 

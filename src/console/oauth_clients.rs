@@ -6,14 +6,13 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::account::{ACCOUNT, made_before, shown_once, tabs};
-use super::forms::{self, Card, Field, NEWEST, SEEN, Sent, Typed};
+use super::forms::{self, Card, Field, NEWEST, Sent, Typed};
 use super::layout::{done, empty, pager, time};
 use super::query::Query;
 use super::session::{Answer, Visit};
 use crate::http::App;
 use crate::http::extract::At;
 use crate::model::oauth::OauthClient;
-use crate::model::tag::Tag;
 use crate::model::token::TokenText;
 use crate::rules;
 use crate::rules::caller::Caller;
@@ -177,12 +176,16 @@ fn draw_made(visit: &Visit, title: &str, client: &OauthClient, secret: &TokenTex
 
 pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<String>) -> Answer {
     let client = to_change(&app, caller, id).await?;
-    let typed = Typed::proposed(&[
+    let typed = Typed::proposed(&now(&client)).now(&client);
+    Ok(draw_edit(&visit, StatusCode::OK, &client, &typed))
+}
+
+/// What can be typed of a client, as it is now.
+fn now(client: &OauthClient) -> [(&'static str, &str); 2] {
+    [
         ("label", client.label.as_str()),
         ("redirect_uri", client.redirect_uri.as_str()),
-        (SEEN, &Tag::of(&client).to_string()),
-    ]);
-    Ok(draw_edit(&visit, StatusCode::OK, &client, &typed))
+    ]
 }
 
 async fn to_change(app: &App, caller: Caller, id: String) -> rules::Result<OauthClient> {
@@ -199,27 +202,20 @@ pub async fn update(
     At(id): At<String>,
     sent: Sent,
 ) -> Answer {
-    let client = to_change(&app, caller.clone(), id.clone()).await?;
     let request = sent.request(sent.object(&["label", "redirect_uri"]));
+    let wanted = id.clone();
     let changed = app
-        .write(caller, move |tx, caller| {
-            rules::oauth_clients::update(tx, caller, &id, &request)
+        .write(caller.clone(), move |tx, caller| {
+            rules::oauth_clients::update(tx, caller, &wanted, &request)
         })
         .await;
     let (status, typed) = match changed {
         Ok(_) => return Ok(done(LIST.1, "client-changed")),
         Err(error) => forms::again(sent, error)?,
     };
-    let now = [
-        ("label", client.label.as_str()),
-        ("redirect_uri", client.redirect_uri.as_str()),
-    ];
-    Ok(draw_edit(
-        &visit,
-        status,
-        &client,
-        &typed.now(&client).beside(&now),
-    ))
+    let client = to_change(&app, caller, id).await?;
+    let typed = typed.now(&client).beside(&now(&client));
+    Ok(draw_edit(&visit, status, &client, &typed))
 }
 
 fn draw_edit(visit: &Visit, status: StatusCode, client: &OauthClient, typed: &Typed) -> Response {

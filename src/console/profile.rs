@@ -123,6 +123,15 @@ async fn changed(app: &App, caller: &Caller, sent: &Sent) -> rules::Result<Chang
     .await
 }
 
+fn field<'a>(name: &'a str, label: &'a str, hint: &'a str) -> Field<'a> {
+    Field {
+        name,
+        label,
+        hint,
+        ..Field::default()
+    }
+}
+
 /// The page with its two forms.
 struct Shown<'a> {
     user: &'a User,
@@ -167,12 +176,6 @@ impl<'a> Shown<'a> {
 
     fn profile_form(&self, visit: &Visit) -> Markup {
         let typed = &self.profile;
-        let field = |name, label, hint| Field {
-            name,
-            label,
-            hint,
-            ..Field::default()
-        };
         html! {
             (typed.alert())
             form .card method="post" action=(HERE) {
@@ -188,12 +191,6 @@ impl<'a> Shown<'a> {
 
     fn password_form(&self, visit: &Visit) -> Markup {
         let typed = &self.password;
-        let field = |name, label, hint| Field {
-            name,
-            label,
-            hint,
-            ..Field::default()
-        };
         html! {
             (typed.alert_calling(&[(NEW, "New password")]))
             form .card method="post" action="/account/password" {

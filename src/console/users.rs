@@ -7,7 +7,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::account::{ACCOUNT, shown_once, tabs};
-use super::forms::{self, Card, Field, SEEN, Sent, Typed};
+use super::forms::{self, Card, Field, Sent, Typed};
 use super::grants;
 use super::layout::{counted, done, pager, time};
 use super::query::Query;
@@ -16,7 +16,6 @@ use crate::http::App;
 use crate::http::extract::At;
 use crate::http::oauth::issuer;
 use crate::model::input::Input;
-use crate::model::tag::Tag;
 use crate::model::user::User;
 use crate::rules;
 use crate::rules::caller::Caller;
@@ -27,7 +26,11 @@ pub const LIST: (&str, &str) = ("Users", "/account/users");
 const NEW: &str = "/account/new-user";
 
 pub fn address(user: &User) -> String {
-    format!("{}/{}", LIST.1, user.username.as_str())
+    address_of(user.username.as_str())
+}
+
+pub fn address_of(username: &str) -> String {
+    format!("{}/{username}", LIST.1)
 }
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
@@ -237,13 +240,17 @@ async fn load(app: &App, caller: Caller, username: String) -> rules::Result<User
 
 pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(username): At<String>) -> Answer {
     let user = load(&app, caller.clone(), username).await?;
-    let typed = Typed::proposed(&[
+    let mut typed = Typed::proposed(&now(&user)).now(&user.settled());
+    typed.sent.set("restricted", user.restricted.to_string());
+    Ok(draw_edit(&visit, &caller, StatusCode::OK, &user, &typed))
+}
+
+/// What can be typed of a user, as it is now.
+fn now(user: &User) -> [(&'static str, &str); 2] {
+    [
         ("username", user.username.as_str()),
         ("email", user.email.as_str()),
-        ("restricted", if user.restricted { "true" } else { "" }),
-        (SEEN, &Tag::of(&user.settled()).to_string()),
-    ]);
-    Ok(draw_edit(&visit, &caller, StatusCode::OK, &user, &typed))
+    ]
 }
 
 pub async fn update(
@@ -253,30 +260,21 @@ pub async fn update(
     At(username): At<String>,
     sent: Sent,
 ) -> Answer {
-    let user = load(&app, caller.clone(), username.clone()).await?;
     let mut object = sent.object(&["username", "email"]);
     object.push(sent.truth("restricted"));
-    let request = sent.request(object);
+    let (request, name) = (sent.request(object), username.clone());
     let changed = app
         .write(caller.clone(), move |tx, caller| {
-            rules::users::update(tx, caller, &username, &request)
+            rules::users::update(tx, caller, &name, &request)
         })
         .await;
     let (status, typed) = match changed {
         Ok(user) => return Ok(done(&address(&user), "user-changed")),
         Err(error) => forms::again(sent, error)?,
     };
-    let now = [
-        ("username", user.username.as_str()),
-        ("email", user.email.as_str()),
-    ];
-    Ok(draw_edit(
-        &visit,
-        &caller,
-        status,
-        &user,
-        &typed.now(&user.settled()).beside(&now),
-    ))
+    let user = load(&app, caller.clone(), username).await?;
+    let typed = typed.now(&user.settled()).beside(&now(&user));
+    Ok(draw_edit(&visit, &caller, status, &user, &typed))
 }
 
 fn draw_edit(visit: &Visit, caller: &Caller, status: StatusCode, user: &User, typed: &Typed) -> Response {
