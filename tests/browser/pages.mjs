@@ -230,6 +230,7 @@ async function account(walk, page, long) {
   await walk.look(page, "a password refused");
   await walk.visit(page, "pageTokens");
   await walk.visit(page, "pageTokenNew");
+  await page.getByRole("row", { name: /VPCs and subnets/ }).getByLabel("Nothing").check();
   await press(page, "Create token");
   await page.getByRole("alert").waitFor();
   await walk.look(page, "a token refused");
@@ -237,6 +238,12 @@ async function account(walk, page, long) {
   await press(page, "Create token");
   await page.locator("#secret").waitFor();
   await walk.look(page, "a token shown once");
+  await page.reload();
+  await page.getByRole("heading", { name: "This token was made already" }).waitFor();
+  await walk.look(page, "a token made already");
+  await page.goto(`${walk.stage.origin}/nope`);
+  await page.getByRole("link", { name: "VPCs" }).waitFor();
+  await walk.look(page, "an address of nothing");
   const idIn = async (path, pattern) => {
     await page.goto(`${walk.stage.origin}${path}`);
     return (await page.content()).match(pattern)[1];
@@ -299,6 +306,10 @@ async function desk(walk, stage, sam, noor, long) {
   const ticket = { ticketId: 3 };
   await walk.visit(sam, "pageDesk");
   await walk.visit(sam, "pageDesk", {}, "?q=nothing-like-it");
+  await sam.goto(`${stage.origin}/desk?q=%21%21`);
+  await walk.look(sam, "a refused search");
+  const tops = await sam.locator(".search :is(input, select)").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+  assert.equal(new Set(tops).size, 1, `what is wrong with one field moves the others: ${tops}`);
   await walk.visit(sam, "pageDesk", {}, "?status=all&order=pressing");
   await walk.visit(sam, "pageDeskKeys");
   await sam.goto(`${stage.origin}/desk`);
