@@ -111,7 +111,7 @@ pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
         Some(claim) if claim.agent == agent.user => return Ok(desk),
         Some(claim) if !take_over => {
             let text = format!(
-                "{} has taken this ticket; take_over takes it from them",
+                "{} has taken this ticket: leave it to them, or ask to take it over",
                 claim.username
             );
             return Err(refused(Code::TicketClaimed, text));

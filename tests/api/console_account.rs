@@ -410,6 +410,22 @@ async fn complaints_name_fields_as_the_page_does() {
     let again = ada.submits(&form, "/tickets/new", &twice).await;
     has(&again, "about one thing only: choose");
     lacks(&again, "you set");
+
+    let ticket = json!({"summary": "Help", "description": "It is down."});
+    assert_eq!(
+        app.user("bob")
+            .await
+            .post("/support/tickets", ticket)
+            .await
+            .status,
+        200
+    );
+    let (grace, sam) = (app.user("grace").staff().await, app.user("sam").staff().await);
+    let claim = "/desk/tickets/1/claim";
+    assert_eq!(grace.post(claim, json!({})).await.status, 200);
+    let refused = sam.post(claim, json!({})).await;
+    has(&refused, "grace has taken this ticket");
+    lacks(&refused, "take_over");
 }
 
 #[tokio::test]
