@@ -114,10 +114,11 @@
   });
   let row = null;
   document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
-    row = target.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    // Several parts may come anew at once: one that nobody is at forgets nothing.
+    if (target.contains(document.activeElement)) row = document.activeElement.getAttribute("href");
   });
   document.addEventListener("htmx:afterSettle", () => {
-    if (row) document.querySelector(`:is([data-rows], #vpc) a[href="${CSS.escape(row)}"]`)?.focus();
+    if (row && document.activeElement === document.body) document.querySelector(`:is([data-rows], #vpc) a[href="${CSS.escape(row)}"]`)?.focus();
     row = null;
     // Closed and open tickets have other boxes to write in; what was typed is a draft, and still there afterwards.
     const [head, boxes] = [document.querySelector("#head"), document.querySelector(".compose")];
@@ -128,10 +129,11 @@
   let open = [];
   const nameOf = (one) => one.querySelector("summary")?.textContent;
   document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
-    open = target.id === "vpc" ? [...target.querySelectorAll("details[open]")].map(nameOf) : [];
+    if (target.id === "vpc") open = [...target.querySelectorAll("details[open]")].map(nameOf);
   });
   document.addEventListener("htmx:afterSwap", () => {
     for (const one of document.querySelectorAll("#vpc details")) one.open ||= open.includes(nameOf(one));
+    open = [];
   });
 
   // Drafts: what is typed stays in this browser until it was sent.
