@@ -32,6 +32,10 @@ const DONE: &[(&str, &str)] = &[
     ),
     ("ticket-closed", "The ticket is closed."),
     ("reply-sent", "Your reply was sent."),
+    (
+        "sent-already",
+        "You had sent this already. It was not sent again.",
+    ),
     ("file-attached", "The file was attached."),
     ("events-seen", "Everything is marked as seen."),
     ("ticket-claimed", "The ticket is yours."),

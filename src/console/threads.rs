@@ -143,7 +143,7 @@ pub fn preview_of(name: &str, text: Option<&str>) -> Markup {
 pub fn preview_button(name: &str, action: &str) -> Markup {
     let place = format!("#{name}-preview");
     html! {
-        button type="submit" name="act" value="preview" formnovalidate hx-post=(action) hx-target=(place) hx-select=(place)
+        button type="submit" name="act" value="preview" formaction=(action) formnovalidate hx-post=(action) hx-target=(place) hx-select=(place)
             hx-swap="outerHTML" { "Preview" }
     }
 }

@@ -11,7 +11,7 @@ use super::transitions::Act;
 use super::{canned_replies, replies, viewers};
 use crate::model::attachment::Attachment;
 use crate::model::history::{History, Step};
-use crate::model::id::{AccountId, AttachmentId, CannedReplyId, InstanceId, TicketId, VpcId};
+use crate::model::id::{AccountId, AttachmentId, CannedReplyId, HistoryId, InstanceId, TicketId, VpcId};
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::reply::{Note, Reply, ReplyText};
@@ -150,12 +150,7 @@ pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request)
 pub fn reply(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Reply> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
-    let canned = form.integer("canned_reply_id");
-    let description = match canned {
-        Some(canned) => filled(tx, agent, &desk, &mut form, CannedReplyId(canned))?,
-        None if form.has("canned_reply_id") => form.optional("description", ReplyText::parse),
-        None => form.required("description", ReplyText::parse),
-    };
+    let description = read_reply(tx, agent, &desk, &mut form)?;
     refuse_unless_allowed(tx, &mut form, &desk.ticket, Act::StaffReply);
     let description = form.finish(|| description)?;
     let party = party(tx, agent);
@@ -177,6 +172,57 @@ pub fn note(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) ->
     let party = party(tx, agent);
     remember(tx, &desk.ticket, &party, Step::Note, &details)?;
     Ok(note)
+}
+
+/// Answers the customer, for somebody who writes on a page that shows the ticket up to a step. What they have sent
+/// already is not sent again (a browser that goes back has it in its box once more), and nothing goes out over the
+/// head of others.
+pub fn reply_once(
+    tx: &mut WriteTx,
+    agent: &Agent,
+    id: TicketId,
+    request: &Request,
+    seen: Option<HistoryId>,
+) -> Result<Option<Reply>> {
+    let desk = load(tx, id)?;
+    let text = read_reply(tx, agent, &desk, &mut request.form()?)?;
+    if has_said(tx, agent, id, Step::Reply, text, seen)? {
+        return Ok(None);
+    }
+    let unseen = match seen {
+        Some(seen) => since(tx, agent, id, seen)?,
+        None => Vec::new(),
+    };
+    if unseen.iter().any(|step| concerns_the_customer(step.step)) {
+        return Err(Error::Stale);
+    }
+    reply(tx, agent, id, request).map(Some)
+}
+
+/// The same for a note, which is in nobody's way.
+pub fn note_once(
+    tx: &mut WriteTx,
+    agent: &Agent,
+    id: TicketId,
+    request: &Request,
+    seen: Option<HistoryId>,
+) -> Result<Option<Note>> {
+    load(tx, id)?;
+    let text = request.form()?.optional("description", ReplyText::parse);
+    if has_said(tx, agent, id, Step::Note, text, seen)? {
+        return Ok(None);
+    }
+    note(tx, agent, id, request).map(Some)
+}
+
+/// The newest step of a ticket's history.
+pub fn newest(tx: &mut ReadTx, id: TicketId) -> Result<HistoryId> {
+    Ok(store::history::newest(tx, id)?)
+}
+
+/// What others have done to a ticket since one of the staff saw it.
+pub fn since(tx: &mut ReadTx, agent: &Agent, id: TicketId, seen: HistoryId) -> Result<Vec<History>> {
+    Ok(store::history::of_others(tx, id, agent.username.as_str(), seen)?)
 }
 
 pub fn close(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
@@ -328,6 +374,44 @@ fn read_account(tx: &mut ReadTx, form: &mut Form) -> Result<Option<AccountId>> {
     let reason = Reason::new(Code::AccountInvalid, "There is no such account");
     form.refuse("account_id", reason);
     Ok(None)
+}
+
+fn has_said(
+    tx: &mut ReadTx,
+    agent: &Agent,
+    id: TicketId,
+    step: Step,
+    text: Option<ReplyText>,
+    seen: Option<HistoryId>,
+) -> Result<bool> {
+    let whose = (id, agent.username.as_str());
+    match text {
+        Some(text) => Ok(store::history::has_said(tx, whose, (step, &text), seen)?),
+        None => Ok(false),
+    }
+}
+
+/// Whether an answer that was written before such a step may not be what the customer should read after it.
+fn concerns_the_customer(step: Step) -> bool {
+    match step {
+        Step::Opened | Step::Reply | Step::Attachment => true,
+        Step::Claim | Step::Release | Step::Close | Step::Reopen => true,
+        Step::Note | Step::Closable | Step::Priority | Step::AttachmentRefused | Step::Download => false,
+    }
+}
+
+/// The words of a reply: one's own, or prepared ones.
+fn read_reply(
+    tx: &mut ReadTx,
+    agent: &Agent,
+    desk: &DeskTicket,
+    form: &mut Form,
+) -> Result<Option<ReplyText>> {
+    match form.integer("canned_reply_id") {
+        Some(canned) => filled(tx, agent, desk, form, CannedReplyId(canned)),
+        None if form.has("canned_reply_id") => Ok(form.optional("description", ReplyText::parse)),
+        None => Ok(form.required("description", ReplyText::parse)),
+    }
 }
 
 fn filled(

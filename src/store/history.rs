@@ -7,9 +7,9 @@ use super::list::{Collection, Wanted};
 use super::tx::{ReadTx, WriteTx};
 use super::value::{FromValue, Row, Value, args};
 use crate::model::history::{History, Step};
-use crate::model::id::TicketId;
-use crate::model::id::{AttachmentId, NoteId, ReplyId};
+use crate::model::id::{AttachmentId, HistoryId, NoteId, ReplyId, TicketId};
 use crate::model::page::Paged;
+use crate::model::reply::ReplyText;
 use crate::model::ticket::Status;
 
 const FROM: &str = "ticket_history h LEFT JOIN reply r ON r.id = h.reply LEFT JOIN note n ON n.id = h.note";
@@ -45,6 +45,46 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<
         tallied: None,
     };
     collection.page(tx, wanted, read)
+}
+
+/// The newest step of a ticket.
+pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<HistoryId, StoreError> {
+    let sql = "SELECT coalesce(max(id), 0) FROM ticket_history WHERE ticket = $1";
+    tx.one(sql, args![ticket])?.take()
+}
+
+/// What others than one of the staff have done to a ticket after a step. Steps of one ticket are numbered in the
+/// order of their commits, because each changes the ticket's row.
+pub fn of_others(
+    tx: &mut ReadTx,
+    ticket: TicketId,
+    agent: &str,
+    after: HistoryId,
+) -> Result<Vec<History>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {FROM}
+         WHERE h.ticket = $1 AND h.id > $2 AND NOT (h.from_staff AND h.created_by = $3) ORDER BY h.id"
+    );
+    tx.read(&sql, args![ticket, after, agent], read)
+}
+
+/// Whether one of the staff has said exactly this on a ticket after a step, or has said it last.
+pub fn has_said(
+    tx: &mut ReadTx,
+    (ticket, agent): (TicketId, &str),
+    (step, text): (Step, &ReplyText),
+    after: Option<HistoryId>,
+) -> Result<bool, StoreError> {
+    let sql = format!(
+        "SELECT h.id FROM {FROM}
+         WHERE h.ticket = $1 AND h.step = $2 AND h.from_staff AND h.created_by = $3
+             AND coalesce(r.description, n.description) = $4
+             AND (h.id > $5 OR h.id = (SELECT max(id) FROM ticket_history WHERE ticket = $1 AND step = $2))
+         LIMIT 1"
+    );
+    let after = after.unwrap_or(HistoryId(i64::MAX));
+    let found = tx.find(&sql, args![ticket, step.word(), agent, text, after])?;
+    Ok(found.is_some())
 }
 
 /// Records a step by somebody. Everything but looking at a file makes the ticket another than it was.

@@ -4,9 +4,9 @@ use garth::console::{PAGES, Who};
 use hyper::Method;
 use serde_json::json;
 
-use crate::browser::{hidden, text};
-use crate::console::{entered, example, has, has_anchor, lacks, links};
-use crate::harness::{TestApp, User};
+use crate::browser::{Browser, hidden, text};
+use crate::console::{entered, example, has, has_anchor, lacks, leads_to, links};
+use crate::harness::{Reply, TestApp, User};
 
 /// A server with the tenant `ada` and the staff `grace` and `linus`.
 async fn with_desk() -> TestApp {
@@ -182,8 +182,8 @@ async fn what_a_customer_has_written_is_no_markup_in_the_providers_words() {
     ];
     grace.submits(&form, "/desk/canned-replies/new", &fields).await;
     let page = grace.get("/desk/tickets/1?canned=1").await;
-    let seen = hidden(&page, "seen");
-    let fields = [("canned_reply_id", "1"), ("seen", seen.as_str())];
+    let since = hidden(&page, "since");
+    let fields = [("canned_reply_id", "1"), ("since", since.as_str())];
     assert_eq!(
         grace
             .submits(&page, "/desk/tickets/1/replies", &fields)
@@ -306,13 +306,13 @@ async fn nobody_answers_over_a_colleagues_head_and_no_words_are_lost() {
         grace.get("/desk/tickets/1").await,
         linus.get("/desk/tickets/1").await,
     );
-    let seen = hidden(&of_grace, "seen");
+    let since = hidden(&of_grace, "since");
     assert_eq!(
         linus
             .submits(
                 &of_linus,
                 "/desk/tickets/1/replies",
-                &[("description", "Mine"), ("seen", &hidden(&of_linus, "seen"))]
+                &[("description", "Mine"), ("since", &hidden(&of_linus, "since"))]
             )
             .await
             .status,
@@ -322,7 +322,7 @@ async fn nobody_answers_over_a_colleagues_head_and_no_words_are_lost() {
         .submits(
             &of_grace,
             "/desk/tickets/1/replies",
-            &[("description", "Mine too"), ("seen", &seen)],
+            &[("description", "Mine too"), ("since", &since)],
         )
         .await;
     assert_eq!(late.status, 412);
@@ -333,7 +333,7 @@ async fn nobody_answers_over_a_colleagues_head_and_no_words_are_lost() {
     );
     assert_eq!(ada.count("/support/tickets/1/replies").await, 1);
     // Now she has seen it.
-    let fields = [("description", "Mine too"), ("seen", &hidden(&late, "seen"))];
+    let fields = [("description", "Mine too"), ("since", &hidden(&late, "since"))];
     assert_eq!(
         grace
             .submits(&late, "/desk/tickets/1/replies", &fields)
@@ -341,6 +341,222 @@ async fn nobody_answers_over_a_colleagues_head_and_no_words_are_lost() {
             .status,
         303
     );
+}
+
+#[tokio::test]
+async fn what_was_sent_already_is_not_sent_again() {
+    let app = with_desk().await;
+    let ada = three_tickets(&app).await;
+    let mut grace = entered(&app, "grace").await;
+    let form = grace.get("/desk/canned-replies/new").await;
+    let hello = [("label", "Hi"), ("description", "Hello {{customer.username}}")];
+    grace.submits(&form, "/desk/canned-replies/new", &hello).await;
+    for (path, field, said) in [
+        (
+            "/desk/tickets/1/replies",
+            "description",
+            "We look into it.\r\nBye",
+        ),
+        ("/desk/tickets/1/notes", "note", "Rack 4"),
+        ("/desk/tickets/2/replies", "canned_reply_id", "1"),
+    ] {
+        let here = path.rsplit_once('/').expect("a path").0;
+        let steps = async |grace: &mut Browser<'_>| {
+            let page = text(&grace.get(here).await);
+            page.matches("class=\"message staff\"").count() + page.matches("class=\"message note\"").count()
+        };
+        let before = steps(&mut grace).await;
+        let old = grace.get(here).await;
+        let since = hidden(&old, "since");
+        let fields = [(field, said), ("since", since.as_str())];
+        assert_eq!(grace.submits(&old, path, &fields).await.status, 303);
+        // A browser that goes back shows the box as it was, on the page as it was or as it is now.
+        let fresh = hidden(&grace.get(here).await, "since");
+        assert_ne!(since, fresh);
+        for since in [since.as_str(), &fresh] {
+            let again = grace
+                .submits(&old, path, &[(field, said), ("since", since)])
+                .await;
+            leads_to(&again, &format!("{here}?done=sent-already"));
+        }
+        has(
+            &grace.get(&format!("{here}?done=sent-already")).await,
+            "was not sent again",
+        );
+        assert_eq!(steps(&mut grace).await, before + 1, "{path}");
+        // It is old when the customer has answered, but one that was not there yet when the page was drawn is not said again.
+        let number = here.rsplit_once('/').expect("a path").1;
+        let answer = json!({"description": "And now?"});
+        ada.post(&format!("/support/tickets/{number}/replies"), answer)
+            .await;
+        let again = grace.submits(&old, path, &fields).await;
+        leads_to(&again, &format!("{here}?done=sent-already"));
+    }
+    let page = grace.get("/desk/tickets/1").await;
+    let since = hidden(&page, "since");
+    let fields = [
+        ("description", "We look into it.\nBye"),
+        ("since", since.as_str()),
+    ];
+    leads_to(
+        &grace.submits(&page, "/desk/tickets/1/replies", &fields).await,
+        "/desk/tickets/1?done=reply-sent",
+    );
+    // The same words of somebody else are their own, and programs say what they like.
+    let mut linus = entered(&app, "linus").await;
+    let page = linus.get("/desk/tickets/1").await;
+    leads_to(
+        &linus
+            .submits(&page, "/desk/tickets/1/replies", &fields[..1])
+            .await,
+        "/desk/tickets/1?done=reply-sent",
+    );
+    let before = ada.count("/support/tickets/3/replies").await;
+    let program = app.user("hopper").staff().await;
+    for _ in 0..2 {
+        let said = program
+            .post("/desk/tickets/3/replies", json!({"description": "Hello"}))
+            .await;
+        assert_eq!(said.status, 200, "{said}");
+    }
+    assert_eq!(ada.count("/support/tickets/3/replies").await, before + 2);
+}
+
+#[tokio::test]
+async fn only_what_the_customer_would_notice_stands_in_the_way_of_an_answer() {
+    let app = with_desk().await;
+    let ada = three_tickets(&app).await;
+    let (mut grace, mut linus) = (entered(&app, "grace").await, entered(&app, "linus").await);
+    let (reply, note) = ("/desk/tickets/1/replies", "/desk/tickets/1/notes");
+    let page = grace.get("/desk/tickets/1").await;
+    let since = hidden(&page, "since");
+    let says = |text: &'static str| [("description", text), ("since", since.as_str())];
+    // Notes and priorities are nothing to the customer.
+    let of_linus = page_of(&mut linus, 1).await;
+    linus.submits(&of_linus, note, &[("note", "He owes us")]).await;
+    let high = [("priority", "high")];
+    linus.submits(&of_linus, "/desk/tickets/1/change", &high).await;
+    leads_to(
+        &grace.submits(&page, reply, &says("One")).await,
+        "/desk/tickets/1?done=reply-sent",
+    );
+    // What one has done oneself, one knows.
+    leads_to(
+        &grace.submits(&page, reply, &says("Two")).await,
+        "/desk/tickets/1?done=reply-sent",
+    );
+    // A colleague's claim, a file, a reply, and the end of it are.
+    let mut seen = hidden(&grace.get("/desk/tickets/1").await, "since");
+    for (at, doing) in ["claim", "file", "reply", "close"].into_iter().enumerate() {
+        let text = format!("Text {at}");
+        match doing {
+            "file" => drop(ada.attaches(1, "log.txt", "hop").await),
+            "reply" => drop(
+                ada.post("/support/tickets/1/replies", json!({"description": "x"}))
+                    .await,
+            ),
+            deed => {
+                let page = page_of(&mut linus, 1).await;
+                drop(
+                    linus
+                        .submits(&page, &format!("/desk/tickets/1/{deed}"), &[])
+                        .await,
+                );
+            }
+        }
+        let late = grace
+            .submits(&page, reply, &[("description", &text), ("since", &seen)])
+            .await;
+        assert_eq!(late.status, 412, "{doing}");
+        has(&late, &format!("{text}</textarea>"));
+        let noted = grace
+            .submits(&page, note, &[("note", &text), ("since", &seen)])
+            .await;
+        leads_to(&noted, "/desk/tickets/1?done=note-saved");
+        seen = hidden(&late, "since");
+    }
+}
+
+#[tokio::test]
+async fn what_is_typed_in_one_box_outlives_the_others() {
+    let app = with_desk().await;
+    let ada = three_tickets(&app).await;
+    let mut grace = entered(&app, "grace").await;
+    let form = grace.get("/desk/canned-replies/new").await;
+    let hello = [("label", "Hi"), ("description", "Hello {{customer.username}}")];
+    grace.submits(&form, "/desk/canned-replies/new", &hello).await;
+    let page = page_of(&mut grace, 1).await;
+    // All boxes are in one form, so that a browser sends them together.
+    let html = text(&page);
+    let form = html.split_once("<form class=\"compose\"").expect("a form").1;
+    let form = form.split_once("</form>").expect("an end").0;
+    for name in ["description", "note", "canned", "since"] {
+        assert_eq!(
+            form.matches(&format!("name=\"{name}\"")).count(),
+            1,
+            "{name}: {form}"
+        );
+    }
+    assert!(form.contains("formaction=\"/desk/tickets/1/notes\""), "{form}");
+
+    let (replies, notes) = ("/desk/tickets/1/replies", "/desk/tickets/1/notes");
+    let typed = [("description", "To *her*"), ("note", "To us"), ("canned", "1")];
+    for (path, button, shown) in [
+        (replies, ("act", "preview"), "To <em>her</em>"),
+        (notes, ("act", "preview"), "<p>To us</p>"),
+        (replies, ("act", "canned"), "<p>Hello ada</p>"),
+    ] {
+        let fields = [&typed[..], &[button]].concat();
+        let preview = grace.submits(&page, path, &fields).await;
+        assert_eq!(preview.status, 200);
+        for wanted in [
+            shown,
+            "\nTo *her*</textarea>",
+            "\nTo us</textarea>",
+            "<p>Hello ada</p>",
+        ] {
+            has(&preview, wanted);
+        }
+    }
+    let used = grace
+        .submits(&page, replies, &[&typed[..], &[("use", "1")]].concat())
+        .await;
+    has(&used, "\nTo *her*\n\nHello ada</textarea>");
+    has(&used, "\nTo us</textarea>");
+    assert_eq!(ada.count("/support/tickets/1/replies").await, 0);
+
+    // What is refused stays, and so does what is in the other box.
+    let wrong = [("description", " "), ("note", "To us")];
+    let refused = grace.submits(&page, replies, &wrong).await;
+    assert_eq!(refused.status, 400);
+    has(&refused, "\nTo us</textarea>");
+    has(&refused, "id=\"f-description-wrong\"");
+    // What is sent is gone from its box alone.
+    let sent = grace.submits(&page, notes, &typed).await;
+    assert_eq!(sent.status, 200);
+    has(&sent, "Your note was saved.");
+    has(&sent, "\nTo *her*</textarea>");
+    lacks(&sent, "To us</textarea>");
+    let canned = [&typed[..], &[("canned_reply_id", "1")]].concat();
+    let sent = grace.submits(&page, replies, &canned).await;
+    has(&sent, "Your reply was sent.");
+    has(&sent, "\nTo *her*</textarea>");
+    has(&sent, "\nTo us</textarea>");
+    leads_to(
+        &grace.submits(&page, replies, &typed[..1]).await,
+        "/desk/tickets/1?done=reply-sent",
+    );
+    let said = ada.get("/support/tickets/1/replies").await;
+    let said: Vec<_> = said
+        .data()
+        .iter()
+        .map(|reply| reply["description"].clone())
+        .collect();
+    assert_eq!(said, ["Hello ada", "To *her*"]);
+}
+
+async fn page_of(browser: &mut Browser<'_>, ticket: i64) -> Reply {
+    browser.get(&format!("/desk/tickets/{ticket}")).await
 }
 
 #[tokio::test]
@@ -384,8 +600,9 @@ async fn canned_replies_are_kept_previewed_and_sent() {
         "{html}"
     );
     assert_eq!(ada.count("/support/tickets/2/replies").await, 0);
-    let used = text(&grace.get("/desk/tickets/2?canned=1&use=1").await);
-    assert!(used.contains("Hello **ada**, about #2.</textarea>"), "{used}");
+    let replies = "/desk/tickets/2/replies";
+    let used = grace.submits(&page, replies, &[("use", "1")]).await;
+    has(&used, "Hello **ada**, about #2.</textarea>");
     let sent = grace
         .submits(&page, "/desk/tickets/2/replies", &[("canned_reply_id", "1")])
         .await;

@@ -77,7 +77,7 @@ async function canned(grace, { origin }) {
   await grace.goto(`${origin}/desk/tickets/1`);
   await grace.getByLabel("Canned reply").selectOption({ label: "Done" });
   await grace.locator("#canned .md").getByText("Hello ada, that is done.").waitFor();
-  await grace.getByRole("link", { name: "Put into the reply" }).click();
+  await grace.getByRole("button", { name: "Put into the reply" }).click();
   const reply = grace.getByLabel("Reply", { exact: true });
   await reply.pressSequentially(" Bye.");
   assert.equal(await reply.inputValue(), "Hello ada, that is **done**. Bye.");

@@ -123,6 +123,9 @@
     const [head, boxes] = [document.querySelector("#head"), document.querySelector(".compose")];
     if (head && boxes && "closed" in head.dataset !== "closed" in boxes.dataset) location.reload();
   });
+  // A page that is the answer to a form has the address of the form; loaded anew, it must not send the form again.
+  const at = document.querySelector("#head")?.dataset.at;
+  if (at && location.pathname !== at) history.replaceState(null, "", at);
 
   // Drafts: what is typed stays in this browser until it was sent.
   const DAYS = 14 * 24 * 3600 * 1000;
@@ -174,8 +177,9 @@
       form.prepend(note);
     }
     form.addEventListener("input", () => drafts.write(form));
-    form.addEventListener("submit", (event) => {
-      if (event.submitter?.value === "preview") return;
+    // Of a form with several boxes, each is a draft of its own: one is sent with a button that is in it.
+    form.closest("form").addEventListener("submit", (event) => {
+      if (event.submitter?.value === "preview" || (event.submitter && !form.contains(event.submitter))) return;
       try { sessionStorage.setItem("garth:sent", drafts.key(form)); } catch { /* It stays a draft. */ }
     });
   }
@@ -370,7 +374,8 @@
     const typing = event.target.closest?.("input, textarea, select, dialog");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form) {
       event.preventDefault();
-      event.target.form.requestSubmit();
+      const box = event.target.closest("[data-draft]");
+      event.target.form.requestSubmit(box?.querySelector("button[type=submit]:not([name])"));
       return;
     }
     if (event.key === "Escape" && document.querySelector("[data-desk]")) {
@@ -411,7 +416,7 @@
   });
 
   function begin(root) {
-    for (const form of root.querySelectorAll("form[data-draft]")) keepDraft(form);
+    for (const form of root.querySelectorAll("[data-draft]")) keepDraft(form);
     for (const zone of root.querySelectorAll("[data-drop]")) if (!zone.waiting) takeFiles(zone);
     for (const form of root.querySelectorAll("form[data-with-files]")) sendWithFiles(form);
     tell(root);

@@ -11,9 +11,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
+use self::compose::CANNED;
 use self::network::Network;
 use super::desk::{QUEUE, address, claim as whose, priority};
-use super::forms::{SEEN, Typed};
+use super::forms::{SEEN, Sent, Typed};
 use super::layout::{age, pager, time};
 use super::live;
 use super::query::Query;
@@ -24,7 +25,7 @@ use crate::http::extract::At;
 use crate::model::attachment::Attachment;
 use crate::model::canned_reply::CannedReply;
 use crate::model::history::{History, Step};
-use crate::model::id::{CannedReplyId, TicketId};
+use crate::model::id::{CannedReplyId, HistoryId, TicketId};
 use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::model::tag::Tag;
@@ -43,6 +44,8 @@ const FEW: i64 = 200;
 struct Seen {
     desk: DeskTicket,
     mark: Mark,
+    /// The step of the history up to which it is shown.
+    newest: HistoryId,
     history: Paged<History>,
     files: Vec<Attachment>,
     canned: Vec<CannedReply>,
@@ -62,14 +65,16 @@ struct Asked {
     canned: Option<CannedReplyId>,
 }
 
-/// What was typed on the page, and what came of it. A note is typed into a field of its own, so that it
-/// cannot be sent as a reply.
+/// What was typed on the page, and what came of it.
 #[derive(Default)]
 struct Writing {
-    reply: Typed,
-    note: Typed,
+    /// What is in the boxes.
+    typed: Typed,
+    /// Whether it is the note that is being written, and not the reply.
+    noting: bool,
+    /// The field whose preview is asked for.
+    preview: Option<&'static str>,
     other: Typed,
-    preview: bool,
 }
 
 pub async fn view(
@@ -81,16 +86,17 @@ pub async fn view(
 ) -> Answer {
     let asked = Asked {
         page: query.text("page").parse().ok(),
-        canned: query.text("canned").parse().ok().map(CannedReplyId),
+        canned: canned_in(&query.0, CANNED),
     };
     let seen = app
         .read(staff, move |tx, staff| look(tx, &staff.agent, id, asked))
         .await?;
-    let mut writing = Writing::default();
-    if let Some((_, text)) = seen.filled.as_ref().filter(|_| query.text("use") == "1") {
-        writing.reply = Typed::proposed(&[("description", text)]);
-    }
-    Ok(draw(&app, visit, StatusCode::OK, &seen, writing))
+    Ok(draw(&app, visit, StatusCode::OK, &seen, &Writing::default()))
+}
+
+/// The canned reply that a field names.
+fn canned_in(sent: &Sent, field: &str) -> Option<CannedReplyId> {
+    sent.text(field).parse().ok().map(CannedReplyId)
 }
 
 fn look(tx: &mut ReadTx, agent: &Agent, id: TicketId, asked: Asked) -> rules::Result<Seen> {
@@ -125,6 +131,7 @@ fn look(tx: &mut ReadTx, agent: &Agent, id: TicketId, asked: Asked) -> rules::Re
         ..list(1, 25)
     };
     Ok(Seen {
+        newest: rules::desk::newest(tx, id)?,
         mark: rules::desk::mark(tx, agent, Some(id))?,
         colleagues: rules::viewers::others(tx, agent, id)?,
         networks: network::of(tx, &desk.ticket)?,
@@ -138,14 +145,10 @@ fn look(tx: &mut ReadTx, agent: &Agent, id: TicketId, asked: Asked) -> rules::Re
     })
 }
 
-fn draw(app: &App, mut visit: Visit, status: StatusCode, seen: &Seen, mut writing: Writing) -> Response {
+fn draw(app: &App, mut visit: Visit, status: StatusCode, seen: &Seen, writing: &Writing) -> Response {
     let ticket = &seen.desk.ticket;
     let here = address(ticket.id);
     visit.live = Some(live::desk_address(&seen.mark, Some(ticket.id)));
-    let tag = Tag::of(&seen.desk).to_string();
-    for typed in [&mut writing.reply, &mut writing.note] {
-        typed.sent.set(SEEN, tag.clone());
-    }
     let policy = &app.store().world().policy;
     let (provider, forbidden) = (policy.support.provider.as_str(), &policy.forbidden_ranges);
     let live = match seen.history.page.number == seen.history.pages() {
@@ -153,16 +156,16 @@ fn draw(app: &App, mut visit: Visit, status: StatusCode, seen: &Seen, mut writin
         false => format!("{here}?page={}", seen.history.page.number),
     };
     let body = html! {
-        // What others do comes in here, and with it the state that one's own answer is meant for.
+        // What others do comes in here, and with it up to where the page shows it.
         div hx-get=(live) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
-            hx-swap="outerHTML" hx-select-oob="#head,#context,#reply-seen,#note-seen" {}
+            hx-swap="outerHTML" hx-select-oob="#head,#context,#since" {}
         (head(&visit, seen))
         (writing.other.alert())
         div .sides {
             div .talk {
                 (thread(seen, provider))
-                @if ticket.status == Status::Closed { (compose::closed(&visit, seen, &writing)) }
-                (compose::compose(&visit, seen, &writing))
+                @if ticket.status == Status::Closed { (compose::closed(&visit, seen, writing)) }
+                (compose::compose(&visit, seen, writing))
             }
             (customer::context(&visit, seen, forbidden))
         }
@@ -173,7 +176,7 @@ fn draw(app: &App, mut visit: Visit, status: StatusCode, seen: &Seen, mut writin
 fn head(visit: &Visit, seen: &Seen) -> Markup {
     let (desk, ticket) = (&seen.desk, &seen.desk.ticket);
     html! {
-        div #head data-closed[ticket.status == Status::Closed] {
+        div #head data-at=(address(ticket.id)) data-closed[ticket.status == Status::Closed] {
             div .title {
                 h1 { (priority(desk.priority)) (ticket.summary.as_str()) " " span .id { (ticket.id) } }
                 (actions(visit, desk))
