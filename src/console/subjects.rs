@@ -44,6 +44,10 @@ pub fn chosen(sent: &Sent) -> Vec<(String, Input)> {
 pub fn placed(sent: &Sent, mut wrong: Vec<FieldError>) -> Vec<FieldError> {
     let attributes = SubjectKind::WITH_ID.map(SubjectKind::attribute);
     for wrong in &mut wrong {
+        // The reasons, too, call things by the names of their fields.
+        for kind in SubjectKind::WITH_ID {
+            wrong.reason = wrong.reason.replace(kind.attribute(), kind_in_words(kind.word()));
+        }
         let about = wrong.field.as_deref().filter(|field| attributes.contains(field));
         if let Some(attribute) = about {
             let from_list = sent.text(ABOUT).split(':').next() == Some(attribute);

@@ -200,8 +200,12 @@ pub fn drop_zone(support: &Support, there: usize, to: Option<&str>) -> Markup {
 
 /// Who did what last to a ticket.
 pub fn last_change(ticket: &Ticket) -> Markup {
+    changed(ticket.updated, ticket.updated_by.as_deref())
+}
+
+pub fn changed(at: Time, by: Option<&str>) -> Markup {
     html! {
-        (time(ticket.updated))
-        @if let Some(by) = &ticket.updated_by { " " span .quiet { "by " (by) } }
+        (time(at))
+        @if let Some(by) = by { " " span .quiet { "by " (by) } }
     }
 }

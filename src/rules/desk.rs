@@ -1,5 +1,7 @@
 //! The desk: tickets of all accounts, as the provider's staff work on them.
 
+use std::collections::HashMap;
+
 use super::agent::Agent;
 use super::error::{Error, FieldError, Result};
 use super::form::Form;
@@ -10,8 +12,10 @@ use super::tickets::{Doing, Party, act, begin, refuse_unless_allowed, remember};
 use super::transitions::Act;
 use super::{canned_replies, replies, viewers};
 use crate::model::attachment::Attachment;
+use crate::model::event::Entity;
 use crate::model::history::{History, Step};
 use crate::model::id::{AccountId, AttachmentId, CannedReplyId, HistoryId, InstanceId, TicketId, VpcId};
+use crate::model::interface::Interface;
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::reply::{Note, Reply, ReplyText};
@@ -215,6 +219,11 @@ pub fn note_once(
     note(tx, agent, id, request).map(Some)
 }
 
+/// Whoever changed each of these tickets last: tenants are told that it was the provider, staff who of them.
+pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<TicketId, String>> {
+    Ok(store::history::last_changers(tx, tickets)?)
+}
+
 /// The newest step of a ticket's history.
 pub fn newest(tx: &mut ReadTx, id: TicketId) -> Result<HistoryId> {
     Ok(store::history::newest(tx, id)?)
@@ -273,21 +282,31 @@ pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
     let Some(about) = &ticket.entity else {
         return Ok(Vec::new());
     };
-    let mut ids = Vec::new();
+    let attached = interfaces(tx, ticket)?;
+    let attached = attached.iter().filter_map(|one| one.vpc.as_ref());
+    let mut ids: Vec<_> = attached.map(|attached| attached.vpc).collect();
     if about.kind == SubjectKind::Vpc.word() {
         ids.push(VpcId(about.id));
-    } else if about.kind == SubjectKind::Linode.word() {
-        let interfaces = store::interfaces::of_instance(tx, InstanceId(about.id))?;
-        let attached = interfaces.values().flatten().filter_map(|one| one.vpc.as_ref());
-        ids.extend(attached.map(|attached| attached.vpc));
-        ids.sort_unstable();
-        ids.dedup();
     }
+    ids.sort_unstable();
+    ids.dedup();
     let mut vpcs = Vec::new();
     for id in ids {
         vpcs.extend(store::vpcs::find(tx, ticket.account, id)?);
     }
     Ok(vpcs)
+}
+
+/// How the instance that a ticket is about is attached to networks, in the order in which that was made.
+pub fn interfaces(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Interface>> {
+    let is_instance = |about: &&Entity| about.kind == SubjectKind::Linode.word();
+    let Some(about) = ticket.entity.as_ref().filter(is_instance) else {
+        return Ok(Vec::new());
+    };
+    let found = store::interfaces::of_instance(tx, InstanceId(about.id))?;
+    let mut found: Vec<_> = found.into_values().flatten().collect();
+    found.sort_unstable_by_key(|interface| interface.id);
+    Ok(found)
 }
 
 /// Something that differs whenever anything has happened at the desk.

@@ -555,6 +555,245 @@ async fn what_is_typed_in_one_box_outlives_the_others() {
     assert_eq!(said, ["Hello ada", "To *her*"]);
 }
 
+#[tokio::test]
+async fn what_has_come_in_is_told_at_the_box() {
+    let app = with_desk().await;
+    let ada = three_tickets(&app).await;
+    let (mut grace, mut linus) = (entered(&app, "grace").await, entered(&app, "linus").await);
+    let page = page_of(&mut grace, 1).await;
+    let since = hidden(&page, "since");
+    let asks = format!("/desk/tickets/1?after={since}");
+    assert!(links_to(&page, &asks), "{page}");
+    assert_eq!(arrived(&page), "");
+    for (who, path, field) in [
+        (&mut linus, "notes", ("note", "Rack 4")),
+        (&mut grace, "replies", ("description", "Mine")),
+    ] {
+        let page = page_of(who, 1).await;
+        let sent = who
+            .submits(&page, &format!("/desk/tickets/1/{path}"), &[field])
+            .await;
+        assert_eq!(sent.status, 303);
+    }
+    ada.post("/support/tickets/1/replies", json!({"description": "And?"}))
+        .await;
+    ada.attaches(1, "log.txt", "hop").await;
+    let now = grace.get(&asks).await;
+    let told = arrived(&now);
+    for wanted in [
+        "linus wrote an internal note",
+        "ada replied",
+        "ada attached log.txt",
+    ] {
+        assert!(told.contains(&format!(">{wanted}</a>")), "{wanted}: {told}");
+    }
+    assert!(
+        !told.contains("grace"),
+        "what one does oneself is no news: {told}"
+    );
+    let places: Vec<_> = told
+        .split("href=\"#")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    assert_eq!(places.len(), 3, "{told}");
+    for place in places {
+        has_anchor(&now, place);
+    }
+}
+
+/// Whether the page asks there for what is new.
+fn links_to(page: &Reply, address: &str) -> bool {
+    text(page).contains(&format!("hx-get=\"{address}\""))
+}
+
+/// What is told at the box.
+fn arrived(page: &Reply) -> String {
+    let html = text(page);
+    let told = html.split_once("<div class=\"arrived\" id=\"arrived\" role=\"status\">");
+    let told = told.unwrap_or_else(|| panic!("no place in {html}")).1;
+    told.split_once("</div>").expect("an end").0.to_owned()
+}
+
+#[tokio::test]
+async fn staff_see_which_address_an_instance_has_and_who_has_an_address() {
+    let app = with_desk().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24", "10.9.0.0/16"]).await;
+    ada.creates_instance_on(1).await;
+    ada.creates_instance_on(2).await;
+    for about in [
+        json!({"vpc_id": 1}),
+        json!({"linode_id": 1}),
+        json!({"linode_id": 2}),
+        json!({}),
+    ] {
+        let mut ticket = json!({"summary": "It is slow", "description": "Since noon"});
+        let fields = about.as_object().expect("an object").clone();
+        ticket.as_object_mut().expect("an object").extend(fields);
+        assert_eq!(ada.post("/support/tickets", ticket).await.status, 200);
+    }
+    let mut grace = entered(&app, "grace").await;
+    let beside = |ticket: i64, subnet: i64| format!("/desk/tickets/{ticket}/vpc/subnets/{subnet}");
+    // Beside the thread: the instance's own addresses, each with the way to it.
+    let page = page_of(&mut grace, 2).await;
+    has(
+        &page,
+        &format!(
+            "<a href=\"{}#interface-1\"><code>10.0.0.2</code></a>",
+            beside(2, 1)
+        ),
+    );
+    has(&page, "in a <code>10.0.0.0/24</code>");
+    lacks(&page, "10.9.0.2");
+    let page = page_of(&mut grace, 3).await;
+    has(
+        &page,
+        &format!(
+            "<a href=\"{}?interface=2#interface-2\"><code>10.9.0.2</code></a>",
+            beside(3, 2)
+        ),
+    );
+    // And down to single addresses.
+    for (ticket, way) in [
+        (1, "/desk/tickets/1"),
+        (1, "/desk/tickets/1/vpc"),
+        (2, "/desk/tickets/2/vpc"),
+    ] {
+        let links = links(&grace.get(way).await);
+        assert!(links.contains(&beside(ticket, 1)), "{way}: {links:?}");
+    }
+    let small = grace.get(&beside(1, 1)).await;
+    has_anchor(&small, "interface-1");
+    for page in [small, grace.get(&beside(1, 2)).await] {
+        assert_eq!(page.status, 200);
+        for link in links(&page) {
+            assert!(!link.starts_with("/vpcs"), "staff cannot go there: {link}");
+        }
+        lacks(&page, ">Edit<");
+    }
+    let large = grace.get(&format!("{}?interface=2", beside(3, 2))).await;
+    has_anchor(&large, "interface-2");
+    // Only what the ticket is about.
+    let eve = app.user("eve").of(app.another_account().await).await;
+    eve.creates_vpc("hers", &["10.0.0.0/24"]).await;
+    for nowhere in [
+        beside(1, 3),
+        beside(4, 1),
+        format!("{}?in=10.9.0.0/24", beside(1, 1)),
+    ] {
+        assert_eq!(grace.get(&nowhere).await.status, 404, "{nowhere}");
+    }
+    let mut ada = entered(&app, "ada").await;
+    assert_eq!(ada.get(&beside(1, 1)).await.status, 403);
+}
+
+#[tokio::test]
+async fn staff_see_for_whom_they_open_a_ticket_before_it_is_sent() {
+    let app = with_desk().await;
+    let ada = app.user("ada").await;
+    let vpc = ada.creates_vpc("core", &[]).await;
+    let mut grace = entered(&app, "grace").await;
+    let form = grace.get("/desk/tickets/new").await;
+    has(&form, "name=\"act\" value=\"account\"");
+    let here = "/desk/tickets/new";
+    let typed = [
+        ("account_id", "1"),
+        ("summary", "Works"),
+        ("description", "At *night*"),
+        ("priority", "high"),
+    ];
+    let shown = grace
+        .submits(&form, here, &[&typed[..], &[("act", "account")]].concat())
+        .await;
+    assert_eq!(shown.status, 200);
+    has(&shown, "<strong>Example</strong> · owner@example.com");
+    has(&shown, &format!("<option value=\"vpc_id:{vpc}\""));
+    has(&shown, "value=\"Works\"");
+    has(&shown, "At *night*</textarea>");
+    has(&shown, "<option value=\"high\" selected>");
+    // The script asks for the same by the address.
+    has(
+        &grace.get("/desk/tickets/new?account_id=1").await,
+        "<strong>Example</strong> · owner@example.com",
+    );
+    for nobody in ["77", "Tidewater"] {
+        let page = grace.get(&format!("/desk/tickets/new?account_id={nobody}")).await;
+        has(&page, "No account has this number.");
+    }
+    lacks(&form, "No account has this number.");
+    assert_eq!(ada.count("/support/tickets").await, 0);
+}
+
+#[tokio::test]
+async fn the_desk_says_who_it_was_and_how_many_there_are_in_its_own_words() {
+    let app = with_desk().await;
+    let ada = three_tickets(&app).await;
+    let (mut grace, mut linus) = (entered(&app, "grace").await, entered(&app, "linus").await);
+    let page = page_of(&mut grace, 1).await;
+    grace
+        .submits(&page, "/desk/tickets/1/replies", &[("description", "Hello")])
+        .await;
+    // A note changes nothing that the customer is told of.
+    let of_linus = page_of(&mut linus, 1).await;
+    linus
+        .submits(&of_linus, "/desk/tickets/1/notes", &[("note", "x")])
+        .await;
+    for page in [page_of(&mut linus, 1).await, linus.get("/desk").await] {
+        has(&page, ">by grace</span>");
+        lacks(&page, "by Support");
+    }
+    has(&ada_page(&app).await, "by Support");
+    // Other tickets are counted, and all of them a click away.
+    for at in 0..30 {
+        ada.opens_ticket(&format!("More {at}")).await;
+    }
+    let page = page_of(&mut linus, 1).await;
+    has(&page, "Other open tickets <span class=\"tag\">32</span>");
+    has(
+        &page,
+        "<a href=\"/desk?account=1\">All open tickets of this account</a>",
+    );
+    // Complaints know buttons, and not the names of fields.
+    let of_linus = page_of(&mut linus, 1).await;
+    let of_grace = page_of(&mut grace, 1).await;
+    grace.submits(&of_grace, "/desk/tickets/1/claim", &[]).await;
+    let late = linus.submits(&of_linus, "/desk/tickets/1/claim", &[]).await;
+    assert_eq!(late.status, 400);
+    has(&late, "grace has taken this ticket");
+    lacks(&late, "take_over takes");
+    let new = linus.get("/desk/tickets/new").await;
+    for (account, about, id) in [
+        ("", "", ""),
+        ("x", "", ""),
+        ("1", "vpc_id", "99"),
+        ("1", "linode_id", "x"),
+    ] {
+        let fields = [
+            ("account_id", account),
+            ("about_kind", about),
+            ("about_id", id),
+            ("summary", "s"),
+            ("description", "d"),
+        ];
+        let wrong = linus.submits(&new, "/desk/tickets/new", &fields).await;
+        assert_eq!(wrong.status, 400);
+        let html = text(&wrong);
+        let alert = html.split_once("role=\"alert\"").expect("an alert").1;
+        let alert = alert.split_once("</ul>").expect("an end").0;
+        let said: String = alert
+            .split('<')
+            .filter_map(|part| part.split_once('>'))
+            .map(|(_, text)| text)
+            .collect();
+        assert!(!said.contains('_'), "{said}");
+    }
+}
+
+async fn ada_page(app: &TestApp) -> Reply {
+    entered(app, "ada").await.get("/tickets/1").await
+}
+
 async fn page_of(browser: &mut Browser<'_>, ticket: i64) -> Reply {
     browser.get(&format!("/desk/tickets/{ticket}")).await
 }
@@ -782,15 +1021,7 @@ async fn a_ticket_shows_the_addresses_of_the_vpc_it_is_about() {
                 !links.iter().any(|link| link.starts_with("/vpcs")),
                 "staff cannot go there: {links:?}"
             );
-            assert!(links.iter().any(|link| link.ends_with("#subnet-2")), "{links:?}");
-            for link in links
-                .iter()
-                .filter(|link| link.contains('#') && !link.ends_with("#main"))
-            {
-                let (place, name) = link.split_once('#').expect("it has one");
-                assert!(place.is_empty() || place == there, "{link}");
-                has_anchor(&whole, name);
-            }
+            assert!(links.contains(&format!("{there}/subnets/2")), "{links:?}");
         }
     }
     for ticket in [3, 4] {

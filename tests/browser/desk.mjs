@@ -97,8 +97,9 @@ async function handles(grace, { origin }) {
   await grace.getByText("The ticket was changed.").waitFor();
   await grace.getByText("set the priority from normal to urgent").waitFor();
   await grace.getByRole("link", { name: "Its subnets and what is on them" }).click();
-  await grace.locator("tr#subnet-1", { hasText: "10.0.0.0/24" }).waitFor();
-  await grace.goBack();
+  await grace.locator("tr#subnet-1", { hasText: "10.0.0.0/24" }).getByRole("link", { name: "web" }).click();
+  await grace.getByText("10.0.0.2 – 10.0.0.253").waitFor();
+  await grace.goto(`${origin}/desk/tickets/1`);
   await grace.locator("summary", { hasText: "Close" }).click();
   await grace.getByRole("button", { name: "Close ticket 1" }).click();
   await grace.getByText("The ticket is closed.").waitFor();
@@ -109,7 +110,10 @@ async function handles(grace, { origin }) {
 async function forCustomer(grace, ada, { origin }) {
   await grace.locator("body").press("t");
   await grace.waitForURL(/\/desk\/tickets\/new/);
+  await grace.getByLabel("Account").fill("77");
+  await grace.getByText("No account has this number.").waitFor();
   await grace.getByLabel("Account").fill("1");
+  await grace.locator("#account-name", { hasText: "@" }).waitFor();
   await grace.getByLabel("Subject").fill("Maintenance on Tuesday");
   await grace.locator("#f-about option", { hasText: "core" }).waitFor({ state: "attached" });
   await grace.getByLabel("What is it about?").selectOption({ label: "core (1)" });

@@ -129,8 +129,13 @@ async function desk(page, { origin }) {
   await page.getByLabel("Priority").selectOption("high");
   await press(page, "Save");
   await told(page, "The ticket was changed.");
-  await page.goto(`${origin}/desk/tickets/new?account_id=1`);
+  await page.goto(`${origin}/desk/tickets/new`);
+  await page.getByLabel("Account").fill("1");
   await page.getByLabel("Subject").fill("Maintenance");
+  await press(page, "Show the account and what it has");
+  await page.locator("#account-name", { hasText: "@" }).waitFor();
+  await page.getByLabel("What is it about?").selectOption({ label: "core (1)" });
+  assert.equal(await page.getByLabel("Subject").inputValue(), "Maintenance");
   await page.getByLabel("What the customer is told").fill("On Tuesday.");
   await press(page, "Open ticket for customer");
   await told(page, "the customer has been told");

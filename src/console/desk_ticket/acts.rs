@@ -16,7 +16,9 @@ use crate::http::attachments;
 use crate::http::extract::At;
 use crate::model::id::{AttachmentId, CannedReplyId, HistoryId, TicketId};
 use crate::model::input::Input;
+use crate::model::reason::Code;
 use crate::rules::agent::{Agent, Staff};
+use crate::rules::error::FieldError;
 use crate::rules::request::Request;
 use crate::rules::{self, Error};
 use crate::store::WriteTx;
@@ -64,7 +66,10 @@ impl Form {
         match acted {
             Ok(_) => Ok(done(&address(ticket), word)),
             Err(error) => {
-                let (status, other) = forms::again(self.sent.clone(), error)?;
+                let (status, mut other) = forms::again(self.sent.clone(), error)?;
+                for wrong in &mut other.wrong {
+                    wrong.reason = in_our_words(wrong);
+                }
                 let writing = Writing {
                     other,
                     ..Writing::default()
@@ -158,6 +163,18 @@ impl Form {
     async fn draw(self, status: StatusCode, writing: Writing) -> Answer {
         let seen = self.look().await?;
         Ok(draw(&self.app, self.visit, status, &seen, &writing))
+    }
+}
+
+/// A complaint as this page speaks: programs are told of a field where people have a button.
+fn in_our_words(wrong: &FieldError) -> String {
+    let reason = wrong.reason.as_str();
+    match wrong.code {
+        Code::TicketClaimed => {
+            let whose = reason.split(';').next().unwrap_or(reason);
+            format!("{whose}. If you have agreed on it, take it over above.")
+        }
+        _ => reason.to_owned(),
     }
 }
 

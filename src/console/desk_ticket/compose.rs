@@ -4,11 +4,12 @@
 
 use maud::{Markup, html};
 
-use super::{Seen, Writing};
+use super::{Seen, Writing, deed, place_of};
 use crate::console::desk::{account_name, address};
 use crate::console::forms::Field;
 use crate::console::session::Visit;
 use crate::console::{markdown, threads};
+use crate::model::history::{History, Step};
 use crate::model::reply::ReplyText;
 use crate::model::ticket::Status;
 
@@ -64,6 +65,7 @@ pub fn compose(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
         // The server says what is missing: a browser would ask for both texts.
         form .compose method="post" action=(if closed { &note_to } else { &reply_to }) novalidate data-closed[closed] {
             (visit.form_token())
+            (news(seen, &here))
             span #since { input type="hidden" name=(SINCE) value=(seen.newest); }
             @if !closed {
                 details .reply name="compose" open[!noting] {
@@ -91,6 +93,27 @@ pub fn compose(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// What has come in since the page was opened, and who else is here, where whoever writes looks.
+fn news(seen: &Seen, here: &str) -> Markup {
+    let page = if seen.is_last_page() { "" } else { here };
+    let is_news = |step: &&History| step.step != Step::Download;
+    let arrived: Vec<_> = seen.arrived.iter().filter(is_news).collect();
+    html! {
+        div #arrived .arrived role="status" {
+            @if !arrived.is_empty() {
+                p .present {
+                    "Since you opened this page: "
+                    @for (at, step) in arrived.iter().enumerate() {
+                        @if at > 0 { " · " }
+                        a href=(format!("{page}#{}", place_of(step))) { (step.created_by) " " (deed(step, None)) }
+                    }
+                }
+            }
+        }
+        div #also-here { @if !seen.colleagues.is_empty() { p .hint { "Also here: " (seen.colleagues.join(", ")) } } }
     }
 }
 
