@@ -49,18 +49,36 @@ async function claims(grace, linus, { origin }) {
   }
 }
 
-async function writes(grace) {
+async function writes(grace, { origin }) {
+  // A half-written reply outlives a note that is sent, on the page and as a draft.
+  await grace.keyboard.press("r");
+  await grace.keyboard.type("Half a sen");
+  await grace.keyboard.press("Escape");
   await grace.keyboard.press("n");
   await grace.keyboard.type(`Rack 4. ${HOSTILE}`);
   await grace.keyboard.press("Control+Enter");
   await grace.getByText("Your note was saved. Only staff see it.").waitFor();
   await grace.locator(".message.note", { hasText: "Rack 4." }).waitFor();
+  const reply = grace.getByLabel("Reply", { exact: true });
+  assert.equal(await reply.inputValue(), "Half a sen");
+  // Loading the page anew asks for it, and does not send the note again.
+  await grace.waitForURL(/\/desk\/tickets\/1$/);
+  await grace.goto(`${origin}/desk/tickets/1`);
+  await grace.getByText("This is a draft you did not send.").waitFor();
+  assert.equal(await reply.inputValue(), "Half a sen");
+  await grace.getByRole("button", { name: "Discard it" }).click();
   assert.equal(await grace.locator("#thread").locator("img, script, svg").count(), 0);
   await grace.keyboard.press("r");
   await grace.keyboard.type("We found it.");
   await grace.getByRole("button", { name: "Send reply to customer" }).click();
   await grace.getByText("Your reply was sent").waitFor();
   await grace.locator(".message.staff", { hasText: "We found it." }).waitFor();
+  // Going back and sending once more says nothing twice, with script as without.
+  await grace.goBack();
+  await reply.fill("We found it.");
+  await grace.getByRole("button", { name: "Send reply to customer" }).click();
+  await grace.getByText("It was not sent again.").waitFor();
+  assert.equal(await grace.locator(".message.staff", { hasText: "We found it." }).count(), 1);
 }
 
 async function canned(grace, { origin }) {
@@ -141,7 +159,7 @@ await play("the desk: queue, claims, replies and notes, canned replies, history,
   await queue(grace, stage);
   await sheet(grace);
   await claims(grace, linus, stage);
-  await writes(grace);
+  await writes(grace, stage);
   await canned(grace, stage);
   await handles(grace, stage);
   await forCustomer(grace, ada, stage);
