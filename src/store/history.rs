@@ -74,7 +74,7 @@ pub fn of_others(
 ) -> Result<Vec<History>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM {FROM}
-         WHERE h.ticket = $1 AND h.id > $2 AND NOT (h.from_staff AND h.created_by = $3) ORDER BY h.id"
+         WHERE h.ticket = $1 AND h.id > $2 AND NOT (h.from_staff = 1 AND h.created_by = $3) ORDER BY h.id"
     );
     tx.read(&sql, args![ticket, after, agent], read)
 }
@@ -104,7 +104,7 @@ pub fn has_said(
 ) -> Result<bool, StoreError> {
     let sql = format!(
         "SELECT h.id FROM {FROM}
-         WHERE h.ticket = $1 AND h.step = $2 AND h.from_staff AND h.created_by = $3
+         WHERE h.ticket = $1 AND h.step = $2 AND h.from_staff = 1 AND h.created_by = $3
              AND coalesce(r.description, n.description) = $4
              AND (h.id > $5 OR h.id = (SELECT max(id) FROM ticket_history WHERE ticket = $1 AND step = $2))
          LIMIT 1"

@@ -172,15 +172,7 @@ async fn what_a_customer_has_written_is_no_markup_in_the_providers_words() {
     let ada = app.user("ada").await;
     ada.opens_ticket("[Renew](http://evil.test) <b>now</b>").await;
     let mut grace = entered(&app, "grace").await;
-    let form = grace.get("/desk/canned-replies/new").await;
-    let fields = [
-        ("label", "Hi"),
-        (
-            "description",
-            "About {{ticket.summary}}: [help](https://help.test)",
-        ),
-    ];
-    grace.submits(&form, "/desk/canned-replies/new", &fields).await;
+    keeps_canned(&mut grace, "About {{ticket.summary}}: [help](https://help.test)").await;
     let page = grace.get("/desk/tickets/1?canned=1").await;
     let since = hidden(&page, "since");
     let fields = [("canned_reply_id", "1"), ("since", since.as_str())];
@@ -348,9 +340,7 @@ async fn what_was_sent_already_is_not_sent_again() {
     let app = with_desk().await;
     let ada = three_tickets(&app).await;
     let mut grace = entered(&app, "grace").await;
-    let form = grace.get("/desk/canned-replies/new").await;
-    let hello = [("label", "Hi"), ("description", "Hello {{customer.username}}")];
-    grace.submits(&form, "/desk/canned-replies/new", &hello).await;
+    keeps_canned(&mut grace, "Hello {{customer.username}}").await;
     for (path, field, said) in [
         (
             "/desk/tickets/1/replies",
@@ -482,9 +472,7 @@ async fn what_is_typed_in_one_box_outlives_the_others() {
     let app = with_desk().await;
     let ada = three_tickets(&app).await;
     let mut grace = entered(&app, "grace").await;
-    let form = grace.get("/desk/canned-replies/new").await;
-    let hello = [("label", "Hi"), ("description", "Hello {{customer.username}}")];
-    grace.submits(&form, "/desk/canned-replies/new", &hello).await;
+    keeps_canned(&mut grace, "Hello {{customer.username}}").await;
     let page = page_of(&mut grace, 1).await;
     // All boxes are in one form, so that a browser sends them together.
     let html = text(&page);
@@ -615,6 +603,20 @@ fn arrived(page: &Reply) -> String {
     told.split_once("</div>").expect("an end").0.to_owned()
 }
 
+/// Tickets about the first VPC, two instances, and nothing.
+async fn four_tickets_about(ada: &User<'_>) {
+    for about in [Some("vpc_id"), Some("linode_id"), Some("linode_id"), None]
+        .into_iter()
+        .enumerate()
+    {
+        let mut ticket = json!({"summary": "It is slow", "description": "Since noon"});
+        if let (at, Some(field)) = about {
+            ticket[field] = json!(at.max(1));
+        }
+        assert_eq!(ada.post("/support/tickets", ticket).await.status, 200);
+    }
+}
+
 #[tokio::test]
 async fn staff_see_which_address_an_instance_has_and_who_has_an_address() {
     let app = with_desk().await;
@@ -622,17 +624,7 @@ async fn staff_see_which_address_an_instance_has_and_who_has_an_address() {
     ada.creates_vpc("core", &["10.0.0.0/24", "10.9.0.0/16"]).await;
     ada.creates_instance_on(1).await;
     ada.creates_instance_on(2).await;
-    for about in [
-        json!({"vpc_id": 1}),
-        json!({"linode_id": 1}),
-        json!({"linode_id": 2}),
-        json!({}),
-    ] {
-        let mut ticket = json!({"summary": "It is slow", "description": "Since noon"});
-        let fields = about.as_object().expect("an object").clone();
-        ticket.as_object_mut().expect("an object").extend(fields);
-        assert_eq!(ada.post("/support/tickets", ticket).await.status, 200);
-    }
+    four_tickets_about(&ada).await;
     let mut grace = entered(&app, "grace").await;
     let beside = |ticket: i64, subnet: i64| format!("/desk/tickets/{ticket}/vpc/subnets/{subnet}");
     // Beside the thread: the instance's own addresses, each with the way to it.
@@ -792,6 +784,18 @@ async fn the_desk_says_who_it_was_and_how_many_there_are_in_its_own_words() {
 
 async fn ada_page(app: &TestApp) -> Reply {
     entered(app, "ada").await.get("/tickets/1").await
+}
+
+/// Makes the first canned reply.
+async fn keeps_canned(browser: &mut Browser<'_>, text: &str) {
+    let (here, form) = (
+        "/desk/canned-replies/new",
+        browser.get("/desk/canned-replies/new").await,
+    );
+    let kept = browser
+        .submits(&form, here, &[("label", "Hi"), ("description", text)])
+        .await;
+    assert_eq!(kept.status, 303);
 }
 
 async fn page_of(browser: &mut Browser<'_>, ticket: i64) -> Reply {
@@ -996,17 +1000,7 @@ async fn a_ticket_shows_the_addresses_of_the_vpc_it_is_about() {
     ada.creates_instance_on(1).await;
     let alone = json!({"label": "alone", "type": "g6-nanode-1", "region": "us-east"});
     ada.post("/compute/instances", alone).await;
-    for about in [
-        json!({"vpc_id": 1}),
-        json!({"linode_id": 1}),
-        json!({"linode_id": 2}),
-        json!({}),
-    ] {
-        let mut ticket = json!({"summary": "It is slow", "description": "Since noon"});
-        let fields = about.as_object().expect("an object").clone();
-        ticket.as_object_mut().expect("an object").extend(fields);
-        assert_eq!(ada.post("/support/tickets", ticket).await.status, 200);
-    }
+    four_tickets_about(&ada).await;
     let mut grace = entered(&app, "grace").await;
     for ticket in [1, 2] {
         let here = format!("/desk/tickets/{ticket}");
