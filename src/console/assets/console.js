@@ -374,7 +374,9 @@
     const typing = event.target.closest?.("input, textarea, select, dialog");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form) {
       event.preventDefault();
+      // Beside the boxes of a form with several, there is nothing that one is writing.
       const box = event.target.closest("[data-draft]");
+      if (!box && event.target.form.querySelector("[data-draft]")) return;
       event.target.form.requestSubmit(box?.querySelector("button[type=submit]:not([name])"));
       return;
     }
