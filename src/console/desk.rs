@@ -1,5 +1,7 @@
 //! The desk's queue: tickets of all accounts, who has them, and how long they have waited.
 
+use std::collections::HashMap;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use maud::{Markup, html};
@@ -57,16 +59,28 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
     let found = app
         .read(staff.clone(), move |tx, staff| {
             let mark = rules::desk::mark(tx, &staff.agent, None)?;
-            Ok((rules::desk::list(tx, &wanted, Some(&words)), mark))
+            let found = rules::desk::list(tx, &wanted, Some(&words));
+            let ids: Vec<_> = found
+                .iter()
+                .flat_map(|found| &found.items)
+                .map(|desk| desk.ticket.id)
+                .collect();
+            let changers = rules::desk::last_changers(tx, &ids)?;
+            Ok((found, changers, mark))
         })
         .await?;
     let now = app.store().world().clock.now();
-    let (found, mark) = found;
+    let (found, changers, mark) = found;
+    let drawing = Drawing {
+        me: &visit.username.clone(),
+        changers,
+        now,
+    };
     visit.live = Some(live::desk_address(&mark, None));
     let (status, list, typed) = match found {
         Ok(tickets) => (
             StatusCode::OK,
-            draw_list(&tickets, &search, &visit.username, now),
+            draw_list(&tickets, &search, &drawing),
             Typed::default(),
         ),
         Err(Error::Refused(wrong)) => {
@@ -211,7 +225,14 @@ fn form(search: &Sent, typed: &Typed) -> Markup {
     }
 }
 
-fn draw_list(tickets: &Paged<DeskTicket>, search: &Sent, me: &str, now: Time) -> Markup {
+/// What rows are drawn with besides their tickets: for whom, by whom they were changed, and when it is.
+struct Drawing<'a> {
+    me: &'a str,
+    changers: HashMap<TicketId, String>,
+    now: Time,
+}
+
+fn draw_list(tickets: &Paged<DeskTicket>, search: &Sent, drawing: &Drawing) -> Markup {
     let here = searched(search);
     let live = page_of(&here, tickets.page.number);
     html! {
@@ -229,7 +250,7 @@ fn draw_list(tickets: &Paged<DeskTicket>, search: &Sent, me: &str, now: Time) ->
                         th scope="col" { "Ticket" } th scope="col" { "Account" } th scope="col" { "Status" } th scope="col" { "Whose" }
                         th scope="col" .number { "Age" } th scope="col" .number { "Last change" }
                     } }
-                    tbody { @for ticket in &tickets.items { (row(ticket, me, now)) } }
+                    tbody { @for ticket in &tickets.items { (row(ticket, drawing)) } }
                 }
                 (pager(tickets, &here))
             }
@@ -237,8 +258,9 @@ fn draw_list(tickets: &Paged<DeskTicket>, search: &Sent, me: &str, now: Time) ->
     }
 }
 
-fn row(desk: &DeskTicket, me: &str, now: Time) -> Markup {
+fn row(desk: &DeskTicket, drawing: &Drawing) -> Markup {
     let ticket = &desk.ticket;
+    let (now, changer) = (drawing.now, drawing.changers.get(&ticket.id));
     html! {
         tr {
             th scope="row" {
@@ -250,10 +272,10 @@ fn row(desk: &DeskTicket, me: &str, now: Time) -> Markup {
             }
             td data-label="Account" { span { (account_name(desk)) " " span .id { (ticket.account) } } }
             td data-label="Status" { (threads::status(ticket.status)) }
-            td data-label="Whose" { span { (claim(desk, me)) } }
+            td data-label="Whose" { span { (claim(desk, drawing.me)) } }
             td .number data-label="Age" { (age(ticket.opened, now)) }
             td .number data-label="Last change" {
-                span { (age(ticket.updated, now)) @if let Some(by) = &ticket.updated_by { " " span .quiet.small { "by " (by) } } }
+                span { (age(ticket.updated, now)) @if let Some(by) = changer { " " span .quiet.small { "by " (by) } } }
             }
         }
     }

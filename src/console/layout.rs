@@ -37,8 +37,8 @@ const DONE: &[(&str, &str)] = &[
     ),
     ("reply-sent", "Your reply was sent."),
     (
-        "reply-sent-before",
-        "This reply was sent already: it was not sent twice.",
+        "sent-already",
+        "You had sent this already. It was not sent again.",
     ),
     ("file-attached", "The file was attached."),
     ("events-seen", "Everything is marked as seen."),

@@ -189,6 +189,13 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         )
         .staff(),
         page(
+            "pageDeskSubnet",
+            &get,
+            "/desk/tickets/{ticketId}/vpc/subnets/{vpcSubnetId}",
+            desk_ticket::network::subnet,
+        )
+        .staff(),
+        page(
             "sendDeskClaim",
             &post,
             "/desk/tickets/{ticketId}/claim",

@@ -162,9 +162,19 @@ pub async fn desk_form(State(app): State<App>, visit: Visit, staff: Staff, query
 }
 
 pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, sent: Sent) -> Answer {
-    if sent.text("act") == "preview" {
+    if sent.has("act") {
+        let preview = sent.text("act") == "preview";
         let typed = Typed::refused(sent, Vec::new());
-        return desk_draw(&app, &visit, staff, StatusCode::OK, &typed, String::new(), true).await;
+        return desk_draw(
+            &app,
+            &visit,
+            staff,
+            StatusCode::OK,
+            &typed,
+            String::new(),
+            preview,
+        )
+        .await;
     }
     let mut object = sent.object(&["summary", "description"]);
     object.extend(sent.filled(&["priority"]));
@@ -180,7 +190,10 @@ pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, sent:
     match opened {
         Ok(desk) => Ok(done(&desk::address(desk.ticket.id), "customer-told")),
         Err(error) => {
-            let (status, typed) = subjects::refused(sent, error)?;
+            let (status, mut typed) = subjects::refused(sent, error)?;
+            for wrong in &mut typed.wrong {
+                wrong.reason = wrong.reason.replace("account_id", "The account's number");
+            }
             desk_draw(&app, &visit, staff, status, &typed, String::new(), false).await
         }
     }
@@ -207,18 +220,21 @@ async fn desk_draw(
         Input::Integer(id) => Some(AccountId(id)),
         _ => None,
     };
-    let (accounts, choices) = app
+    let (accounts, whose, choices) = app
         .read(staff, move |tx, _| {
             let all = ListRequest {
                 page_size: Some("500".to_owned()),
                 ..ListRequest::default()
             };
             let accounts = rules::accounts::desk_list(tx, &all)?.items;
-            let choices = match account {
-                Some(account) => offered(tx, Eyes::Staff(account), &words)?,
-                None => Vec::new(),
+            let (whose, choices) = match account {
+                Some(account) => (
+                    rules::accounts::desk_view(tx, account).ok(),
+                    offered(tx, Eyes::Staff(account), &words)?,
+                ),
+                None => (None, Vec::new()),
             };
-            Ok((accounts, choices))
+            Ok((accounts, whose, choices))
         })
         .await?;
     let body = html! {
@@ -227,7 +243,7 @@ async fn desk_draw(
         (typed.alert_calling(&[(TEXT.name, FOR_CUSTOMER)]))
         form .card.wide method="post" action=(DESK_HERE) data-draft="desk-ticket" {
             (visit.form_token())
-            (account_field(typed, &accounts))
+            (account_field(typed, &accounts, whose.as_ref()))
             (subject(typed))
             (subjects::draw(typed, &choices, DESK_HERE))
             (threads::box_to_write(typed, Field { label: FOR_CUSTOMER, hint: "", ..TEXT }, 10, preview))
@@ -238,6 +254,8 @@ async fn desk_draw(
             div .actions {
                 button .main type="submit" { "Open ticket for customer" }
                 (threads::preview_button("description", DESK_HERE))
+                // After the one that opens the ticket, which is the one for the Enter key.
+                button type="submit" name="act" value="account" .no-script formnovalidate { "Show the account and what it has" }
                 a .button href="/desk" { "Cancel" }
             }
         }
@@ -246,19 +264,27 @@ async fn desk_draw(
     Ok(visit.page_with(status, title, &[desk::QUEUE], &body))
 }
 
-fn account_field(typed: &Typed, accounts: &[DeskAccount]) -> Markup {
+fn account_field(typed: &Typed, accounts: &[DeskAccount], whose: Option<&DeskAccount>) -> Markup {
     let wrong = typed.reasons("account_id");
+    let is_typed = !typed.sent.text("account_id").trim().is_empty();
     html! {
         div .field .wrong[!wrong.is_empty()] {
             label for="f-account-id" { "Account" }
             input #f-account-id type="text" inputmode="numeric" name="account_id" list="accounts" required autocomplete="off"
                 value=(typed.sent.text("account_id")) aria-invalid=[(!wrong.is_empty()).then_some("true")]
-                hx-get=(DESK_HERE) hx-trigger="change" hx-include="closest form" hx-params="about,account_id" hx-target="#f-about"
-                hx-select="#f-about" hx-swap="outerHTML";
+                hx-get=(DESK_HERE) hx-trigger="load, input changed delay:250ms" hx-include="closest form" hx-params="about,account_id" hx-target="#f-about"
+                hx-select="#f-about" hx-select-oob="#account-name:innerHTML" hx-swap="outerHTML" hx-sync="this:replace";
             datalist #accounts {
                 @for account in accounts { option value=(account.id) { (account.company) " · " (account.email) } }
             }
             @if !wrong.is_empty() { p .reason { (wrong.join(". ")) } }
+            div #account-name role="status" {
+                @match whose {
+                    Some(account) => p { strong { (account.company) } @if !account.company.is_empty() { " · " } (account.email) },
+                    None if is_typed && wrong.is_empty() => p .quiet { "No account has this number." },
+                    None => {},
+                }
+            }
             p .hint { "Its number; begin to type a company's name or address to find it." }
         }
     }

@@ -38,7 +38,11 @@ pub fn address(subnet: &Subnet) -> String {
 
 /// Where an interface on the subnet can be seen: large subnets show single addresses only from near by.
 pub fn place_of(subnet: &Subnet, interface: InterfaceId) -> String {
-    let here = address(subnet);
+    place_at(&address(subnet), subnet, interface)
+}
+
+/// The same on the page of the subnet that is at `here`.
+pub fn place_at(here: &str, subnet: &Subnet, interface: InterfaceId) -> String {
     match bucket_prefix(subnet.ipv4) {
         None => format!("{here}#interface-{interface}"),
         Some(_) => format!("{here}?interface={interface}#interface-{interface}"),
@@ -129,11 +133,7 @@ pub async fn view(
     At((vpc, id)): Path,
     query: Query,
 ) -> Answer {
-    let window = match (query.text("in"), query.text("interface").parse()) {
-        ("", Ok(interface)) => Window::Around(InterfaceId(interface)),
-        ("", Err(_)) => Window::Whole,
-        (part, _) => Window::Part(Cidr::parse(part).map_err(|_| Wrong::not_found())?),
-    };
+    let window = window(&query)?;
     let (shown, usage, may_change) = app
         .read(caller, move |tx, caller| {
             let shown = rules::address_map::view(tx, caller, vpc, id, window)?;
@@ -144,12 +144,22 @@ pub async fn view(
         .await?;
     let (label, above) = (shown.subnet.label.as_str(), vpcs::address(vpc));
     let way = [vpcs::LIST, (shown.vpc.label.as_str(), above.as_str())];
-    Ok(visit.page(label, &way, &draw(&shown, usage, may_change)))
+    let here = address(&shown.subnet);
+    Ok(visit.page(label, &way, &draw(&shown, usage, &here, may_change)))
 }
 
-fn draw(shown: &Shown, usage: Usage, may_change: bool) -> Markup {
+/// What of the subnet the address of the page asks for.
+pub fn window(query: &Query) -> Result<Window, Wrong> {
+    match (query.text("in"), query.text("interface").parse()) {
+        ("", Ok(interface)) => Ok(Window::Around(InterfaceId(interface))),
+        ("", Err(_)) => Ok(Window::Whole),
+        (part, _) => Ok(Window::Part(Cidr::parse(part).map_err(|_| Wrong::not_found())?)),
+    }
+}
+
+/// The page that is at `here`.
+pub fn draw(shown: &Shown, usage: Usage, here: &str, may_change: bool) -> Markup {
     let subnet = &shown.subnet;
-    let here = address(subnet);
     let assignable = subnet.ipv4.assignable();
     let whole = shown.window == subnet.ipv4;
     html! {
@@ -178,7 +188,7 @@ fn draw(shown: &Shown, usage: Usage, may_change: bool) -> Markup {
         }
         section aria-labelledby="taken" {
             h2 #taken { "In use" @if !whole { " in " code { (shown.window) } } }
-            (table(shown, &here))
+            (table(shown, here))
         }
     }
 }

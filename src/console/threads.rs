@@ -143,7 +143,7 @@ pub fn preview_of(name: &str, text: Option<&str>) -> Markup {
 pub fn preview_button(name: &str, action: &str) -> Markup {
     let place = format!("#{name}-preview");
     html! {
-        button type="submit" name="act" value="preview" formnovalidate hx-post=(action) hx-target=(place) hx-select=(place)
+        button type="submit" name="act" value="preview" formaction=(action) formnovalidate hx-post=(action) hx-target=(place) hx-select=(place)
             hx-swap="outerHTML" { "Preview" }
     }
 }
@@ -200,8 +200,12 @@ pub fn drop_zone(support: &Support, there: usize, to: Option<&str>) -> Markup {
 
 /// Who did what last to a ticket.
 pub fn last_change(ticket: &Ticket) -> Markup {
+    changed(ticket.updated, ticket.updated_by.as_deref())
+}
+
+pub fn changed(at: Time, by: Option<&str>) -> Markup {
     html! {
-        (time(ticket.updated))
-        @if let Some(by) = &ticket.updated_by { " " span .quiet { "by " (by) } }
+        (time(at))
+        @if let Some(by) = by { " " span .quiet { "by " (by) } }
     }
 }

@@ -92,7 +92,7 @@ pub async fn reply(
         .await;
     match replied {
         Ok(Once::Made(_)) => Ok(done(&address(id), "reply-sent")),
-        Ok(Once::Before(_)) => Ok(done(&address(id), "reply-sent-before")),
+        Ok(Once::Before(_)) => Ok(done(&address(id), "sent-already")),
         Err(Error::Refused(wrong)) => {
             writing.reply = Typed::refused(sent, wrong);
             draw(&app, &visit, caller, id, None, StatusCode::BAD_REQUEST, &writing).await

@@ -141,7 +141,9 @@ fn draw_list(tickets: &Paged<Ticket>, others: i64, search: &Search, nothing: boo
                     Some(("Open a ticket", "/tickets/new"))))
             } @else {
                 nav .tabs aria-label="Which tickets" { (tab("Open", open, false)) (tab("Closed", closed, true)) }
-                @if tickets.items.is_empty() && !search.words.is_empty() {
+                @if tickets.items.is_empty() && tickets.results > 0 {
+                    (empty("Nothing on this page", "There are fewer tickets by now.", Some(("Show the first page", &here))))
+                } @else if tickets.items.is_empty() && !search.words.is_empty() {
                     (empty("Nothing found", "No ticket here is like that. Try another word, or the other tab.", Some(("Show all", "/tickets"))))
                 } @else if tickets.items.is_empty() && search.closed {
                     (empty("No closed tickets", "Tickets come here once you or your provider have closed them.", None))

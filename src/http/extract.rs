@@ -153,6 +153,12 @@ impl FromPath for (TicketId, AttachmentId) {
     }
 }
 
+impl FromPath for (TicketId, SubnetId) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (TicketId::from_path(find), SubnetId(id(find("vpcSubnetId"))))
+    }
+}
+
 impl FromPath for CannedReplyId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         CannedReplyId(id(find("cannedReplyId")))

@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use super::caller::Caller;
 use super::error::{Error, Result};
-use super::{subnets, vpcs};
+use super::{desk, subnets, vpcs};
 use crate::model::address_map::{self, Holder, View};
 use crate::model::cidr::Cidr;
 use crate::model::grant::{Granted, Permission};
 use crate::model::id::{InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::subnet::Subnet;
+use crate::model::ticket::Ticket;
 use crate::model::vpc::Vpc;
 use crate::store::{self, ReadTx};
 
@@ -36,6 +37,24 @@ pub enum Window {
 pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: Window) -> Result<Shown> {
     let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = subnets::view(tx, caller, vpc.id, id)?;
+    let mut shown = look(tx, vpc, subnet, window)?;
+    name(tx, caller, &mut shown.holders)?;
+    Ok(shown)
+}
+
+/// The same for staff, of a subnet that a ticket is about.
+pub fn view_for_staff(tx: &mut ReadTx, ticket: &Ticket, id: SubnetId, window: Window) -> Result<Shown> {
+    for vpc in desk::vpcs(tx, ticket)? {
+        let subnet = vpc.subnets.iter().find(|subnet| subnet.id == id).cloned();
+        if let Some(subnet) = subnet {
+            return look(tx, vpc, subnet, window);
+        }
+    }
+    Err(Error::NotFound)
+}
+
+fn look(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<Shown> {
+    let id = subnet.id;
     let window = match window {
         Window::Whole => subnet.ipv4,
         Window::Part(part) if subnet.ipv4.contains(part) => part,
@@ -47,8 +66,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: 
     };
     let (view, holders) = match address_map::bucket_prefix(window) {
         None => {
-            let mut holders = store::interfaces::holders(tx, id, window.first(), window.last())?;
-            name(tx, caller, &mut holders)?;
+            let holders = store::interfaces::holders(tx, id, window.first(), window.last())?;
             (address_map::addresses(subnet.ipv4, window, &holders), holders)
         }
         Some(prefix) => {

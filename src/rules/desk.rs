@@ -1,5 +1,7 @@
 //! The desk: tickets of all accounts, as the provider's staff work on them.
 
+use std::collections::HashMap;
+
 use super::agent::Agent;
 use super::error::{Error, FieldError, Result};
 use super::form::Form;
@@ -10,8 +12,10 @@ use super::tickets::{Doing, Party, act, begin, refuse_unless_allowed, remember};
 use super::transitions::Act;
 use super::{canned_replies, replies, viewers};
 use crate::model::attachment::Attachment;
+use crate::model::event::Entity;
 use crate::model::history::{History, Step};
-use crate::model::id::{AccountId, AttachmentId, CannedReplyId, InstanceId, TicketId, VpcId};
+use crate::model::id::{AccountId, AttachmentId, CannedReplyId, HistoryId, InstanceId, TicketId, VpcId};
+use crate::model::interface::Interface;
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::reply::{Note, Reply, ReplyText};
@@ -150,12 +154,7 @@ pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request)
 pub fn reply(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Reply> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
-    let canned = form.integer("canned_reply_id");
-    let description = match canned {
-        Some(canned) => filled(tx, agent, &desk, &mut form, CannedReplyId(canned))?,
-        None if form.has("canned_reply_id") => form.optional("description", ReplyText::parse),
-        None => form.required("description", ReplyText::parse),
-    };
+    let description = read_reply(tx, agent, &desk, &mut form)?;
     refuse_unless_allowed(tx, &mut form, &desk.ticket, Act::StaffReply);
     let description = form.finish(|| description)?;
     let party = party(tx, agent);
@@ -177,6 +176,62 @@ pub fn note(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) ->
     let party = party(tx, agent);
     remember(tx, &desk.ticket, &party, Step::Note, &details)?;
     Ok(note)
+}
+
+/// Answers the customer, for somebody who writes on a page that shows the ticket up to a step. What they have sent
+/// already is not sent again (a browser that goes back has it in its box once more), and nothing goes out over the
+/// head of others.
+pub fn reply_once(
+    tx: &mut WriteTx,
+    agent: &Agent,
+    id: TicketId,
+    request: &Request,
+    seen: Option<HistoryId>,
+) -> Result<Option<Reply>> {
+    let desk = load(tx, id)?;
+    let text = read_reply(tx, agent, &desk, &mut request.form()?)?;
+    if has_said(tx, agent, id, Step::Reply, text, seen)? {
+        return Ok(None);
+    }
+    let unseen = match seen {
+        Some(seen) => since(tx, agent, id, seen)?,
+        None => Vec::new(),
+    };
+    if unseen.iter().any(|step| concerns_the_customer(step.step)) {
+        return Err(Error::Stale);
+    }
+    reply(tx, agent, id, request).map(Some)
+}
+
+/// The same for a note, which is in nobody's way.
+pub fn note_once(
+    tx: &mut WriteTx,
+    agent: &Agent,
+    id: TicketId,
+    request: &Request,
+    seen: Option<HistoryId>,
+) -> Result<Option<Note>> {
+    load(tx, id)?;
+    let text = request.form()?.optional("description", ReplyText::parse);
+    if has_said(tx, agent, id, Step::Note, text, seen)? {
+        return Ok(None);
+    }
+    note(tx, agent, id, request).map(Some)
+}
+
+/// Whoever changed each of these tickets last: tenants are told that it was the provider, staff who of them.
+pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<TicketId, String>> {
+    Ok(store::history::last_changers(tx, tickets)?)
+}
+
+/// The newest step of a ticket's history.
+pub fn newest(tx: &mut ReadTx, id: TicketId) -> Result<HistoryId> {
+    Ok(store::history::newest(tx, id)?)
+}
+
+/// What others have done to a ticket since one of the staff saw it.
+pub fn since(tx: &mut ReadTx, agent: &Agent, id: TicketId, seen: HistoryId) -> Result<Vec<History>> {
+    Ok(store::history::of_others(tx, id, agent.username.as_str(), seen)?)
 }
 
 pub fn close(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
@@ -227,21 +282,31 @@ pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
     let Some(about) = &ticket.entity else {
         return Ok(Vec::new());
     };
-    let mut ids = Vec::new();
+    let attached = interfaces(tx, ticket)?;
+    let attached = attached.iter().filter_map(|one| one.vpc.as_ref());
+    let mut ids: Vec<_> = attached.map(|attached| attached.vpc).collect();
     if about.kind == SubjectKind::Vpc.word() {
         ids.push(VpcId(about.id));
-    } else if about.kind == SubjectKind::Linode.word() {
-        let interfaces = store::interfaces::of_instance(tx, InstanceId(about.id))?;
-        let attached = interfaces.values().flatten().filter_map(|one| one.vpc.as_ref());
-        ids.extend(attached.map(|attached| attached.vpc));
-        ids.sort_unstable();
-        ids.dedup();
     }
+    ids.sort_unstable();
+    ids.dedup();
     let mut vpcs = Vec::new();
     for id in ids {
         vpcs.extend(store::vpcs::find(tx, ticket.account, id)?);
     }
     Ok(vpcs)
+}
+
+/// How the instance that a ticket is about is attached to networks, in the order in which that was made.
+pub fn interfaces(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Interface>> {
+    let is_instance = |about: &&Entity| about.kind == SubjectKind::Linode.word();
+    let Some(about) = ticket.entity.as_ref().filter(is_instance) else {
+        return Ok(Vec::new());
+    };
+    let found = store::interfaces::of_instance(tx, InstanceId(about.id))?;
+    let mut found: Vec<_> = found.into_values().flatten().collect();
+    found.sort_unstable_by_key(|interface| interface.id);
+    Ok(found)
 }
 
 /// Something that differs whenever anything has happened at the desk.
@@ -328,6 +393,44 @@ fn read_account(tx: &mut ReadTx, form: &mut Form) -> Result<Option<AccountId>> {
     let reason = Reason::new(Code::AccountInvalid, "There is no such account");
     form.refuse("account_id", reason);
     Ok(None)
+}
+
+fn has_said(
+    tx: &mut ReadTx,
+    agent: &Agent,
+    id: TicketId,
+    step: Step,
+    text: Option<ReplyText>,
+    seen: Option<HistoryId>,
+) -> Result<bool> {
+    let whose = (id, agent.username.as_str());
+    match text {
+        Some(text) => Ok(store::history::has_said(tx, whose, (step, &text), seen)?),
+        None => Ok(false),
+    }
+}
+
+/// Whether an answer that was written before such a step may not be what the customer should read after it.
+fn concerns_the_customer(step: Step) -> bool {
+    match step {
+        Step::Opened | Step::Reply | Step::Attachment => true,
+        Step::Claim | Step::Release | Step::Close | Step::Reopen => true,
+        Step::Note | Step::Closable | Step::Priority | Step::AttachmentRefused | Step::Download => false,
+    }
+}
+
+/// The words of a reply: one's own, or prepared ones.
+fn read_reply(
+    tx: &mut ReadTx,
+    agent: &Agent,
+    desk: &DeskTicket,
+    form: &mut Form,
+) -> Result<Option<ReplyText>> {
+    match form.integer("canned_reply_id") {
+        Some(canned) => filled(tx, agent, desk, form, CannedReplyId(canned)),
+        None if form.has("canned_reply_id") => Ok(form.optional("description", ReplyText::parse)),
+        None => Ok(form.required("description", ReplyText::parse)),
+    }
 }
 
 fn filled(

@@ -1,20 +1,31 @@
 //! What has happened to tickets, as rows.
 
+use std::collections::HashMap;
+
 use super::bell::DESK;
 use super::error::StoreError;
 use super::filter::{Field, Kind};
-use super::list::{Collection, Wanted};
+use super::list::{Collection, Wanted, among};
 use super::tx::{ReadTx, WriteTx};
 use super::value::{FromValue, Row, Value, args};
 use crate::model::history::{History, Step};
-use crate::model::id::TicketId;
-use crate::model::id::{AttachmentId, NoteId, ReplyId};
+use crate::model::id::{AttachmentId, HistoryId, NoteId, ReplyId, TicketId};
 use crate::model::page::Paged;
+use crate::model::reply::ReplyText;
 use crate::model::ticket::Status;
 
 const FROM: &str = "ticket_history h LEFT JOIN reply r ON r.id = h.reply LEFT JOIN note n ON n.id = h.note";
 const COLUMNS: &str = "h.id, h.step, h.created, h.created_by, h.from_staff, h.status, h.before, h.after,
     coalesce(r.description, n.description), h.reply, h.note, h.attachment";
+
+/// Steps after which a ticket was last changed when it was before.
+const UNCHANGING: [Step; 5] = [
+    Step::Opened,
+    Step::Note,
+    Step::Priority,
+    Step::AttachmentRefused,
+    Step::Download,
+];
 
 pub static FIELDS: [Field; 5] = [
     Field::new("id", Kind::Integer, "h.id"),
@@ -45,6 +56,62 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<
         tallied: None,
     };
     collection.page(tx, wanted, read)
+}
+
+/// The newest step of a ticket.
+pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<HistoryId, StoreError> {
+    let sql = "SELECT coalesce(max(id), 0) FROM ticket_history WHERE ticket = $1";
+    tx.one(sql, args![ticket])?.take()
+}
+
+/// What others than one of the staff have done to a ticket after a step. Steps of one ticket are numbered in the
+/// order of their commits, because each changes the ticket's row.
+pub fn of_others(
+    tx: &mut ReadTx,
+    ticket: TicketId,
+    agent: &str,
+    after: HistoryId,
+) -> Result<Vec<History>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {FROM}
+         WHERE h.ticket = $1 AND h.id > $2 AND NOT (h.from_staff = 1 AND h.created_by = $3) ORDER BY h.id"
+    );
+    tx.read(&sql, args![ticket, after, agent], read)
+}
+
+/// Whoever changed each of these tickets last, by their own name; nobody if it is as it was opened.
+pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<TicketId, String>, StoreError> {
+    if tickets.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let ids: Vec<i64> = tickets.iter().map(|ticket| ticket.0).collect();
+    let (among, args) = among(&ids);
+    let unchanging = UNCHANGING.map(|step| format!("'{}'", step.word())).join(", ");
+    let sql = format!(
+        "SELECT ticket, created_by FROM ticket_history WHERE id IN
+             (SELECT max(id) FROM ticket_history WHERE ticket IN {among} AND step NOT IN ({unchanging}) GROUP BY ticket)"
+    );
+    let read = |mut row: Row| Ok((row.take()?, row.take()?));
+    tx.all(&sql, &args)?.into_iter().map(read).collect()
+}
+
+/// Whether one of the staff has said exactly this on a ticket after a step, or has said it last.
+pub fn has_said(
+    tx: &mut ReadTx,
+    (ticket, agent): (TicketId, &str),
+    (step, text): (Step, &ReplyText),
+    after: Option<HistoryId>,
+) -> Result<bool, StoreError> {
+    let sql = format!(
+        "SELECT h.id FROM {FROM}
+         WHERE h.ticket = $1 AND h.step = $2 AND h.from_staff = 1 AND h.created_by = $3
+             AND coalesce(r.description, n.description) = $4
+             AND (h.id > $5 OR h.id = (SELECT max(id) FROM ticket_history WHERE ticket = $1 AND step = $2))
+         LIMIT 1"
+    );
+    let after = after.unwrap_or(HistoryId(i64::MAX));
+    let found = tx.find(&sql, args![ticket, step.word(), agent, text, after])?;
+    Ok(found.is_some())
 }
 
 /// Records a step by somebody. Everything but looking at a file makes the ticket another than it was.

@@ -116,9 +116,9 @@ async fn what_is_sent_twice_by_going_back_is_kept_once() {
     let old = [("newest", before.as_str()), ("description", "Any\r\nnews?")];
     leads_to(&ada.submits(&page, to, &old).await, "/tickets/1?done=reply-sent");
     let again = ada.submits(&page, to, &old).await;
-    leads_to(&again, "/tickets/1?done=reply-sent-before");
+    leads_to(&again, "/tickets/1?done=sent-already");
     has(
-        &ada.get("/tickets/1?done=reply-sent-before").await,
+        &ada.get("/tickets/1?done=sent-already").await,
         "sent already",
     );
     // A browser may draw the page anew when one goes back to it, and still have the words in the box.
@@ -127,7 +127,7 @@ async fn what_is_sent_twice_by_going_back_is_kept_once() {
     assert_ne!(before, after);
     let anew = [("newest", after.as_str()), ("description", "Any\r\nnews?")];
     let again = ada.submits(&page, to, &anew).await;
-    leads_to(&again, "/tickets/1?done=reply-sent-before");
+    leads_to(&again, "/tickets/1?done=sent-already");
     // Who asks again later means it, and so does who says the same after somebody else has spoken.
     app.advance(3_600);
     leads_to(&ada.submits(&page, to, &anew).await, "/tickets/1?done=reply-sent");

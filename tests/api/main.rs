@@ -17,6 +17,7 @@ mod conditional;
 mod configs;
 mod console;
 mod console_account;
+mod console_conflicts;
 mod console_desk;
 mod console_live;
 mod console_tickets;

@@ -49,18 +49,36 @@ async function claims(grace, linus, { origin }) {
   }
 }
 
-async function writes(grace) {
+async function writes(grace, { origin }) {
+  // A half-written reply outlives a note that is sent, on the page and as a draft.
+  await grace.keyboard.press("r");
+  await grace.keyboard.type("Half a sen");
+  await grace.keyboard.press("Escape");
   await grace.keyboard.press("n");
   await grace.keyboard.type(`Rack 4. ${HOSTILE}`);
   await grace.keyboard.press("Control+Enter");
   await grace.getByText("Your note was saved. Only staff see it.").waitFor();
   await grace.locator(".message.note", { hasText: "Rack 4." }).waitFor();
+  const reply = grace.getByLabel("Reply", { exact: true });
+  assert.equal(await reply.inputValue(), "Half a sen");
+  // Loading the page anew asks for it, and does not send the note again.
+  await grace.waitForURL(/\/desk\/tickets\/1$/);
+  await grace.goto(`${origin}/desk/tickets/1`);
+  await grace.getByText("This is a draft you did not send.").waitFor();
+  assert.equal(await reply.inputValue(), "Half a sen");
+  await grace.getByRole("button", { name: "Discard it" }).click();
   assert.equal(await grace.locator("#thread").locator("img, script, svg").count(), 0);
   await grace.keyboard.press("r");
   await grace.keyboard.type("We found it.");
   await grace.getByRole("button", { name: "Send reply to customer" }).click();
   await grace.getByText("Your reply was sent").waitFor();
   await grace.locator(".message.staff", { hasText: "We found it." }).waitFor();
+  // Going back and sending once more says nothing twice, with script as without.
+  await grace.goBack();
+  await reply.fill("We found it.");
+  await grace.getByRole("button", { name: "Send reply to customer" }).click();
+  await grace.getByText("It was not sent again.").waitFor();
+  assert.equal(await grace.locator(".message.staff", { hasText: "We found it." }).count(), 1);
 }
 
 async function canned(grace, { origin }) {
@@ -77,7 +95,7 @@ async function canned(grace, { origin }) {
   await grace.goto(`${origin}/desk/tickets/1`);
   await grace.getByLabel("Canned reply").selectOption({ label: "Done" });
   await grace.locator("#canned .md").getByText("Hello ada, that is done.").waitFor();
-  await grace.getByRole("link", { name: "Put into the reply" }).click();
+  await grace.getByRole("button", { name: "Put into the reply" }).click();
   const reply = grace.getByLabel("Reply", { exact: true });
   await reply.pressSequentially(" Bye.");
   assert.equal(await reply.inputValue(), "Hello ada, that is **done**. Bye.");
@@ -97,8 +115,9 @@ async function handles(grace, { origin }) {
   await grace.getByText("The ticket was changed.").waitFor();
   await grace.getByText("set the priority from normal to urgent").waitFor();
   await grace.getByRole("link", { name: "Its subnets and what is on them" }).click();
-  await grace.locator("tr#subnet-1", { hasText: "10.0.0.0/24" }).waitFor();
-  await grace.goBack();
+  await grace.locator("tr#subnet-1", { hasText: "10.0.0.0/24" }).getByRole("link", { name: "web" }).click();
+  await grace.getByText("10.0.0.2 – 10.0.0.253").waitFor();
+  await grace.goto(`${origin}/desk/tickets/1`);
   await grace.locator("summary", { hasText: "Close" }).click();
   await grace.getByRole("button", { name: "Close ticket 1" }).click();
   await grace.getByText("The ticket is closed.").waitFor();
@@ -109,7 +128,10 @@ async function handles(grace, { origin }) {
 async function forCustomer(grace, ada, { origin }) {
   await grace.locator("body").press("t");
   await grace.waitForURL(/\/desk\/tickets\/new/);
+  await grace.getByLabel("Account").fill("77");
+  await grace.getByText("No account has this number.").waitFor();
   await grace.getByLabel("Account").fill("1");
+  await grace.locator("#account-name", { hasText: "@" }).waitFor();
   await grace.getByLabel("Subject").fill("Maintenance on Tuesday");
   await grace.locator("#f-about option", { hasText: "core" }).waitFor({ state: "attached" });
   await grace.getByLabel("What is it about?").selectOption({ label: "core (1)" });
@@ -137,7 +159,7 @@ await play("the desk: queue, claims, replies and notes, canned replies, history,
   await queue(grace, stage);
   await sheet(grace);
   await claims(grace, linus, stage);
-  await writes(grace);
+  await writes(grace, stage);
   await canned(grace, stage);
   await handles(grace, stage);
   await forCustomer(grace, ada, stage);

@@ -44,7 +44,22 @@ async function threads(ada, grace, linus, { origin }) {
   await linus.keyboard.press("Control+Enter");
   await grace.locator("#thread").getByText("One moment.").waitFor();
   await ada.locator("#thread").getByText("One moment.").waitFor();
-  assert.equal(await grace.getByLabel("Reply", { exact: true }).inputValue(), "We found it.");
+  const box = grace.getByLabel("Reply", { exact: true });
+  assert.equal(await box.inputValue(), "We found it.");
+  // Whoever writes is told at the box, and can go and see.
+  await grace.locator(".compose").getByText("Also here: linus").waitFor();
+  const news = grace.locator("#arrived");
+  await news.getByRole("link", { name: "linus wrote an internal note" }).waitFor();
+  await news.getByRole("link", { name: "linus replied" }).click();
+  await grace.locator(".thread > :target", { hasText: "One moment." }).waitFor();
+  assert.equal(await box.inputValue(), "We found it.");
+  await ada.getByLabel("Your reply").fill("And now?");
+  await ada.getByRole("button", { name: "Send reply" }).click();
+  await ada.getByText("Your reply was sent.").waitFor();
+  await mark(ada);
+  await news.getByRole("link", { name: "ada replied" }).waitFor();
+  assert.equal(await news.getAttribute("role"), "status");
+  assert.equal(await box.inputValue(), "We found it.");
   await assertSame(grace, "grace");
   await grace.getByRole("button", { name: "Send reply to customer" }).click();
   await grace.getByText("Your reply was sent").waitFor();

@@ -74,6 +74,27 @@ async function tickets(page, { folder }) {
   assert.equal(await page.locator("#thread").getByText("Please.").count(), 1, "it is there once");
 }
 
+/** A browser that goes back has in its box what was sent; sending it again does not. */
+async function sentOnce(page, box, open) {
+  await box("Reply").fill("Only once.");
+  await press(page, "Send reply to customer");
+  await told(page, "Your reply was sent.");
+  await page.goBack();
+  assert.equal(await box("Reply").inputValue(), "Only once.");
+  await press(page, "Send reply to customer");
+  await told(page, "It was not sent again.");
+  assert.equal(await page.locator(".message", { hasText: "Only once." }).count(), 1);
+  await open("Internal note");
+  await box("Note").fill("Noted once.");
+  await press(page, "Save internal note");
+  await told(page, "Your note was saved.");
+  await page.goBack();
+  await open("Internal note");
+  await press(page, "Save internal note");
+  await told(page, "It was not sent again.");
+  assert.equal(await page.locator(".message", { hasText: "Noted once." }).count(), 1);
+}
+
 async function desk(page, { origin }) {
   await page.getByRole("link", { name: "Canned replies" }).first().click();
   await page.getByRole("link", { name: "New canned reply" }).first().click();
@@ -87,21 +108,40 @@ async function desk(page, { origin }) {
   await page.getByRole("link", { name: "No route" }).click();
   await press(page, "Claim");
   await told(page, "The ticket is yours.");
+  // Whatever is looked at or sent, what is in the other boxes stays.
+  const box = (label) => page.getByRole("textbox", { name: label, exact: true });
+  const open = (label) => page.locator("summary", { hasText: label }).click();
+  await open("Internal note");
+  await box("Note").fill("Rack **4**.");
+  await open("Reply to customer");
+  await box("Reply").fill("Well.");
   await page.getByLabel("Canned reply").selectOption({ label: "Done" });
   await page.locator(".canned").getByRole("button", { name: "Preview" }).click();
   await page.locator("#canned").getByText("Hello ada.").waitFor();
-  await page.getByRole("link", { name: "Put into the reply" }).click();
+  await press(page, "Put into the reply");
+  assert.equal(await box("Reply").inputValue(), "Well.\n\nHello ada.");
+  await page.locator("#reply").getByRole("button", { name: "Preview" }).click();
+  await page.locator("#description-preview").getByText("Well.").waitFor();
+  await open("Internal note");
+  await page.locator("#note").getByRole("button", { name: "Preview" }).click();
+  await page.locator("#note-preview strong").waitFor();
+  await open("Reply to customer");
   await press(page, "Send reply to customer");
   await told(page, "Your reply was sent.");
-  await page.locator("summary", { hasText: "Internal note" }).click();
-  await page.getByLabel("Note", { exact: false }).last().fill("Rack 4.");
+  assert.equal(await box("Note").inputValue(), "Rack **4**.");
   await press(page, "Save internal note");
   await told(page, "Your note was saved.");
+  await sentOnce(page, box, open);
   await page.getByLabel("Priority").selectOption("high");
   await press(page, "Save");
   await told(page, "The ticket was changed.");
-  await page.goto(`${origin}/desk/tickets/new?account_id=1`);
+  await page.goto(`${origin}/desk/tickets/new`);
+  await page.getByLabel("Account").fill("1");
   await page.getByLabel("Subject").fill("Maintenance");
+  await press(page, "Show the account and what it has");
+  await page.locator("#account-name", { hasText: "@" }).waitFor();
+  await page.getByLabel("What is it about?").selectOption({ label: "core (1)" });
+  assert.equal(await page.getByLabel("Subject").inputValue(), "Maintenance");
   await page.getByLabel("What the customer is told").fill("On Tuesday.");
   await press(page, "Open ticket for customer");
   await told(page, "the customer has been told");

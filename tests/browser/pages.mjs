@@ -335,11 +335,17 @@ async function desk(walk, stage, sam, noor, long) {
   await press(sam, "Save internal note");
   await sam.getByRole("alert").waitFor();
   await walk.look(sam, "a note refused");
+  await noor.locator("summary", { hasText: "Internal note" }).click();
+  await noor.getByLabel("Note", { exact: false }).last().fill("I have a look.");
+  await press(noor, "Save internal note");
+  await sam.locator("#arrived").getByText("noor wrote an internal note").waitFor();
+  await walk.look(sam, "news at the box");
   await noor.locator("summary", { hasText: "Take over" }).click();
   await walk.look(noor, "taking over");
   await walk.visit(sam, "pageDeskTicket", { ticketId: 1 }, "?closed");
   await walk.visit(sam, "pageDeskTicket", long, "?long");
   await walk.visit(sam, "pageDeskVpc", long, "?long");
+  await walk.visit(sam, "pageDeskSubnet", long, "?long");
   await walk.visit(sam, "pageCannedReplies");
   await walk.visit(sam, "pageCannedReplyNew");
   await walk.visit(sam, "pageCannedReply", { cannedReplyId: 1 });
@@ -367,6 +373,7 @@ await play("every page by axe-core and on a phone", async (stage) => {
   await desk(walk, stage, sam, noor, long);
   const about = (await stage.api(token, "GET", "/support/tickets")).data.find((ticket) => ticket.summary === "About a network");
   await walk.visit(sam, "pageDeskVpc", { ticketId: about.id });
+  await walk.visit(sam, "pageDeskSubnet", { ticketId: about.id, vpcSubnetId: 4 });
   await mara.goto(`${stage.origin}/logout`);
   await walk.look(mara, "logged out");
   return walk.end();

@@ -124,6 +124,9 @@
     const [head, boxes] = [document.querySelector("#head"), document.querySelector(".compose")];
     if (head && boxes && "closed" in head.dataset !== "closed" in boxes.dataset) location.reload();
   });
+  // A page that is the answer to a form has the address of the form; loaded anew, it must not send the form again.
+  const at = document.querySelector("#head")?.dataset.at;
+  if (at && location.pathname !== at) history.replaceState(null, "", at);
 
   // On a page that comes anew as a whole, what was opened stays open.
   let open = [];
@@ -186,8 +189,9 @@
       form.prepend(note);
     }
     form.addEventListener("input", () => drafts.write(form));
-    form.addEventListener("submit", (event) => {
-      if (event.submitter?.value === "preview") return;
+    // Of a form with several boxes, each is a draft of its own: one is sent with a button that is in it.
+    form.closest("form").addEventListener("submit", (event) => {
+      if (event.submitter?.value === "preview" || (event.submitter && !form.contains(event.submitter))) return;
       try { sessionStorage.setItem("garth:sent", drafts.key(form)); } catch { /* It stays a draft. */ }
     });
   }
@@ -382,7 +386,10 @@
     const typing = event.target.closest?.("input, textarea, select, dialog");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form) {
       event.preventDefault();
-      event.target.form.requestSubmit();
+      // Beside the boxes of a form with several, there is nothing that one is writing.
+      const box = event.target.closest("[data-draft]");
+      if (!box && event.target.form.querySelector("[data-draft]")) return;
+      event.target.form.requestSubmit(box?.querySelector("button[type=submit]:not([name])"));
       return;
     }
     if (event.key === "Escape" && document.querySelector("[data-desk]")) {
@@ -423,7 +430,7 @@
   });
 
   function begin(root) {
-    for (const form of root.querySelectorAll("form[data-draft]")) keepDraft(form);
+    for (const form of root.querySelectorAll("[data-draft]")) keepDraft(form);
     for (const zone of root.querySelectorAll("[data-drop]")) if (!zone.waiting) takeFiles(zone);
     for (const form of root.querySelectorAll("form[data-with-files]")) sendWithFiles(form);
     tell(root);

@@ -5,7 +5,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 
-use super::{Asked, Writing, draw, look};
+use super::compose::{CANNED, CANNED_REPLY, NOTE, REPLY, SINCE, USE};
+use super::{Asked, Seen, Writing, canned_in, draw, look};
 use crate::console::desk::address;
 use crate::console::forms::{self, Sent, Typed};
 use crate::console::layout::done;
@@ -13,11 +14,13 @@ use crate::console::session::{Answer, Visit};
 use crate::http::App;
 use crate::http::attachments;
 use crate::http::extract::At;
-use crate::model::id::{AttachmentId, TicketId};
+use crate::model::id::{AttachmentId, CannedReplyId, HistoryId, TicketId};
 use crate::model::input::Input;
-use crate::rules;
+use crate::model::reason::Code;
 use crate::rules::agent::{Agent, Staff};
+use crate::rules::error::FieldError;
 use crate::rules::request::Request;
+use crate::rules::{self, Error};
 use crate::store::WriteTx;
 
 /// A form on the page of a ticket that somebody has sent.
@@ -47,17 +50,12 @@ impl FromRequestParts<App> for Form {
 }
 
 type Rule<T> = fn(&mut WriteTx, &Agent, TicketId, &Request) -> rules::Result<T>;
+/// The same for what is not said twice, and not over what was not seen.
+type Saying<T> = fn(&mut WriteTx, &Agent, TicketId, &Request, Option<HistoryId>) -> rules::Result<Option<T>>;
 
 impl Form {
-    /// Does something to the ticket. If it is refused, or somebody else was faster, the page is drawn again, with what
-    /// was typed at its place.
-    async fn act<T: Send + 'static>(
-        self,
-        object: Vec<(String, Input)>,
-        rule: Rule<T>,
-        word: &str,
-        place: fn(Typed) -> Writing,
-    ) -> Answer {
+    /// Does something to the ticket. If it is refused, or somebody else was faster, the page is drawn again.
+    async fn act<T: Send + 'static>(self, object: Vec<(String, Input)>, rule: Rule<T>, word: &str) -> Answer {
         let (ticket, request) = (self.ticket, self.sent.request(object));
         let acted = self
             .app
@@ -68,70 +66,149 @@ impl Form {
         match acted {
             Ok(_) => Ok(done(&address(ticket), word)),
             Err(error) => {
-                let (status, typed) = forms::again(self.sent.clone(), error)?;
-                self.draw(status, place(typed)).await
+                let (status, mut other) = forms::again(self.sent.clone(), error)?;
+                for wrong in &mut other.wrong {
+                    wrong.reason = in_our_words(wrong);
+                }
+                let writing = Writing {
+                    other,
+                    ..Writing::default()
+                };
+                self.draw(status, writing).await
             }
         }
     }
 
-    /// The same for what is done without a word.
-    async fn wordless<T: Send + 'static>(
-        self,
+    /// Says what was written. What is still in the boxes afterwards, or was not taken, stays in them.
+    async fn say<T: Send + 'static>(
+        mut self,
         object: Vec<(String, Input)>,
-        rule: Rule<T>,
-        word: &str,
+        rule: Saying<T>,
+        (field, word): (&'static str, &str),
     ) -> Answer {
-        self.act(object, rule, word, |other| Writing {
-            other,
-            ..Writing::default()
-        })
-        .await
+        let (ticket, request) = (self.ticket, self.sent.request(object));
+        let seen = self.sent.text(SINCE).parse().ok().map(HistoryId);
+        let said = self
+            .app
+            .write(self.staff.clone(), move |tx, staff| {
+                rule(tx, &staff.agent, ticket, &request, seen)
+            })
+            .await;
+        let word = match said {
+            Ok(Some(_)) => word,
+            Ok(None) => "sent-already",
+            Err(error) => {
+                let (status, typed) = forms::again(self.sent.clone(), error)?;
+                return self.draw(status, placed(typed, field == NOTE)).await;
+            }
+        };
+        self.sent.set(field, "");
+        self.sent.set(CANNED, "");
+        if [REPLY, NOTE]
+            .iter()
+            .all(|field| self.sent.text(field).trim().is_empty())
+        {
+            return Ok(done(&address(ticket), word));
+        }
+        // An address has no room for a text, so the page is the answer. Sent again, it says nothing again.
+        self.visit.done = Some(word.to_owned());
+        let typed = Typed::refused(self.sent.clone(), Vec::new());
+        let noting = self.sent.text(REPLY).trim().is_empty();
+        self.draw(StatusCode::OK, placed(typed, noting)).await
     }
 
     fn asks_for_preview(&self) -> bool {
         self.sent.text("act") == "preview"
     }
 
-    async fn preview(self, place: fn(Typed) -> Writing) -> Answer {
-        let written = place(Typed::refused(self.sent.clone(), Vec::new()));
+    /// The page again with all that is typed, and what is asked to be seen.
+    async fn show(self, field: &'static str, preview: bool) -> Answer {
         let writing = Writing {
-            preview: true,
-            ..written
+            preview: preview.then_some(field),
+            ..placed(Typed::refused(self.sent.clone(), Vec::new()), field == NOTE)
         };
         self.draw(StatusCode::OK, writing).await
     }
 
-    async fn draw(self, status: StatusCode, writing: Writing) -> Answer {
-        let ticket = self.ticket;
-        let seen = self
-            .app
-            .read(self.staff, move |tx, staff| {
-                look(tx, &staff.agent, ticket, Asked::default())
+    /// The same with a canned reply put below what is typed.
+    async fn insert(mut self, canned: CannedReplyId) -> Answer {
+        self.sent.set(CANNED, canned.to_string());
+        let seen = self.look().await?;
+        if let Some((_, text)) = &seen.filled {
+            let typed = self.sent.text(REPLY).trim_end();
+            let joined = if typed.is_empty() {
+                text.clone()
+            } else {
+                format!("{typed}\n\n{text}")
+            };
+            self.sent.set(REPLY, joined);
+        }
+        let writing = placed(Typed::refused(self.sent, Vec::new()), false);
+        Ok(draw(&self.app, self.visit, StatusCode::OK, &seen, &writing))
+    }
+
+    async fn look(&self) -> Result<Seen, Error> {
+        let (ticket, canned) = (self.ticket, canned_in(&self.sent, CANNED));
+        let asked = Asked {
+            canned,
+            ..Asked::default()
+        };
+        self.app
+            .read(self.staff.clone(), move |tx, staff| {
+                look(tx, &staff.agent, ticket, asked)
             })
-            .await?;
-        Ok(draw(&self.app, self.visit, status, &seen, writing))
+            .await
+    }
+
+    async fn draw(self, status: StatusCode, writing: Writing) -> Answer {
+        let seen = self.look().await?;
+        Ok(draw(&self.app, self.visit, status, &seen, &writing))
+    }
+}
+
+/// A complaint as this page speaks: programs are told of a field where people have a button.
+fn in_our_words(wrong: &FieldError) -> String {
+    let reason = wrong.reason.as_str();
+    match wrong.code {
+        Code::TicketClaimed => {
+            let whose = reason.split(';').next().unwrap_or(reason);
+            format!("{whose}. If you have agreed on it, take it over above.")
+        }
+        _ => reason.to_owned(),
+    }
+}
+
+/// What is in the boxes, with complaints at the field of the one that was sent: a rule knows both by one name.
+fn placed(mut typed: Typed, noting: bool) -> Writing {
+    for wrong in typed.wrong.iter_mut().filter(|_| noting) {
+        if wrong.field.as_deref() == Some(REPLY) {
+            wrong.field = Some(NOTE.to_owned());
+        }
+    }
+    Writing {
+        typed,
+        noting,
+        ..Writing::default()
     }
 }
 
 pub async fn claim(form: Form) -> Answer {
     let take_over = Input::Bool(form.sent.has("take_over"));
     let object = vec![("take_over".to_owned(), take_over)];
-    form.wordless(object, rules::desk::claim, "ticket-claimed").await
+    form.act(object, rules::desk::claim, "ticket-claimed").await
 }
 
 pub async fn release(form: Form) -> Answer {
-    form.wordless(Vec::new(), rules::desk::release, "ticket-released")
+    form.act(Vec::new(), rules::desk::release, "ticket-released")
         .await
 }
 
 pub async fn close(form: Form) -> Answer {
-    form.wordless(Vec::new(), rules::desk::close, "ticket-closed")
-        .await
+    form.act(Vec::new(), rules::desk::close, "ticket-closed").await
 }
 
 pub async fn reopen(form: Form) -> Answer {
-    form.wordless(Vec::new(), rules::desk::reopen, "ticket-reopened")
-        .await
+    form.act(Vec::new(), rules::desk::reopen, "ticket-reopened").await
 }
 
 pub async fn change(form: Form) -> Answer {
@@ -140,44 +217,39 @@ pub async fn change(form: Form) -> Answer {
         let may = Input::Bool(form.sent.text("may_close") == "yes");
         object.push(("closable".to_owned(), may));
     }
-    form.wordless(object, rules::desk::update, "ticket-changed").await
+    form.act(object, rules::desk::update, "ticket-changed").await
 }
 
 pub async fn reply(form: Form) -> Answer {
-    let place = |reply| Writing {
-        reply,
-        ..Writing::default()
-    };
-    if form.asks_for_preview() {
-        return form.preview(place).await;
+    if let Some(canned) = canned_in(&form.sent, USE) {
+        return form.insert(canned).await;
     }
-    let object = match form.sent.text("canned_reply_id").parse() {
-        Ok(canned) => vec![("canned_reply_id".to_owned(), Input::Integer(canned))],
-        Err(_) => form.sent.object(&["description"]),
-    };
-    form.act(object, rules::desk::reply, "reply-sent", place).await
+    if form.sent.has("act") {
+        let preview = form.asks_for_preview();
+        return form.show(REPLY, preview).await;
+    }
+    match canned_in(&form.sent, CANNED_REPLY) {
+        Some(CannedReplyId(id)) => {
+            let object = vec![(CANNED_REPLY.to_owned(), Input::Integer(id))];
+            form.say(object, rules::desk::reply_once, (CANNED_REPLY, "reply-sent"))
+                .await
+        }
+        None => {
+            let object = form.sent.object(&[REPLY]);
+            form.say(object, rules::desk::reply_once, (REPLY, "reply-sent"))
+                .await
+        }
+    }
 }
 
 pub async fn note(form: Form) -> Answer {
     if form.asks_for_preview() {
-        return form.preview(in_note).await;
+        return form.show(NOTE, true).await;
     }
-    let text = form.sent.object(&["note"]).into_iter();
-    let object = text.map(|(_, text)| ("description".to_owned(), text)).collect();
-    form.act(object, rules::desk::note, "note-saved", in_note).await
-}
-
-/// A note has a field of its own, which the rule knows by another name.
-fn in_note(mut note: Typed) -> Writing {
-    for wrong in &mut note.wrong {
-        if wrong.field.as_deref() == Some("description") {
-            wrong.field = Some("note".to_owned());
-        }
-    }
-    Writing {
-        note,
-        ..Writing::default()
-    }
+    let text = form.sent.object(&[NOTE]).into_iter();
+    let object = text.map(|(_, text)| (REPLY.to_owned(), text)).collect();
+    form.say(object, rules::desk::note_once, (NOTE, "note-saved"))
+        .await
 }
 
 pub async fn download(

@@ -1,20 +1,32 @@
 //! What one writes on a ticket of the desk: to the customer, or for staff alone.
+//!
+//! All of it is one form, so that nothing typed into one box is lost when a browser without script sends another.
 
 use maud::{Markup, html};
 
-use super::{Seen, Writing};
+use super::{Seen, Writing, deed, place_of};
 use crate::console::desk::{account_name, address};
-use crate::console::forms::{Field, SEEN};
+use crate::console::forms::Field;
 use crate::console::session::Visit;
 use crate::console::{markdown, threads};
+use crate::model::history::{History, Step};
 use crate::model::reply::ReplyText;
-use crate::model::tag::Tag;
 use crate::model::ticket::Status;
 
+/// The hidden field that tells up to which step of its history the page shows the ticket.
+pub const SINCE: &str = "since";
+/// The fields of the boxes. A note has one of its own, so that it cannot be sent as a reply.
+pub const REPLY: &str = "description";
+pub const NOTE: &str = "note";
+/// Of the canned replies: the one that is looked at, the one to be put into the box, the one to be sent as it is.
+pub const CANNED: &str = "canned";
+pub const USE: &str = "use";
+pub const CANNED_REPLY: &str = "canned_reply_id";
+
 pub fn closed(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
-    let typed = writing.reply.sent.text("description");
+    let typed = writing.typed.sent.text(REPLY);
     html! {
-        (writing.reply.alert())
+        @if !writing.noting { (writing.typed.alert()) }
         div .card.closed {
             p { "This ticket is closed. Reopen it to answer; notes can be written all the same." }
             form method="post" action=(format!("{}/reopen", address(seen.desk.ticket.id))) {
@@ -30,53 +42,53 @@ pub fn closed(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
 pub fn compose(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
     let ticket = &seen.desk.ticket;
     let here = address(ticket.id);
-    let noting = writing.note.sent.has("note") || ticket.status == Status::Closed;
+    let closed = ticket.status == Status::Closed;
+    let noting = writing.noting || closed;
     let reader = match &seen.desk.customer {
         Some(customer) => customer.username.as_str(),
         None => account_name(&seen.desk),
     };
     let (reply_to, note_to) = (format!("{here}/replies"), format!("{here}/notes"));
     let reply = Field {
-        name: "description",
+        name: REPLY,
         label: "Reply",
         most: Some(ReplyText::MAX),
         ..Field::default()
     };
     let note = Field {
-        name: "note",
+        name: NOTE,
         label: "Note",
         ..reply
     };
+    let shown = |field: &str| writing.preview == Some(field);
     html! {
-        div .compose data-closed[ticket.status == Status::Closed] {
-            // What is asked for when something has happened is looked for on this page, too.
-            @if ticket.status == Status::Closed { span #reply-seen {} }
-            @if ticket.status != Status::Closed {
+        // The server says what is missing: a browser would ask for both texts.
+        form .compose method="post" action=(if closed { &note_to } else { &reply_to }) novalidate data-closed[closed] {
+            (visit.form_token())
+            (news(seen, &here))
+            span #since { input type="hidden" name=(SINCE) value=(seen.newest); }
+            @if !closed {
                 details .reply name="compose" open[!noting] {
                     summary data-key="r" { span .what { "Reply to customer" } span .who-reads { (reader) " will read this" } }
-                    (writing.reply.alert())
-                    (canned(seen, visit))
-                    form #reply method="post" action=(reply_to) data-draft=(format!("desk-reply-{}", ticket.id)) {
-                        (visit.form_token())
-                        span #reply-seen { (writing.reply.seen()) }
-                        (threads::box_to_write(&writing.reply, reply, 8, writing.preview && !noting))
+                    @if !noting { (writing.typed.alert()) }
+                    (canned(seen, &here, &reply_to))
+                    div #reply data-draft=(format!("desk-reply-{}", ticket.id)) {
+                        (threads::box_to_write(&writing.typed, reply, 8, shown(REPLY)))
                         div .actions {
                             button .main type="submit" { "Send reply to customer" }
-                            (threads::preview_button("description", &reply_to))
+                            (threads::preview_button(REPLY, &reply_to))
                         }
                     }
                 }
             }
             details .note name="compose" open[noting] {
                 summary data-key="n" { span .what { "Internal note" } span .who-reads { "only staff will read this" } }
-                (writing.note.alert())
-                form #note method="post" action=(note_to) data-draft=(format!("desk-note-{}", ticket.id)) {
-                    (visit.form_token())
-                    span #note-seen { (writing.note.seen()) }
-                    (threads::box_to_write(&writing.note, note, 5, writing.preview && noting))
+                @if writing.noting { (writing.typed.alert()) }
+                div #note data-draft=(format!("desk-note-{}", ticket.id)) {
+                    (threads::box_to_write(&writing.typed, note, 5, shown(NOTE)))
                     div .actions {
-                        button type="submit" { "Save internal note" }
-                        (threads::preview_button("note", &note_to))
+                        button type="submit" formaction=(note_to) { "Save internal note" }
+                        (threads::preview_button(NOTE, &note_to))
                     }
                 }
             }
@@ -84,22 +96,41 @@ pub fn compose(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
     }
 }
 
+/// What has come in since the page was opened, and who else is here, where whoever writes looks.
+fn news(seen: &Seen, here: &str) -> Markup {
+    let page = if seen.is_last_page() { "" } else { here };
+    let is_news = |step: &&History| step.step != Step::Download;
+    let arrived: Vec<_> = seen.arrived.iter().filter(is_news).collect();
+    html! {
+        div #arrived .arrived role="status" {
+            @if !arrived.is_empty() {
+                p .present {
+                    "Since you opened this page: "
+                    @for (at, step) in arrived.iter().enumerate() {
+                        @if at > 0 { " · " }
+                        a href=(format!("{page}#{}", place_of(step))) { (step.created_by) " " (deed(step, None)) }
+                    }
+                }
+            }
+        }
+        div #also-here { @if !seen.colleagues.is_empty() { p .hint { "Also here: " (seen.colleagues.join(", ")) } } }
+    }
+}
+
 /// Choosing a canned reply, and what it would say.
-fn canned(seen: &Seen, visit: &Visit) -> Markup {
-    let here = address(seen.desk.ticket.id);
+fn canned(seen: &Seen, here: &str, reply_to: &str) -> Markup {
     let chosen = seen.filled.as_ref().map(|(id, _)| *id);
     html! {
         @if seen.canned.is_empty() {
             p .hint { "Answers you give often can be kept as " a href="/desk/canned-replies" { "canned replies" } "." }
         } @else {
-            form .canned method="get" action=(here) hx-get=(here) hx-target="#canned" hx-select="#canned" hx-swap="outerHTML"
-                hx-trigger="submit, change from:#canned-choice" {
+            div .canned {
                 label for="canned-choice" { "Canned reply" }
-                select #canned-choice name="canned" {
+                select #canned-choice name=(CANNED) hx-get=(here) hx-trigger="change" hx-target="#canned" hx-select="#canned" hx-swap="outerHTML" {
                     option value="" { "Choose…" }
                     @for reply in &seen.canned { option value=(reply.id) selected[Some(reply.id) == chosen] { (reply.label.as_str()) } }
                 }
-                button type="submit" { "Preview" }
+                button type="submit" name="act" value="canned" formaction=(reply_to) { "Preview" }
             }
             div #canned aria-live="polite" {
                 @if let Some((id, text)) = &seen.filled {
@@ -107,13 +138,8 @@ fn canned(seen: &Seen, visit: &Visit) -> Markup {
                         p .quiet { "The customer would read:" }
                         div .md { (markdown::draw(text)) }
                         div .actions {
-                            a .button href=(format!("{here}?canned={id}&use=1#reply")) data-insert="#f-description" data-text=(text) { "Put into the reply" }
-                            form method="post" action=(format!("{here}/replies")) {
-                                (visit.form_token())
-                                input type="hidden" name=(SEEN) value=(Tag::of(&seen.desk).to_string());
-                                input type="hidden" name="canned_reply_id" value=(id);
-                                button type="submit" { "Send to customer as it is" }
-                            }
+                            button type="submit" name=(USE) value=(id) formaction=(reply_to) data-insert="#f-description" data-text=(text) { "Put into the reply" }
+                            button type="submit" name=(CANNED_REPLY) value=(id) formaction=(reply_to) { "Send to customer as it is" }
                         }
                     }
                 }

@@ -49,14 +49,15 @@ pub fn context(visit: &Visit, seen: &Seen, forbidden: &[Cidr]) -> Markup {
                 (handling(visit, desk))
             }
             section .card {
-                h2 { "Other open tickets" }
-                @if seen.others.is_empty() { p .quiet { "None." } } @else {
+                h2 { "Other open tickets" @if seen.others.results > 0 { " " span .tag { (seen.others.results) } } }
+                @if seen.others.items.is_empty() { p .quiet { "None." } } @else {
                     ul .plain {
-                        @for other in &seen.others {
+                        @for other in &seen.others.items {
                             li { a href=(address(other.ticket.id)) { (other.ticket.summary.as_str()) } " " span .id { (other.ticket.id) } " " span .quiet.small { (age(other.ticket.updated, seen.now)) } }
                         }
                     }
                 }
+                @if seen.others.results > 0 { p { a href=(format!("/desk?account={}", ticket.account)) { "All open tickets of this account" } } }
                 p { a href=(format!("/desk/tickets/new?account_id={}", ticket.account)) { "Open a ticket for this customer" } }
             }
         }

@@ -11,10 +11,11 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
+use self::compose::CANNED;
 use self::network::Network;
 use super::desk::{QUEUE, address, claim as whose, priority};
-use super::forms::{SEEN, Typed};
-use super::layout::{age, pager, time};
+use super::forms::{SEEN, Sent, Typed};
+use super::layout::{age, page_of, pager, time};
 use super::live;
 use super::query::Query;
 use super::session::{Answer, Visit};
@@ -24,7 +25,7 @@ use crate::http::extract::At;
 use crate::model::attachment::Attachment;
 use crate::model::canned_reply::CannedReply;
 use crate::model::history::{History, Step};
-use crate::model::id::{CannedReplyId, TicketId};
+use crate::model::id::{CannedReplyId, HistoryId, TicketId};
 use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::model::tag::Tag;
@@ -43,16 +44,29 @@ const FEW: i64 = 200;
 struct Seen {
     desk: DeskTicket,
     mark: Mark,
+    /// The step of the history up to which it is shown.
+    newest: HistoryId,
     history: Paged<History>,
     files: Vec<Attachment>,
     canned: Vec<CannedReply>,
     /// The canned reply that is looked at, as it would be sent.
     filled: Option<(CannedReplyId, String)>,
     colleagues: Vec<String>,
+    /// What others have done since the page was opened.
+    arrived: Vec<History>,
     networks: Vec<Network>,
     /// Other tickets of the account that are open.
-    others: Vec<DeskTicket>,
+    others: Paged<DeskTicket>,
+    /// Who of the two sides changed it last.
+    changed_by: Option<String>,
     now: Time,
+}
+
+impl Seen {
+    /// Whether the newest steps are on the page.
+    fn is_last_page(&self) -> bool {
+        self.history.page.number >= self.history.pages()
+    }
 }
 
 /// What is asked for besides the ticket.
@@ -60,16 +74,20 @@ struct Seen {
 struct Asked {
     page: Option<i64>,
     canned: Option<CannedReplyId>,
+    /// The step after which everything is news.
+    after: Option<HistoryId>,
 }
 
-/// What was typed on the page, and what came of it. A note is typed into a field of its own, so that it
-/// cannot be sent as a reply.
+/// What was typed on the page, and what came of it.
 #[derive(Default)]
 struct Writing {
-    reply: Typed,
-    note: Typed,
+    /// What is in the boxes.
+    typed: Typed,
+    /// Whether it is the note that is being written, and not the reply.
+    noting: bool,
+    /// The field whose preview is asked for.
+    preview: Option<&'static str>,
     other: Typed,
-    preview: bool,
 }
 
 pub async fn view(
@@ -81,16 +99,18 @@ pub async fn view(
 ) -> Answer {
     let asked = Asked {
         page: query.text("page").parse().ok(),
-        canned: query.text("canned").parse().ok().map(CannedReplyId),
+        canned: canned_in(&query.0, CANNED),
+        after: query.text("after").parse().ok().map(HistoryId),
     };
     let seen = app
         .read(staff, move |tx, staff| look(tx, &staff.agent, id, asked))
         .await?;
-    let mut writing = Writing::default();
-    if let Some((_, text)) = seen.filled.as_ref().filter(|_| query.text("use") == "1") {
-        writing.reply = Typed::proposed(&[("description", text)]);
-    }
-    Ok(draw(&app, visit, StatusCode::OK, &seen, writing))
+    Ok(draw(&app, visit, StatusCode::OK, &seen, &Writing::default()))
+}
+
+/// The canned reply that a field names.
+fn canned_in(sent: &Sent, field: &str) -> Option<CannedReplyId> {
+    sent.text(field).parse().ok().map(CannedReplyId)
 }
 
 fn look(tx: &mut ReadTx, agent: &Agent, id: TicketId, asked: Asked) -> rules::Result<Seen> {
@@ -125,10 +145,16 @@ fn look(tx: &mut ReadTx, agent: &Agent, id: TicketId, asked: Asked) -> rules::Re
         ..list(1, 25)
     };
     Ok(Seen {
+        newest: rules::desk::newest(tx, id)?,
         mark: rules::desk::mark(tx, agent, Some(id))?,
         colleagues: rules::viewers::others(tx, agent, id)?,
+        arrived: match asked.after {
+            Some(after) => rules::desk::since(tx, agent, id, after)?,
+            None => Vec::new(),
+        },
         networks: network::of(tx, &desk.ticket)?,
-        others: rules::desk::list(tx, &others, None)?.items,
+        others: rules::desk::list(tx, &others, None)?,
+        changed_by: rules::desk::last_changers(tx, &[id])?.remove(&id),
         now: tx.now(),
         desk,
         history,
@@ -138,31 +164,27 @@ fn look(tx: &mut ReadTx, agent: &Agent, id: TicketId, asked: Asked) -> rules::Re
     })
 }
 
-fn draw(app: &App, mut visit: Visit, status: StatusCode, seen: &Seen, mut writing: Writing) -> Response {
+fn draw(app: &App, mut visit: Visit, status: StatusCode, seen: &Seen, writing: &Writing) -> Response {
     let ticket = &seen.desk.ticket;
     let here = address(ticket.id);
     visit.live = Some(live::desk_address(&seen.mark, Some(ticket.id)));
-    let tag = Tag::of(&seen.desk).to_string();
-    for typed in [&mut writing.reply, &mut writing.note] {
-        typed.sent.set(SEEN, tag.clone());
-    }
     let policy = &app.store().world().policy;
     let (provider, forbidden) = (policy.support.provider.as_str(), &policy.forbidden_ranges);
-    let live = match seen.history.page.number == seen.history.pages() {
-        true => here.clone(),
-        false => format!("{here}?page={}", seen.history.page.number),
-    };
+    let mut live = format!("{here}?after={}", seen.newest);
+    if !seen.is_last_page() {
+        live = page_of(&live, seen.history.page.number);
+    }
     let body = html! {
-        // What others do comes in here, and with it the state that one's own answer is meant for.
+        // What others do comes in here, and with it up to where the page shows it.
         div hx-get=(live) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
-            hx-swap="outerHTML" hx-select-oob="#head,#context,#reply-seen,#note-seen" {}
+            hx-swap="outerHTML" hx-select-oob="#head,#context,#since,#also-here,#arrived:innerHTML" {}
         (head(&visit, seen))
         (writing.other.alert())
         div .sides {
             div .talk {
                 (thread(seen, provider))
-                @if ticket.status == Status::Closed { (compose::closed(&visit, seen, &writing)) }
-                (compose::compose(&visit, seen, &writing))
+                @if ticket.status == Status::Closed { (compose::closed(&visit, seen, writing)) }
+                (compose::compose(&visit, seen, writing))
             }
             (customer::context(&visit, seen, forbidden))
         }
@@ -173,7 +195,7 @@ fn draw(app: &App, mut visit: Visit, status: StatusCode, seen: &Seen, mut writin
 fn head(visit: &Visit, seen: &Seen) -> Markup {
     let (desk, ticket) = (&seen.desk, &seen.desk.ticket);
     html! {
-        div #head data-closed[ticket.status == Status::Closed] {
+        div #head data-at=(address(ticket.id)) data-closed[ticket.status == Status::Closed] {
             div .title {
                 h1 { (priority(desk.priority)) (ticket.summary.as_str()) " " span .id { (ticket.id) } }
                 (actions(visit, desk))
@@ -182,7 +204,7 @@ fn head(visit: &Visit, seen: &Seen) -> Markup {
                 div { dt { "Status" } dd { (threads::status(ticket.status)) } }
                 div { dt { "Whose" } dd { (whose(desk, &visit.username)) @if let Some(claim) = &desk.claim { " " span .quiet { "since " (time(claim.since)) } } } }
                 div { dt { "Age" } dd { (age(ticket.opened, seen.now)) } }
-                div { dt { "Last change" } dd { (threads::last_change(ticket)) } }
+                div { dt { "Last change" } dd { (threads::changed(ticket.updated, seen.changed_by.as_deref())) } }
             }
             @if !seen.colleagues.is_empty() {
                 p .present role="status" {
@@ -238,54 +260,66 @@ fn thread(seen: &Seen, provider: &str) -> Markup {
                     text: ticket.description.as_str(), provider,
                 }))
             }
-            @for step in &seen.history.items { (draw_step(step, ticket.id, provider)) }
+            @for step in &seen.history.items { (draw_step(step, provider, &address(ticket.id))) }
             (pager(&seen.history, &address(ticket.id)))
         }
     }
 }
 
 /// A step of the history: words as a message, deeds on a line.
-fn draw_step(step: &History, ticket: TicketId, provider: &str) -> Markup {
+fn draw_step(step: &History, provider: &str, here: &str) -> Markup {
     if let Some(text) = &step.description {
         let side = match (step.note, step.from_staff) {
             (Some(_), _) => Side::Note,
             (None, true) => Side::Staff,
             (None, false) => Side::Customer,
         };
-        return threads::message(&Message {
+        let message = threads::message(&Message {
             by: &step.created_by,
             side,
             at: step.created,
             text,
             provider,
         });
+        return html! { div #(place_of(step)) { (message) } };
     }
+    let file = step.attachment.map(|id| format!("{here}/attachments/{id}"));
+    let file = file.filter(|_| step.step == Step::Attachment);
+    html! {
+        p #(place_of(step)) .step {
+            strong { (step.created_by) } " " (deed(step, file.as_deref()))
+            " · " (time(step.created))
+        }
+    }
+}
+
+/// What a step is called in the page's own links.
+fn place_of(step: &History) -> String {
+    format!("step-{}", step.id)
+}
+
+/// What somebody did, as it follows their name; `file` is where an attached one can be had.
+fn deed(step: &History, file: Option<&str>) -> Markup {
     let (before, after) = (
         step.before.as_deref().unwrap_or("–"),
         step.after.as_deref().unwrap_or("–"),
     );
-    let file = step
-        .attachment
-        .map(|id| format!("{}/attachments/{id}", address(ticket)));
     html! {
-        p .step {
-            strong { (step.created_by) } " "
-            @match step.step {
-                Step::Opened => "opened the ticket",
-                Step::Reply | Step::Note => "wrote",
-                Step::Claim if step.before.is_some() => { "took the ticket over from " (before) }
-                Step::Claim => "claimed the ticket",
-                Step::Release => "gave the ticket back",
-                Step::Close => "closed the ticket",
-                Step::Reopen => "reopened the ticket",
-                Step::Closable if after == "true" => "let the customer close it",
-                Step::Closable => "kept the customer from closing it",
-                Step::Priority => { "set the priority from " (before) " to " (after) }
-                Step::Attachment => { "attached " @if let Some(file) = file { a href=(file) download { (after) } } }
-                Step::AttachmentRefused => { "tried to attach " em { (after) } ", which the scanner refused" }
-                Step::Download => { "downloaded " em { (after) } }
-            }
-            " · " (time(step.created))
+        @match step.step {
+            Step::Opened => "opened the ticket",
+            Step::Reply => "replied",
+            Step::Note => "wrote an internal note",
+            Step::Claim if step.before.is_some() => { "took the ticket over from " (before) }
+            Step::Claim => "claimed the ticket",
+            Step::Release => "gave the ticket back",
+            Step::Close => "closed the ticket",
+            Step::Reopen => "reopened the ticket",
+            Step::Closable if after == "true" => "let the customer close it",
+            Step::Closable => "kept the customer from closing it",
+            Step::Priority => { "set the priority from " (before) " to " (after) }
+            Step::Attachment => { "attached " @match file { Some(file) => a href=(file) download { (after) }, None => (after) } }
+            Step::AttachmentRefused => { "tried to attach " em { (after) } ", which the scanner refused" }
+            Step::Download => { "downloaded " em { (after) } }
         }
     }
 }
