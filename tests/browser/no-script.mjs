@@ -70,7 +70,7 @@ async function tickets(page, { folder }) {
   await page.goBack();
   await page.getByLabel("Your reply").fill("Please.");
   await press(page, "Send reply");
-  await told(page, "This reply was sent already");
+  await told(page, "It was not sent again");
   assert.equal(await page.locator("#thread").getByText("Please.").count(), 1, "it is there once");
 }
 

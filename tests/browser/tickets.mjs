@@ -68,7 +68,7 @@ async function settle(page, { origin }, colleague) {
   await page.goBack();
   await page.getByLabel("Your reply").fill("It *still* is.");
   await page.getByRole("button", { name: "Send reply" }).click();
-  await page.getByText("This reply was sent already").waitFor();
+  await page.getByText("It was not sent again").waitFor();
   assert.equal(await page.locator("#thread em", { hasText: "still" }).count(), 1);
   // A link that somebody wrote logs nobody out.
   await page.getByLabel("Your reply").fill(`Look: ${origin}/logout`);
