@@ -67,9 +67,20 @@ def create_raw(programs, folder, extent):
         {"throughput": Goal(">=", 1.0)},
         contenders=["128 clients beside 32"],
     )
+    tallied = Table(
+        EMBEDDED,
+        f"create_raw: the same rows written straight into SQLite; {rounds} rounds of {seconds} s\n"
+        "baseline: without the tallies that keep lists flat",
+        # A write price of at most 1.3x.
+        {"throughput": Goal(">=", 1 / 1.3), "CPU": Goal("<=", 1.3)},
+        contenders=["raw rows with tallies"],
+    )
     refuse_unlike(programs, folder)
+    untallied, untallied_again = "untallied", "untallied again"
     ways = {
-        BASELINE: [(beside_raw, BASELINE)],
+        untallied: [(tallied, BASELINE)],
+        untallied_again: [(tallied, AGAIN)],
+        BASELINE: [(beside_raw, BASELINE), (tallied, tallied.contenders[0])],
         AGAIN: [(beside_raw, AGAIN)],
         few: [(beside_raw, few), (beside_few, BASELINE)],
         "once more": [(beside_few, AGAIN)],
@@ -77,15 +88,16 @@ def create_raw(programs, folder, extent):
     }
     for _ in range(rounds):
         for name in shuffled(ways):
-            if name in (BASELINE, AGAIN):
-                sample = load.write_rows(programs.baseline, folder, seconds)
+            if name in (BASELINE, AGAIN, untallied, untallied_again):
+                more = ["--untallied"] if name.startswith(untallied) else []
+                sample = load.write_rows(programs.baseline, folder, seconds, *more)
                 shutil.rmtree(folder)
             else:
                 clients = 128 if name == many else 32
                 sample = create_on_empty_store(programs, folder, GARTH, clients, seconds)
             for table, place in ways[name]:
                 table.add(place, sample)
-    return [beside_raw, beside_few]
+    return [beside_raw, beside_few, tallied]
 
 
 def refuse_unlike(programs, folder):

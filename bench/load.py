@@ -76,10 +76,10 @@ def put_on_all(servers, path, clients, seconds, database, ways):
     return Sample(throughput, cpu / requests, requests, database_micros / requests)
 
 
-def write_rows(program, folder, seconds):
+def write_rows(program, folder, seconds, *more):
     """Writes what a create writes straight into SQLite."""
     before = os.times()
-    command = [program, "raw", "--data", folder, "--seconds", str(seconds)]
+    command = [program, "raw", "--data", folder, "--seconds", str(seconds), *more]
     env = {**own_environment(), "GARTH_BOOTSTRAP_TOKEN": TOKEN}
     writer = subprocess.run(command, capture_output=True, text=True, env=env)
     after = os.times()

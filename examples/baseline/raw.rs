@@ -24,6 +24,9 @@ pub struct Raw {
     data: PathBuf,
     #[arg(long)]
     seconds: f64,
+    /// Leave out the rows of tallies, to see what they cost
+    #[arg(long)]
+    untallied: bool,
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN", value_parser = token)]
     token: TokenText,
 }
@@ -53,7 +56,7 @@ impl Raw {
         let begun = Instant::now();
         let mut made = 0;
         while begun.elapsed() < Duration::from_secs_f64(self.seconds) {
-            write_batch(&mut connection, &regions, made)?;
+            write_batch(&mut connection, &regions, made, self.untallied)?;
             made += BATCH;
         }
         let micros = begun.elapsed().as_micros();
@@ -62,11 +65,19 @@ impl Raw {
     }
 }
 
-fn write_batch(connection: &mut Connection, regions: &[String], made: usize) -> rusqlite::Result<()> {
+fn write_batch(
+    connection: &mut Connection,
+    regions: &[String],
+    made: usize,
+    untallied: bool,
+) -> rusqlite::Result<()> {
     let all = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let mut tallies = Tallies::new();
     for number in made..made + BATCH {
         write_vpc(&all, &regions[number % regions.len()], number, &mut tallies)?;
+    }
+    if untallied {
+        tallies.clear();
     }
     let mut add = all.prepare_cached(
         "INSERT INTO tally (collection, owner, span, bucket, items) VALUES (?1, ?2, ?3, ?4, ?5)

@@ -3,6 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::id::AccountId;
+use super::policy::Quota;
 use super::time::Time;
 use super::token::hex;
 
@@ -35,6 +36,16 @@ impl Account {
 pub struct QuotaOverride {
     pub vpcs_per_region: Option<i64>,
     pub subnets_per_vpc: Option<i64>,
+}
+
+impl QuotaOverride {
+    /// The quota that comes of it where this one is the usual.
+    pub fn over(self, usual: Quota) -> Quota {
+        Quota {
+            vpcs_per_region: self.vpcs_per_region.unwrap_or(usual.vpcs_per_region),
+            subnets_per_vpc: self.subnets_per_vpc.unwrap_or(usual.subnets_per_vpc),
+        }
+    }
 }
 
 /// An account as the provider's staff see it.

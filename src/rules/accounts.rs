@@ -24,11 +24,7 @@ pub struct QuotaUse {
 /// The quota of an account: the provider's, but for what was set for this account.
 pub fn quota(tx: &mut ReadTx, account: AccountId) -> Result<Quota> {
     let set = load(tx, account)?.quota;
-    let usual = tx.policy().quota;
-    Ok(Quota {
-        vpcs_per_region: set.vpcs_per_region.unwrap_or(usual.vpcs_per_region),
-        subnets_per_vpc: set.subnets_per_vpc.unwrap_or(usual.subnets_per_vpc),
-    })
+    Ok(set.over(tx.policy().quota))
 }
 
 pub fn quota_use(tx: &mut ReadTx, caller: &Caller) -> Result<QuotaUse> {

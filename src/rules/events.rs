@@ -78,7 +78,7 @@ pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
 
 pub fn record_vpc(tx: &mut WriteTx, caller: &Caller, action: Action, vpc: &Vpc) -> Result<()> {
     let guard = (Granted::Vpc.word(), vpc.id.0);
-    record(tx, caller.author(), action, &Entity::vpc(vpc), None, guard, DONE).map(drop)
+    record(tx, caller.author(), action, &Entity::vpc(vpc), None, guard)
 }
 
 pub fn record_subnet(
@@ -96,9 +96,7 @@ pub fn record_subnet(
         &Entity::subnet(subnet),
         Some(&Entity::vpc(vpc)),
         guard,
-        DONE,
     )
-    .map(drop)
 }
 
 pub fn record_instance(
@@ -116,14 +114,12 @@ pub fn record_instance(
         &Entity::instance(instance),
         secondary,
         guard,
-        DONE,
     )
-    .map(drop)
 }
 
 pub fn record_ticket(tx: &mut WriteTx, author: Author, action: Action, ticket: &Ticket) -> Result<()> {
     let guard = ("ticket", ticket.id.0);
-    record(tx, author, action, &Entity::ticket(ticket), None, guard, DONE).map(drop)
+    record(tx, author, action, &Entity::ticket(ticket), None, guard)
 }
 
 /// Records what was done to the account itself, its users, tokens or clients: told to unrestricted
@@ -143,8 +139,7 @@ pub fn record_account(
         guard: ("account", 0),
         progress: DONE,
     };
-    store::events::append(tx, caller.account, &new)?;
-    Ok(())
+    Ok(store::events::append_unnumbered(tx, caller.account, &new)?)
 }
 
 /// Records something that takes time, or took none though it might have.
@@ -156,16 +151,16 @@ pub fn record_progress(
     secondary: Option<&Entity>,
     progress: Progress,
 ) -> Result<EventId> {
-    let guard = (Granted::Linode.word(), instance.id.0);
-    record(
-        tx,
-        author,
+    let new = NewEvent {
         action,
-        &Entity::instance(instance),
+        username: author.username,
+        author: author.user,
+        entity: Some(&Entity::instance(instance)),
         secondary,
-        guard,
+        guard: (Granted::Linode.word(), instance.id.0),
         progress,
-    )
+    };
+    Ok(store::events::append(tx, author.account, &new)?)
 }
 
 /// Whose doing an event is, and in which account.
@@ -184,8 +179,7 @@ fn record(
     entity: &Entity,
     secondary: Option<&Entity>,
     guard: (&'static str, i64),
-    progress: Progress,
-) -> Result<EventId> {
+) -> Result<()> {
     let new = NewEvent {
         action,
         username: author.username,
@@ -193,9 +187,9 @@ fn record(
         entity: Some(entity),
         secondary,
         guard,
-        progress,
+        progress: DONE,
     };
-    Ok(store::events::append(tx, author.account, &new)?)
+    Ok(store::events::append_unnumbered(tx, author.account, &new)?)
 }
 
 fn reader(tx: &ReadTx, caller: &Caller) -> Reader {

@@ -4,7 +4,7 @@ use super::caller::Caller;
 use super::error::{Error, Result};
 use super::lists::ListRequest;
 use super::request::Request;
-use super::{accounts, events, subnets};
+use super::{events, subnets};
 use crate::model::cidr::Cidr;
 use crate::model::event::{Action, Entity};
 use crate::model::grant::{Global, Granted, Permission};
@@ -114,15 +114,12 @@ fn read_new(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<NewVp
     let description = form.optional("description", Description::parse);
     let subnets = form.list("subnets", |item| subnets::read_draft(policy, item));
 
-    let quota = accounts::quota(tx, caller.account)?;
-    if let Some(label) = &label
-        && store::vpcs::has_label(tx, caller.account, label, None)?
-    {
+    let room = store::vpcs::room_for(tx, caller.account, label.as_ref(), region.as_ref())?;
+    let quota = room.quota.over(policy.quota);
+    if room.label_is_taken {
         form.refuse("label", label_taken());
     }
-    if let Some(region) = &region
-        && store::vpcs::count_in_region(tx, caller.account, region)? >= quota.vpcs_per_region
-    {
+    if region.is_some() && room.in_region >= quota.vpcs_per_region {
         let text = format!("You may have at most {} VPCs in a region", quota.vpcs_per_region);
         form.refuse_whole(Reason::new(Code::QuotaExceeded, text));
     }

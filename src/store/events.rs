@@ -4,7 +4,7 @@ use super::error::StoreError;
 use super::filter::{Field, Gist, Kind};
 use super::list::{Collection, Part, Sight, Tallied, Wanted};
 use super::tallies::Tally;
-use super::tx::{ReadTx, WriteTx};
+use super::tx::{Asked, ReadTx, WriteTx};
 use super::value::{Row, args};
 use crate::model::event::{Action, Entity, Event};
 use crate::model::id::{AccountId, EventId, UserId};
@@ -148,11 +148,26 @@ pub struct Progress {
     pub duration: Option<i64>,
 }
 
+/// Adds an event, and tells its id.
 pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<EventId, StoreError> {
+    let asked = insert(tx, account, new)?;
+    let id = tx.hear_one(asked)?;
+    tx.tally(of(account), id, 1);
+    Ok(EventId(id))
+}
+
+/// The same for those who do not want to know the id, and need not wait for it.
+pub fn append_unnumbered(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<(), StoreError> {
+    let asked = insert(tx, account, new)?;
+    tx.tally_when_heard(of(account), asked)
+}
+
+fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Asked<i64>, StoreError> {
     let now = tx.now();
     let (entity, secondary) = (new.entity, new.secondary);
     tx.order_events(account)?;
-    let mut row = tx.one(
+    tx.touch(account);
+    Ok(tx.ask(
         "INSERT INTO event (account, created, action, username,
              entity_kind, entity_id, entity_label, entity_url,
              secondary_kind, secondary_id, secondary_label, secondary_url,
@@ -179,11 +194,8 @@ pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Ev
             new.progress.duration,
             new.author,
         ],
-    )?;
-    tx.touch(account);
-    let id: EventId = row.take()?;
-    tx.tally(of(account), id.0, 1);
-    Ok(id)
+        |row| row.take(),
+    ))
 }
 
 /// Who caused an event: the name it was told under, and the user.

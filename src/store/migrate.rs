@@ -48,6 +48,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "viewers",
         sql: include_str!("migrations/0006_viewers.sql"),
     },
+    Migration {
+        number: 7,
+        name: "tallies by owner",
+        sql: include_str!("migrations/0007_tallies_by_owner.sql"),
+    },
 ];
 
 /// A table, for whoever has to do with all of them.
@@ -97,7 +102,7 @@ pub const TABLES: &[Table] = &[
     keyed("session", &["hash"]),
     keyed("password_link", &["hash"]),
     keyed("login_failure", &["username"]),
-    keyed("tally", &["collection", "owner", "span", "bucket"]),
+    keyed("tally", &["owner", "collection", "span", "bucket"]),
 ];
 
 const fn counted(name: &'static str) -> Table {

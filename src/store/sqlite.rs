@@ -304,7 +304,7 @@ impl Writer {
             let mut connection = &self.connection;
             let mut tx = WriteTx::new(&mut connection, &self.world, Some(&tallied));
             if batch[next].run(&mut tx) {
-                let (whose, changes) = tx.into_parts();
+                let (whose, changes) = tx.finish()?;
                 touched.extend(whose);
                 tallied.merge(changes);
             } else {
@@ -498,43 +498,24 @@ impl Sql for &Connection {
     }
 }
 
-/// SQLite takes `$2` for a name and numbers names as they first appear, so that is where each goes.
+/// SQLite takes `$2` for a name and numbers names as they first appear; what comes where is in the names.
 fn bound<'c>(
     connection: &'c Connection,
     sql: &str,
     args: &[Value],
 ) -> Result<rusqlite::CachedStatement<'c>, StoreError> {
     let mut statement = connection.prepare_cached(sql).map_err(database)?;
-    let mut place = 0;
-    let mut bind = |number: usize| {
-        let value = number.checked_sub(1).and_then(|at| args.get(at));
-        let value = value.ok_or_else(|| StoreError::Unexpected(format!("no argument {number} for {sql}")))?;
-        place += 1;
-        statement.raw_bind_parameter(place, value).map_err(database)
-    };
-    let mut early = Vec::new();
-    let mut next = 1;
-    for number in numbers(sql) {
-        if number == next {
-            bind(number)?;
-            next += 1;
-            while early.contains(&next) {
-                next += 1;
-            }
-        } else if number > next && !early.contains(&number) {
-            bind(number)?;
-            early.push(number);
-        }
+    for place in 1..=statement.parameter_count() {
+        let name = statement.parameter_name(place).unwrap_or_default();
+        let number = name
+            .strip_prefix('$')
+            .and_then(|number| number.parse::<usize>().ok());
+        let value = number.and_then(|number| args.get(number.checked_sub(1)?));
+        let value =
+            value.ok_or_else(|| StoreError::Unexpected(format!("no argument for {name} in {sql}")))?;
+        statement.raw_bind_parameter(place, value).map_err(database)?;
     }
     Ok(statement)
-}
-
-/// The numbers of a statement's parameters, as they stand in it. No text in our SQL has a `$`.
-fn numbers(sql: &str) -> impl Iterator<Item = usize> {
-    sql.split('$').skip(1).map(|rest| {
-        let digits = rest.bytes().take_while(u8::is_ascii_digit);
-        digits.fold(0, |number, digit| number * 10 + usize::from(digit - b'0'))
-    })
 }
 
 impl ToSql for Value {

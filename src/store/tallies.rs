@@ -17,7 +17,7 @@ use super::value::{Row, Value, args};
 /// How many ids a short stretch has.
 const SHORT: i64 = 256;
 /// How many a long one has.
-const LONG: i64 = SHORT * 256;
+pub(super) const LONG: i64 = SHORT * 256;
 /// How many stretches one statement changes at most.
 const AT_ONCE: usize = 16;
 
@@ -38,6 +38,10 @@ impl Tally {
     pub fn within(collection: &'static str, common: &str, owner: i64) -> Self {
         let collection = Cow::Owned(format!("{collection}:{common}"));
         Self { collection, owner }
+    }
+
+    pub(super) fn collection(&self) -> &str {
+        &self.collection
     }
 }
 
@@ -133,10 +137,24 @@ fn key((tally, span, bucket): &(Tally, i64, i64)) -> [Value; 4] {
     ]
 }
 
+/// The query of how many rows are kept to be in a tally; its span is `LONG`.
+macro_rules! count_sql {
+    ($collection:literal, $owner:literal, $span:literal) => {
+        concat!(
+            "SELECT CAST(coalesce(sum(items), 0) AS BIGINT) FROM tally WHERE collection = ",
+            $collection,
+            " AND owner = ",
+            $owner,
+            " AND span = ",
+            $span
+        )
+    };
+}
+pub(super) use count_sql;
+
 /// How many rows there are.
 pub fn count(tx: &mut ReadTx, tally: &Tally) -> Result<i64, StoreError> {
-    let sql = "SELECT CAST(coalesce(sum(items), 0) AS BIGINT) FROM tally
-        WHERE collection = $1 AND owner = $2 AND span = $3";
+    let sql = count_sql!("$1", "$2", "$3");
     let kept: i64 = tx
         .one(sql, args![&*tally.collection, tally.owner, LONG])?
         .take()?;

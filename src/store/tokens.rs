@@ -57,8 +57,7 @@ pub fn ask_version(tx: &mut ReadTx) -> Asked<i64> {
 }
 
 pub fn hear_version(tx: &mut ReadTx, asked: Asked<i64>) -> Result<i64, StoreError> {
-    let version = tx.hear(asked)?.first().copied();
-    version.ok_or_else(|| StoreError::Unexpected("identities have no version".to_owned()))
+    tx.hear_one(asked)
 }
 
 /// Makes every remembered identity be read again, on every node, from this commit on.

@@ -93,6 +93,8 @@ pub struct ReadTx<'a> {
 #[derive(Default)]
 struct Tallied<'a> {
     here: Changes,
+    /// Rows that were added and whose ids are still to be heard.
+    awaited: Vec<(Tally, Asked<i64>)>,
     before: Option<&'a Changes>,
 }
 
@@ -151,14 +153,23 @@ impl<'a> ReadTx<'a> {
         }
     }
 
+    pub(super) fn hear_one<T>(&mut self, asked: Asked<T>) -> Result<T, StoreError> {
+        self.hear(asked)?.pop().ok_or_else(missing)
+    }
+
     pub(super) fn find(&mut self, sql: &str, args: &[Value]) -> Result<Option<Row<'static>>, StoreError> {
         Ok(self.all(sql, args)?.into_iter().next())
     }
 
     /// By how much a tally has grown since it was last kept.
     pub(super) fn untold(&self, tally: &Tally) -> i64 {
-        let Tallied { here, before } = &self.tallied;
-        here.of(tally) + before.map_or(0, |before| before.of(tally))
+        let Tallied {
+            here,
+            awaited,
+            before,
+        } = &self.tallied;
+        let unheard = awaited.iter().filter(|(whose, _)| whose == tally).count();
+        here.of(tally) + unheard as i64 + before.map_or(0, |before| before.of(tally))
     }
 
     pub(super) fn last_number(&mut self, table: &str) -> Result<i64, StoreError> {
@@ -171,9 +182,12 @@ impl<'a> ReadTx<'a> {
     }
 
     pub(super) fn one(&mut self, sql: &str, args: &[Value]) -> Result<Row<'static>, StoreError> {
-        let row = self.find(sql, args)?;
-        row.ok_or_else(|| StoreError::Unexpected("a row that must be there is not".to_owned()))
+        self.find(sql, args)?.ok_or_else(missing)
     }
+}
+
+fn missing() -> StoreError {
+    StoreError::Unexpected("a row that must be there is not".to_owned())
 }
 
 /// A look that can also change things. It goes wherever a `ReadTx` is asked for.
@@ -197,6 +211,18 @@ impl<'a> WriteTx<'a> {
     /// Says that a collection has got, or lost, the row with this id.
     pub(super) fn tally(&mut self, tally: Tally, id: i64, by: i64) {
         self.tx.tallied.here.add(tally, id, by);
+    }
+
+    /// Says that a collection has got a row whose id comes with the answer to a question.
+    pub(super) fn tally_when_heard(&mut self, tally: Tally, id: Asked<i64>) -> Result<(), StoreError> {
+        match id {
+            Asked::Sent(..) => self.tx.tallied.awaited.push((tally, id)),
+            Asked::Answered(_) => {
+                let id = self.tx.hear_one(id)?;
+                self.tally(tally, id, 1);
+            }
+        }
+        Ok(())
     }
 
     /// 32 bytes nobody can guess.
@@ -230,8 +256,12 @@ impl<'a> WriteTx<'a> {
     }
 
     /// What is to be done about its changes once they are kept, and what it has said of tallies.
-    pub(super) fn into_parts(self) -> (BTreeSet<AccountId>, Changes) {
-        (self.touched, self.tx.tallied.here)
+    pub(super) fn finish(mut self) -> Result<(BTreeSet<AccountId>, Changes), StoreError> {
+        for (tally, asked) in std::mem::take(&mut self.tx.tallied.awaited) {
+            let id = self.tx.hear_one(asked)?;
+            self.tally(tally, id, 1);
+        }
+        Ok((self.touched, self.tx.tallied.here))
     }
 }
 

@@ -7,6 +7,7 @@ use super::subnets;
 use super::tallies::{self, Tally};
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, Value, args};
+use crate::model::account::QuotaOverride;
 use crate::model::cidr::Cidr;
 use crate::model::id::{AccountId, VpcId};
 use crate::model::label::Label;
@@ -115,8 +116,40 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-pub fn count_in_region(tx: &mut ReadTx, account: AccountId, region: &RegionId) -> Result<i64, StoreError> {
-    tallies::count(tx, &in_region(account, &region.0))
+/// What stands in the way of one more VPC, all of it in one question.
+pub struct Room {
+    pub quota: QuotaOverride,
+    /// Whether the account has a VPC of that label.
+    pub label_is_taken: bool,
+    /// How many VPCs the account has in that region.
+    pub in_region: i64,
+}
+
+pub fn room_for(
+    tx: &mut ReadTx,
+    account: AccountId,
+    label: Option<&Label>,
+    region: Option<&RegionId>,
+) -> Result<Room, StoreError> {
+    let tally = region.map(|region| in_region(account, &region.0));
+    let sql = concat!(
+        "SELECT a.vpcs_per_region, a.subnets_per_vpc,
+            CASE WHEN EXISTS (SELECT 1 FROM vpc v WHERE v.account = a.id AND lower(v.label) = lower($2))
+                THEN 1 ELSE 0 END,
+            (",
+        tallies::count_sql!("$3", "a.id", "$4"),
+        ") FROM account a WHERE a.id = $1"
+    );
+    let collection = tally.as_ref().map(Tally::collection);
+    let mut row = tx.one(sql, args![account, label, collection, tallies::LONG])?;
+    Ok(Room {
+        quota: QuotaOverride {
+            vpcs_per_region: row.take()?,
+            subnets_per_vpc: row.take()?,
+        },
+        label_is_taken: row.take()?,
+        in_region: row.take::<i64>()? + tally.map_or(0, |tally| tx.untold(&tally)),
+    })
 }
 
 /// How many VPCs an account has in each region where it has any.

@@ -176,3 +176,25 @@ async fn a_change_of_grants_notices_another_and_is_told() {
     assert_eq!(ada.get(GRANTS).await.header("etag"), changed.header("etag"));
     assert_eq!(ada.events().await, ["user_update 2"]);
 }
+
+#[tokio::test]
+async fn what_is_asked_for_just_after_a_grant_has_changed_is_done_once_and_as_granted() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let bob = app.user("bob").restricted().may(add_vpcs()).await;
+    bob.creates_vpc("first", &[]).await;
+
+    // Whoever asks is remembered as it was before each of these.
+    app.grant("bob", Grant::Vpc(VpcId(1), Permission::ReadOnly)).await;
+    let reply = bob
+        .post("/vpcs", json!({"label": "second", "region": "us-east"}))
+        .await;
+    assert_eq!(reply.status, 200, "{}", reply.json());
+    assert_eq!((ada.count("/vpcs").await, ada.events().await.len()), (2, 2));
+
+    assert_eq!(bob.put("/vpcs/1", json!({"label": "mine"})).await.status, 403);
+    app.grant("bob", Grant::Vpc(VpcId(1), Permission::ReadWrite))
+        .await;
+    assert_eq!(bob.put("/vpcs/1", json!({"label": "mine"})).await.status, 200);
+    assert_eq!(ada.events().await.len(), 3);
+}

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::thread;
 
+use futures_util::future::join_all;
 use garth::model::cidr::Cidr;
+use garth::rules::Error;
+use garth::store::tokens::identity_version;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
@@ -365,4 +368,18 @@ async fn work_that_panics_is_undone_alone() {
     assert!(replies.iter().all(|reply| reply.status == 200));
     let accounts = app.store.read(garth::rules::accounts::list).await.unwrap();
     assert_eq!(accounts.len(), 1, "what broke left nothing behind");
+}
+
+#[tokio::test]
+async fn a_look_that_asks_nothing_leaves_nothing_open_for_whoever_comes_next() {
+    let app = TestApp::new().await;
+    let one = async |number: usize| match number % 3 {
+        0 => {
+            let version = app.store.read(|tx| Ok::<_, Error>(identity_version(tx)?)).await;
+            assert!(version.is_ok(), "{version:?}");
+        }
+        1 => assert!(app.store.read(|_| Ok::<_, Error>(())).await.is_ok()),
+        _ => drop(app.another_account().await),
+    };
+    join_all((0..300).map(one)).await;
 }

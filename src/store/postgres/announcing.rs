@@ -23,6 +23,8 @@ use crate::store::bell::{Bell, EVERYONE};
 /// A connection that has been silent for so long is asked whether it is still there.
 const SILENCE: Duration = Duration::from_secs(5);
 const RECONNECT: Duration = Duration::from_millis(300);
+/// For how long to gather after something was told, so that many commits a second cost few announcements.
+const REST: Duration = Duration::from_millis(10);
 /// So many accounts fit into one message.
 const MESSAGE: usize = 300;
 
@@ -65,7 +67,7 @@ impl Announcements {
 
 /// Announces and listens until the store is closed. To be run on a thread of its own.
 pub fn run(address: &Address, bell: &Arc<Bell>, announcements: &Announcements) {
-    let runtime = match Builder::new_current_thread().enable_all().build() {
+    let runtime = match Builder::new_current_thread().enable_io().enable_time().build() {
         Ok(runtime) => runtime,
         Err(cause) => return tracing::error!(%cause, "other nodes are not listened to"),
     };
@@ -105,18 +107,17 @@ async fn attend(
     // What happened while nobody listened is not told again.
     bell.ring_all();
     loop {
-        for accounts in announcements
-            .take()
-            .into_iter()
-            .collect::<Vec<_>>()
-            .chunks(MESSAGE)
-        {
+        let touched: Vec<_> = announcements.take().into_iter().collect();
+        for accounts in touched.chunks(MESSAGE) {
             let accounts: Vec<String> = accounts.iter().map(|account| account.0.to_string()).collect();
             let words = format!("NOTIFY garth_bell, '{own}:{}'", accounts.join(","));
             within(run_words(&client, &words)).await?;
         }
         if announcements.is_closed() {
             return Ok(());
+        }
+        if !touched.is_empty() {
+            sleep(REST).await;
         }
         tokio::select! {
             () = announcements.added.notified() => {}

@@ -26,6 +26,8 @@ use crate::store::value::Value;
 /// Longer than the server lets any statement run, so this ends only what the server never answers.
 const ANSWER: Duration = Duration::from_secs(20);
 
+const ROLLBACK: &str = "ROLLBACK; ";
+
 /// The columns of each row of an answer.
 pub type Rows = Vec<Vec<Value>>;
 
@@ -38,6 +40,9 @@ pub struct Connection {
     answers: Vec<Option<Rows>>,
     /// Whether anything of the transaction has been sent.
     begun: bool,
+    /// Whether a transaction that only looked is still to be ended: with the next one's beginning, if that
+    /// comes at once.
+    looking: bool,
     /// The accounts that have waited for this transaction since before it began.
     held: BTreeSet<AccountId>,
     /// Those that have waited since it was about to tell of an event.
@@ -60,7 +65,7 @@ enum Before {
 
 impl Connection {
     pub fn open(address: &Address) -> Result<Self, Failure> {
-        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = Builder::new_current_thread().enable_io().enable_time().build();
         let runtime = runtime.map_err(|e| Failure {
             kind: Kind::Lost,
             text: e.to_string(),
@@ -78,6 +83,7 @@ impl Connection {
             before: Vec::new(),
             answers: Vec::new(),
             begun: false,
+            looking: false,
             held: BTreeSet::new(),
             ordered: BTreeSet::new(),
             failure: None,
@@ -111,10 +117,14 @@ impl Connection {
         let lock = |account: &AccountId| format!("SELECT pg_advisory_lock({})", locks::of_account(*account));
         let locks: Vec<_> = accounts.iter().map(lock).collect();
         self.before.clear();
-        if !locks.is_empty() {
-            self.before.push(Before::Words(locks.join("; ")));
+        let before = if self.looking { ROLLBACK } else { "" };
+        if locks.is_empty() {
+            self.before.push(Before::Words(format!("{before}{words}")));
+        } else {
+            self.before
+                .push(Before::Words(format!("{before}{}", locks.join("; "))));
+            self.before.push(Before::Words(words.to_owned()));
         }
-        self.before.push(Before::Words(words.to_owned()));
         self.answers.clear();
         self.held.clone_from(accounts);
         self.begun = false;
@@ -139,7 +149,7 @@ impl Connection {
         let words = format!("{and}SET LOCAL statement_timeout = 0; COMMIT");
         if let Err(failure) = self.end(&words) {
             if failure.kind != Kind::Lost {
-                self.run("ROLLBACK")?;
+                self.run(ROLLBACK)?;
             }
             return Err(failure);
         }
@@ -155,7 +165,30 @@ impl Connection {
     /// Ends the transaction, with nothing kept of it.
     pub fn roll_back(&mut self) -> Result<(), Failure> {
         self.before.clear();
-        self.end("ROLLBACK")
+        self.end(ROLLBACK)
+    }
+
+    /// Has a transaction that only looked end as soon as another has something to do, or `look_away` is said. One that
+    /// has failed ends at once: nothing can be prepared in it.
+    pub fn look_no_more(&mut self) -> Result<(), Failure> {
+        self.looking |= self.begun;
+        match self.failure {
+            Some(_) if !self.useless => self.look_away(),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn is_looking(&self) -> bool {
+        self.looking
+    }
+
+    /// Ends a transaction that only looked, if that has not happened yet.
+    pub fn look_away(&mut self) -> Result<(), Failure> {
+        self.begun |= self.looking;
+        match self.looking {
+            true => self.roll_back(),
+            false => Ok(()),
+        }
     }
 
     /// Ends the transaction, if it has begun, and lets those begin who waited for it.
@@ -164,7 +197,7 @@ impl Connection {
         if !std::mem::take(&mut self.begun) {
             return Ok(());
         }
-        let before = std::mem::take(&mut self.before);
+        let before = self.take_before();
         let client = &self.client;
         let last = async {
             match self.held.is_empty() {
@@ -216,7 +249,7 @@ impl Connection {
         let is_due = |one: &Before| matches!(one, Before::Statement(_, _, due) if *due == number);
         if self.before.iter().any(is_due) {
             self.begun = true;
-            let before = std::mem::take(&mut self.before);
+            let before = self.take_before();
             let client = &self.client;
             let sent = wait(&self.runtime, ANSWER, async {
                 send(client, &before).await.map_err(|e| Failure::new(&e))
@@ -226,6 +259,12 @@ impl Connection {
         }
         let answer = self.answers.get_mut(number).and_then(Option::take);
         answer.ok_or_else(|| StoreError::Unavailable("a question was not answered".to_owned()))
+    }
+
+    /// What is to be sent in front of something that is about to be.
+    fn take_before(&mut self) -> Vec<Before> {
+        self.looking = false;
+        std::mem::take(&mut self.before)
     }
 
     fn keep_answers(&mut self, sent: Vec<(usize, Rows)>) {
@@ -248,7 +287,7 @@ impl Connection {
 
     fn try_perform(&mut self, sql: &str, args: &[Value]) -> Result<(Rows, u64), Failure> {
         let statement = self.prepared(sql)?;
-        let before = std::mem::take(&mut self.before);
+        let before = self.take_before();
         self.begun = true;
         let client = &self.client;
         let (sent, answer) = wait(&self.runtime, ANSWER, async {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::address::Address;
 use super::connection::Connection;
+use super::failure::Failure;
 use crate::store::error::StoreError;
 
 /// Between two tries; no longer, so that a database that is back is found soon.
@@ -41,6 +42,16 @@ impl Line {
             None => self.connect()?,
         };
         Ok(self.connection.insert(connection))
+    }
+
+    /// Whether a transaction that only looked is still to be ended.
+    pub fn is_looking(&self) -> bool {
+        self.connection.as_ref().is_some_and(Connection::is_looking)
+    }
+
+    /// Ends it.
+    pub fn look_away(&mut self) -> Result<(), Failure> {
+        self.connection.as_mut().map_or(Ok(()), Connection::look_away)
     }
 
     /// Lets go of a connection that is of no use any more, and with it of all that its session holds.

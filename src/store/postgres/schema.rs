@@ -44,6 +44,7 @@ pub fn ready(address: &Address, now: Time) -> Result<(), StoreError> {
     refuse_other_encodings(&mut connection)?;
     migrate(&mut connection, &DIALECT, now)?;
     forbid_overlaps(&mut connection)?;
+    defer_references(&mut connection)?;
     connection.commit("").map_err(Failure::into_store_error)
 }
 
@@ -57,6 +58,18 @@ fn refuse_other_encodings(connection: &mut Connection) -> Result<(), StoreError>
             "the database holds texts as {other}: make one with ENCODING 'UTF8'"
         ))),
     }
+}
+
+/// Has references looked at when a transaction commits, not with each row. To look is to read the page of an index
+/// where others insert meanwhile, and a SERIALIZABLE transaction that has long read what others write is soon undone.
+fn defer_references(connection: &mut Connection) -> Result<(), StoreError> {
+    let at_once = "SELECT format('ALTER TABLE %s ALTER CONSTRAINT %I DEFERRABLE INITIALLY DEFERRED', conrelid::regclass, conname)
+        FROM pg_constraint WHERE contype = 'f' AND NOT condeferred AND connamespace = current_schema()::regnamespace";
+    for mut row in connection.query(at_once, &[])? {
+        let defer: String = row.take()?;
+        connection.execute(&defer, &[])?;
+    }
+    Ok(())
 }
 
 fn forbid_overlaps(connection: &mut Connection) -> Result<(), StoreError> {

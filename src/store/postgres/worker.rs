@@ -24,6 +24,8 @@ use crate::store::world::World;
 
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 const WRITE: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
+/// For how long nothing need be done when there is nothing to do.
+const LONG: Duration = Duration::from_secs(3600);
 /// How often a write is run at most, and for how long.
 const ATTEMPTS: u32 = 40;
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -53,6 +55,11 @@ enum Run {
 impl Worker {
     pub fn run(mut self) {
         loop {
+            // Whoever only looked has left the end of that to what comes next. If nothing waits, it is now.
+            let patience = match self.line.is_looking() {
+                true => Duration::ZERO,
+                false => LONG,
+            };
             select! {
                 recv(self.reads) -> job => match job {
                     Ok(job) => self.read(job),
@@ -63,8 +70,22 @@ impl Worker {
                     Err(_) => return,
                 },
                 recv(self.open) -> _ => return,
+                default(patience) => self.look_away(),
             }
         }
+    }
+
+    fn look_away(&mut self) {
+        let ended = self.line.look_away();
+        self.tidy_after(ended);
+    }
+
+    fn tidy_after(&mut self, ended: Result<(), Failure>) {
+        if let Err(failure) = ended {
+            let cause = failure.text;
+            tracing::debug!(cause, "a transaction that only looked was not ended");
+        }
+        self.line.tidy();
     }
 
     fn read(&mut self, mut job: Box<dyn ReadJob>) {
@@ -80,15 +101,8 @@ impl Worker {
         // What went wrong is in the job's own result. What went right does not depend on the end of a
         // transaction that changes nothing, so nobody waits for that.
         job.answer(Ok(()));
-        if !connection.is_useless()
-            && let Err(failure) = connection.roll_back()
-        {
-            tracing::debug!(
-                cause = failure.text,
-                "a transaction that only looked was not ended"
-            );
-        }
-        self.line.tidy();
+        let ended = connection.look_no_more();
+        self.tidy_after(ended);
     }
 
     fn write(&mut self, turn: Turn) {
@@ -149,11 +163,13 @@ fn run_on(
     connection.begin(WRITE, accounts);
     let mut tx = WriteTx::new(connection, world, None);
     let keep = job.run(&mut tx);
-    let (touched, tallied) = tx.into_parts();
-    if keep {
-        // What may go wrong is remembered by the connection, as for everything else.
-        let _ = tallied.keep(connection);
-    }
+    let finished = match keep {
+        true => tx.finish().and_then(|(touched, tallied)| {
+            tallied.keep(connection)?;
+            Ok(touched)
+        }),
+        false => Ok(BTreeSet::new()),
+    };
     if let Some(failure) = connection.failure().cloned() {
         if failure.kind != Kind::Lost {
             connection.roll_back()?;
@@ -164,10 +180,13 @@ fn run_on(
             Kind::Busy | Kind::Wrong => Ok((Err(failure.into_store_error()), BTreeSet::new())),
         };
     }
-    if !keep {
-        connection.roll_back()?;
-        return Ok((Ok(()), BTreeSet::new()));
-    }
+    let touched = match finished {
+        Ok(touched) if keep => touched,
+        finished => {
+            connection.roll_back()?;
+            return Ok((finished.map(drop), BTreeSet::new()));
+        }
+    };
     // Changes of who may do what are rare, and no node should hear of them late: they are announced by the
     // commit itself. Events are announced after it, because such commits happen one after another.
     let and = match touched.contains(&EVERYONE) {
