@@ -33,7 +33,7 @@ const COLUMNS: &str = concat!(
 pub static FIELDS: [Field; 9] = [
     Field::new("id", Kind::Integer, "e.id"),
     Field::new("action", Kind::Text, "e.action"),
-    Field::new("created", Kind::Time, "e.created"),
+    Field::new("created", Kind::Time, "e.created").growing(),
     Field::new("read", Kind::Truth, read!()),
     Field::new("seen", Kind::Truth, seen!()),
     Field::new("status", Kind::Text, "e.status"),

@@ -16,6 +16,8 @@ pub struct Field {
     pub within: Option<&'static str>,
     /// Words that mean another word.
     pub synonyms: &'static [(&'static str, &'static str)],
+    /// Whether later items have greater values, but for the odd one.
+    pub grows: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +40,13 @@ impl Field {
             sql,
             within: None,
             synonyms: &[],
+            grows: false,
         }
+    }
+
+    pub const fn growing(mut self) -> Self {
+        self.grows = true;
+        self
     }
 
     pub const fn within(mut self, query: &'static str) -> Self {
@@ -91,6 +99,26 @@ impl Filter {
             Filter::All(parts) | Filter::Any(parts) if parts.len() == 1 => parts[0].gist(),
             Filter::Test(field, Comparison::Equal, value) => Gist::Equal(field, value),
             _ => Gist::Other,
+        }
+    }
+
+    /// The field whose values have to be at least so great, if it grows and nothing is too great: what is wanted is
+    /// then mostly among the latest.
+    pub fn latest_by(&self) -> Option<&'static Field> {
+        let mut found = None;
+        self.none_too_great(&mut found).then_some(found).flatten()
+    }
+
+    /// Whether all that it says of growing fields is how great they have to be at least; finds one of them.
+    fn none_too_great(&self, found: &mut Option<&'static Field>) -> bool {
+        match self {
+            Filter::All(parts) => parts.iter().all(|part| part.none_too_great(found)),
+            Filter::Any(_) => true,
+            Filter::Test(field, _, _) if !field.grows => true,
+            Filter::Test(field, comparison, _) => {
+                *found = Some(field);
+                matches!(comparison, Comparison::Greater | Comparison::GreaterOrEqual)
+            }
         }
     }
 

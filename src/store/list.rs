@@ -81,12 +81,24 @@ impl Collection<'_> {
     ) -> Result<Paged<T>, StoreError> {
         let tallied = self.tallied.take().filter(|tallied| tallied.is_up_to_date(tx));
         let page = wanted.page;
+        let plain = std::mem::take(&mut self.condition);
         let filter = wanted.filter.to_sql(&mut self.args);
-        self.condition = format!("{} AND {filter}", self.condition);
+        self.condition = format!("{plain} AND {filter}");
 
         let Some(tallied) = tallied else {
             let sql = format!("SELECT count(*) FROM {} WHERE {}", self.from, self.condition);
             let results: i64 = tx.one(&sql, &self.args)?.take()?;
+            if let Some(latest) = wanted.filter.latest_by()
+                && page.offset() + page.size <= results
+                && self.newest_first(wanted.order)
+            {
+                // The page is full, so it is found among the latest items before long, from the last one down. The
+                // plus keeps the engine from getting all there are by their value and sorting them.
+                self.condition = format!(
+                    "{plain} AND {}",
+                    filter.replace(latest.sql, &format!("+{}", latest.sql))
+                );
+            }
             let items = self.walk(tx, wanted, results, read)?;
             return Ok(Paged { items, page, results });
         };
@@ -100,6 +112,15 @@ impl Collection<'_> {
             None => self.walk(tx, wanted, results, read)?,
         };
         Ok(Paged { items, page, results })
+    }
+
+    /// Whether what is wanted is wanted from the greatest key down.
+    fn newest_first(&self, order: Option<Order>) -> bool {
+        match (order, self.key) {
+            (None, [key]) => self.order.is_some_and(|own| own == format!("{key} DESC")),
+            (Some(Order { field, descending }), [key]) => descending && field.sql == *key,
+            _ => false,
+        }
     }
 
     /// Reads a page by passing all items that stand before it.

@@ -181,6 +181,49 @@ async fn events_are_paged_newest_first_also_when_the_oldest_are_kept_no_longer()
     is_paged(&ada, "/account/events", up, &reversed(&young)).await;
 }
 
+#[tokio::test]
+async fn events_since_a_time_are_paged_newest_first_also_when_the_clock_was_set_back() {
+    let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 1000).await;
+    let ada = app.user("ada").await;
+    for number in 0..80 {
+        // Every now and then a step back, so that a later event has an earlier time.
+        app.advance(if number % 11 == 10 { -45 } else { 7 });
+        ada.creates_vpc(&format!("vpc-{number}"), &["10.0.0.0/24"]).await;
+    }
+    let all = ada.get("/account/events?page_size=500").await.data();
+    let mut times: Vec<_> = all
+        .iter()
+        .map(|event| event["created"].as_str().unwrap().to_owned())
+        .collect();
+    times.sort();
+    for since in [&times[3], &times[60], &times[150], "2030-01-01T00:00:00"] {
+        for action in ["vpc_create", "subnet_create"] {
+            let wanted = |any: bool| -> Vec<i64> {
+                let matches = |event: &&serde_json::Value| {
+                    event["created"].as_str() >= Some(since) && (any || event["action"] == *action)
+                };
+                all.iter()
+                    .filter(matches)
+                    .map(|event| event["id"].as_i64().unwrap())
+                    .collect()
+            };
+            let plain = json!({"created": {"+gte": since}}).to_string();
+            is_paged(&ada, "/account/events", &plain, &wanted(true)).await;
+            let narrow = json!({"+and": [{"created": {"+gte": since}}], "action": action, "+order_by": "id", "+order": "desc"});
+            is_paged(&ada, "/account/events", &narrow.to_string(), &wanted(false)).await;
+            let up =
+                json!({"created": {"+gte": since}, "action": action, "+order_by": "id", "+order": "asc"});
+            is_paged(
+                &ada,
+                "/account/events",
+                &up.to_string(),
+                &reversed(&wanted(false)),
+            )
+            .await;
+        }
+    }
+}
+
 /// The ids of all events, by asking for those after each page.
 async fn events(user: &User<'_>) -> Vec<i64> {
     let mut ids = Vec::new();
