@@ -306,10 +306,11 @@ pub fn priority(priority: Priority) -> Markup {
 }
 
 /// What can be done with the keyboard, where, and by which key.
-const KEYS: [(&str, &str, &str); 11] = [
+const KEYS: [(&str, &str, &str); 12] = [
     ("anywhere", "?", "this sheet"),
     ("anywhere", "g", "go to the queue"),
     ("anywhere", "t", "open a ticket for a customer"),
+    ("anywhere", "Esc", "leave the field you are in"),
     ("in the queue", "j", "down"),
     ("in the queue", "k", "up"),
     ("in the queue", "Enter", "open the ticket"),

@@ -183,13 +183,26 @@ impl Typed {
     pub fn beside(mut self, fields: &[(&'static str, &str)]) -> Self {
         let stale = |wrong: &FieldError| wrong.code == Code::PreconditionFailed;
         if self.wrong.iter().any(stale) {
-            let differ = |(name, value): &&(&str, &str)| self.sent.text(name) != *value;
-            let differing = fields.iter().filter(differ);
-            self.elsewhere = differing
-                .map(|(name, value)| (*name, (*value).to_owned()))
-                .collect();
+            for (name, now) in fields {
+                let (typed, was) = (self.sent.text(name), self.was(name));
+                if typed == was && self.sent.has(&was_of(name)) {
+                    // Nobody typed anything here: it is as the other one made it.
+                    self.sent.set(name, *now);
+                } else if typed != *now && was != *now {
+                    self.elsewhere.push((name, (*now).to_owned()));
+                }
+                self.sent.set(&was_of(name), *now);
+            }
         }
         self
+    }
+
+    /// How a field was when the form was first drawn.
+    fn was(&self, name: &str) -> &str {
+        match self.sent.has(&was_of(name)) {
+            true => self.sent.text(&was_of(name)),
+            false => self.sent.text(name),
+        }
     }
 
     /// The hidden field that tells the state in which the page shows the thing.
@@ -211,7 +224,8 @@ impl Typed {
         let count = self.wrong.len();
         html! {
             @if count > 0 {
-                div .alert role="alert" tabindex="-1" {
+                // Without script, too, a page that was refused is shown from here on.
+                div .alert role="alert" tabindex="-1" autofocus {
                     p { strong { @if count == 1 { "One thing is not right yet." } @else { (count) " things are not right yet." } } }
                     ul {
                         @for wrong in &self.wrong {
@@ -236,6 +250,11 @@ impl Typed {
             .filter(|wrong| wrong.field.as_deref() == Some(name));
         about.map(|wrong| wrong.reason.as_str()).collect()
     }
+}
+
+/// The hidden field that tells how a field was when its form was drawn.
+fn was_of(name: &str) -> String {
+    format!("was.{name}")
 }
 
 /// A form to be drawn again, because it was refused or somebody else was faster; anything else is not for a form.
@@ -350,7 +369,7 @@ pub fn line(typed: &Typed, field: Field) -> Markup {
         html! {
             input #(id) .code[field.code] type="text" name=(field.name) value=(typed.sent.text(field.name))
                 required[!field.optional] autofocus[field.autofocus && typed.wrong.is_empty()]
-                autocomplete="off" autocapitalize="none" spellcheck="false" maxlength=[field.most]
+                autocapitalize="none" spellcheck="false" maxlength=[field.most]
                 aria-invalid=[(!wrong.is_empty()).then_some("true")] aria-describedby=[described(&id, field, &wrong)]
                 hx-get=[field.check] hx-trigger=[field.check.map(|_| if wrong.is_empty() { "load, input changed delay:250ms" } else { "input changed delay:250ms" })]
                 hx-include=[field.check.map(|_| "closest form")] hx-params=[field.check.map(|_| "not form_token")] hx-sync=[field.check.map(|_| "this:replace")]
@@ -433,6 +452,7 @@ fn framed(typed: &Typed, field: Field, control: Markup) -> Markup {
         div .field .wrong[!wrong.is_empty()] {
             label for=(id) { (field.label) @if field.optional { " " span .optional { "optional" } } }
             (control)
+            @if typed.sent.has(SEEN) { input type="hidden" name=(was_of(field.name)) value=(typed.was(field.name)); }
             @if let Some((_, now)) = typed.elsewhere.iter().find(|(name, _)| *name == field.name) {
                 p .hint { "It is now " @if now.is_empty() { "empty" } @else { strong { (now) } } ". Saving makes it what you typed." }
             }

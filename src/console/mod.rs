@@ -37,12 +37,11 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use axum::handler::Handler;
-use axum::http::Method;
+use axum::http::{HeaderMap, Method, Uri};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use axum::{Router, middleware};
 
 use crate::http::App;
-use crate::http::error::other_method;
 use crate::http::operations::Class;
 
 /// A page, or what a form on a page is sent to.
@@ -487,7 +486,9 @@ pub fn router(app: &App) -> Router {
     for (path, (routes, mut methods)) in paths {
         methods.push("OPTIONS");
         let allowed = methods.join(", ");
-        let other = move |method: Method| std::future::ready(other_method(&method, &allowed));
+        let other = move |method: Method, headers: HeaderMap, uri: Uri| {
+            std::future::ready(session::other_method(&method, &headers, &uri, &allowed))
+        };
         router = router.route(path, routes.fallback(other));
     }
     router.fallback(session::nothing_here).with_state(app.clone())

@@ -181,14 +181,15 @@ pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, sent:
     object.extend(subjects::chosen(&sent));
     object.push(("closable".to_owned(), Input::Bool(sent.has("closable"))));
     object.push(("account_id".to_owned(), account_of(&sent)));
-    let request = sent.request(object);
+    let (request, newest) = (sent.request(object), sent.newest());
     let opened = app
         .write(staff.clone(), move |tx, staff| {
-            rules::desk::create(tx, &staff.agent, &request)
+            rules::desk::create_once(tx, &staff.agent, &request, newest)
         })
         .await;
     match opened {
-        Ok(desk) => Ok(done(&desk::address(desk.ticket.id), "customer-told")),
+        Ok(Once::Made(id)) => Ok(done(&desk::address(id), "customer-told")),
+        Ok(Once::Before(id)) => Ok(done(&desk::address(id), "ticket-opened-before")),
         Err(error) => {
             let (status, mut typed) = subjects::refused(sent, error)?;
             for wrong in &mut typed.wrong {
@@ -220,8 +221,9 @@ async fn desk_draw(
         Input::Integer(id) => Some(AccountId(id)),
         _ => None,
     };
-    let (accounts, whose, choices) = app
+    let (newest, accounts, whose, choices) = app
         .read(staff, move |tx, _| {
+            let newest = rules::desk::newest_opened(tx)?;
             let all = ListRequest {
                 page_size: Some("500".to_owned()),
                 ..ListRequest::default()
@@ -234,7 +236,7 @@ async fn desk_draw(
                 ),
                 None => (None, Vec::new()),
             };
-            Ok((accounts, whose, choices))
+            Ok((newest, accounts, whose, choices))
         })
         .await?;
     let body = html! {
@@ -243,6 +245,7 @@ async fn desk_draw(
         (typed.alert_calling(&[(TEXT.name, FOR_CUSTOMER)]))
         form .card.wide method="post" action=(DESK_HERE) data-draft="desk-ticket" {
             (visit.form_token())
+            (forms::newest(newest))
             (account_field(typed, &accounts, whose.as_ref()))
             (subject(typed))
             (subjects::draw(typed, &choices, DESK_HERE))
@@ -270,7 +273,7 @@ fn account_field(typed: &Typed, accounts: &[DeskAccount], whose: Option<&DeskAcc
     html! {
         div .field .wrong[!wrong.is_empty()] {
             label for="f-account-id" { "Account" }
-            input #f-account-id type="text" inputmode="numeric" name="account_id" list="accounts" required autocomplete="off"
+            input #f-account-id type="text" name="account_id" list="accounts" required autocomplete="off"
                 value=(typed.sent.text("account_id")) aria-invalid=[(!wrong.is_empty()).then_some("true")]
                 hx-get=(DESK_HERE) hx-trigger="load, input changed delay:250ms" hx-include="closest form" hx-params="about,account_id" hx-target="#f-about"
                 hx-select="#f-about" hx-select-oob="#account-name:innerHTML" hx-swap="outerHTML" hx-sync="this:replace";
@@ -281,7 +284,7 @@ fn account_field(typed: &Typed, accounts: &[DeskAccount], whose: Option<&DeskAcc
             div #account-name role="status" {
                 @match whose {
                     Some(account) => p { strong { (account.company) } @if !account.company.is_empty() { " · " } (account.email) },
-                    None if is_typed && wrong.is_empty() => p .quiet { "No account has this number." },
+                    None if is_typed && wrong.is_empty() => p .quiet { "No account has this number. Choose one of the list." },
                     None => {},
                 }
             }

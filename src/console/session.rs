@@ -10,14 +10,14 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, RawQuery, Request, State};
 use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::forms::Sent;
 use super::{NAVIGATION, PAGES, Page, Who, layout, live};
 use crate::http::answering::Noted;
-use crate::http::error::{Cause, unknown_path, wants_page};
+use crate::http::error::{self, Cause, unknown_path, wants_page};
 use crate::http::fields::{Fields, Written, pairs};
 use crate::http::limits::Key;
 use crate::http::logins::{self, Attempted, attempt};
@@ -285,7 +285,7 @@ fn must_log_in(request: &Parts) -> Response {
     let headers = &request.headers;
     if headers.contains_key(HTMX_REQUEST) {
         let from = headers.get(HTMX_CURRENT).and_then(|url| url.to_str().ok());
-        let from = from.and_then(|url| url.parse::<axum::http::Uri>().ok());
+        let from = from.and_then(|url| url.parse::<Uri>().ok());
         let back = from.and_then(|uri| local(uri.path_and_query()?.as_str()));
         let mut response = StatusCode::UNAUTHORIZED.into_response();
         if let Ok(place) = HeaderValue::try_from(log_in_at(back.as_deref())) {
@@ -400,6 +400,19 @@ pub async fn home(State(app): State<App>, headers: HeaderMap) -> Answer {
         None => Ok(go_to(StatusCode::SEE_OTHER, "/login")),
         Some(side) => Ok(landing(side)),
     }
+}
+
+/// For an address that is asked in another way than it takes. A browser that is to show where a form went, is shown the
+/// page with the form.
+pub fn other_method(method: &Method, headers: &HeaderMap, uri: &Uri, allowed: &str) -> Response {
+    if *method != Method::GET || !wants_page(headers) {
+        return error::other_method(method, allowed);
+    }
+    let above = uri.path().rsplit_once('/').map(|(above, _)| above);
+    go_to(
+        StatusCode::SEE_OTHER,
+        above.filter(|above| !above.is_empty()).unwrap_or("/"),
+    )
 }
 
 /// For an address at which nothing is. Whoever is logged in has the bar to go on with.

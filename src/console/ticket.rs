@@ -249,7 +249,7 @@ fn draw_page(app: &App, visit: &Visit, status: StatusCode, seen: &Seen, writing:
         (writing.file.alert_calling(&[(FILE, "Attach a file")]))
         (writing.reply.alert_calling(&[("description", REPLY)]))
         (thread(seen, support))
-        div .below {
+        div #below .below data-closed[ticket.status == Status::Closed] {
             @if seen.may_reply { (reply_form(visit, seen, writing)) } @else { (cannot_reply(ticket, writing)) }
             section .card.attachments {
                 h2 { "Files" }
@@ -265,7 +265,7 @@ fn head(visit: &Visit, seen: &Seen, support: &Support) -> Markup {
     let ticket = &seen.ticket;
     let here = address(ticket.id);
     html! {
-        div #head {
+        div #head data-closed[ticket.status == Status::Closed] {
             div .title {
                 h1 { (ticket.summary.as_str()) " " span .id { (ticket.id) } }
                 div .actions {

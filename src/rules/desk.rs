@@ -6,6 +6,7 @@ use super::agent::Agent;
 use super::error::{Error, FieldError, Result};
 use super::form::Form;
 use super::lists::ListRequest;
+use super::once::{MOMENTS, Once};
 use super::request::Request;
 use super::subjects::{self, Eyes};
 use super::tickets::{Doing, Party, act, begin, refuse_unless_allowed, remember};
@@ -36,6 +37,33 @@ pub fn list(tx: &mut ReadTx, list: &ListRequest, search: Option<&str>) -> Result
 
 /// Opens a ticket for an account, in the provider's name.
 pub fn create(tx: &mut WriteTx, agent: &Agent, request: &Request) -> Result<DeskTicket> {
+    let party = party(tx, agent);
+    let new = read_new(tx, &party, request)?;
+    open(tx, &party, &new)
+}
+
+/// The same from a page that was drawn when `newest` was the newest ticket that staff had opened.
+pub fn create_once(
+    tx: &mut WriteTx,
+    agent: &Agent,
+    request: &Request,
+    newest: i64,
+) -> Result<Once<TicketId>> {
+    let party = party(tx, agent);
+    let new = read_new(tx, &party, request)?;
+    let recent = tx.now().plus_seconds(-MOMENTS);
+    if let Some(before) = store::tickets::same(tx, &new, newest, recent)? {
+        return Ok(Once::Before(before));
+    }
+    Ok(Once::Made(open(tx, &party, &new)?.ticket.id))
+}
+
+/// The newest ticket that staff have opened for a customer; zero if there is none.
+pub fn newest_opened(tx: &mut ReadTx) -> Result<i64> {
+    Ok(store::tickets::newest(tx, None)?)
+}
+
+fn read_new(tx: &mut WriteTx, party: &Party, request: &Request) -> Result<NewTicket> {
     let mut form = request.form()?;
     let account = read_account(tx, &mut form)?;
     let summary = form.required("summary", Summary::parse);
@@ -44,10 +72,8 @@ pub fn create(tx: &mut WriteTx, agent: &Agent, request: &Request) -> Result<Desk
     let may_close = form.truth("closable").unwrap_or(false);
     let priority = form.optional("priority", Priority::parse);
     let (account, summary, description) = form.finish(|| Some((account?, summary?, description?)))?;
-
-    let party = party(tx, agent);
     let managed_issue = about.managed_issue;
-    let new = NewTicket {
+    Ok(NewTicket {
         account,
         summary,
         description,
@@ -58,10 +84,13 @@ pub fn create(tx: &mut WriteTx, agent: &Agent, request: &Request) -> Result<Desk
         opener: None,
         opened_by: party.shown.clone(),
         gravatar_id: party.gravatar_id.clone(),
-    };
-    let id = store::tickets::insert(tx, &new)?;
+    })
+}
+
+fn open(tx: &mut WriteTx, party: &Party, new: &NewTicket) -> Result<DeskTicket> {
+    let id = store::tickets::insert(tx, new)?;
     let opened = load(tx, id)?.ticket;
-    begin(tx, &opened, &party)?;
+    begin(tx, &opened, party)?;
     load(tx, id)
 }
 

@@ -52,8 +52,11 @@ pub fn looked_for(words: &str) -> Filter {
     if let Some(number) = number {
         return Filter::Test(&LOOKED_FOR[0], Comparison::Equal, Value::Int(number));
     }
-    let contains = |field| Filter::Test(field, Comparison::Contains, Value::Text(words.to_owned()));
-    Filter::Any(LOOKED_FOR.iter().map(contains).collect())
+    let says = |word: &str| {
+        let contains = |field| Filter::Test(field, Comparison::Contains, Value::Text(word.to_owned()));
+        Filter::Any(LOOKED_FOR.iter().map(contains).collect())
+    };
+    Filter::All(words.split_whitespace().map(says).collect())
 }
 
 /// The tickets of an account, or of those only what one user opened.
@@ -92,9 +95,9 @@ pub fn find(tx: &mut ReadTx, account: AccountId, id: TicketId) -> Result<Option<
     Ok(Some(ticket))
 }
 
-/// The id of the newest ticket that a user opened; zero if there is none.
-pub fn newest(tx: &mut ReadTx, opener: UserId) -> Result<i64, StoreError> {
-    let sql = "SELECT coalesce(max(id), 0) FROM ticket WHERE opener = $1";
+/// The id of the newest ticket that a user opened, or the provider; zero if there is none.
+pub fn newest(tx: &mut ReadTx, opener: Option<UserId>) -> Result<i64, StoreError> {
+    let sql = "SELECT coalesce(max(id), 0) FROM ticket WHERE opener IS NOT DISTINCT FROM $1";
     tx.one(sql, args![opener])?.take()
 }
 
@@ -102,19 +105,18 @@ pub fn newest(tx: &mut ReadTx, opener: UserId) -> Result<i64, StoreError> {
 /// newest and not older than a time.
 pub fn same(
     tx: &mut ReadTx,
-    opener: UserId,
     new: &NewTicket,
     after: i64,
     recent: Time,
 ) -> Result<Option<TicketId>, StoreError> {
-    let newest = newest(tx, opener)?;
+    let newest = newest(tx, new.opener)?;
     let entity = new.entity.as_ref();
     let row = tx.find(
-        "SELECT id FROM ticket WHERE opener = $1 AND (id > $2 OR (id = $3 AND opened >= $4)) AND account = $5
+        "SELECT id FROM ticket WHERE opener IS NOT DISTINCT FROM $1 AND (id > $2 OR (id = $3 AND opened >= $4)) AND account = $5
              AND summary = $6 AND description = $7 AND coalesce(entity_kind, '') = $8 AND coalesce(entity_id, 0) = $9
          ORDER BY id DESC LIMIT 1",
         args![
-            opener,
+            new.opener,
             after,
             newest,
             recent,

@@ -183,3 +183,73 @@ async fn events_are_whole_sentences() {
         }
     }
 }
+
+#[tokio::test]
+async fn what_nobody_typed_in_a_late_form_is_as_the_other_one_made_it() {
+    let app = TestApp::new().await;
+    let program = app.user("ada").await;
+    program.creates_vpc("core", &[]).await;
+    let mut ada = entered(&app, "ada").await;
+    let form = "/vpcs/1/edit";
+    let page = ada.get(form).await;
+    let (seen, was) = (hidden(&page, "seen"), hidden(&page, "was.label"));
+    assert_eq!(was, "core");
+    program.put("/vpcs/1", json!({"label": "renamed"})).await;
+    let fields = [
+        ("label", "core"),
+        ("was.label", "core"),
+        ("description", "mine"),
+        ("was.description", ""),
+        ("seen", &seen),
+    ];
+    let late = ada.submits(&page, form, &fields).await;
+    assert_eq!(late.status, 412);
+    has(&late, "name=\"label\" value=\"renamed\"");
+    has(&late, "mine</textarea>");
+    lacks(&late, "It is now ");
+    // Sent as it stands, it keeps what the other one did.
+    let seen = hidden(&late, "seen");
+    let fields = [("label", "renamed"), ("description", "mine"), ("seen", &seen)];
+    assert_eq!(ada.submits(&late, form, &fields).await.status, 303);
+    let vpc = program.get("/vpcs/1").await.json();
+    assert_eq!(
+        (&vpc["label"], &vpc["description"]),
+        (&json!("renamed"), &json!("mine"))
+    );
+}
+
+#[tokio::test]
+async fn a_reply_that_was_overtaken_comes_back_with_who_did_what() {
+    let app = TestApp::new().await;
+    app.user("grace").staff().await;
+    let program = app.user("ada").await;
+    program.opens_ticket("Slow").await;
+    let mut grace = entered(&app, "grace").await;
+    let here = "/desk/tickets/1";
+    let page = grace.get(here).await;
+    let since = hidden(&page, "since");
+    let more = json!({"description": "And now it is gone."});
+    program.post("/support/tickets/1/replies", more).await;
+    let to = format!("{here}/replies");
+    let late = grace
+        .submits(&page, &to, &[("description", "Try again."), ("since", &since)])
+        .await;
+    assert_eq!(late.status, 412);
+    has(&late, "Not sent yet");
+    has(&late, "Since you opened this page: ");
+    has(&late, ">ada replied</a>");
+    has(&late, "Try again.</textarea>");
+    has(&late, "tabindex=\"-1\" autofocus");
+}
+
+#[tokio::test]
+async fn a_browser_that_asks_for_where_a_form_went_is_shown_the_page_with_the_form() {
+    let app = TestApp::new().await;
+    let program = app.user("ada").await;
+    program.opens_ticket("Slow").await;
+    let mut ada = entered(&app, "ada").await;
+    assert_eq!(ada.get("/tickets/1/replies").await.status, 405, "for programs");
+    ada.accept = Some("text/html");
+    let led = ada.get("/tickets/1/replies").await;
+    assert_eq!((led.status.as_u16(), led.header("location")), (303, "/tickets/1"));
+}

@@ -320,7 +320,7 @@ async fn nobody_answers_over_a_colleagues_head_and_no_words_are_lost() {
     assert_eq!(late.status, 412);
     let html = text(&late);
     assert!(
-        html.contains("Mine too</textarea>") && html.contains("Somebody has changed it"),
+        html.contains("Mine too</textarea>") && html.contains("linus replied</a>"),
         "{html}"
     );
     assert_eq!(ada.count("/support/tickets/1/replies").await, 1);
@@ -715,6 +715,44 @@ async fn staff_see_for_whom_they_open_a_ticket_before_it_is_sent() {
     }
     lacks(&form, "No account has this number.");
     assert_eq!(ada.count("/support/tickets").await, 0);
+}
+
+#[tokio::test]
+async fn a_ticket_for_a_customer_that_is_sent_again_by_going_back_is_opened_once() {
+    let app = with_desk().await;
+    let ada = app.user("ada").await;
+    let mut grace = entered(&app, "grace").await;
+    let here = "/desk/tickets/new";
+    let form = grace.get(here).await;
+    let newest = hidden(&form, "newest");
+    let typed = |newest: &str, summary: &str| {
+        [
+            ("account_id", "1"),
+            ("summary", summary),
+            ("description", "At night"),
+            ("newest", newest),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    };
+    let mut send = async |newest: &str, summary: &str| {
+        let fields = typed(newest, summary);
+        let fields: Vec<_> = fields.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        grace.submits(&form, here, &fields).await
+    };
+    leads_to(
+        &send(&newest, "Works").await,
+        "/desk/tickets/1?done=customer-told",
+    );
+    // On the page as it was, and on one that was drawn anew.
+    for newest in [newest.as_str(), "1"] {
+        let again = send(newest, "Works").await;
+        leads_to(&again, "/desk/tickets/1?done=ticket-opened-before");
+    }
+    leads_to(
+        &send(&newest, "More works").await,
+        "/desk/tickets/2?done=customer-told",
+    );
+    assert_eq!(ada.count("/support/tickets").await, 2);
 }
 
 #[tokio::test]

@@ -572,6 +572,7 @@ async fn a_ticket_is_found_by_its_number_and_by_what_it_says() {
     for (words, found) in [
         ("%232", vec![2]),
         ("fan+number+3a", vec![3]),
+        ("3a+fan", vec![3]),
         ("Case+4X", vec![4]),
         ("50%25", (1..=12).rev().collect()),
         ("5_%25", vec![]),

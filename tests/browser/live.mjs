@@ -84,6 +84,14 @@ async function lostAndFound(ada, grace, stage) {
   await assertSame(ada, "ada");
 }
 
+/** Who is writing is not left with a box that is no more. */
+async function closed(ada, stage) {
+  await ada.getByLabel("Your reply").fill("One more thing.");
+  stage.garth(["desk", "close", "1", "--as", "grace"]);
+  await ada.getByText("This ticket was closed meanwhile.").waitFor();
+  assert.equal(await ada.getByLabel("Your reply").inputValue(), "One more thing.");
+}
+
 await play("four browsers at once: lists, threads and colleagues without loading anew, and a lost server", async (stage) => {
   await stage.serve();
   for (const name of ["ada", "bob"]) stage.user(name, "--account", "1");
@@ -92,4 +100,5 @@ await play("four browsers at once: lists, threads and colleagues without loading
   await lists(ada, bob, grace, stage);
   await threads(ada, grace, linus, stage);
   await lostAndFound(ada, grace, stage);
+  await closed(ada, stage);
 });

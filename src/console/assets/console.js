@@ -121,8 +121,15 @@
     if (row && document.activeElement === document.body) document.querySelector(`:is([data-rows], #vpc) a[href="${CSS.escape(row)}"]`)?.focus();
     row = null;
     // Closed and open tickets have other boxes to write in; what was typed is a draft, and still there afterwards.
-    const [head, boxes] = [document.querySelector("#head"), document.querySelector(".compose")];
-    if (head && boxes && "closed" in head.dataset !== "closed" in boxes.dataset) location.reload();
+    const [head, boxes] = [document.querySelector("#head"), document.querySelector(".compose, #below")];
+    if (!head || !boxes || "closed" in head.dataset === "closed" in boxes.dataset) return;
+    if (boxes.matches(".compose") || !("closed" in head.dataset)) location.reload();
+    else if (!document.querySelector("#closed-meanwhile")) {
+      // A tenant may have no box any more on a closed ticket: what was typed stays where it can be copied.
+      const note = Object.assign(document.createElement("p"), { id: "closed-meanwhile", className: "alert", textContent: "This ticket was closed meanwhile. What you typed stays here." });
+      note.setAttribute("role", "status");
+      boxes.before(note);
+    }
   });
   // A page that is the answer to a form has the address of the form; loaded anew, it must not send the form again.
   const at = document.querySelector("#head")?.dataset.at;
@@ -353,7 +360,9 @@
   function press(element) {
     if (element.matches("summary")) {
       element.parentElement.open = true;
-      element.parentElement.querySelector("textarea, button")?.focus();
+      // A box to write in, if there is one: what is typed next is meant for it, and is no key.
+      const inside = (what) => element.parentElement.querySelector(what);
+      (inside("textarea") ?? inside("button"))?.focus();
     } else if (element.matches("input, textarea")) {
       element.focus();
       element.select?.();

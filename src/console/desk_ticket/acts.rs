@@ -16,7 +16,7 @@ use crate::http::attachments;
 use crate::http::extract::At;
 use crate::model::id::{AttachmentId, CannedReplyId, HistoryId, TicketId};
 use crate::model::input::Input;
-use crate::model::reason::Code;
+use crate::model::reason::{Code, Reason};
 use crate::rules::agent::{Agent, Staff};
 use crate::rules::error::FieldError;
 use crate::rules::request::Request;
@@ -87,7 +87,7 @@ impl Form {
         (field, word): (&'static str, &str),
     ) -> Answer {
         let (ticket, request) = (self.ticket, self.sent.request(object));
-        let seen = self.sent.text(SINCE).parse().ok().map(HistoryId);
+        let seen = self.since();
         let said = self
             .app
             .write(self.staff.clone(), move |tx, staff| {
@@ -98,7 +98,11 @@ impl Form {
             Ok(Some(_)) => word,
             Ok(None) => "sent-already",
             Err(error) => {
-                let (status, typed) = forms::again(self.sent.clone(), error)?;
+                let stale = matches!(error, Error::Stale);
+                let (status, mut typed) = forms::again(self.sent.clone(), error)?;
+                if stale {
+                    typed.wrong = vec![FieldError::whole(overtaken())];
+                }
                 return self.draw(status, placed(typed, field == NOTE)).await;
             }
         };
@@ -115,6 +119,11 @@ impl Form {
         let typed = Typed::refused(self.sent.clone(), Vec::new());
         let noting = self.sent.text(REPLY).trim().is_empty();
         self.draw(StatusCode::OK, placed(typed, noting)).await
+    }
+
+    /// The step up to which the page showed the ticket.
+    fn since(&self) -> Option<HistoryId> {
+        self.sent.text(SINCE).parse().ok().map(HistoryId)
     }
 
     fn asks_for_preview(&self) -> bool {
@@ -151,6 +160,7 @@ impl Form {
         let (ticket, canned) = (self.ticket, canned_in(&self.sent, CANNED));
         let asked = Asked {
             canned,
+            after: self.since(),
             ..Asked::default()
         };
         self.app
@@ -164,6 +174,13 @@ impl Form {
         let seen = self.look().await?;
         Ok(draw(&self.app, self.visit, status, &seen, &writing))
     }
+}
+
+/// Why something was not sent that others have not been read for.
+fn overtaken() -> Reason {
+    let text = "Not sent yet: something has happened on this ticket since you opened the page, as told here. What you \
+                wrote is in the box; read what came in, then send it.";
+    Reason::new(Code::PreconditionFailed, text)
 }
 
 /// A complaint as this page speaks: programs are told of a field where people have a button.

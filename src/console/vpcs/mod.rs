@@ -53,7 +53,7 @@ pub fn refusals<T>(outcome: Result<T, Error>) -> Result<Vec<FieldError>, Error> 
 pub const DESCRIPTION: Field = Field {
     name: "description",
     label: "Description",
-    hint: "",
+    hint: "At most 255 characters.",
     optional: true,
     autofocus: false,
     code: false,
