@@ -342,10 +342,19 @@ pub fn instance(holder: &Holder) -> String {
 }
 
 fn bucket_grid(buckets: &[Bucket], open: &str, class: &str, width: f64) -> Markup {
-    let columns = if width > 500.0 { 16 } else { 8 };
-    let wide = (width - GAP * (columns - 1) as f64) / columns as f64;
+    let wide = |columns: usize| (width - GAP * (columns - 1) as f64) / columns as f64;
+    // On a narrow page as few in a row as it takes to tell them apart.
+    let columns = match width > 500.0 {
+        true => 16,
+        false if names(buckets, wide(8)).is_some() => 8,
+        false => 4,
+    };
+    let wide = wide(columns);
     let high: f64 = 38.0;
-    let names = names(buckets, wide);
+    let names = names(buckets, wide).unwrap_or_else(|| {
+        let last = |bucket: &Bucket| format!(".{}", octets_of(bucket.range, 3));
+        buckets.iter().map(last).collect()
+    });
     let height = buckets.len().div_ceil(columns) as f64 * (high + GAP) - GAP;
     html! {
         svg .(class).grid viewBox=(format!("0 0 {width} {height}")) role="group" aria-label="Map of the subnet's parts" {
@@ -372,8 +381,8 @@ pub fn usage(bucket: &Bucket) -> Usage {
     }
 }
 
-/// What the buckets are called: their ranges, or the end of them in which they differ, as far as there is room in all.
-fn names(buckets: &[Bucket], wide: f64) -> Vec<String> {
+/// What the buckets are called: their ranges, or the end of them in which they differ, if there is room in all.
+fn names(buckets: &[Bucket], wide: f64) -> Option<Vec<String>> {
     let shared = shared(buckets);
     let written = |how: &dyn Fn(Cidr) -> String| buckets.iter().map(|bucket| how(bucket.range)).collect();
     let fits = |names: &Vec<String>| names.iter().all(|name| name.len() as f64 * 6.3 <= wide);
@@ -382,8 +391,7 @@ fn names(buckets: &[Bucket], wide: f64) -> Vec<String> {
         &|range| format!(".{}/{}", octets_of(range, shared), range.prefix()),
         &|range| format!(".{}", octets_of(range, shared)),
     ];
-    let found = ways.into_iter().map(written).find(fits);
-    found.unwrap_or_else(|| written(&|range| format!(".{}", octets_of(range, 3))))
+    ways.into_iter().map(written).find(fits)
 }
 
 /// The octets of a range that can differ from its neighbours', but for the first ones, if they are `shared`.
@@ -601,11 +609,14 @@ mod tests {
 
     #[test]
     fn a_part_is_named_by_its_range_as_far_as_there_is_room() {
-        let called = |window: &str, prefix: u8, wide: f64| {
+        let parts = |window: &str, prefix: u8| {
             let View::Buckets(parts) = buckets(cidr("10.0.0.0/8"), cidr(window), prefix, &[], &[]) else {
                 panic!("not buckets");
             };
-            let names = names(&parts, wide);
+            parts
+        };
+        let called = |window: &str, prefix: u8, wide: f64| {
+            let names = names(&parts(window, prefix), wide).expect("room");
             [names[0].clone(), names[1].clone(), names[names.len() - 1].clone()]
         };
         let (wide, narrow) = (58.0, 39.0);
@@ -616,7 +627,11 @@ mod tests {
         assert_eq!(called("10.0.0.0/8", 16, narrow), [".0", ".1", ".255"]);
         assert_eq!(called("10.64.0.0/16", 24, wide), [".0/24", ".1/24", ".255/24"]);
         assert_eq!(called("10.64.0.0/12", 20, wide), [".64.0", ".64.16", ".79.240"]);
-        assert_eq!(called("10.64.0.0/12", 20, narrow), [".0", ".16", ".240"]);
+        // Where there is none in a narrow page's usual row, fewer stand in it, and each can be told from the others.
+        let many = parts("10.64.0.0/12", 20);
+        assert_eq!(names(&many, narrow), None);
+        let drawn = bucket_grid(&many, "/x?in=", "narrow", NARROW).into_string();
+        assert!(drawn.contains(">10.64.16/20<") && drawn.contains(">10.79.240/20<"));
         assert_eq!(
             called("10.3.0.0/23", 28, wide),
             [".0.0/28", ".0.16/28", ".1.240/28"]

@@ -577,6 +577,8 @@ mod tests {
         };
         let drawn = line(&typed, field).into_string();
         assert!(drawn.contains("value=\"&quot;&gt;&lt;script&gt;\""), "{drawn}");
+        // A browser that goes back brings what was typed, unless it is told to forget it.
+        assert!(!drawn.contains("autocomplete"), "{drawn}");
         let field = Field {
             name: "description",
             label: "Description",
