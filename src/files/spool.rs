@@ -1,34 +1,22 @@
 //! Files on their way in: on the local disk, without ever being held in memory whole.
 
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sha2::{Digest, Sha256};
-use tokio::task::JoinHandle;
+use tokio::fs::File;
+use tokio::io::AsyncWriteExt;
 
 use super::FilesError;
 use crate::model::attachment::Content;
 use crate::model::token::hex;
 
-/// How much comes in before it is written: to another thread and back takes longer than to write a little.
-const BLOCK: usize = 128 * 1024;
-
-/// A file that is coming in. What has come is written and looked at by another thread while more does.
+/// A file that is coming in.
 pub struct Spool {
-    writing: JoinHandle<std::io::Result<Writer>>,
+    file: File,
     path: Fleeting,
-    size: u64,
-    /// What is still to be written. It is copied: what comes from a connection keeps much more than itself alive.
-    waiting: Vec<u8>,
-}
-
-struct Writer {
-    file: std::fs::File,
-    /// The piece that was written last, to be filled again.
-    written: Vec<u8>,
     hash: Sha256,
+    size: u64,
     content: Content,
 }
 
@@ -53,36 +41,34 @@ impl Drop for Fleeting {
 
 impl Spool {
     pub(super) async fn begin(folder: &Path) -> Result<Self, FilesError> {
-        let folder = folder.to_owned();
-        let made = tokio::task::spawn_blocking(move || make_file(&folder)).await;
-        let (file, path) = made
-            .unwrap_or_else(|cause| Err(cause.into()))
-            .map_err(|cause| FilesError::new("making a file in the spool", cause))?;
-        let writer = Writer {
-            file,
-            written: Vec::with_capacity(BLOCK),
-            hash: Sha256::new(),
-            content: Content::default(),
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let mut how = tokio::fs::OpenOptions::new();
+        how.write(true).create_new(true).mode(0o600);
+        let (file, path) = loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = folder.join(format!("{}-{number}", std::process::id()));
+            match how.open(&path).await {
+                Ok(file) => break (file, Fleeting(path)),
+                // Somebody else on this folder has the same number, on another machine perhaps.
+                Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(cause) => return Err(FilesError::new("making a file in the spool", cause)),
+            }
         };
         Ok(Self {
-            writing: tokio::task::spawn_blocking(|| Ok(writer)),
+            file,
             path,
+            hash: Sha256::new(),
             size: 0,
-            waiting: Vec::with_capacity(BLOCK),
+            content: Content::default(),
         })
     }
 
-    pub async fn write(&mut self, mut bytes: &[u8]) -> Result<(), FilesError> {
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), FilesError> {
+        self.hash.update(bytes);
+        self.content.see(bytes);
         self.size += bytes.len() as u64;
-        while !bytes.is_empty() {
-            let (some, rest) = bytes.split_at(bytes.len().min(BLOCK - self.waiting.len()));
-            self.waiting.extend_from_slice(some);
-            bytes = rest;
-            if self.waiting.len() == BLOCK {
-                self.hand_over().await?;
-            }
-        }
-        Ok(())
+        let written = self.file.write_all(bytes).await;
+        written.map_err(|cause| FilesError::new("writing to the spool", cause))
     }
 
     pub fn size(&self) -> u64 {
@@ -90,56 +76,14 @@ impl Spool {
     }
 
     pub async fn finish(mut self) -> Result<Spooled, FilesError> {
-        self.hand_over().await?;
-        let writer = self.written().await?;
+        let flushed = self.file.flush().await;
+        flushed.map_err(|cause| FilesError::new("writing to the spool", cause))?;
         Ok(Spooled {
             path: self.path,
             size: self.size,
-            sha256: hex(&writer.hash.finalize()),
-            content: writer.content,
+            sha256: hex(&self.hash.finalize()),
+            content: self.content,
         })
-    }
-
-    /// Has what waits written, once what was handed over before is.
-    async fn hand_over(&mut self) -> Result<(), FilesError> {
-        let mut writer = self.written().await?;
-        let emptied = std::mem::take(&mut writer.written);
-        let block = std::mem::replace(&mut self.waiting, emptied);
-        self.writing = tokio::task::spawn_blocking(move || writer.take(block));
-        Ok(())
-    }
-
-    async fn written(&mut self) -> Result<Writer, FilesError> {
-        let written = (&mut self.writing).await;
-        let written = written.unwrap_or_else(|cause| Err(cause.into()));
-        written.map_err(|cause| FilesError::new("writing to the spool", cause))
-    }
-}
-
-impl Writer {
-    fn take(mut self, mut block: Vec<u8>) -> std::io::Result<Self> {
-        self.hash.update(&block);
-        self.content.see(&block);
-        self.file.write_all(&block)?;
-        block.clear();
-        self.written = block;
-        Ok(self)
-    }
-}
-
-fn make_file(folder: &Path) -> std::io::Result<(std::fs::File, Fleeting)> {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    let mut how = std::fs::OpenOptions::new();
-    how.write(true).create_new(true).mode(0o600);
-    loop {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!("{}-{number}", std::process::id()));
-        match how.open(&path) {
-            Ok(file) => return Ok((file, Fleeting(path))),
-            // Somebody else on this folder has the same number, on another machine perhaps.
-            Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(cause) => return Err(cause),
-        }
     }
 }
 
@@ -156,8 +100,8 @@ impl Spooled {
         moved.map_err(|cause| FilesError::new("moving a file out of the spool", cause))
     }
 
-    pub(super) async fn open(&self) -> Result<tokio::fs::File, FilesError> {
-        let file = tokio::fs::File::open(&self.path.0).await;
+    pub(super) async fn open(&self) -> Result<File, FilesError> {
+        let file = File::open(&self.path.0).await;
         file.map_err(|cause| FilesError::new("reading the spool", cause))
     }
 }

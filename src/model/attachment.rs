@@ -112,7 +112,7 @@ impl Content {
     pub fn see(&mut self, bytes: &[u8]) {
         let missing = Self::HEAD.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(&bytes[..missing]);
-        self.has_nul = self.has_nul || bytes.contains(&0);
+        self.has_nul |= bytes.contains(&0);
     }
 }
 
