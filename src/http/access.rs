@@ -5,12 +5,13 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::answering::Noted;
+use super::answering::{ANY, Noted};
 use super::error::TokenInvalid;
 use super::limits::{Key, Verdict};
 use super::operations::{Operation, Who};
 use super::server::Peer;
 use super::{App, load, pages};
+use crate::model::scope::Scopes;
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
 use crate::rules::caller::{Asker, Caller};
@@ -65,7 +66,10 @@ async fn admit(
             }
             let hash = bearer(request.headers()).ok_or_else(|| refuse(Error::Unauthenticated))?;
             let identity = app.identify(hash).await.map_err(refuse)?;
-            noted.scopes = HeaderValue::try_from(identity.scopes.to_string()).ok();
+            noted.scopes = match identity.scopes {
+                Scopes::Everything => Some(ANY),
+                _ => HeaderValue::try_from(identity.scopes.to_string()).ok(),
+            };
             noted.identity = Some(identity.clone());
             let key = match identity.proof {
                 Proof::Token(token) => Key::Token(token),

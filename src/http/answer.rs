@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::{Serialize, Serializer};
 
-use super::answering::USUAL;
+use crate::model::cidr::Cidr;
 use crate::model::page::Paged;
 use crate::model::tag::Tag;
 use crate::model::time::Time;
@@ -28,7 +28,6 @@ fn json_of_about(size: usize, status: StatusCode, value: &impl Serialize) -> Res
     serde_json::to_writer(&mut bytes, value).expect("our own shapes can be written as JSON");
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;
-    response.headers_mut().reserve(USUAL + 2);
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     response
 }
@@ -82,4 +81,9 @@ pub fn maybe_time<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::E
 pub fn time<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
     let mut text = [0; Time::WIDTH];
     to.serialize_str(time.write(&mut text))
+}
+
+/// A network in the wire's form.
+pub fn network<S: Serializer>(network: &Cidr, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(network.write(&mut [0; Cidr::WIDTH]))
 }

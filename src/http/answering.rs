@@ -21,6 +21,7 @@ use super::limits::Verdict;
 use super::operations::Operation;
 use super::{answer, metrics, pages, paths};
 use crate::model::reason::Code;
+use crate::model::token::hex;
 use crate::store::tokens::Identity;
 
 const LONGEST_URI: usize = 8 * 1024;
@@ -32,8 +33,8 @@ const OAUTH_SCOPES: HeaderName = HeaderName::from_static("x-oauth-scopes");
 const ACCEPTED_SCOPES: HeaderName = HeaderName::from_static("x-accepted-oauth-scopes");
 /// The scopes of a token that is none.
 const UNKNOWN: HeaderValue = HeaderValue::from_static("unknown");
-/// The scopes an operation takes that asks for none.
-const ANY: HeaderValue = HeaderValue::from_static("*");
+/// The scopes of a token that may everything, and those an operation takes that asks for none.
+pub const ANY: HeaderValue = HeaderValue::from_static("*");
 
 /// What the door found out about a request, for its headers, its log line and the metrics.
 #[derive(Clone)]
@@ -145,7 +146,8 @@ fn over_limits(request: &Request) -> Option<Response> {
 
 /// The caller's own id if it is a plain one, else a new one.
 fn request_id(headers: &HeaderMap) -> HeaderValue {
-    static RUN: LazyLock<u64> = LazyLock::new(|| getrandom::u64().unwrap_or_default());
+    static RUN: LazyLock<String> =
+        LazyLock::new(|| format!("{:016x}-", getrandom::u64().unwrap_or_default()));
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let plain = |id: &&HeaderValue| {
         let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
@@ -154,7 +156,8 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     match headers.get(REQUEST_ID).filter(plain) {
         Some(id) => id.clone(),
         None => {
-            let id = format!("{:016x}-{:x}", *RUN, NEXT.fetch_add(1, Ordering::Relaxed));
+            let number = hex(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+            let id = [RUN.as_str(), number.trim_start_matches('0')].concat();
             HeaderValue::try_from(id).expect("hexadecimal digits are a header value")
         }
     }
@@ -174,26 +177,22 @@ fn dress(mut response: Response, id: &HeaderValue, noted: &Noted) -> Response {
         response.headers_mut().extend(told.headers().clone());
         *response.body_mut() = told.into_body();
     }
-    let headers = response.headers_mut();
-    headers.insert(REQUEST_ID, id.clone());
     // Pages are for whoever is before the screen: no other origin is told anything of them.
-    let for_others = match &noted.accepted {
-        None => &[],
-        Some(accepted) => {
-            headers.insert(OAUTH_SCOPES, noted.scopes.clone().unwrap_or(UNKNOWN));
-            headers.insert(ACCEPTED_SCOPES, accepted.clone());
-            &FOR_OTHERS[..]
-        }
-    };
-    for (name, value) in for_others.iter().chain(&COMMON) {
-        headers.entry(name).or_insert_with(|| value.clone());
+    let usual = if noted.is_page() { &*OF_PAGES } else { &*OF_ANSWERS };
+    let own = std::mem::replace(response.headers_mut(), usual.clone());
+    let headers = response.headers_mut();
+    headers.extend(own);
+    headers.insert(REQUEST_ID, id.clone());
+    if let Some(accepted) = &noted.accepted {
+        headers.insert(OAUTH_SCOPES, noted.scopes.clone().unwrap_or(UNKNOWN));
+        headers.insert(ACCEPTED_SCOPES, accepted.clone());
     }
     response
 }
 
 /// The headers of an answer to what never became a request.
 pub fn headers_without_a_request() -> HeaderMap {
-    let mut headers: HeaderMap = FOR_OTHERS.iter().chain(&COMMON).cloned().collect();
+    let mut headers = OF_ANSWERS.clone();
     headers.insert(header::CONTENT_TYPE, answer::JSON);
     headers.insert(REQUEST_ID, request_id(&HeaderMap::new()));
     headers.insert(OAUTH_SCOPES, UNKNOWN);
@@ -201,8 +200,10 @@ pub fn headers_without_a_request() -> HeaderMap {
     headers
 }
 
-/// How many headers an answer has at least, that are not its own.
-pub const USUAL: usize = FOR_OTHERS.len() + COMMON.len() + 3;
+/// What an answer has if it does not say otherwise. Copying all of them is less work than putting each in its place.
+static OF_PAGES: LazyLock<HeaderMap> = LazyLock::new(|| COMMON.iter().cloned().collect());
+static OF_ANSWERS: LazyLock<HeaderMap> =
+    LazyLock::new(|| FOR_OTHERS.iter().chain(&COMMON).cloned().collect());
 
 /// What tells browsers that pages of other origins may ask.
 static FOR_OTHERS: [(HeaderName, HeaderValue); 6] = [

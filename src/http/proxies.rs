@@ -41,6 +41,9 @@ fn bits(address: IpAddr) -> (u128, u32) {
 
 /// The address a request comes from: the last one on its way that is no trusted proxy.
 pub fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
+    if trusted.is_empty() {
+        return peer;
+    }
     let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
     let said = headers.get_all("x-forwarded-for").into_iter();
     let said: Vec<&str> = said
@@ -62,11 +65,14 @@ pub fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr 
 
 /// Whether a trusted proxy was asked by https.
 pub fn was_secured(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> bool {
+    if !trusted.iter().any(|network| network.contains(peer)) {
+        return false;
+    }
     let said = headers
         .get("x-forwarded-proto")
         .and_then(|value| value.to_str().ok());
     let first = said.and_then(|said| said.split(',').next()).unwrap_or_default();
-    trusted.iter().any(|network| network.contains(peer)) && first.trim().eq_ignore_ascii_case("https")
+    first.trim().eq_ignore_ascii_case("https")
 }
 
 #[cfg(test)]

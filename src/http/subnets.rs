@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::extract::At;
 use super::{App, WireNames, answer};
+use crate::model::cidr::Cidr;
 use crate::model::id::{SubnetId, VpcId};
 use crate::model::subnet::{Subnet, Use};
 use crate::model::time::Time;
@@ -19,7 +20,8 @@ use crate::store::WriteTx;
 pub struct SubnetView<'a> {
     id: i64,
     label: &'a str,
-    ipv4: String,
+    #[serde(serialize_with = "answer::network")]
+    ipv4: Cidr,
     #[serde(skip_serializing_if = "Option::is_none")]
     linodes: Option<Vec<ComputeView>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +40,7 @@ impl<'a> SubnetView<'a> {
         Self {
             id: subnet.id.0,
             label: subnet.label.as_str(),
-            ipv4: subnet.ipv4.to_string(),
+            ipv4: subnet.ipv4,
             linodes: names.linode(ComputeView::all(&subnet.uses)),
             computes: names.compute(ComputeView::all(&subnet.uses)),
             databases: [],

@@ -70,7 +70,11 @@ pub struct Wire<S> {
     /// The first bytes of the connection, as long as they may be HTTP/2's.
     opening: Vec<u8>,
     header_timeout: Duration,
-    deadline: Pin<Box<Sleep>>,
+    /// How long the other side may take now, and until when, once it has let us wait.
+    patience: Duration,
+    until: Option<Instant>,
+    /// Wakes us then, or earlier: it is set anew when it has woken us, not with every request.
+    alarm: Pin<Box<Sleep>>,
     /// Our own words, on their way out in place of the protocol's.
     own: Vec<u8>,
 }
@@ -84,7 +88,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
             begun: 0,
             opening: Vec::new(),
             header_timeout,
-            deadline: Box::pin(sleep(IDLE)),
+            patience: IDLE,
+            until: None,
+            alarm: Box::pin(sleep(IDLE)),
             own: Vec::new(),
         }
     }
@@ -116,7 +122,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
 
     fn enter(&mut self, phase: Phase, patience: Duration) {
         self.phase = phase;
-        self.deadline.as_mut().reset(Instant::now() + patience);
+        self.patience = patience;
+        self.until = None;
     }
 
     fn hear(&mut self, new: &[u8]) {
@@ -139,7 +146,21 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
             Phase::Multiplexed => self.begun == 0,
             Phase::Busy => false,
         };
-        waiting && self.deadline.as_mut().poll(cx).is_ready()
+        waiting && self.is_past(cx)
+    }
+
+    fn is_past(&mut self, cx: &mut Context<'_>) -> bool {
+        let until = *self.until.get_or_insert_with(|| Instant::now() + self.patience);
+        if self.alarm.deadline() > until {
+            self.alarm.as_mut().reset(until);
+        }
+        while self.alarm.as_mut().poll(cx).is_ready() {
+            if Instant::now() >= until {
+                return true;
+            }
+            self.alarm.as_mut().reset(until);
+        }
+        false
     }
 
     /// Whether these are the protocol's own words about a head it could not take. No request came of

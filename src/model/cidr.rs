@@ -190,14 +190,54 @@ fn mask(prefix: u8) -> u32 {
     u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0)
 }
 
+impl Cidr {
+    /// How many characters it has at most, with one behind it.
+    pub const WIDTH: usize = "255.255.255.255/32 ".len();
+
+    /// Writes it where there is room, as each subnet of a long list has one.
+    pub fn write(self, text: &mut [u8; Self::WIDTH]) -> &str {
+        let [a, b, c, d] = self.network.to_be_bytes();
+        let mut end = 0;
+        for (number, behind) in [(a, b'.'), (b, b'.'), (c, b'.'), (d, b'/'), (self.prefix, b' ')] {
+            let zeros = usize::from(number < 100) + usize::from(number < 10);
+            let digits = [
+                number / 100,
+                number / 10 % 10,
+                number % 10,
+                behind.wrapping_sub(b'0'),
+            ];
+            let length = digits.len() - zeros;
+            text[end..end + length].copy_from_slice(&digits.map(|digit| digit.wrapping_add(b'0'))[zeros..]);
+            end += length;
+        }
+        std::str::from_utf8(&text[..end - 1]).unwrap_or_default()
+    }
+}
+
 impl std::fmt::Display for Cidr {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}", Ipv4Addr::from_bits(self.network), self.prefix)
+        f.pad(self.write(&mut [0; Self::WIDTH]))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_network_is_written_as_its_address_and_its_length() {
+        let networks = [0, 9, 10, 99, 100, 255].into_iter().flat_map(|byte: u8| {
+            let address = u32::from_be_bytes([byte, 255 - byte, byte / 2, byte]);
+            (0..=32).map(move |prefix| Cidr::around(address, prefix))
+        });
+        for network in networks {
+            let written = format!(
+                "{}/{}",
+                std::net::Ipv4Addr::from_bits(network.first()),
+                network.prefix()
+            );
+            assert_eq!(network.to_string(), written);
+        }
+    }
+
     use proptest::prelude::*;
 
     use super::*;

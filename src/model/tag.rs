@@ -1,6 +1,10 @@
 //! Fingerprints: has a thing changed since somebody looked at it?
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash};
+
+use foldhash::quality::FixedState;
+
+use super::token::hex;
 
 /// Equal things have equal tags. A tag is good for comparing with another one from the same
 /// build of Garth, and for nothing else.
@@ -9,14 +13,12 @@ pub struct Tag(u64);
 
 impl Tag {
     pub fn of(thing: &impl Hash) -> Self {
-        let mut hasher = DefaultHasher::new();
-        thing.hash(&mut hasher);
-        Self(hasher.finish())
+        Self(FixedState::default().hash_one(thing))
     }
 }
 
 impl std::fmt::Display for Tag {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "\"{:016x}\"", self.0)
+        f.write_str(&["\"", &hex(&self.0.to_be_bytes()), "\""].concat())
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A rule is plain synchronous Rust over a transaction; the store runs it on a thread of its own
 //! and hands back what it made. No rule, no permission and no event is decided here, and only
-//! `sqlite.rs` and `postgres` know which database this is.
+//! `sqlite` and `postgres` know which database this is.
 
 pub mod accounts;
 pub mod attachments;

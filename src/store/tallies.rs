@@ -237,7 +237,7 @@ mod tests {
     use super::{Changes, SHORT, Start, Tally, count, start};
     use crate::cli::{Settings, policy_of};
     use crate::store::migrate::migrate;
-    use crate::store::sqlite::DIALECT;
+    use crate::store::sqlite::{DIALECT, Statements};
     use crate::store::tx::ReadTx;
     use crate::store::value::args;
     use crate::store::world::{Chance, Clock, World};
@@ -271,14 +271,14 @@ mod tests {
         for id in ids {
             changes.add(tally.clone(), *id, by);
         }
-        changes.keep(&mut &*connection).unwrap();
+        changes.keep(&mut Statements::on(connection)).unwrap();
     }
 
     #[test]
     fn every_row_is_found_from_both_ends_after_many_came_and_went() {
         let connection = Connection::open_in_memory().unwrap();
         let world = world();
-        migrate(&mut &connection, &DIALECT, world.clock.now()).unwrap();
+        migrate(&mut Statements::on(&connection), &DIALECT, world.clock.now()).unwrap();
         let (mine, other) = (Tally::of("thing", 1), Tally::of("thing", 2));
         let ids = scattered();
         let (gone, kept): (Vec<i64>, Vec<i64>) = ids.iter().partition(|id| *id % 3 == 0);
@@ -293,7 +293,7 @@ mod tests {
         }
         keep(&connection, &other, &ids, -1);
 
-        let mut sql = &connection;
+        let mut sql = Statements::on(&connection);
         let tx = &mut ReadTx::new(&mut sql, &world);
         assert_eq!(count(tx, &mine).unwrap(), kept.len() as i64);
         for skip in 0..kept.len() {

@@ -1,0 +1,278 @@
+//! The embedded engine: SQLite, many readers, one writer that commits in groups.
+//!
+//! Most reads are over in a few microseconds, less than it takes to wake another thread and be woken by it:
+//! these run where they are asked for, on a connection of that thread. One that takes longer is interrupted
+//! and run again by a reader thread, of which each owns a read-only connection. The writer takes whatever waits and
+//! commits it together, so that one flush of the disk serves many callers. Nobody is answered before that flush has returned. When it fails, the store
+//! stops for good: the system may have dropped what it could not write, and a second try would
+//! report success for data that is gone.
+
+mod opening;
+mod readers;
+mod statements;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use crossbeam_channel::{Sender, TrySendError, bounded};
+use tokio::sync::watch;
+
+use super::Engine;
+use super::bell::Bell;
+use super::error::StoreError;
+use super::migrate::Dialect;
+use super::task::{MOST_READS, MOST_WRITES, ReadJob, WriteJob};
+use super::world::World;
+use crate::model::id::AccountId;
+use opening::{make_private_file, make_private_folder, migrate_embedded, open_reader, open_writer};
+#[cfg(test)]
+pub(super) use statements::Statements;
+use writer::{Writer, count_pages};
+
+const FILE: &str = "garth.db";
+pub(super) const DIALECT: Dialect = Dialect {
+    identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
+    keyed: " WITHOUT ROWID",
+    text: "TEXT",
+    search_table: "CREATE VIRTUAL TABLE ticket_text \
+        USING fts5 (ticket UNINDEXED, body, tokenize = 'unicode61 remove_diacritics 0')",
+};
+/// How many jobs share a commit at most.
+pub const GROUP: usize = 256;
+
+pub struct Sqlite {
+    /// The file it is kept in, of which each thread that asks has a connection.
+    file: Arc<PathBuf>,
+    world: Arc<World>,
+    reads: Sender<Box<dyn ReadJob>>,
+    writes: Sender<Box<dyn WriteJob>>,
+    stopped: Arc<AtomicBool>,
+    closing: Arc<AtomicBool>,
+    failed: watch::Receiver<bool>,
+}
+
+impl Sqlite {
+    pub fn open(folder: &Path, world: Arc<World>, bell: Arc<Bell>, group: usize) -> Result<Self, StoreError> {
+        make_private_folder(folder)?;
+        let file = Arc::new(folder.join(FILE));
+        make_private_file(&file)?;
+        let mut connection = open_writer(&file)?;
+        migrate_embedded(&connection, &world)?;
+
+        let (reads, waiting_reads) = bounded::<Box<dyn ReadJob>>(MOST_READS);
+        let readers = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+        for number in 0..readers {
+            let (connection, jobs, world) = (open_reader(&file)?, waiting_reads.clone(), world.clone());
+            spawn(format!("store-read-{number}"), move || {
+                readers::read_loop(&connection, &jobs, &world);
+            })?;
+        }
+
+        let (writes, jobs) = bounded::<Box<dyn WriteJob>>(MOST_WRITES);
+        let (failing, failed) = watch::channel(false);
+        let stopped = Arc::new(AtomicBool::new(false));
+        let closing = Arc::new(AtomicBool::new(false));
+        let writer = Writer {
+            jobs,
+            world: world.clone(),
+            bell,
+            stopped: stopped.clone(),
+            closing: closing.clone(),
+            failing,
+            group,
+            log_pages: count_pages(&mut connection)?,
+        };
+        spawn("store-write".to_owned(), move || writer.run(&connection))?;
+        Ok(Self {
+            file,
+            world,
+            reads,
+            writes,
+            stopped,
+            closing,
+            failed,
+        })
+    }
+}
+
+impl Engine for Sqlite {
+    fn read_at_once(&self, job: &mut dyn ReadJob) -> bool {
+        readers::read_here(&self.file, job, &self.world)
+    }
+
+    fn read(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError> {
+        submit(&self.reads, job)
+    }
+
+    fn write(&self, job: Box<dyn WriteJob>, _: Option<AccountId>) -> Result<(), StoreError> {
+        if self.stopped.load(Ordering::SeqCst) {
+            return Err(StoreError::Stopped);
+        }
+        submit(&self.writes, job)
+    }
+
+    fn failed(&self) -> watch::Receiver<bool> {
+        self.failed.clone()
+    }
+
+    fn close(&self) {
+        self.closing.store(true, Ordering::SeqCst);
+    }
+}
+
+fn submit<J>(queue: &Sender<J>, job: J) -> Result<(), StoreError> {
+    queue.try_send(job).map_err(|refused| match refused {
+        TrySendError::Full(_) => StoreError::Full,
+        TrySendError::Disconnected(_) => StoreError::Stopped,
+    })
+}
+
+fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
+    let spawned = thread::Builder::new().name(name).spawn(work);
+    spawned
+        .map(drop)
+        .map_err(|e| StoreError::Files("starting a store thread".to_owned(), e))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use crate::cli::{Settings, policy_of};
+    use crate::store::error::StoreError;
+    use crate::store::tx::{ReadTx, WriteTx};
+    use crate::store::value::args;
+    use crate::store::world::{Chance, Clock, World};
+    use crate::store::{Store, sqlite};
+
+    fn count_to(tx: &mut ReadTx, end: i64) -> Result<i64, StoreError> {
+        let sql = "WITH RECURSIVE count (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n < $1)
+            SELECT count(*) FROM count";
+        tx.one(sql, args![end])?.take()
+    }
+
+    fn empty_store(name: &str) -> (Store, PathBuf) {
+        let folder = std::env::temp_dir().join(format!("garth-{name}-{}", std::process::id()));
+        let world = World {
+            clock: Clock::System,
+            chance: Chance::System,
+            policy: policy_of(&Settings::default()).unwrap(),
+        };
+        let store = Store::open_embedded_grouping(&folder, world, sqlite::GROUP).unwrap();
+        (store, folder)
+    }
+
+    #[tokio::test]
+    async fn a_read_that_takes_long_is_run_again_elsewhere_and_a_short_one_is_not() {
+        let (store, folder) = empty_store("reads");
+        for (end, runs) in [(10, 1), (1_000_000, 2), (10, 1)] {
+            let counted = Arc::new(AtomicUsize::new(0));
+            let count = counted.clone();
+            let here = std::thread::current().id();
+            let read = store.read(move |tx| {
+                count.fetch_add(1, Ordering::SeqCst);
+                Ok::<_, StoreError>((count_to(tx, end)?, std::thread::current().id() == here))
+            });
+            assert_eq!(read.await.unwrap(), (end, runs == 1));
+            assert_eq!(counted.load(Ordering::SeqCst), runs);
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_read_that_nobody_waits_for_any_more_is_not_run() {
+        let (store, folder) = empty_store("unwanted");
+        let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+        let (begin, begun) = crossbeam_channel::bounded(threads);
+        let (hold, held) = crossbeam_channel::bounded::<()>(0);
+        let busy: Vec<_> = (0..threads)
+            .map(|_| {
+                let (store, begin, held) = (store.clone(), begin.clone(), held.clone());
+                tokio::spawn(async move {
+                    let read = store.read_once(move |_| {
+                        begin.send(()).unwrap();
+                        let _ = held.recv();
+                        Ok::<_, StoreError>(())
+                    });
+                    read.await
+                })
+            })
+            .collect();
+        begun.iter().take(threads).for_each(drop);
+        let counted = Arc::new(AtomicUsize::new(0));
+        let ask = || {
+            let (store, count) = (store.clone(), counted.clone());
+            tokio::spawn(async move {
+                let read = store.read_once(move |_| {
+                    count.fetch_add(1, Ordering::SeqCst);
+                    Ok::<_, StoreError>(())
+                });
+                read.await
+            })
+        };
+        let gone = ask();
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        gone.abort();
+        assert!(gone.await.unwrap_err().is_cancelled());
+        let patient = ask();
+        drop(hold);
+        for read in busy.into_iter().chain([patient]) {
+            read.await.unwrap().unwrap();
+        }
+        assert_eq!(counted.load(Ordering::SeqCst), 1);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_a_refused_write_did_is_taken_back_and_nothing_of_those_it_was_committed_with() {
+        let (store, folder) = empty_store("refused");
+        let table = store.write(|tx| tx.execute("CREATE TABLE thing (number BIGINT)", args![]));
+        table.await.unwrap();
+        let (begin, begun) = crossbeam_channel::unbounded();
+        let (hold, held) = crossbeam_channel::bounded::<()>(0);
+        let first = tokio::spawn({
+            let store = store.clone();
+            let write = move |_: &mut WriteTx<'_>| {
+                begin.send(()).unwrap();
+                let _ = held.recv();
+                Ok::<_, StoreError>(())
+            };
+            async move { store.write(write).await }
+        });
+        begun.recv().unwrap();
+        let counted = Arc::new(AtomicUsize::new(0));
+        let writes: Vec<_> = (0..9)
+            .map(|number: i64| {
+                let (store, count) = (store.clone(), counted.clone());
+                let write = move |tx: &mut WriteTx<'_>| {
+                    count.fetch_add(1, Ordering::SeqCst);
+                    tx.execute("INSERT INTO thing VALUES ($1)", args![number])?;
+                    match number % 3 {
+                        1 => Err(StoreError::Unexpected("refused".to_owned())),
+                        _ => Ok(()),
+                    }
+                };
+                tokio::spawn(async move { store.write(write).await })
+            })
+            .collect();
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        drop(hold);
+
+        first.await.unwrap().unwrap();
+        for (number, write) in writes.into_iter().enumerate() {
+            assert_eq!(write.await.unwrap().is_ok(), number % 3 != 1, "{number}");
+        }
+        assert!(counted.load(Ordering::SeqCst) > 9, "they were not in one batch");
+        let read = store.read(|tx| {
+            let sql = "SELECT number FROM thing ORDER BY number";
+            tx.read(sql, args![], |row| row.take::<i64>())
+        });
+        assert_eq!(read.await.unwrap(), [0, 2, 3, 5, 6, 8]);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

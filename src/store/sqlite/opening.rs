@@ -1,0 +1,107 @@
+//! Opening the database file, with everything set that is relied upon.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+
+use super::DIALECT;
+use super::statements::{Statements, database};
+use crate::store::error::StoreError;
+use crate::store::migrate::migrate;
+use crate::store::world::World;
+
+/// 3.51.3 mends a fault of the write-ahead log that could lose a commit.
+const OLDEST: i32 = 3_051_003;
+
+pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
+    if rusqlite::version_number() < OLDEST {
+        let text = format!(
+            "SQLite {} is too old: 3.51.3 or later is needed",
+            rusqlite::version()
+        );
+        return Err(StoreError::Schema(text));
+    }
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = open(file, flags)?;
+    pragma(&connection, "journal_mode", "wal", Some("wal"))?;
+    pragma(&connection, "synchronous", "full", Some("2"))?;
+    pragma(&connection, "foreign_keys", "on", Some("1"))?;
+    // The pages that a savepoint may bring back: SQLite would write more than 64 KiB of them to a file.
+    pragma(&connection, "temp_store", "memory", Some("2"))?;
+    // SQLite's own checkpoint after a commit swallows its errors; a flush that fails must not be.
+    pragma(&connection, "wal_autocheckpoint", "0", Some("0"))?;
+    Ok(connection)
+}
+
+pub fn open_reader(file: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = open(file, flags)?;
+    pragma(&connection, "query_only", "on", Some("1"))?;
+    Ok(connection)
+}
+
+fn open(file: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let connection = Connection::open_with_flags(file, flags).map_err(database)?;
+    connection
+        .busy_timeout(Duration::from_secs(10))
+        .map_err(database)?;
+    // Plans do not depend on arguments: else SQLite prepares a cached statement anew for each.
+    let config = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
+    connection.set_db_config(config, true).map_err(database)?;
+    pragma(&connection, "trusted_schema", "off", Some("0"))?;
+    pragma(&connection, "mmap_size", "1073741824", None)?;
+    pragma(&connection, "cache_size", "-65536", None)?;
+    Ok(connection)
+}
+
+/// Sets a pragma and, where it matters, makes sure it took.
+fn pragma(connection: &Connection, name: &str, value: &str, wanted: Option<&str>) -> Result<(), StoreError> {
+    connection.pragma_update(None, name, value).map_err(database)?;
+    let Some(wanted) = wanted else { return Ok(()) };
+    let read_back = |row: &rusqlite::Row<'_>| {
+        Ok(match row.get_ref(0)? {
+            ValueRef::Integer(number) => number.to_string(),
+            other => other.as_str().unwrap_or_default().to_owned(),
+        })
+    };
+    let is: String = connection
+        .pragma_query_value(None, name, read_back)
+        .map_err(database)?;
+    if is != wanted {
+        let text = format!("SQLite would not set {name} to {value}: it is {is}");
+        return Err(StoreError::Schema(text));
+    }
+    Ok(())
+}
+
+pub fn migrate_embedded(connection: &Connection, world: &World) -> Result<(), StoreError> {
+    let mut statements = Statements::on(connection);
+    statements.run("BEGIN IMMEDIATE")?;
+    let migrated = migrate(&mut statements, &DIALECT, world.clock.now());
+    statements.run(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    migrated
+}
+
+pub fn make_private_folder(folder: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::DirBuilderExt;
+    let made = std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder);
+    made.map_err(|e| StoreError::Files(format!("making the data folder {}", folder.display()), e))
+}
+
+/// Whoever else may look into the folder may not read the store; its log gets the same mode.
+pub fn make_private_file(file: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let made = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(file);
+    made.map(drop)
+        .map_err(|e| StoreError::Files(format!("making {}", file.display()), e))
+}

@@ -1,0 +1,203 @@
+//! Statements on a connection: each is prepared once and kept, with what it takes to fill it in.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, Statement, ToSql};
+
+use crate::store::error::StoreError;
+use crate::store::tx::Sql;
+use crate::store::value::{Row, Value};
+
+/// How many statements are kept. The texts of filters are without number: when there are too many, all are
+/// forgotten, and those that are used all the time are soon there again.
+const MOST: usize = 256;
+
+/// A connection, as one who knows what was asked before.
+pub struct Statements<'c> {
+    connection: &'c Connection,
+    /// Where the statement with a text is.
+    places: HashMap<Box<str>, usize, RandomState>,
+    prepared: Vec<Prepared<'c>>,
+    /// Whether something may have been changed since this was last asked.
+    changed: bool,
+}
+
+struct Prepared<'c> {
+    statement: Statement<'c>,
+    /// The argument of each parameter.
+    arguments: Vec<usize>,
+    changes: bool,
+}
+
+impl<'c> Statements<'c> {
+    pub fn on(connection: &'c Connection) -> Self {
+        Self {
+            connection,
+            places: HashMap::default(),
+            prepared: Vec::new(),
+            changed: false,
+        }
+    }
+
+    /// Runs a statement that takes and gives nothing.
+    pub fn run(&mut self, command: &str) -> Result<(), StoreError> {
+        self.execute(command, &[]).map(drop)
+    }
+
+    /// Whether no transaction was begun, or it is over.
+    pub fn is_at_rest(&self) -> bool {
+        self.connection.is_autocommit()
+    }
+
+    /// Whether something may have been changed since this was last asked.
+    pub fn have_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// The statement with this text and these arguments.
+    fn filled(&mut self, sql: &str, args: &[Value]) -> Result<&mut Statement<'c>, StoreError> {
+        let place = match self.places.get(sql) {
+            Some(place) => *place,
+            None => self.prepare(sql)?,
+        };
+        let Prepared {
+            statement,
+            arguments,
+            changes,
+        } = &mut self.prepared[place];
+        self.changed |= *changes;
+        for (place, argument) in arguments.iter().enumerate() {
+            let value = args.get(*argument).ok_or_else(|| {
+                let number = argument + 1;
+                StoreError::Unexpected(format!("no argument for ${number} in {sql}"))
+            })?;
+            statement.raw_bind_parameter(place + 1, value).map_err(database)?;
+        }
+        Ok(statement)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<usize, StoreError> {
+        let statement = self.connection.prepare(sql).map_err(database)?;
+        let arguments = (1..=statement.parameter_count())
+            .map(|place| argument_of(&statement, place))
+            .collect::<Result<_, _>>()?;
+        if self.prepared.len() == MOST {
+            self.places.clear();
+            self.prepared.clear();
+        }
+        self.places.insert(sql.into(), self.prepared.len());
+        self.prepared.push(Prepared {
+            changes: !statement.readonly(),
+            statement,
+            arguments,
+        });
+        Ok(self.prepared.len() - 1)
+    }
+}
+
+/// SQLite takes `$2` for a name and numbers names as they first appear; what comes where is in the names.
+fn argument_of(statement: &Statement, place: usize) -> Result<usize, StoreError> {
+    let name = statement.parameter_name(place).unwrap_or_default();
+    let number = name.strip_prefix('$').and_then(|number| number.parse().ok());
+    number
+        .and_then(|number: usize| number.checked_sub(1))
+        .ok_or_else(|| StoreError::Unexpected(format!("{name} is no parameter")))
+}
+
+impl Sql for Statements<'_> {
+    fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row<'static>>, StoreError> {
+        let mut found = Vec::new();
+        let mut hold = |row: &mut Row| {
+            if let Row::Passing(columns) = row {
+                found.push(Row::held(columns.collect()));
+            }
+            Ok(())
+        };
+        self.each(sql, args, &mut hold)?;
+        Ok(found)
+    }
+
+    fn each(
+        &mut self,
+        sql: &str,
+        args: &[Value],
+        see: &mut dyn FnMut(&mut Row) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let statement = self.filled(sql, args)?;
+        let width = statement.column_count();
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(database)? {
+            let column = |at| row.get_ref(at).map_or(Value::Null, Value::from);
+            see(&mut Row::Passing(&mut (0..width).map(column)))?;
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError> {
+        let changed = self.filled(sql, args)?.raw_execute().map_err(database)?;
+        Ok(changed as u64)
+    }
+
+    fn matches(&self, argument: usize) -> String {
+        format!("ticket_text MATCH ${argument}")
+    }
+
+    fn beginning(&self, word: &str) -> String {
+        format!("\"{word}\"*")
+    }
+
+    fn last_number(&mut self, table: &str) -> Result<i64, StoreError> {
+        let sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = $1";
+        let mut rows = self.query(sql, &[table.into()])?;
+        rows.first_mut().map_or(Ok(0), Row::take)
+    }
+
+    fn set_last_number(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
+        self.execute("DELETE FROM sqlite_sequence WHERE name = $1", &[table.into()])?;
+        let sql = "INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)";
+        self.execute(sql, &[table.into(), number.into()]).map(drop)
+    }
+
+    fn tables(&mut self) -> Result<Vec<String>, StoreError> {
+        let sql =
+            // A full-text index keeps itself in tables of its own.
+            "SELECT name FROM sqlite_schema WHERE type = 'table'
+                AND name NOT LIKE 'sqlite%' AND name NOT GLOB 'ticket_text_*' ORDER BY name";
+        self.query(sql, &[])?.iter_mut().map(Row::take).collect()
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Null => ValueRef::Null,
+            Value::Int(number) => ValueRef::Integer(*number),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+impl From<ValueRef<'_>> for Value {
+    fn from(value: ValueRef<'_>) -> Self {
+        match value {
+            ValueRef::Integer(number) => Value::Int(number),
+            ValueRef::Text(bytes) => Value::Text(match std::str::from_utf8(bytes) {
+                Ok(text) => text.to_owned(),
+                Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+            }),
+            ValueRef::Null | ValueRef::Real(_) | ValueRef::Blob(_) => Value::Null,
+        }
+    }
+}
+
+pub fn database(cause: rusqlite::Error) -> StoreError {
+    match cause.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) => StoreError::Conflict(cause.to_string()),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::DiskFull) => {
+            StoreError::Unavailable(cause.to_string())
+        }
+        _ => StoreError::Database(Box::new(cause)),
+    }
+}

@@ -1,0 +1,203 @@
+//! The one thread that writes: whatever waits is committed together.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+use crossbeam_channel::Receiver;
+use rusqlite::hooks::Wal;
+use rusqlite::{Connection, ErrorCode};
+use tokio::sync::watch;
+
+use super::statements::{Statements, database};
+use crate::model::id::AccountId;
+use crate::store::bell::Bell;
+use crate::store::error::StoreError;
+use crate::store::tallies::Changes;
+use crate::store::task::WriteJob;
+use crate::store::tx::{Sql, WriteTx};
+use crate::store::world::World;
+
+/// How many pages the log may hold before they are moved into the database file.
+const LOG_PAGES: i32 = 1000;
+
+/// What is taken back when a job is refused that has changed something.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Undo {
+    /// What it did.
+    Each,
+    /// What all of the batch did.
+    All,
+}
+
+pub struct Writer {
+    pub jobs: Receiver<Box<dyn WriteJob>>,
+    pub world: Arc<World>,
+    pub bell: Arc<Bell>,
+    pub stopped: Arc<AtomicBool>,
+    /// The server is about to end: the log is emptied with the next commit.
+    pub closing: Arc<AtomicBool>,
+    pub failing: watch::Sender<bool>,
+    pub group: usize,
+    /// How many pages the log had after the last commit.
+    pub log_pages: Arc<AtomicI32>,
+}
+
+/// Keeps the number of pages that the log has after each commit.
+pub fn count_pages(connection: &mut Connection) -> Result<Arc<AtomicI32>, StoreError> {
+    let log_pages = Arc::new(AtomicI32::new(0));
+    let counted = log_pages.clone();
+    let count = move |_: &mut Wal, pages| {
+        counted.store(pages, Ordering::Relaxed);
+        Ok(())
+    };
+    connection.wal_hook(Some(count)).map_err(database)?;
+    Ok(log_pages)
+}
+
+impl Writer {
+    pub fn run(self, connection: &Connection) {
+        let statements = &mut Statements::on(connection);
+        while let Ok(first) = self.jobs.recv() {
+            let mut batch = vec![first];
+            match self.commit_together(statements, &mut batch) {
+                Ok(()) => {
+                    if self.closing.load(Ordering::SeqCst) {
+                        empty_log(statements);
+                    }
+                    answer_all(batch, || Ok(()));
+                }
+                Err(cause) if is_fatal(&cause) => {
+                    self.stopped.store(true, Ordering::SeqCst);
+                    tracing::error!(%cause, "a write may not have reached the disk: the store stops");
+                    self.failing.send_replace(true);
+                    answer_all(batch, || Err(StoreError::Stopped));
+                    answer_all(self.jobs.try_iter().collect(), || Err(StoreError::Stopped));
+                    return;
+                }
+                Err(cause) => {
+                    tracing::error!(%cause, "a batch of writes failed and was undone");
+                    let reason = cause.to_string();
+                    answer_all(batch, || Err(StoreError::Unavailable(reason.clone())));
+                }
+            }
+        }
+    }
+
+    /// Runs the first job, and every other that waits by then, in one transaction.
+    ///
+    /// One that is refused has nearly always changed nothing, so there is nothing to take back. If it has, all of them
+    /// are run again, each with a savepoint: that is dear, as every page that a job changes is then copied first.
+    fn commit_together(
+        &self,
+        statements: &mut Statements,
+        batch: &mut Vec<Box<dyn WriteJob>>,
+    ) -> Result<(), StoreError> {
+        let together = self.commit(statements, batch, Undo::All)?;
+        let touched = match together {
+            None => self.commit(statements, batch, Undo::Each)?,
+            together => together,
+        };
+        metrics::histogram!("garth_store_batch_jobs").record(batch.len() as f64);
+        self.bell.ring(touched.unwrap_or_default());
+        Ok(())
+    }
+
+    fn commit(
+        &self,
+        statements: &mut Statements,
+        batch: &mut Vec<Box<dyn WriteJob>>,
+        undo: Undo,
+    ) -> Result<Option<BTreeSet<AccountId>>, StoreError> {
+        statements.run("BEGIN IMMEDIATE")?;
+        let done = self.run_jobs(statements, batch, undo).and_then(|touched| {
+            if touched.is_some() {
+                statements.run("COMMIT")?;
+                self.shorten_log(statements)?;
+            }
+            Ok(touched)
+        });
+        if !statements.is_at_rest() {
+            let _ = statements.run("ROLLBACK");
+        }
+        done
+    }
+
+    /// Moves the log into the database file when it has grown long. That flushes the file, so it
+    /// belongs to the commit: if it fails, the commit is not acknowledged.
+    fn shorten_log(&self, statements: &mut Statements) -> Result<(), StoreError> {
+        if self.log_pages.load(Ordering::Relaxed) < LOG_PAGES {
+            return Ok(());
+        }
+        match statements.query("PRAGMA wal_checkpoint(PASSIVE)", &[]) {
+            Err(StoreError::Unavailable(_)) | Ok(_) => Ok(()),
+            Err(cause) => Err(cause),
+        }
+    }
+
+    /// Whose events are to be heard of; nothing if all of it has to be taken back because of one.
+    fn run_jobs(
+        &self,
+        statements: &mut Statements,
+        batch: &mut Vec<Box<dyn WriteJob>>,
+        undo: Undo,
+    ) -> Result<Option<BTreeSet<AccountId>>, StoreError> {
+        let mut touched = BTreeSet::new();
+        let mut tallied = Changes::default();
+        let mut next = 0;
+        while next < batch.len() {
+            if undo == Undo::Each {
+                statements.run("SAVEPOINT job")?;
+            }
+            statements.have_changed();
+            let mut tx = WriteTx::new(statements, &self.world, Some(&tallied));
+            if batch[next].run(&mut tx) {
+                let (whose, changes) = tx.finish()?;
+                touched.extend(whose);
+                tallied.merge(changes);
+            } else if statements.have_changed() {
+                match undo {
+                    Undo::All => return Ok(None),
+                    Undo::Each => statements.run("ROLLBACK TO job")?,
+                }
+            }
+            if undo == Undo::Each {
+                statements.run("RELEASE job")?;
+            }
+            next += 1;
+            if next == batch.len() && next < self.group {
+                batch.extend(self.jobs.try_recv().ok());
+            }
+        }
+        tallied.keep(statements)?;
+        Ok(Some(touched))
+    }
+}
+
+/// Leaves a store that is whole in its one file, for whoever copies it after a stop. If that does
+/// not succeed nothing is lost: the log is read again at the next start.
+fn empty_log(statements: &mut Statements) {
+    if let Err(cause) = statements.query("PRAGMA wal_checkpoint(TRUNCATE)", &[]) {
+        tracing::warn!(%cause, "could not move the log into the database file");
+    }
+}
+
+fn answer_all(batch: Vec<Box<dyn WriteJob>>, ended: impl Fn() -> Result<(), StoreError>) {
+    for job in batch {
+        job.answer(ended());
+    }
+}
+
+/// Whether the disk may hold something else than was written to it.
+fn is_fatal(cause: &StoreError) -> bool {
+    let StoreError::Database(cause) = cause else {
+        return false;
+    };
+    let code = cause
+        .downcast_ref::<rusqlite::Error>()
+        .and_then(|e| e.sqlite_error_code());
+    matches!(
+        code,
+        Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+    )
+}
