@@ -93,19 +93,19 @@ fn write_batch(
 fn write_vpc(all: &Connection, region: &str, number: usize, tallies: &mut Tallies) -> rusqlite::Result<()> {
     let now = jiff::Timestamp::now().as_second() * 1_000_000;
     let label = format!("bench-1-{number}");
-    let vpc: i64 = all
+    let vpc = all
         .prepare_cached(
             "INSERT INTO vpc (account, label, description, region, created, updated)
-             VALUES (1, ?1, '', ?2, ?3, ?3) RETURNING id",
+             VALUES (1, ?1, '', ?2, ?3, ?3)",
         )?
-        .query_row(params![label, region, now], |row| row.get(0))?;
+        .insert(params![label, region, now])?;
     let (first, last) = (10_i64 << 24, (10_i64 << 24) + 255);
-    let subnet: i64 = all
+    let subnet = all
         .prepare_cached(
             "INSERT INTO subnet (vpc, label, ipv4, first_address, last_address, created, updated)
-             VALUES (?1, 'first', '10.0.0.0/24', ?2, ?3, ?4, ?4) RETURNING id",
+             VALUES (?1, 'first', '10.0.0.0/24', ?2, ?3, ?4, ?4)",
         )?
-        .query_row(params![vpc, first, last, now], |row| row.get(0))?;
+        .insert(params![vpc, first, last, now])?;
     all.prepare_cached("INSERT INTO free_range (subnet, first_address, last_address) VALUES (?1, ?2, ?3)")?
         .execute(params![subnet, first + 2, last - 2])?;
 
@@ -114,10 +114,8 @@ fn write_vpc(all: &Connection, region: &str, number: usize, tallies: &mut Tallie
              entity_kind, entity_id, entity_label, entity_url,
              secondary_kind, secondary_id, secondary_label, secondary_url,
              guard_kind, guard_id, status, percent_complete, duration, author)
-         VALUES (1, ?1, ?2, 'admin', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'vpc', ?11, 'finished', NULL, NULL, 1)
-         RETURNING id",
+         VALUES (1, ?1, ?2, 'admin', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'vpc', ?11, 'finished', NULL, NULL, 1)",
     )?;
-    let id = |row: &rusqlite::Row| row.get::<_, i64>(0);
     let (vpc_url, subnet_url) = (
         format!("/v4/vpcs/{vpc}"),
         format!("/v4/vpcs/{vpc}/subnets/{subnet}"),
@@ -136,7 +134,7 @@ fn write_vpc(all: &Connection, region: &str, number: usize, tallies: &mut Tallie
         nothing,
         vpc
     ];
-    let of_vpc = tell.query_row(of_vpc, id)?;
+    let of_vpc = tell.insert(of_vpc)?;
     let of_subnet = params![
         now,
         "subnet_create",
@@ -150,7 +148,7 @@ fn write_vpc(all: &Connection, region: &str, number: usize, tallies: &mut Tallie
         vpc_url,
         vpc
     ];
-    let of_subnet = tell.query_row(of_subnet, id)?;
+    let of_subnet = tell.insert(of_subnet)?;
 
     for (collection, owner, id) in [
         ("vpc".to_owned(), 1, vpc),

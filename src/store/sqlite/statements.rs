@@ -29,6 +29,8 @@ struct Prepared<'c> {
     /// The argument of each parameter.
     arguments: Vec<usize>,
     changes: bool,
+    /// Whether the one column of its one row is the id of the row it has added.
+    answers_id: bool,
 }
 
 impl<'c> Statements<'c> {
@@ -57,29 +59,27 @@ impl<'c> Statements<'c> {
     }
 
     /// The statement with this text and these arguments.
-    fn filled(&mut self, sql: &str, args: &[Value]) -> Result<&mut Statement<'c>, StoreError> {
+    fn filled(&mut self, sql: &str, args: &[Value]) -> Result<&mut Prepared<'c>, StoreError> {
         let place = match self.places.get(sql) {
             Some(place) => *place,
             None => self.prepare(sql)?,
         };
-        let Prepared {
-            statement,
-            arguments,
-            changes,
-        } = &mut self.prepared[place];
-        self.changed |= *changes;
-        for (place, argument) in arguments.iter().enumerate() {
+        let prepared = &mut self.prepared[place];
+        self.changed |= prepared.changes;
+        for (place, argument) in prepared.arguments.iter().enumerate() {
             let value = args.get(*argument).ok_or_else(|| {
                 let number = argument + 1;
                 StoreError::Unexpected(format!("no argument for ${number} in {sql}"))
             })?;
-            statement.raw_bind_parameter(place + 1, value).map_err(database)?;
+            let bound = prepared.statement.raw_bind_parameter(place + 1, value);
+            bound.map_err(database)?;
         }
-        Ok(statement)
+        Ok(prepared)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<usize, StoreError> {
-        let statement = self.connection.prepare(sql).map_err(database)?;
+        let adding = without_answer(sql);
+        let statement = self.connection.prepare(adding.unwrap_or(sql)).map_err(database)?;
         let arguments = (1..=statement.parameter_count())
             .map(|place| argument_of(&statement, place))
             .collect::<Result<_, _>>()?;
@@ -90,11 +90,21 @@ impl<'c> Statements<'c> {
         self.places.insert(sql.into(), self.prepared.len());
         self.prepared.push(Prepared {
             changes: !statement.readonly(),
+            answers_id: adding.is_some(),
             statement,
             arguments,
         });
         Ok(self.prepared.len() - 1)
     }
+}
+
+/// The statement that adds a row and answers with its id, without the answer: SQLite tells the id of the last row anyway.
+/// To answer, it first copies every page that it changes, and makes a table for the answer.
+fn without_answer(sql: &str) -> Option<&str> {
+    let adding = sql.strip_suffix("RETURNING id")?;
+    let adds_one =
+        adding.starts_with("INSERT INTO") && !adding.contains("SELECT") && !adding.contains("CONFLICT");
+    adds_one.then_some(adding)
 }
 
 /// SQLite takes `$2` for a name and numbers names as they first appear; what comes where is in the names.
@@ -125,7 +135,17 @@ impl Sql for Statements<'_> {
         args: &[Value],
         see: &mut dyn FnMut(&mut Row) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let statement = self.filled(sql, args)?;
+        let connection = self.connection;
+        let Prepared {
+            statement,
+            answers_id,
+            ..
+        } = self.filled(sql, args)?;
+        if *answers_id {
+            statement.raw_execute().map_err(database)?;
+            let id = Value::Int(connection.last_insert_rowid());
+            return see(&mut Row::Passing(&mut std::iter::once(id)));
+        }
         let width = statement.column_count();
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(database)? {
@@ -136,8 +156,8 @@ impl Sql for Statements<'_> {
     }
 
     fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError> {
-        let changed = self.filled(sql, args)?.raw_execute().map_err(database)?;
-        Ok(changed as u64)
+        let changed = self.filled(sql, args)?.statement.raw_execute();
+        Ok(changed.map_err(database)? as u64)
     }
 
     fn matches(&self, argument: usize) -> String {
