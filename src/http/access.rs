@@ -10,13 +10,12 @@ use super::error::TokenInvalid;
 use super::limits::{Key, Verdict};
 use super::operations::{Operation, Who};
 use super::server::Peer;
-use super::{App, load, pages};
+use super::{App, pages};
 use crate::model::scope::Scopes;
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
 use crate::rules::caller::{Asker, Caller};
 use crate::rules::{Error, Result};
-use crate::store::StoreError;
 use crate::store::tokens::Proof;
 
 pub async fn check(
@@ -61,9 +60,6 @@ async fn admit(
             peer.map(|peer| Key::address(peer.0.ip()))
         }
         Who::Tenants | Who::Staff => {
-            if load::is_too_much() {
-                return Err(refuse(Error::Store(StoreError::Full)));
-            }
             let hash = bearer(request.headers()).ok_or_else(|| refuse(Error::Unauthenticated))?;
             let identity = app.identify(hash).await.map_err(refuse)?;
             noted.scopes = match identity.scopes {

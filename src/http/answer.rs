@@ -26,9 +26,11 @@ pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
 fn json_of_about(size: usize, status: StatusCode, value: &impl Serialize) -> Response {
     let mut bytes = Vec::with_capacity(size);
     serde_json::to_writer(&mut bytes, value).expect("our own shapes can be written as JSON");
+    let length = HeaderValue::from(bytes.len());
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    response.headers_mut().insert(header::CONTENT_LENGTH, length);
     response
 }
 

@@ -19,7 +19,7 @@ use tower::ServiceExt;
 use super::error::{self, Cause};
 use super::limits::Verdict;
 use super::operations::Operation;
-use super::{answer, metrics, pages, paths};
+use super::{answer, load, metrics, pages, paths};
 use crate::model::reason::Code;
 use crate::model::token::hex;
 use crate::store::tokens::Identity;
@@ -86,7 +86,7 @@ pub async fn answer(router: Router, prefix: &str, mut request: Request) -> Respo
     let id = request_id(request.headers());
     let (method, uri) = (request.method().clone(), request.uri().clone());
 
-    let mut response = match over_limits(&request) {
+    let mut response = match over_limits(&request).or_else(|| too_much(&request)) {
         Some(refusal) => refusal,
         None => {
             paths::rewrite(&mut request, prefix);
@@ -142,6 +142,12 @@ fn over_limits(request: &Request) -> Option<Response> {
         return Some(error::plain(status, Code::HeadersTooLarge, &reason));
     }
     None
+}
+
+/// Whoever asks for an operation while too much waits already is told so before anything else is done for it: the less
+/// a refusal takes, the more is left for answers.
+fn too_much(request: &Request) -> Option<Response> {
+    (request.uri().path().starts_with("/v4") && load::is_too_much()).then(error::too_much)
 }
 
 /// The caller's own id if it is a plain one, else a new one.

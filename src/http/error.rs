@@ -212,7 +212,7 @@ fn files_failure(fault: FilesFault) -> Response {
 fn store_failure(cause: &StoreError) -> Response {
     let mut response = match cause {
         // There is nothing to look into, and of all things this must not be a line in the log each.
-        StoreError::Full => return overloaded(Code::Overloaded, "Too much to do at the moment; try again"),
+        StoreError::Full => return too_much(),
         StoreError::Unavailable(_) | StoreError::Stopped => {
             overloaded(Code::StoreUnavailable, "The store is not available; try again")
         }
@@ -220,6 +220,10 @@ fn store_failure(cause: &StoreError) -> Response {
     };
     response.extensions_mut().insert(Cause(cause.to_string()));
     response
+}
+
+pub fn too_much() -> Response {
+    overloaded(Code::Overloaded, "Too much to do at the moment; try again")
 }
 
 fn overloaded(code: Code, reason: &str) -> Response {

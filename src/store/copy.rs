@@ -128,7 +128,7 @@ fn each_batch(
         let rows: Vec<Vec<Value>> = tx
             .all(&sql, &last)?
             .into_iter()
-            .map(|row| row.into_values())
+            .map(|mut row| row.rest())
             .collect();
         let Some(end) = rows.last() else { return Ok(()) };
         last = end[..table.key.len()].to_vec();

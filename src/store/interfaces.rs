@@ -15,6 +15,19 @@ use crate::model::subnet::Use;
 const COLUMNS: &str = "f.id, f.config, f.purpose, f.is_primary, f.active, f.label, f.ipam_address,
     f.vpc, f.subnet, f.address, f.nat_1_1";
 
+/// How subnets are used, under a condition; a text of its own where it is asked for all the time.
+macro_rules! uses_sql {
+    ($condition:literal) => {
+        concat!(
+            "SELECT f.subnet, f.instance, i.label, f.config, c.label, f.id, f.active
+             FROM interface f JOIN config c ON c.id = f.config JOIN instance i ON i.id = f.instance
+             WHERE ",
+            $condition,
+            " ORDER BY f.subnet, f.instance, f.config, f.place"
+        )
+    };
+}
+
 /// The interfaces of a config, in their order.
 pub fn of_config(tx: &mut ReadTx, config: ConfigId) -> Result<Vec<Interface>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM interface f WHERE f.config = $1 ORDER BY f.place");
@@ -57,15 +70,11 @@ pub(super) fn in_vpcs(tx: &mut ReadTx, near: &str, args: &[Value]) -> Result<Vec
 
 /// Every interface on a VPC's subnets, in the same order.
 pub fn in_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Use>, StoreError> {
-    in_vpcs(tx, "= $1", args![vpc])
+    tx.read(uses_sql!("f.vpc = $1"), args![vpc], read_use)
 }
 
 fn uses(tx: &mut ReadTx, condition: &str, args: &[Value]) -> Result<Vec<Use>, StoreError> {
-    let sql = format!(
-        "SELECT f.subnet, f.instance, i.label, f.config, c.label, f.id, f.active
-         FROM interface f JOIN config c ON c.id = f.config JOIN instance i ON i.id = f.instance
-         WHERE {condition} ORDER BY f.subnet, f.instance, f.config, f.place"
-    );
+    let sql = format!(uses_sql!("{condition}"), condition = condition);
     tx.read(&sql, args, read_use)
 }
 

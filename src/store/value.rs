@@ -224,8 +224,13 @@ impl<T: FromValue> FromValue for Option<T> {
 pub enum Row<'r> {
     /// One that is kept until it is read.
     Held(std::vec::IntoIter<Value>),
-    /// One that is read while the database is at it.
-    Passing(&'r mut dyn Iterator<Item = Value>),
+    /// One that is read while the database is at it, and the column that comes next.
+    Passing(&'r dyn Columns, usize),
+}
+
+/// What the database is at.
+pub trait Columns {
+    fn column(&self, at: usize) -> Option<Value>;
 }
 
 impl Row<'_> {
@@ -234,20 +239,23 @@ impl Row<'_> {
     }
 
     /// The columns that were not taken yet.
-    pub fn into_values(self) -> Vec<Value> {
+    pub fn rest(&mut self) -> Vec<Value> {
+        std::iter::from_fn(|| self.next()).collect()
+    }
+
+    fn next(&mut self) -> Option<Value> {
         match self {
-            Row::Held(columns) => columns.collect(),
-            Row::Passing(columns) => columns.collect(),
+            Row::Held(columns) => columns.next(),
+            Row::Passing(columns, at) => {
+                *at += 1;
+                columns.column(*at - 1)
+            }
         }
     }
 
     /// The next column.
     pub fn take<T: FromValue>(&mut self) -> Result<T, StoreError> {
-        let value = match self {
-            Row::Held(columns) => columns.next(),
-            Row::Passing(columns) => columns.next(),
-        };
-        value.and_then(T::from_value).ok_or_else(|| {
+        self.next().and_then(T::from_value).ok_or_else(|| {
             let wanted = std::any::type_name::<T>();
             StoreError::Unexpected(format!("a column could not be read as {wanted}"))
         })

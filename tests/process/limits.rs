@@ -118,4 +118,6 @@ fn answer(server: &Server, text: &str) -> Reply {
 
 fn assert_refused(reply: &Reply, status: u16, code: &str) {
     assert_eq!((reply.status, reply.code().as_str()), (status, code));
+    let length = reply.body.len().to_string();
+    assert_eq!(reply.header("content-length"), Some(length.as_str()));
 }

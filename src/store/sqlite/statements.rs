@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode, Statement, ToSql};
 
 use crate::store::error::StoreError;
 use crate::store::tx::Sql;
-use crate::store::value::{Row, Value};
+use crate::store::value::{Columns, Row, Value};
 
 /// How many statements are kept. The texts of filters are without number: when there are too many, all are
 /// forgotten, and those that are used all the time are soon there again.
@@ -120,9 +120,7 @@ impl Sql for Statements<'_> {
     fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row<'static>>, StoreError> {
         let mut found = Vec::new();
         let mut hold = |row: &mut Row| {
-            if let Row::Passing(columns) = row {
-                found.push(Row::held(columns.collect()));
-            }
+            found.push(Row::held(row.rest()));
             Ok(())
         };
         self.each(sql, args, &mut hold)?;
@@ -144,13 +142,11 @@ impl Sql for Statements<'_> {
         if *answers_id {
             statement.raw_execute().map_err(database)?;
             let id = Value::Int(connection.last_insert_rowid());
-            return see(&mut Row::Passing(&mut std::iter::once(id)));
+            return see(&mut Row::held(vec![id]));
         }
-        let width = statement.column_count();
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(database)? {
-            let column = |at| row.get_ref(at).map_or(Value::Null, Value::from);
-            see(&mut Row::Passing(&mut (0..width).map(column)))?;
+            see(&mut Row::Passing(row, 0))?;
         }
         Ok(())
     }
@@ -186,6 +182,12 @@ impl Sql for Statements<'_> {
             "SELECT name FROM sqlite_schema WHERE type = 'table'
                 AND name NOT LIKE 'sqlite%' AND name NOT GLOB 'ticket_text_*' ORDER BY name";
         self.query(sql, &[])?.iter_mut().map(Row::take).collect()
+    }
+}
+
+impl Columns for rusqlite::Row<'_> {
+    fn column(&self, at: usize) -> Option<Value> {
+        self.get_ref(at).ok().map(Value::from)
     }
 }
 
