@@ -199,16 +199,11 @@ impl Cidr {
         let [a, b, c, d] = self.network.to_be_bytes();
         let mut end = 0;
         for (number, behind) in [(a, b'.'), (b, b'.'), (c, b'.'), (d, b'/'), (self.prefix, b' ')] {
+            let digits = [number / 100, number / 10 % 10, number % 10].map(|digit| b'0' + digit);
             let zeros = usize::from(number < 100) + usize::from(number < 10);
-            let digits = [
-                number / 100,
-                number / 10 % 10,
-                number % 10,
-                behind.wrapping_sub(b'0'),
-            ];
-            let length = digits.len() - zeros;
-            text[end..end + length].copy_from_slice(&digits.map(|digit| digit.wrapping_add(b'0'))[zeros..]);
-            end += length;
+            let written = &[digits[0], digits[1], digits[2], behind][zeros..];
+            text[end..end + written.len()].copy_from_slice(written);
+            end += written.len();
         }
         std::str::from_utf8(&text[..end - 1]).unwrap_or_default()
     }
@@ -222,6 +217,10 @@ impl std::fmt::Display for Cidr {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
     #[test]
     fn a_network_is_written_as_its_address_and_its_length() {
         let networks = [0, 9, 10, 99, 100, 255].into_iter().flat_map(|byte: u8| {
@@ -229,18 +228,10 @@ mod tests {
             (0..=32).map(move |prefix| Cidr::around(address, prefix))
         });
         for network in networks {
-            let written = format!(
-                "{}/{}",
-                std::net::Ipv4Addr::from_bits(network.first()),
-                network.prefix()
-            );
-            assert_eq!(network.to_string(), written);
+            let address = Ipv4Addr::from_bits(network.first());
+            assert_eq!(network.to_string(), format!("{address}/{}", network.prefix()));
         }
     }
-
-    use proptest::prelude::*;
-
-    use super::*;
 
     #[test]
     fn a_default_route_is_a_network_and_covers_all() {

@@ -1,8 +1,7 @@
 //! Browsers in which somebody has logged in, as rows.
 
 use super::error::StoreError;
-use super::grants;
-use super::tokens::{Identity, Proof, identity_version};
+use super::tokens::{Identity, Proof, identity_version, read_identity};
 use super::tx::{ReadTx, WriteTx};
 use super::value::args;
 use crate::model::id::UserId;
@@ -35,23 +34,8 @@ pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, St
          FROM session s JOIN app_user u ON u.id = s.app_user WHERE s.hash = $1 AND s.expiry > $2",
         args![hash.hex(), now],
     )?;
-    let Some(mut row) = row else { return Ok(None) };
-    let mut identity = Identity {
-        version,
-        hash,
-        proof: Proof::Session,
-        scopes: Scopes::Everything,
-        expiry: row.take()?,
-        user: row.take()?,
-        account: row.take()?,
-        username: row.take()?,
-        email: row.take()?,
-        restricted: row.take()?,
-        account_access: row.take()?,
-        globals: Vec::new(),
-    };
-    identity.globals = grants::globals(tx, identity.user)?;
-    Ok(Some(identity))
+    let read = |row| read_identity(tx, version, hash, Proof::Session, Scopes::Everything, row);
+    row.map(read).transpose()
 }
 
 pub fn delete(tx: &mut WriteTx, hash: TokenHash) -> Result<(), StoreError> {

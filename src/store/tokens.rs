@@ -76,11 +76,24 @@ pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, St
         args![hash.hex()],
     )?;
     let Some(mut row) = row else { return Ok(None) };
+    let (proof, scopes) = (Proof::Token(row.take()?), row.take()?);
+    read_identity(tx, version, hash, proof, scopes, row).map(Some)
+}
+
+/// The identity that somebody has proved, from when that ends and the user's columns.
+pub(super) fn read_identity(
+    tx: &mut ReadTx,
+    version: i64,
+    hash: TokenHash,
+    proof: Proof,
+    scopes: Scopes,
+    mut row: Row,
+) -> Result<Identity, StoreError> {
     let mut identity = Identity {
         version,
         hash,
-        proof: Proof::Token(row.take()?),
-        scopes: row.take()?,
+        proof,
+        scopes,
         expiry: row.take()?,
         user: row.take()?,
         account: row.take()?,
@@ -91,7 +104,7 @@ pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, St
         globals: Vec::new(),
     };
     identity.globals = grants::globals(tx, identity.user)?;
-    Ok(Some(identity))
+    Ok(identity)
 }
 
 pub static FIELDS: [Field; 5] = [

@@ -1,11 +1,10 @@
 //! The embedded engine: SQLite, many readers, one writer that commits in groups.
 //!
 //! Most reads are over in a few microseconds, less than it takes to wake another thread and be woken by it:
-//! these run where they are asked for, on a connection of that thread. One that takes longer is interrupted
-//! and run again by a reader thread, of which each owns a read-only connection. The writer takes whatever waits and
-//! commits it together, so that one flush of the disk serves many callers. Nobody is answered before that flush has returned. When it fails, the store
-//! stops for good: the system may have dropped what it could not write, and a second try would
-//! report success for data that is gone.
+//! these run where they are asked for, on a connection of that thread. One that takes longer is interrupted and run
+//! again by a reader thread. The writer takes whatever waits and commits it together, so that one flush of the disk
+//! serves many callers. Nobody is answered before that flush has returned. When it fails, the store stops for good:
+//! the system may have dropped what it could not write, and a second try would report success for data that is gone.
 
 mod opening;
 mod readers;

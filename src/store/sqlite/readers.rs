@@ -27,8 +27,9 @@ self_cell!(
     }
 );
 
-/// The connection to a store that a thread has for itself: nothing of it ever goes to another core's cache.
+/// The connection to a store that a thread has for itself, so that its pages and statements stay in that core's cache.
 struct Near {
+    /// The store's own copy of its path: it tells the store from others, and when it has ended.
     store: Weak<PathBuf>,
     reader: Reader,
     /// Whether it has interrupted what took too long.
@@ -70,8 +71,7 @@ impl Near {
     }
 }
 
-/// Runs a job on the thread that asks: true if it was over in no time. Each store has a file of its own in memory, which
-/// tells it from others and its end.
+/// Runs a job on the thread that asks: true if it was over in no time.
 pub fn read_here(file: &Arc<PathBuf>, job: &mut dyn ReadJob, world: &World) -> bool {
     let read = |mine: &RefCell<Vec<Near>>| {
         // Whoever asks in the middle of asking finds the thread's connection taken.
