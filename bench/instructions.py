@@ -29,7 +29,6 @@ PATHS = {
 
 def measure(programs, folder, accept):
     """Counts, prints and compares; whether everything is as it is kept."""
-    make_sure_of_valgrind()
     furnished = folder / "furnished"
     run(programs, ["furnish", "--times", "0", "--data", furnished])
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -38,7 +37,12 @@ def measure(programs, folder, accept):
             for path, both in PATHS.items()
             for times in both
         }
-        counts = {job: run.result() for job, run in jobs.items()}
+        try:
+            counts = {job: run.result() for job, run in jobs.items()}
+        except BaseException:
+            # Nobody waits for the others any more.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     found = {
         path: round((counts[path, more] - counts[path, few]) / (more - few)) for path, (few, more) in PATHS.items()
     }

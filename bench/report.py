@@ -48,7 +48,7 @@ def markdown(results, quick):
         lines.append(f"- {where}: " + "; ".join(f"{key} {value}" for key, value in facts.items()) + of)
     for key, what in (
         ("flush", "ms to write and flush 4 KiB"),
-        ("load", "processes waited for a core before a benchmark"),
+        ("load", "processes ran or waited to, on average over the minute before a benchmark"),
     ):
         figures = [result["machine"][key] for result in results.values()]
         lines.append(f"- {min(figures):.2f} to {max(figures):.2f} {what}")

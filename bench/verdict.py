@@ -82,7 +82,7 @@ class Table:
         # Judged as it is printed, so that nobody reads "3.00x >= 3.00x missed".
         ratio = round(median(own) / median(baseline), 2) if median(baseline) else float("inf")
         against_itself = [a / b if b else 1.0 for a, b in zip(self._of(BASELINE, column), self._of(AGAIN, column))]
-        noise, goal = spread(against_itself), self.goals.get(column.name)
+        noise, goal = round(spread(against_itself), 2), self.goals.get(column.name)
         verdict = None
         if goal and noise > MOST_NOISE:
             verdict = Verdict.TOO_NOISY
