@@ -42,7 +42,7 @@ def markdown(results, quick):
     lines += ["Written by `bench/run`; how to read it is in `bench/README.md`.", ""]
     for number, machine in enumerate(sorted(machines), 1):
         facts = json.loads(machine)
-        where = f"Machine {number}" if len(machines) > 1 else "Machine"
+        where = f"Run {number}" if len(machines) > 1 else "Machine"
         names = [name for name, result in results.items() if same(result["machine"]) == facts]
         of = f" ({', '.join(names)})" if len(machines) > 1 else ""
         lines.append(f"- {where}: " + "; ".join(f"{key} {value}" for key, value in facts.items()) + of)
