@@ -274,4 +274,45 @@ mod tests {
         assert_eq!(read.await.unwrap(), [0, 2, 3, 5, 6, 8]);
         std::fs::remove_dir_all(folder).unwrap();
     }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nothing_is_kept_of_a_batch_whose_transaction_has_ended_before_it() {
+        let (store, folder) = empty_store("ended");
+        let table = store.write(|tx| tx.execute("CREATE TABLE thing (number BIGINT)", args![]));
+        table.await.unwrap();
+        let (begin, begun) = crossbeam_channel::unbounded();
+        let (hold, held) = crossbeam_channel::bounded::<()>(0);
+        let ended = tokio::spawn({
+            let store = store.clone();
+            // As SQLite does by itself when it cannot read a page.
+            let write = move |tx: &mut WriteTx<'_>| {
+                begin.send(()).unwrap();
+                let _ = held.recv();
+                tx.execute("ROLLBACK", args![]).map(drop)
+            };
+            async move { store.write(write).await }
+        });
+        begun.recv().unwrap();
+        let next = tokio::spawn({
+            let store = store.clone();
+            let write = |tx: &mut WriteTx<'_>| tx.execute("INSERT INTO thing VALUES (1)", args![]);
+            async move { store.write(write).await }
+        });
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        drop(hold);
+
+        assert!(ended.await.unwrap().is_err());
+        let told = next.await.unwrap().is_ok();
+        assert_eq!(
+            count_things(&store).await == 1,
+            told,
+            "what is told is what is kept"
+        );
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    async fn count_things(store: &Store) -> i64 {
+        let count = store.read(|tx| tx.one("SELECT count(*) FROM thing", args![])?.take());
+        count.await.unwrap()
+    }
 }

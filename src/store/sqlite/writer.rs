@@ -161,6 +161,11 @@ impl Writer {
                     Undo::Each => statements.run("ROLLBACK TO job")?,
                 }
             }
+            // After some failures SQLite takes back everything by itself; what came next would be kept statement by statement.
+            if statements.is_at_rest() {
+                let text = "the database has taken back the whole transaction";
+                return Err(StoreError::Unavailable(text.to_owned()));
+            }
             if undo == Undo::Each {
                 statements.run("RELEASE job")?;
             }
