@@ -1,4 +1,4 @@
-//! JSON in, without its traps: no duplicate keys, no endless nesting.
+//! JSON in, without its traps: no duplicate keys, no endless nesting, no endless lists.
 
 use std::cell::Cell;
 use std::fmt;
@@ -10,16 +10,24 @@ use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 
 const DEEPEST: usize = 64;
+/// How many items an array may have.
+const MAX_ITEMS: usize = 1_000;
+/// How many values a document may have: scalars, arrays and objects, counted at every level.
+const MAX_VALUES: usize = 10_000;
+/// How much of a caller's own text an error repeats, in characters.
+const MAX_QUOTED: usize = 64;
 /// 2 to the power of 63: from here on, and below its negative, a number is no `i64`.
 const TOO_LARGE: f64 = 9_223_372_036_854_775_808.0;
 
 /// Reads a whole document; the reason for a refusal says where.
 pub fn parse(bytes: &[u8]) -> Result<Input, Reason> {
     let fault = Cell::new(Code::JsonInvalid);
+    let values = Cell::new(0);
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let seed = Seed {
         depth: 0,
         fault: &fault,
+        values: &values,
     };
     let read = seed
         .deserialize(&mut json)
@@ -31,6 +39,8 @@ pub fn parse(bytes: &[u8]) -> Result<Input, Reason> {
 struct Seed<'a> {
     depth: usize,
     fault: &'a Cell<Code>,
+    /// How many values were read so far.
+    values: &'a Cell<usize>,
 }
 
 impl Seed<'_> {
@@ -44,12 +54,21 @@ impl Seed<'_> {
             ..self
         })
     }
+
+    fn too_many<E: Error>(self, what: String) -> E {
+        self.fault.set(Code::JsonTooMany);
+        E::custom(what)
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Seed<'_> {
     type Value = Input;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Input, D::Error> {
+        self.values.set(self.values.get() + 1);
+        if self.values.get() > MAX_VALUES {
+            return Err(self.too_many(format!("more than {MAX_VALUES} values")));
+        }
         json.deserialize_any(self)
     }
 }
@@ -98,6 +117,9 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let seed = self.deeper()?;
         let mut list = Vec::new();
         while let Some(item) = items.next_element_seed(seed)? {
+            if list.len() == MAX_ITEMS {
+                return Err(self.too_many(format!("an array of more than {MAX_ITEMS} items")));
+            }
             list.push(item);
         }
         Ok(Input::List(list))
@@ -110,6 +132,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         while let Some(key) = entries.next_key::<String>()? {
             if !keys.insert(key.clone()) {
                 self.fault.set(Code::JsonDuplicateKey);
+                let key: String = key.chars().take(MAX_QUOTED).collect();
                 return Err(A::Error::custom(format!("key {key:?} appears twice")));
             }
             object.push((key, entries.next_value_seed(seed)?));
@@ -173,6 +196,13 @@ mod tests {
             assert_eq!(reason.code, code, "{raw}");
             assert!(reason.text.contains(says), "{raw}: {}", reason.text);
         }
+        let list = |items: usize| format!("[{}]", vec!["1"; items].join(","));
+        let lists = |lists: usize| format!("[{}]", vec![list(99).as_str(); lists].join(","));
+        for many in [list(1_001), lists(101)] {
+            assert_eq!(parse(many.as_bytes()).unwrap_err().code, Code::JsonTooMany);
+        }
+        assert!(parse(list(1_000).as_bytes()).is_ok());
+        assert!(parse(lists(99).as_bytes()).is_ok());
         let deepest = format!("{}{}", "[".repeat(64), "]".repeat(64));
         assert!(parse(deepest.as_bytes()).is_ok());
         assert!(parse(b"\"\xff\"").is_err());

@@ -52,6 +52,8 @@ codes! {
     JsonInvalid = "json_invalid",
     JsonDuplicateKey = "json_duplicate_key",
     JsonTooDeep = "json_too_deep",
+    JsonTooMany = "json_too_many",
+    ErrorsOmitted = "errors_omitted",
     JsonNotObject = "json_not_object",
     PreconditionFailed = "precondition_failed",
     RateLimited = "rate_limited",

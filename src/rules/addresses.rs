@@ -4,7 +4,7 @@
 //! may repeat it. What nobody has is kept as ranges (`store/free_ranges.rs`), so that the lowest
 //! free address is found at once however many are taken.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::error::Result;
 use super::form::Form;
@@ -90,7 +90,14 @@ pub fn settle(
         form.refuse(field, Reason::new(code, text));
         good.set(false);
     };
+    // The ranges so far that overlap none before them, by their first address.
+    let mut seen: BTreeMap<u32, Cidr> = BTreeMap::new();
     for (at, range) in wish.ranges.iter().enumerate() {
+        let nearest = seen.range(..=range.last()).next_back();
+        let overlaps = nearest.is_some_and(|(_, other)| other.overlaps(*range));
+        if !overlaps {
+            seen.insert(range.first(), *range);
+        }
         let field = format!("{}ip_ranges[{at}]", wish.path);
         if !inside(range.first(), range.last()) {
             let text = format!(
@@ -98,7 +105,7 @@ pub fn settle(
                 subnet.ipv4
             );
             refuse(field, Code::RangeInvalid, text);
-        } else if wish.ranges[..at].iter().any(|other| other.overlaps(*range)) {
+        } else if overlaps {
             refuse(
                 field,
                 Code::RangeInvalid,

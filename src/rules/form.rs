@@ -3,74 +3,76 @@
 //! A caller hears of all that is wrong at once, in the order the interface lists the fields, no
 //! matter whether a field was wrong in itself or because of what the store already holds.
 
-use super::error::{Error, FieldError, Result};
+use super::complaints::Complaints;
+use super::error::{FieldError, Result};
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::Description;
 
 pub struct Form<'a> {
     object: &'a Input,
-    /// What stands before the names of this form's fields: `subnets[0].`
+    /// What precedes the names of this form's fields: `subnets[0].`
     prefix: String,
-    /// The fields, in the order they were asked for.
-    asked: Vec<String>,
-    complaints: Vec<FieldError>,
+    complaints: Complaints,
 }
 
 impl<'a> Form<'a> {
     pub fn new(object: &'a Input) -> Self {
-        Self::nested(object, String::new())
-    }
-
-    fn nested(object: &'a Input, prefix: String) -> Self {
         Self {
             object,
-            prefix,
-            asked: Vec::new(),
-            complaints: Vec::new(),
+            prefix: String::new(),
+            complaints: Complaints::default(),
         }
+    }
+
+    /// Reads an object inside this one as a form of its own. The complaints move there and back.
+    fn nested<T>(&mut self, object: &'a Input, field: String, read: impl FnOnce(&mut Form<'a>) -> T) -> T {
+        let mut form = Form {
+            object,
+            prefix: field + ".",
+            complaints: std::mem::take(&mut self.complaints),
+        };
+        let read = read(&mut form);
+        self.complaints = form.complaints;
+        read
     }
 
     /// A text that must be there. `None` means that a complaint was kept.
     pub fn required<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, Reasons>) -> Option<T> {
-        let field = self.ask(name);
+        self.ask(name);
         if self.object.get(name).is_none() {
-            let missing = Reason::new(Code::Required, format!("{name} is required"));
-            self.complaints.push(FieldError::on(field, missing));
-            return None;
+            return self.complain_of_absence(name);
         }
-        self.parse(name, field, parse)
+        self.parse(name, parse)
     }
 
     /// A text that may be left out. `None` means that it was, or that a complaint was kept.
     pub fn optional<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, Reasons>) -> Option<T> {
-        let field = self.ask(name);
-        self.parse(name, field, parse)
+        self.ask(name);
+        self.parse(name, parse)
     }
 
     /// A list of objects, each read as a form of its own; absent is empty. What is no object is
     /// `None` in its place, and a complaint was kept.
     pub fn list<T>(&mut self, name: &str, mut read: impl FnMut(&mut Form<'a>) -> T) -> Vec<Option<T>> {
-        let field = self.ask(name);
+        self.ask(name);
         let items = match self.object.get(name) {
             None => return Vec::new(),
             Some(Input::List(items)) => items,
             Some(_) => {
-                self.complain_of_type::<T>(field, "a list");
+                self.complain_of_type::<T>(name, "a list");
                 return Vec::new();
             }
         };
         let mut found = Vec::with_capacity(items.len());
         for (at, item) in items.iter().enumerate() {
-            let field = self.ask(&format!("{name}[{at}]"));
-            if !matches!(item, Input::Object(_)) {
-                found.push(self.complain_of_type(field, "an object"));
-                continue;
-            }
-            let mut form = Form::nested(item, format!("{field}."));
-            found.push(Some(read(&mut form)));
-            self.asked.append(&mut form.asked);
-            self.complaints.append(&mut form.complaints);
+            found.push(match item {
+                Input::Object(_) => {
+                    let field = format!("{}{name}[{at}]", self.prefix);
+                    Some(self.nested(item, field, &mut read))
+                }
+                _ => self.complain_of_type(&format!("{name}[{at}]"), "an object"),
+            });
         }
         found
     }
@@ -96,20 +98,18 @@ impl<'a> Form<'a> {
     }
 
     pub fn integer(&mut self, name: &str) -> Option<i64> {
-        let field = self.ask(name);
+        self.ask(name);
         match self.object.get(name)? {
             Input::Integer(number) => Some(*number),
-            _ => self.complain_of_type(field, "an integer"),
+            _ => self.complain_of_type(name, "an integer"),
         }
     }
 
     /// A whole number that must be there. `None` means that a complaint was kept.
     pub fn required_integer(&mut self, name: &str) -> Option<i64> {
         if self.object.get(name).is_none() {
-            let field = self.ask(name);
-            let missing = Reason::new(Code::Required, format!("{name} is required"));
-            self.complaints.push(FieldError::on(field, missing));
-            return None;
+            self.ask(name);
+            return self.complain_of_absence(name);
         }
         self.integer(name)
     }
@@ -131,25 +131,22 @@ impl<'a> Form<'a> {
     }
 
     pub fn truth(&mut self, name: &str) -> Option<bool> {
-        let field = self.ask(name);
+        self.ask(name);
         match self.object.get(name)? {
             Input::Bool(truth) => Some(*truth),
-            _ => self.complain_of_type(field, "true or false"),
+            _ => self.complain_of_type(name, "true or false"),
         }
     }
 
     /// An object inside this one, read as a form of its own.
     pub fn within<T>(&mut self, name: &str, read: impl FnOnce(&mut Form<'a>) -> T) -> Option<T> {
-        let field = self.ask(name);
+        self.ask(name);
         let object = self.object.get(name)?;
         if !matches!(object, Input::Object(_)) {
-            return self.complain_of_type(field, "an object");
+            return self.complain_of_type(name, "an object");
         }
-        let mut form = Form::nested(object, format!("{field}."));
-        let read = read(&mut form);
-        self.asked.append(&mut form.asked);
-        self.complaints.append(&mut form.complaints);
-        Some(read)
+        let field = self.path(name);
+        Some(self.nested(object, field, read))
     }
 
     /// A list of plain values, each read by itself; what could not be read is left out.
@@ -159,22 +156,16 @@ impl<'a> Form<'a> {
         wanted: &str,
         mut read: impl FnMut(&Input) -> Option<Result<T, Reasons>>,
     ) -> Option<Vec<T>> {
-        let field = self.ask(name);
+        self.ask(name);
         let Input::List(items) = self.object.get(name)? else {
-            return self.complain_of_type(field, "a list");
+            return self.complain_of_type(name, "a list");
         };
         let mut found = Vec::new();
         for (at, item) in items.iter().enumerate() {
-            let field = self.ask(&format!("{name}[{at}]"));
             match read(item) {
                 Some(Ok(value)) => found.push(value),
-                Some(Err(reasons)) => {
-                    let complaints = reasons
-                        .into_iter()
-                        .map(|reason| FieldError::on(field.clone(), reason));
-                    self.complaints.extend(complaints);
-                }
-                None => drop(self.complain_of_type::<T>(field, wanted)),
+                Some(Err(reasons)) => self.complain_of_all(&format!("{name}[{at}]"), reasons),
+                None => drop(self.complain_of_type::<T>(&format!("{name}[{at}]"), wanted)),
             }
         }
         Some(found)
@@ -191,52 +182,45 @@ impl<'a> Form<'a> {
     }
 
     /// What was read, if there is no complaint.
-    pub fn finish<T>(mut self, build: impl FnOnce() -> Option<T>) -> Result<T> {
-        if self.complaints.is_empty() {
-            return Ok(build().expect("a form without complaints has all its required fields"));
+    pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T> {
+        match self.complaints.is_empty() {
+            true => Ok(build().expect("a form without complaints has all its required fields")),
+            false => Err(self.complaints.into_error()),
         }
-        let place = |complaint: &FieldError| match &complaint.field {
-            Some(field) => self
-                .asked
-                .iter()
-                .position(|asked| asked == field)
-                .unwrap_or(usize::MAX - 1),
-            None => usize::MAX,
-        };
-        self.complaints.sort_by_cached_key(place);
-        Err(Error::Refused(self.complaints))
     }
 
-    fn ask(&mut self, name: &str) -> String {
-        let field = self.path(name);
-        self.asked.push(field.clone());
-        field
+    fn ask(&mut self, name: &str) {
+        self.complaints.ask(&self.prefix, name);
     }
 
-    fn parse<T>(
-        &mut self,
-        name: &str,
-        field: String,
-        parse: impl FnOnce(&str) -> Result<T, Reasons>,
-    ) -> Option<T> {
+    fn parse<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, Reasons>) -> Option<T> {
         match self.object.get(name)? {
             Input::Text(text) => match parse(text) {
                 Ok(value) => Some(value),
                 Err(reasons) => {
-                    let complaints = reasons
-                        .into_iter()
-                        .map(|reason| FieldError::on(field.clone(), reason));
-                    self.complaints.extend(complaints);
+                    self.complain_of_all(name, reasons);
                     None
                 }
             },
-            _ => self.complain_of_type(field, "a string"),
+            _ => self.complain_of_type(name, "a string"),
         }
     }
 
-    fn complain_of_type<T>(&mut self, field: String, wanted: &str) -> Option<T> {
+    fn complain_of_all(&mut self, name: &str, reasons: Reasons) {
+        for reason in reasons {
+            self.complaints.push(FieldError::on(self.path(name), reason));
+        }
+    }
+
+    fn complain_of_absence<T>(&mut self, name: &str) -> Option<T> {
+        let reason = Reason::new(Code::Required, format!("{name} is required"));
+        self.complaints.push(FieldError::on(self.path(name), reason));
+        None
+    }
+
+    fn complain_of_type<T>(&mut self, name: &str, wanted: &str) -> Option<T> {
         let reason = Reason::new(Code::WrongType, format!("Must be {wanted}"));
-        self.complaints.push(FieldError::on(field, reason));
+        self.complaints.push(FieldError::on(self.path(name), reason));
         None
     }
 }

@@ -1,5 +1,7 @@
 //! Grants: allowing a user what its account may do.
 
+use std::collections::HashSet;
+
 use super::caller::Caller;
 use super::error::{Error, FieldError, Result};
 use super::form::Form;
@@ -99,10 +101,13 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
     request.unchanged(&before)?;
     let mut form = request.form()?;
     let globals = form.within("global", read_globals);
-    let linodes = form.list("linode", |form| read_entry(form, &before.linodes));
-    let vpcs = form.list("vpc", |form| read_entry(form, &before.vpcs));
+    let (there, nothing) = (before.linodes.iter(), HashSet::new());
+    let there: HashSet<_> = there.map(|granting| granting.id).collect();
+    let linodes = form.list("linode", |form| read_entry(form, &there));
+    let there: HashSet<_> = before.vpcs.iter().map(|granting| granting.id).collect();
+    let vpcs = form.list("vpc", |form| read_entry(form, &there));
     for kind in OTHER_KINDS {
-        form.list(kind, |form| read_entry(form, &[]));
+        form.list(kind, |form| read_entry(form, &nothing));
     }
     if !user.restricted {
         let text = "Grants are not available for unrestricted users";
@@ -179,10 +184,10 @@ fn read_globals(form: &mut Form) -> Globals {
 }
 
 /// One entry of a list: what is to be allowed on a thing, which must be there.
-fn read_entry(form: &mut Form, there: &[Granting]) -> Option<(i64, Option<Permission>)> {
+fn read_entry(form: &mut Form, there: &HashSet<i64>) -> Option<(i64, Option<Permission>)> {
     let id = form.required_integer("id")?;
     let permission = form.optional("permissions", Permission::parse);
-    if !there.iter().any(|granting| granting.id == id) {
+    if !there.contains(&id) {
         let field = form.path("id");
         form.refuse(field, Reason::new(Code::GrantInvalid, "id is not valid"));
         return None;

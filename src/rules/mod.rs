@@ -11,6 +11,7 @@ pub mod apps;
 pub mod attachments;
 pub mod caller;
 pub mod canned_replies;
+pub mod complaints;
 pub mod configs;
 pub mod desk;
 pub mod entities;

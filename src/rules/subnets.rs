@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::caller::Caller;
+use super::complaints::{MAX_LISTED, refusal};
 use super::error::{Blocker, Error, FieldError, Result};
 use super::form::Form;
 use super::lists::ListRequest;
@@ -87,20 +88,20 @@ pub fn propose(policy: &Policy, beside: &[Cidr]) -> Option<Cidr> {
 /// Refuses if an interface is on one of the subnets, with an error for each (interface §3, rules 1
 /// and 2).
 pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> Result<()> {
+    let uses = subnets
+        .iter()
+        .flat_map(|subnet| subnet.uses.iter().map(move |found| (subnet, found)));
+    let count = uses.clone().count();
+    if count == 0 {
+        return Ok(());
+    }
     let mut blockers = Vec::new();
-    for subnet in subnets {
-        for found in &subnet.uses {
-            let seen = caller
-                .may(tx, Granted::Linode, found.instance.0, Permission::ReadOnly)
-                .is_ok();
-            blockers.push(blocker(subnet, found, seen));
-        }
+    for (subnet, found) in uses.take(MAX_LISTED) {
+        let seen = caller.may(tx, Granted::Linode, found.instance.0, Permission::ReadOnly);
+        blockers.push(blocker(subnet, found, seen.is_ok()));
     }
-    if blockers.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Refused(blockers))
-    }
+    let omitted = count - blockers.len();
+    Err(refusal(blockers, omitted))
 }
 
 fn blocker(subnet: &Subnet, found: &Use, seen: bool) -> FieldError {

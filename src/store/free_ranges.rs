@@ -29,6 +29,12 @@ pub fn lowest_outside(
     subnet: SubnetId,
     outside: &[Cidr],
 ) -> Result<Option<u32>, StoreError> {
+    let mut outside: Vec<_> = outside
+        .iter()
+        .map(|range| (range.first(), range.last()))
+        .collect();
+    outside.sort_unstable();
+    let mut outside = outside.into_iter().peekable();
     let mut from = 0;
     loop {
         let row = tx.find(
@@ -39,18 +45,18 @@ pub fn lowest_outside(
             args![subnet, from],
         )?;
         let Some(mut row) = row else { return Ok(None) };
-        let first: u32 = row.take()?;
-        let lowest = first.max(from);
-        match outside
-            .iter()
-            .find(|range| range.first() <= lowest && lowest <= range.last())
-        {
-            None => return Ok(Some(lowest)),
-            Some(range) => match range.last().checked_add(1) {
-                Some(next) => from = next,
+        let (first, last): (u32, u32) = (row.take()?, row.take()?);
+        let mut lowest = first.max(from);
+        while let Some((_, end)) = outside.next_if(|(begin, _)| *begin <= lowest) {
+            match end.checked_add(1) {
+                Some(next) => lowest = lowest.max(next),
                 None => return Ok(None),
-            },
+            }
         }
+        if lowest <= last {
+            return Ok(Some(lowest));
+        }
+        from = lowest;
     }
 }
 
