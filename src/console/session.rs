@@ -336,8 +336,8 @@ async fn admit(
         }
     };
     if let (Some(limits), Some(key)) = (app.limits(), key) {
-        let now = app.store().world().clock.now();
-        let verdict = limits.count(key, page.id, page.class, now);
+        let clock = &app.store().world().clock;
+        let verdict = limits.count(key, page.id, page.class, clock);
         if verdict.is_some_and(|verdict| verdict.refused) {
             let text = "Too many requests. Wait a minute, then try again.";
             return Err(Wrong::new(StatusCode::TOO_MANY_REQUESTS, "Slow down", text));

@@ -82,8 +82,8 @@ async fn admit(
         }
     };
     if let (Some(limits), Some(key)) = (app.limits(), key) {
-        let now = app.store().world().clock.now();
-        noted.verdict = limits.count(key, operation.id, operation.class, now);
+        let clock = &app.store().world().clock;
+        noted.verdict = limits.count(key, operation.id, operation.class, clock);
         if let Some(verdict) = noted.verdict.as_ref().filter(|verdict| verdict.refused) {
             return Err(Box::new(Verdict::refusal(verdict)));
         }

@@ -1,6 +1,7 @@
 //! Rate limits, as the public service has them: counted per token in fixed windows.
 //!
-//! The counts are in memory, so each node of several counts for itself.
+//! The counts are in memory, so each node of several counts for itself. Windows end by the monotonic
+//! clock, so that setting the system's clock neither opens nor lengthens one.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,9 +12,10 @@ use axum::response::Response;
 
 use super::error;
 use super::operations::Class;
+use super::proxies::client_network;
 use crate::model::id::{TokenId, UserId};
 use crate::model::reason::Code;
-use crate::model::time::Time;
+use crate::store::world::Clock;
 
 /// Who is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,13 +29,7 @@ pub enum Key {
 impl Key {
     /// Where a request comes from. Whoever has one IPv6 address has its whole /64, so that is counted as one.
     pub fn address(address: IpAddr) -> Self {
-        Key::Address(match address.to_canonical() {
-            IpAddr::V6(v6) => {
-                let network = v6.to_bits() & (u128::MAX << 64);
-                IpAddr::V6(network.into())
-            }
-            v4 => v4,
-        })
+        Key::Address(client_network(address))
     }
 }
 
@@ -82,6 +78,7 @@ pub struct Limits {
 
 #[derive(Clone, Copy)]
 struct Window {
+    /// In seconds of the monotonic clock.
     ends: i64,
     used: u32,
 }
@@ -92,21 +89,26 @@ pub struct Verdict {
     pub refused: bool,
     limit: u32,
     remaining: u32,
+    /// When the window ends, as the system's clock says.
     resets: i64,
+    /// The same in seconds from now.
     wait: i64,
 }
 
 impl Limits {
     /// Counts a request; `None` where no limit applies.
-    pub fn count(&self, key: Key, operation: &'static str, class: Class, now: Time) -> Option<Verdict> {
+    pub fn count(&self, key: Key, operation: &'static str, class: Class, clock: &Clock) -> Option<Verdict> {
         let rate = rate_of(class)?;
+        let now = i64::try_from(clock.monotonic().as_secs()).unwrap_or(i64::MAX);
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() > MANY {
-            windows.retain(|_, window| window.ends > now.seconds());
+            windows.retain(|_, window| window.ends > now);
         }
         let all = use_one(&mut windows, (key, ""), ALTOGETHER, now);
         let own = use_one(&mut windows, (key, operation), rate, now);
-        Some(if all.refused { all } else { own })
+        let mut verdict = if all.refused { all } else { own };
+        verdict.resets = clock.now().seconds() + verdict.wait;
+        Some(verdict)
     }
 }
 
@@ -114,9 +116,8 @@ fn use_one(
     windows: &mut HashMap<(Key, &'static str), Window>,
     key: (Key, &'static str),
     rate: Rate,
-    now: Time,
+    now: i64,
 ) -> Verdict {
-    let now = now.seconds();
     let fresh = Window {
         ends: now + rate.seconds,
         used: 0,
@@ -131,7 +132,7 @@ fn use_one(
         refused,
         limit: rate.most,
         remaining: rate.most - window.used,
-        resets: window.ends,
+        resets: 0,
         wait: window.ends - now,
     }
 }

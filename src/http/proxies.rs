@@ -63,6 +63,14 @@ pub fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr 
     origin
 }
 
+/// The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, which one host can use in full.
+pub fn client_network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & (u128::MAX << 64)).into()),
+        v4 => v4,
+    }
+}
+
 /// Whether a trusted proxy was asked by https.
 pub fn was_secured(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> bool {
     if !trusted.iter().any(|network| network.contains(peer)) {

@@ -41,7 +41,7 @@ pub fn update(tx: &mut WriteTx, id: CannedReplyId, request: &Request) -> Result<
 
     reply.label = label.unwrap_or(reply.label);
     reply.description = description.unwrap_or(reply.description);
-    reply.updated = tx.now();
+    reply.updated = tx.now_after(reply.updated);
     store::canned_replies::update(tx, &reply)?;
     Ok(reply)
 }

@@ -65,7 +65,7 @@ pub fn update(
 
     config.label = label.unwrap_or(config.label);
     config.settings = settings;
-    config.updated = tx.now();
+    config.updated = tx.now_after(config.updated);
     store::configs::update(tx, &config)?;
     if let Some(wanted) = wanted {
         interfaces::set_all(tx, &instance, &config, wanted)?;

@@ -78,7 +78,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
     instance.group = group.unwrap_or(instance.group);
     instance.tags = tags.unwrap_or(instance.tags);
     instance.watchdog = watchdog.unwrap_or(instance.watchdog);
-    instance.updated = tx.now();
+    instance.updated = tx.now_after(instance.updated);
     store::instances::update(tx, &instance)?;
     store::tickets::rename_entity(tx, caller.account, &Entity::instance(&instance))?;
     events::record_instance(tx, caller, Action::InstanceUpdate, &instance, None)?;

@@ -279,7 +279,7 @@ fn place_of(config: &Config, id: InterfaceId) -> usize {
 
 /// A change to an interface is a change to its config.
 fn touch(tx: &mut WriteTx, caller: &Caller, instance: &Instance, mut config: Config) -> Result<()> {
-    config.updated = tx.now();
+    config.updated = tx.now_after(config.updated);
     store::configs::update(tx, &config)?;
     let entity = Entity::config(instance.id, config.id, config.label.as_str());
     events::record_instance(tx, caller, Action::ConfigUpdate, instance, Some(&entity))

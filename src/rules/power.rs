@@ -172,7 +172,7 @@ fn begin(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Chang
         Step::Finish,
         Time::from_micros(now + wait),
     )?;
-    instance.updated = tx.now();
+    instance.updated = tx.now_after(instance.updated);
     Ok(store::instances::update(tx, &instance)?)
 }
 
@@ -214,7 +214,7 @@ fn arrive(tx: &mut WriteTx, author: Author, mut instance: Instance) -> Result<()
         Some(_) => Status::Running,
         None => Status::Offline,
     };
-    instance.updated = tx.now();
+    instance.updated = tx.now_after(instance.updated);
     store::instances::update(tx, &instance)?;
     store::interfaces::set_active(tx, instance.id, instance.running)?;
     match instance.last_booted.filter(|_| provisioned) {

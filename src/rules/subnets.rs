@@ -54,7 +54,7 @@ pub fn update(
     let change = read_change(tx, &subnet, request)?;
 
     subnet.label = change.label.unwrap_or(subnet.label);
-    subnet.updated = tx.now();
+    subnet.updated = tx.now_after(subnet.updated);
     store::subnets::update(tx, &subnet)?;
     events::record_subnet(tx, caller, Action::SubnetUpdate, &subnet, &vpc)?;
     Ok(subnet)

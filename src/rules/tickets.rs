@@ -204,7 +204,7 @@ pub fn refuse_unless_allowed(tx: &ReadTx, form: &mut Form, ticket: &Ticket, act:
 /// Does one thing to a ticket, if its state allows that: status, `updated`, the history and the
 /// account's event move together. False if there was nothing to do.
 pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, doing: Doing) -> Result<bool> {
-    let now = tx.now();
+    let now = tx.now_after(ticket.updated);
     let next = transitions::after(ticket, doing.act, now, &tx.policy().support);
     let next = next.map_err(|reason| Error::Refused(vec![FieldError::whole(reason)]))?;
     let Some(next) = next else { return Ok(false) };

@@ -70,7 +70,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
 
     vpc.label = change.label.unwrap_or(vpc.label);
     vpc.description = change.description.unwrap_or(vpc.description);
-    vpc.updated = tx.now();
+    vpc.updated = tx.now_after(vpc.updated);
     store::vpcs::update(tx, &vpc)?;
     store::tickets::rename_entity(tx, caller.account, &Entity::vpc(&vpc))?;
     events::record_vpc(tx, caller, Action::VpcUpdate, &vpc)?;

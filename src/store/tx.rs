@@ -109,6 +109,12 @@ impl<'a> ReadTx<'a> {
         self.world.clock.now().to_second()
     }
 
+    /// The time of a change to something that was last changed at `before`: never earlier, even if the system's clock was
+    /// set back meanwhile.
+    pub fn now_after(&self, before: Time) -> Time {
+        self.now().max(before)
+    }
+
     /// The time as exactly as the clock tells it, for what is due later.
     pub fn instant(&self) -> Time {
         self.world.clock.now()

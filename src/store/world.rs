@@ -2,7 +2,9 @@
 //!
 //! Rules take all three from their transaction, so that a test can set the clock and the dice.
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::model::policy::Policy;
 use crate::model::time::Time;
@@ -15,26 +17,51 @@ pub struct World {
 
 pub enum Clock {
     System,
-    /// Stands still until it is set; for tests.
-    Fixed(AtomicI64),
+    /// Stands still until it is moved; for tests. Both in microseconds.
+    Fixed {
+        wall: AtomicI64,
+        monotonic: AtomicU64,
+    },
 }
 
 impl Clock {
     pub fn fixed(at: Time) -> Self {
-        Clock::Fixed(AtomicI64::new(at.micros()))
+        Clock::Fixed {
+            wall: AtomicI64::new(at.micros()),
+            monotonic: AtomicU64::new(0),
+        }
     }
 
     pub fn now(&self) -> Time {
         match self {
             Clock::System => Time::from_micros(jiff::Timestamp::now().as_microsecond()),
-            Clock::Fixed(at) => Time::from_micros(at.load(Ordering::SeqCst)),
+            Clock::Fixed { wall, .. } => Time::from_micros(wall.load(Ordering::SeqCst)),
         }
     }
 
-    /// Moves a fixed clock; the system's clock is nobody's to move.
+    /// Time that only moves forward, for waits and limits: setting the system's clock changes neither. Only differences
+    /// between two readings mean something.
+    pub fn monotonic(&self) -> Duration {
+        static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
+        match self {
+            Clock::System => STARTED.elapsed(),
+            Clock::Fixed { monotonic, .. } => Duration::from_micros(monotonic.load(Ordering::SeqCst)),
+        }
+    }
+
+    /// Lets time pass on a fixed clock; the system's clock is not ours to move.
     pub fn advance(&self, seconds: i64) {
-        if let Clock::Fixed(at) = self {
-            at.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
+        if let Clock::Fixed { monotonic, .. } = self {
+            let micros = u64::try_from(seconds).unwrap_or_default() * 1_000_000;
+            monotonic.fetch_add(micros, Ordering::SeqCst);
+            self.set_by(seconds);
+        }
+    }
+
+    /// Sets a fixed clock forward or back, while no time passes.
+    pub fn set_by(&self, seconds: i64) {
+        if let Clock::Fixed { wall, .. } = self {
+            wall.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
         }
     }
 }

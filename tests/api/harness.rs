@@ -159,6 +159,11 @@ impl TestApp {
     pub fn advance(&self, seconds: i64) {
         self.store.world().clock.advance(seconds);
     }
+
+    /// Sets the clock forward or back, while no time passes.
+    pub fn set_clock_by(&self, seconds: i64) {
+        self.store.world().clock.set_by(seconds);
+    }
 }
 
 impl Drop for TestApp {

@@ -86,3 +86,20 @@ async fn open_operations_are_counted_by_address_and_health_not_at_all() {
     assert_eq!(refused.status, 401);
     assert!(!refused.headers.contains_key("x-ratelimit-limit"));
 }
+
+#[tokio::test]
+async fn setting_the_clock_neither_lengthens_nor_ends_a_limit() {
+    let app = TestApp::with(|_, options| options.rate_limits = true).await;
+    let ada = app.user("ada").await;
+    for _ in 0..200 {
+        assert_eq!(ada.get("/vpcs").await.status, 200);
+    }
+    for jump in [-30 * 86_400, 60 * 86_400] {
+        app.set_clock_by(jump);
+        let reply = ada.get("/vpcs").await;
+        assert_eq!(reply.status, 429);
+        assert_eq!(reply.header("retry-after"), "60");
+    }
+    app.advance(60);
+    assert_eq!(ada.get("/vpcs").await.status, 200);
+}

@@ -194,6 +194,19 @@ async fn an_update_changes_what_it_names_and_always_leaves_a_trace() {
 }
 
 #[tokio::test]
+async fn nothing_is_updated_before_it_was_created_even_if_the_clock_is_set_back() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    app.set_clock_by(-3600);
+
+    for path in ["/vpcs/1", "/vpcs/1/subnets/1"] {
+        let changed = ada.put(path, json!({"label": "middle"})).await.json();
+        assert_eq!(changed["updated"], changed["created"], "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_refused_update_changes_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
