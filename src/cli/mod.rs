@@ -10,6 +10,7 @@ mod database;
 mod demo;
 mod desk;
 mod entity;
+mod open_files;
 mod output;
 mod place;
 mod policy;
@@ -18,6 +19,8 @@ mod settings;
 mod token;
 mod user;
 mod wake;
+
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
@@ -76,7 +79,7 @@ pub fn run() -> anyhow::Result<()> {
     let cli = Cli::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let output = Output { json: cli.json };
-    runtime.block_on(async {
+    let done = runtime.block_on(async {
         match cli.command {
             Command::Serve(settings) => serve::run(&cli.place, *settings).await,
             Command::Demo(settings) => demo::run(&cli.place, *settings).await,
@@ -89,5 +92,8 @@ pub fn run() -> anyhow::Result<()> {
             Command::Copy(wish) => copy::run(&cli.place, output, wish).await,
             Command::Openapi => output.text(crate::http::openapi_json()),
         }
-    })
+    });
+    // Work on other threads that was given up, such as a read of a slow disk, must not hold up the end.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    done
 }

@@ -18,10 +18,11 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use super::place::{Place, in_words, lock_file, open_shared};
 use super::policy::policy_of;
-use super::settings::{LogFormat, Names, Profile, Settings};
-use super::wake;
+use super::settings::{LimitSettings, LogFormat, Names, Profile, Settings};
+use super::{open_files, wake};
 use crate::console;
 use crate::files::{Files, Scanner};
+use crate::http::connections::MaxConnections;
 use crate::http::tls::Certificate;
 use crate::http::{self, App, Network, Options, WireNames};
 use crate::model::time::Time;
@@ -35,6 +36,8 @@ use crate::store::{Store, World, WriteTx};
 const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 /// After this time an upload cannot be going on any more.
 const ABANDONED: Duration = Duration::from_secs(3600);
+/// How long after a signal the process has ended in any case.
+const LONGEST_STOP: Duration = Duration::from_secs(29);
 /// Between two looks at what is due.
 const SHORTEST: Duration = Duration::from_millis(10);
 
@@ -143,6 +146,7 @@ pub async fn start(place: &Place, settings: Settings, welcome: Option<Welcome>) 
         }
     }
     tracing::info!("stopping: finishing what runs");
+    exit_when_late();
     stop.send_replace(true);
     serving.await?;
     if let Err(cause) = store.close().await {
@@ -150,6 +154,16 @@ pub async fn start(place: &Place, settings: Settings, welcome: Option<Welcome>) 
     }
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Ends the process if stopping takes too long, whatever clients, the store or other threads do. Nothing that was
+/// acknowledged is lost by that: it is like a crash.
+fn exit_when_late() {
+    std::thread::spawn(|| {
+        std::thread::sleep(LONGEST_STOP);
+        tracing::error!("stopping took too long; exiting");
+        std::process::exit(1);
+    });
 }
 
 fn options_of(settings: &Settings) -> anyhow::Result<Options> {
@@ -170,8 +184,33 @@ fn options_of(settings: &Settings) -> anyhow::Result<Options> {
         public_url: settings.public_url.as_deref().map(public_url).transpose()?,
         oauth_prefix: oauth_prefix(settings.oauth.prefix.as_deref().unwrap_or_default())?,
         trusted_proxies: trusted_proxies(settings.trusted_proxies.as_deref().unwrap_or_default())?,
+        max_connections: max_connections(&settings.limits),
+        answer_memory: answer_memory(&settings.limits),
         ..Options::default()
     })
+}
+
+fn max_connections(limits: &LimitSettings) -> MaxConnections {
+    let default = MaxConnections::default();
+    let count = |set: Option<u32>, default: usize| set.map_or(default, |set| set as usize);
+    let wanted = MaxConnections {
+        total: count(limits.connections, default.total),
+        per_address: count(limits.connections_per_address, default.per_address),
+    };
+    let max = wanted.within(open_files::raise_limit());
+    if limits.connections.is_some() && max != wanted {
+        tracing::warn!(
+            connections = max.total,
+            "the limit on open files allows fewer connections than set"
+        );
+    }
+    max
+}
+
+fn answer_memory(limits: &LimitSettings) -> usize {
+    let default = Options::default().answer_memory;
+    let bytes = |mib: u32| (mib as usize).saturating_mul(1024 * 1024);
+    limits.answer_memory_mib.map_or(default, bytes)
 }
 
 fn public_url(raw: &str) -> anyhow::Result<String> {

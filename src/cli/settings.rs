@@ -95,6 +95,9 @@ pub struct Settings {
     pub rate_limit: RateLimitSettings,
 
     #[command(flatten)]
+    pub limits: LimitSettings,
+
+    #[command(flatten)]
     pub compute: ComputeSettings,
 
     #[command(flatten)]
@@ -313,6 +316,22 @@ pub struct RateLimitSettings {
     pub enabled: Option<bool>,
 }
 
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LimitSettings {
+    /// Connections that may be open; health checks get in above that [default: 16384, or what the open-file limit allows]
+    #[arg(long = "limits-connections", env = "GARTH_LIMITS_CONNECTIONS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub connections: Option<u32>,
+
+    /// Connections that may be open from one address (IPv6: from one /64); trusted proxies are exempt [default: 4096]
+    #[arg(long = "limits-connections-per-address", env = "GARTH_LIMITS_CONNECTIONS_PER_ADDRESS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub connections_per_address: Option<u32>,
+
+    /// Memory for responses that clients have not read yet, in MiB; one client gets half of it [default: 256]
+    #[arg(long = "limits-answer-memory-mib", env = "GARTH_LIMITS_ANSWER_MEMORY_MIB", value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    pub answer_memory_mib: Option<u32>,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RegionSettings {
@@ -388,6 +407,14 @@ impl Settings {
             },
             rate_limit: RateLimitSettings {
                 enabled: self.rate_limit.enabled.or(other.rate_limit.enabled),
+            },
+            limits: LimitSettings {
+                connections: self.limits.connections.or(other.limits.connections),
+                connections_per_address: self
+                    .limits
+                    .connections_per_address
+                    .or(other.limits.connections_per_address),
+                answer_memory_mib: self.limits.answer_memory_mib.or(other.limits.answer_memory_mib),
             },
             compute: ComputeSettings {
                 settle_ms: self.compute.settle_ms.or(other.compute.settle_ms),

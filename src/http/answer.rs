@@ -7,6 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::{Serialize, Serializer};
 
+use super::pieces::Pieces;
 use crate::model::cidr::Cidr;
 use crate::model::page::Paged;
 use crate::model::tag::Tag;
@@ -19,12 +20,7 @@ pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const ITEM: usize = 640;
 
 pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
-    json_of_about(1024, status, value)
-}
-
-/// The same where it is known how many bytes it may become: growing is copying.
-fn json_of_about(size: usize, status: StatusCode, value: &impl Serialize) -> Response {
-    let mut bytes = Vec::with_capacity(size);
+    let mut bytes = Vec::with_capacity(1024);
     serde_json::to_writer(&mut bytes, value).expect("our own shapes can be written as JSON");
     let length = HeaderValue::from(bytes.len());
     let mut response = Response::new(Body::from(bytes));
@@ -48,20 +44,19 @@ pub fn tag(thing: &impl Hash) -> HeaderValue {
 
 /// A page in the collection envelope (interface §2.6).
 pub fn page<'a, T, V: Serialize>(paged: &'a Paged<T>, view: impl Fn(&'a T) -> V) -> Response {
-    #[derive(Serialize)]
-    struct Envelope<V> {
-        data: Vec<V>,
-        page: i64,
-        pages: i64,
-        results: i64,
+    let mut pieces = Pieces::of_about(512 + ITEM * paged.items.len());
+    pieces.text(r#"{"data":["#);
+    for (at, item) in paged.items.iter().enumerate() {
+        if at > 0 {
+            pieces.text(",");
+        }
+        pieces.json(&view(item));
     }
-    let envelope = Envelope {
-        data: paged.items.iter().map(view).collect(),
-        page: paged.page.number,
-        pages: paged.pages(),
-        results: paged.results,
-    };
-    json_of_about(512 + ITEM * paged.items.len(), StatusCode::OK, &envelope)
+    let (page, pages, results) = (paged.page.number, paged.pages(), paged.results);
+    pieces.text(&format!(
+        r#"],"page":{page},"pages":{pages},"results":{results}}}"#
+    ));
+    pieces.into_response()
 }
 
 /// `{}`: done, and nothing to say.

@@ -4,22 +4,28 @@
 //! headers, the log line and the metrics are added last. Tokens, bodies and query strings are
 //! never logged.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::Response;
 use futures_util::FutureExt;
 use tower::ServiceExt;
 
+use super::answer_memory::AnswerMemory;
+use super::common_headers::{OF_ANSWERS, OF_PAGES};
 use super::error::{self, Cause};
 use super::limits::Verdict;
 use super::operations::Operation;
-use super::{answer, load, metrics, pages, paths};
+use super::proxies::client_network;
+use super::server::Peer;
+use super::{App, answer, load, metrics, pages, paths};
 use crate::model::reason::Code;
 use crate::model::token::hex;
 use crate::store::tokens::Identity;
@@ -80,22 +86,20 @@ impl Noted {
     }
 }
 
-/// `prefix` is the path under which the OAuth endpoints are served as well.
-pub async fn answer(router: Router, prefix: &str, mut request: Request) -> Response {
+/// Answers a request, unless its connection refuses it already.
+pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Option<Response>) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers());
     let (method, uri) = (request.method().clone(), request.uri().clone());
 
-    let mut response = match over_limits(&request).or_else(|| too_much(&request)) {
+    let refusal = refusal
+        .or_else(|| over_limits(&request))
+        .or_else(|| too_much(&request));
+    let mut response = match refusal {
         Some(refusal) => refusal,
         None => {
-            paths::rewrite(&mut request, prefix);
-            let answered = AssertUnwindSafe(router.oneshot(request)).catch_unwind().await;
-            match answered {
-                Ok(Ok(response)) => response,
-                Ok(Err(never)) => match never {},
-                Err(_) => error::internal(),
-            }
+            paths::rewrite(&mut request, &app.options().oauth_prefix);
+            within_memory(router, app.answer_memory(), request).await
         }
     };
     let noted = response.extensions_mut().remove();
@@ -124,7 +128,63 @@ pub async fn answer(router: Router, prefix: &str, mut request: Request) -> Respo
     response
 }
 
+/// Answers a request within the memory that there is for answers: an answer that does not fit is dropped, and made
+/// again when there is room.
+async fn within_memory(router: Router, memory: &AnswerMemory, request: Request) -> Response {
+    let client = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
+    let client = client_network(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
+    let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
+    let again = (!changes && memory.is_scarce()).then(|| without_body(&request));
+    let mut response = run(router.clone(), request).await;
+    if changes {
+        return memory.reserve_anyway(client, &response).attach(response);
+    }
+    let needed = match memory.reserve(client, &response) {
+        Ok(charge) => return charge.attach(response),
+        Err(needed) => needed,
+    };
+    let noted = response.extensions_mut().remove::<Noted>();
+    drop(response);
+    if memory.wait(client, needed).await
+        && let Some(again) = again
+    {
+        let response = run(router, again).await;
+        if let Ok(charge) = memory.reserve(client, &response) {
+            return charge.attach(response);
+        }
+    }
+    let mut refusal = error::too_much();
+    if let Some(noted) = noted {
+        refusal.extensions_mut().insert(noted);
+    }
+    refusal
+}
+
+fn without_body(request: &Request) -> Request {
+    let mut copy = Request::new(Body::empty());
+    *copy.method_mut() = request.method().clone();
+    *copy.uri_mut() = request.uri().clone();
+    *copy.headers_mut() = request.headers().clone();
+    *copy.extensions_mut() = request.extensions().clone();
+    copy
+}
+
+async fn run(router: Router, request: Request) -> Response {
+    let answered = AssertUnwindSafe(router.oneshot(request)).catch_unwind().await;
+    match answered {
+        Ok(Ok(response)) => response,
+        Ok(Err(never)) => match never {},
+        Err(_) => error::internal(),
+    }
+}
+
 fn over_limits(request: &Request) -> Option<Response> {
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    let needed = usize::from(request.version() == Version::HTTP_11);
+    if !(needed..=1).contains(&hosts) {
+        let reason = "A request has one Host header";
+        return Some(error::plain(StatusCode::BAD_REQUEST, Code::HttpInvalid, reason));
+    }
     let uri = request.uri();
     let uri = uri.path().len() + uri.query().map_or(0, str::len);
     if uri > LONGEST_URI {
@@ -206,71 +266,8 @@ pub fn headers_without_a_request() -> HeaderMap {
     headers
 }
 
-/// What an answer has if it does not say otherwise. Copying all of them is less work than putting each in its place.
-static OF_PAGES: LazyLock<HeaderMap> = LazyLock::new(|| COMMON.iter().cloned().collect());
-static OF_ANSWERS: LazyLock<HeaderMap> =
-    LazyLock::new(|| FOR_OTHERS.iter().chain(&COMMON).cloned().collect());
-
-/// What tells browsers that pages of other origins may ask.
-static FOR_OTHERS: [(HeaderName, HeaderValue); 6] = [
-    (header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*")),
-    (
-        header::ACCESS_CONTROL_ALLOW_CREDENTIALS,
-        HeaderValue::from_static("true"),
-    ),
-    (
-        header::ACCESS_CONTROL_ALLOW_METHODS,
-        HeaderValue::from_static("HEAD, GET, OPTIONS, POST, PUT, DELETE"),
-    ),
-    (
-        header::ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static(
-            "Authorization, Origin, X-Requested-With, Content-Type, Accept, X-Filter, \
-             If-Match, If-None-Match, Last-Event-ID, X-Request-Id",
-        ),
-    ),
-    (
-        header::ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static(
-            "X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Status, X-Request-Id, ETag, Retry-After, \
-             X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset",
-        ),
-    ),
-    (header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600")),
-];
-
-static COMMON: [(HeaderName, HeaderValue); 8] = [
-    (
-        HeaderName::from_static("x-spec-version"),
-        HeaderValue::from_static("4.176.0"),
-    ),
-    (
-        header::CACHE_CONTROL,
-        HeaderValue::from_static("private, no-cache"),
-    ),
-    (header::VARY, HeaderValue::from_static("Authorization, X-Filter")),
-    (
-        header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static("default-src 'none'"),
-    ),
-    (
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    ),
-    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
-    (
-        header::X_XSS_PROTECTION,
-        HeaderValue::from_static("1; mode=block"),
-    ),
-    (
-        header::STRICT_TRANSPORT_SECURITY,
-        HeaderValue::from_static("max-age=31536000"),
-    ),
-];
-
 #[cfg(test)]
 mod tests {
-    use axum::body::Body;
     use axum::routing::get;
     use http_body_util::BodyExt;
 
@@ -286,7 +283,10 @@ mod tests {
             .header("x-request-id", "job-7")
             .body(Body::empty());
 
-        let response = answer(router, "", request.expect("a request")).await;
+        let mut response = run(router, request.expect("a request")).await;
+        let noted = Noted::nothing();
+        let id = HeaderValue::from_static("job-7");
+        response = dress(response, &id, &noted);
 
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(response.headers()["content-type"], "application/json");

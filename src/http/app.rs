@@ -6,6 +6,8 @@ use std::time::Duration;
 use quick_cache::sync::Cache;
 use tokio::sync::{Semaphore, watch};
 
+use super::answer_memory::AnswerMemory;
+use super::connections::MaxConnections;
 use super::limits::Limits;
 use super::proxies::Network;
 use crate::files::{Files, Scanner};
@@ -30,6 +32,7 @@ struct Shared {
     /// Turns for work that takes long on purpose, and places to wait for one.
     turns: Arc<Semaphore>,
     places: Arc<Semaphore>,
+    answer_memory: AnswerMemory,
     stopping: watch::Receiver<bool>,
 }
 
@@ -55,6 +58,9 @@ pub struct Options {
     pub oauth_prefix: String,
     /// Whose word is taken for where a request comes from.
     pub trusted_proxies: Vec<Network>,
+    pub max_connections: MaxConnections,
+    /// How many bytes of answers may wait for clients to read them.
+    pub answer_memory: usize,
 }
 
 impl Default for Options {
@@ -69,6 +75,8 @@ impl Default for Options {
             public_url: None,
             oauth_prefix: String::new(),
             trusted_proxies: Vec::new(),
+            max_connections: MaxConnections::default(),
+            answer_memory: 256 * 1024 * 1024,
         }
     }
 }
@@ -95,6 +103,7 @@ impl App {
     pub fn new(store: Store, files: Files, options: Options, stopping: watch::Receiver<bool>) -> Self {
         let limits = options.rate_limits.then(Limits::default);
         let identities = Cache::new(REMEMBERED);
+        let answer_memory = AnswerMemory::new(options.answer_memory);
         Self(Arc::new(Shared {
             store,
             files,
@@ -103,6 +112,7 @@ impl App {
             options,
             turns: Arc::new(Semaphore::new(TURNS)),
             places: Arc::new(Semaphore::new(PLACES)),
+            answer_memory,
             stopping,
         }))
     }
@@ -129,6 +139,10 @@ impl App {
 
     pub fn limits(&self) -> Option<&Limits> {
         self.0.limits.as_ref()
+    }
+
+    pub fn answer_memory(&self) -> &AnswerMemory {
+        &self.0.answer_memory
     }
 
     /// Becomes true when the server is about to stop.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use http_body_util::BodyExt;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -21,12 +22,16 @@ use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
+use super::connections::{Admission, Connections, Counted};
 use super::tls::Certificate;
+use super::unread::Unread;
 use super::wire::{Talk, Wire};
-use super::{App, answering, operations, proxies};
+use super::{App, answering, error, operations, proxies};
 
 /// How long requests that run when the server stops may go on.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(25);
+/// How long a connection that may only ask for health has for the head of its request.
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long to wait after the system could not give us a connection (too many open files).
 const PAUSE: Duration = Duration::from_millis(50);
 /// Smaller answers are sent as they are.
@@ -55,6 +60,7 @@ pub async fn serve_with(
     mut stop: watch::Receiver<bool>,
 ) {
     let router = operations::router(&app).merge(pages);
+    let open = Connections::new(app.options().max_connections);
     let connections = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
@@ -63,23 +69,24 @@ pub async fn serve_with(
         };
         match accepted {
             Ok((stream, peer)) => {
+                let Some((admission, counted)) = open.admit(peer.ip(), is_proxy(&app, peer)) else {
+                    metrics::counter!("garth_connections_refused_total").increment(1);
+                    continue;
+                };
                 let _ = stream.set_nodelay(true);
+                let connection = Connection {
+                    peer: Peer(peer),
+                    secured: Secured(tls.is_some()),
+                    admission,
+                    _counted: counted,
+                };
                 let (app, router, watcher) = (app.clone(), router.clone(), connections.watcher());
                 match tls.clone() {
-                    None => drop(tokio::spawn(converse(
-                        stream,
-                        Peer(peer),
-                        Secured(false),
-                        app,
-                        router,
-                        watcher,
-                    ))),
+                    None => drop(tokio::spawn(converse(stream, connection, app, router, watcher))),
                     Some(tls) => drop(tokio::spawn(async move {
-                        match tls.greet(stream, app.options().header_timeout).await {
-                            Ok(stream) => {
-                                converse(stream, Peer(peer), Secured(true), app, router, watcher).await
-                            }
-                            Err(cause) => tracing::debug!(%cause, "a connection did not come to TLS"),
+                        match tls.greet(stream, connection.header_timeout(&app)).await {
+                            Ok(stream) => converse(stream, connection, app, router, watcher).await,
+                            Err(cause) => tracing::debug!(%cause, "TLS handshake failed"),
                         }
                     })),
                 }
@@ -99,20 +106,63 @@ pub async fn serve_with(
     }
 }
 
-async fn converse<S>(stream: S, peer: Peer, secured: Secured, app: App, router: Router, watcher: Watcher)
+/// A connection that was let in.
+struct Connection {
+    peer: Peer,
+    secured: Secured,
+    admission: Admission,
+    _counted: Counted,
+}
+
+impl Connection {
+    fn header_timeout(&self, app: &App) -> Duration {
+        match self.admission {
+            Admission::All => app.options().header_timeout,
+            Admission::HealthOnly => HEALTH_TIMEOUT,
+        }
+    }
+
+    /// The answer to a request that this connection may not make.
+    fn refusal(&self, request: &Request) -> Option<Response> {
+        let asks_for_health = matches!(request.uri().path(), "/healthz" | "/readyz");
+        if self.admission == Admission::All || asks_for_health {
+            return None;
+        }
+        let mut response = error::too_much();
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
+        Some(response)
+    }
+}
+
+fn is_proxy(app: &App, peer: SocketAddr) -> bool {
+    let trusted = &app.options().trusted_proxies;
+    trusted.iter().any(|network| network.contains(peer.ip()))
+}
+
+async fn converse<S>(stream: S, connection: Connection, app: App, router: Router, watcher: Watcher)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let talk = Arc::new(Talk::default());
-    let wire = Wire::new(stream, talk.clone(), app.options().header_timeout);
+    let wire = Wire::new(stream, talk.clone(), connection.header_timeout(&app));
+    let connection = Arc::new(connection);
 
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let answering = talk.begin();
         let mut request: Request = request.map(Body::new);
-        come_from(&mut request, peer, secured, &app);
-        let (router, app) = (router.clone(), app.clone());
+        come_from(&mut request, connection.peer, connection.secured, &app);
+        let (router, app, connection, talk) = (router.clone(), app.clone(), connection.clone(), talk.clone());
         async move {
-            let response = answering::answer(router, &app.options().oauth_prefix, request).await;
+            let refusal = connection.refusal(&request);
+            let (request, unread) = Unread::watch(request);
+            let mut response = answering::answer(router, &app, request, refusal).await;
+            if let Some(unread) = unread {
+                unread.settle(&mut response).await;
+            }
+            if talk.is_multiplexed() {
+                response = talk.sending.watch(response);
+            }
             // The request is being answered until its last byte is out.
             let response: Response = response.map(|body| {
                 Body::new(body.map_frame(move |frame| {

@@ -1,14 +1,15 @@
 //! A connection that does not wait for ever.
 //!
 //! A client that begins a request and does not finish its head in time is told so and cut off;
-//! one that stays silent between requests is let go. Timing a request's content and its answer is
-//! not done here: those who read and write them know what is too long. What the protocol's own
-//! reader refuses before it is a request is put into our error shape on its way out.
+//! one that stays silent between requests is let go, and so is one that does not take its answer
+//! (`write_stall.rs`, `sending.rs`). Timing a request's content is not done here: those who read it
+//! know what is too long. What the protocol's own reader refuses before it is a request is put into
+//! our error shape on its way out.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -16,6 +17,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::answering;
+use super::head_lines::HeadLines;
+use super::sending::Sending;
+use super::write_stall::WriteStall;
 use crate::model::reason::Code;
 
 /// How long a connection may be silent between two requests.
@@ -29,9 +33,16 @@ const SOME: usize = 32 * 1024;
 pub struct Talk {
     begun: AtomicUsize,
     open: AtomicUsize,
+    multiplexed: AtomicBool,
+    pub sending: Sending,
 }
 
 impl Talk {
+    /// Whether several requests are answered at once.
+    pub fn is_multiplexed(&self) -> bool {
+        self.multiplexed.load(Ordering::Relaxed)
+    }
+
     /// A request's head has arrived; it is being answered until the guard is dropped.
     pub fn begin(self: &Arc<Self>) -> Answering {
         self.begun.fetch_add(1, Ordering::SeqCst);
@@ -77,6 +88,8 @@ pub struct Wire<S> {
     alarm: Pin<Box<Sleep>>,
     /// Our own words, on their way out in place of the protocol's.
     own: Vec<u8>,
+    head_lines: HeadLines,
+    write_stall: WriteStall,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
@@ -92,6 +105,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
             until: None,
             alarm: Box::pin(sleep(IDLE)),
             own: Vec::new(),
+            head_lines: HeadLines::default(),
+            write_stall: WriteStall::default(),
         }
     }
 
@@ -126,27 +141,48 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         self.until = None;
     }
 
-    fn hear(&mut self, new: &[u8]) {
+    /// Takes note of what was read; false if it cannot be the head of a request.
+    fn hear(&mut self, new: &[u8]) -> bool {
         if self.phase == Phase::Idle && !new.is_empty() {
             self.enter(Phase::Head, self.header_timeout);
+            self.head_lines = HeadLines::default();
         }
         if self.begun == 0 && self.phase == Phase::Head && self.opening.len() < HTTP2.len() {
             self.opening
                 .extend(&new[..new.len().min(HTTP2.len() - self.opening.len())]);
             if self.opening == HTTP2 {
                 self.phase = Phase::Multiplexed;
+                self.talk.multiplexed.store(true, Ordering::Relaxed);
             }
         }
+        self.phase != Phase::Head || self.head_lines.are_good(new)
     }
 
     /// The client has kept us waiting: true if it is to be cut off.
     fn is_too_late(&mut self, cx: &mut Context<'_>) -> bool {
-        let waiting = match self.phase {
-            Phase::Idle | Phase::Head => true,
-            Phase::Multiplexed => self.begun == 0,
+        match self.phase {
+            Phase::Idle | Phase::Head => self.is_past(cx),
+            Phase::Multiplexed if self.begun == 0 => self.is_past(cx),
+            Phase::Multiplexed => self.is_stalled(cx),
             Phase::Busy => false,
-        };
-        waiting && self.is_past(cx)
+        }
+    }
+
+    /// Whether one of the answers on their way has not gone on for too long.
+    fn is_stalled(&mut self, cx: &mut Context<'_>) -> bool {
+        while let Some(patience) = self.talk.sending.patience() {
+            if patience.is_zero() {
+                return true;
+            }
+            let until = Instant::now() + patience;
+            if self.alarm.is_elapsed() || self.alarm.deadline() > until {
+                self.alarm.as_mut().reset(until);
+            }
+            if self.alarm.as_mut().poll(cx).is_pending() {
+                return false;
+            }
+        }
+        false
     }
 
     fn is_past(&mut self, cx: &mut Context<'_>) -> bool {
@@ -195,6 +231,25 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         };
     }
 
+    /// Answers at once what will never become a request. The client may be gone already.
+    fn refuse_now(&mut self, cx: &mut Context<'_>, status: &str, code: Code, reason: &str) {
+        let answer = own_answer(status, code, reason);
+        let _ = Pin::new(&mut self.stream).poll_write(cx, &answer);
+        let _ = Pin::new(&mut self.stream).poll_flush(cx);
+    }
+
+    /// What came of a write, unless the client has not taken anything for too long.
+    fn unless_stalled(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        match self.write_stall.is_over(cx, &written) {
+            true => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            false => written,
+        }
+    }
+
     /// Sends what is left of our own words.
     fn poll_own(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.own.is_empty() {
@@ -234,18 +289,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Wire<S> {
             Poll::Pending if wire.is_too_late(cx) => {
                 if wire.phase == Phase::Head {
                     let reason = "The request's head did not arrive in time";
-                    let answer = own_answer("408 Request Timeout", Code::HeaderTimeout, reason);
-                    // It may be gone already; then nobody needs telling.
-                    let _ = Pin::new(&mut wire.stream).poll_write(cx, &answer);
-                    let _ = Pin::new(&mut wire.stream).poll_flush(cx);
+                    wire.refuse_now(cx, "408 Request Timeout", Code::HeaderTimeout, reason);
                 }
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }
             Poll::Pending => Poll::Pending,
             Poll::Ready(read) => {
                 read?;
-                wire.hear(&buffer.filled()[before..]);
-                Poll::Ready(Ok(()))
+                if wire.hear(&buffer.filled()[before..]) {
+                    return Poll::Ready(Ok(()));
+                }
+                let reason = "The lines of a request's head end with CR and LF";
+                wire.refuse_now(cx, "400 Bad Request", Code::HttpInvalid, reason);
+                Poll::Ready(Err(io::ErrorKind::InvalidData.into()))
             }
         }
     }
@@ -258,7 +314,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<S> {
             wire.refuse(bytes);
             return Poll::Ready(Ok(bytes.len()));
         }
-        Pin::new(&mut wire.stream).poll_write(cx, bytes)
+        let written = Pin::new(&mut wire.stream).poll_write(cx, bytes);
+        wire.unless_stalled(cx, written)
     }
 
     fn poll_write_vectored(
@@ -272,7 +329,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<S> {
             wire.refuse(first);
             return Poll::Ready(Ok(parts.iter().map(|part| part.len()).sum()));
         }
-        Pin::new(&mut wire.stream).poll_write_vectored(cx, parts)
+        let written = Pin::new(&mut wire.stream).poll_write_vectored(cx, parts);
+        wire.unless_stalled(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {

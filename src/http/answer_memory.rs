@@ -1,0 +1,243 @@
+//! The memory that answers take from when they are made until the client has them.
+//!
+//! A client decides how fast it reads, so without a bound a few slow readers of large pages could
+//! take all memory there is. Every byte of an answer is charged until it has left for the network.
+//! An answer that does not fit is dropped; once there is room it is made again, or refused.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::response::Response;
+use http_body_util::BodyExt;
+use tokio::sync::Notify;
+
+/// Smaller answers are not worth counting: connections are bounded, too.
+const MIN_CHARGED: usize = 4 * 1024;
+const GAUGE: &str = "garth_answer_memory_bytes";
+/// How long a request waits for room.
+const MAX_WAIT: Duration = Duration::from_secs(2);
+
+#[derive(Clone)]
+pub struct AnswerMemory(Arc<Shared>);
+
+struct Shared {
+    max: usize,
+    used: Mutex<Used>,
+    freed: Notify,
+}
+
+#[derive(Default)]
+struct Used {
+    total: usize,
+    by_client: HashMap<IpAddr, usize>,
+}
+
+impl Used {
+    /// Whether there is room for so many bytes more. One client gets half of all; what is larger than that is let
+    /// through if nothing else is in the way.
+    fn fits(&self, client: IpAddr, bytes: usize, max: usize) -> bool {
+        let own = self.by_client.get(&client).copied().unwrap_or(0);
+        let all_fit = self.total == 0 || self.total + bytes <= max;
+        all_fit && (own == 0 || own + bytes <= max / 2)
+    }
+}
+
+impl AnswerMemory {
+    pub fn new(max: usize) -> Self {
+        let (used, freed) = (Mutex::default(), Notify::new());
+        Self(Arc::new(Shared { max, used, freed }))
+    }
+
+    /// Whether so much is in use that an answer may have to be made twice.
+    pub fn is_scarce(&self) -> bool {
+        self.used().total > self.0.max / 4
+    }
+
+    /// Charges a client for an answer. `Err` is the number of bytes for which there is no room.
+    pub fn reserve(&self, client: IpAddr, response: &Response) -> Result<Charge, usize> {
+        let bytes = size_of(response);
+        let mut used = self.used();
+        if bytes > 0 && !used.fits(client, bytes, self.0.max) {
+            return Err(bytes);
+        }
+        Ok(self.charge(&mut used, client, bytes))
+    }
+
+    /// The same for an answer that must be sent: what it tells has been done.
+    pub fn reserve_anyway(&self, client: IpAddr, response: &Response) -> Charge {
+        self.charge(&mut self.used(), client, size_of(response))
+    }
+
+    /// Waits until there is room for so many bytes; false if there is none in time.
+    pub async fn wait(&self, client: IpAddr, bytes: usize) -> bool {
+        let room = async {
+            loop {
+                let freed = self.0.freed.notified();
+                tokio::pin!(freed);
+                freed.as_mut().enable();
+                if self.used().fits(client, bytes, self.0.max) {
+                    return;
+                }
+                freed.await;
+            }
+        };
+        tokio::time::timeout(MAX_WAIT, room).await.is_ok()
+    }
+
+    fn charge(&self, used: &mut Used, client: IpAddr, bytes: usize) -> Charge {
+        if bytes > 0 {
+            used.total += bytes;
+            *used.by_client.entry(client).or_default() += bytes;
+            metrics::gauge!(GAUGE).set(used.total as f64);
+        }
+        Charge {
+            memory: self.clone(),
+            client,
+            bytes,
+        }
+    }
+
+    fn release(&self, client: IpAddr, bytes: usize) {
+        let mut used = self.used();
+        used.total -= bytes;
+        if let Some(own) = used.by_client.get_mut(&client) {
+            *own -= bytes;
+            if *own == 0 {
+                used.by_client.remove(&client);
+            }
+        }
+        metrics::gauge!(GAUGE).set(used.total as f64);
+        drop(used);
+        self.0.freed.notify_waiters();
+    }
+
+    fn used(&self) -> MutexGuard<'_, Used> {
+        self.0.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many bytes an answer is charged for. Streams are not: they are made while they are read.
+fn size_of(response: &Response) -> usize {
+    let size = response.body().size_hint().exact().unwrap_or(0);
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    if size < MIN_CHARGED { 0 } else { size }
+}
+
+/// So many bytes, in use until this is dropped.
+pub struct Charge {
+    memory: AnswerMemory,
+    client: IpAddr,
+    bytes: usize,
+}
+
+impl Charge {
+    /// Keeps the charge with the answer, piece by piece, until each was sent.
+    pub fn attach(mut self, response: Response) -> Response {
+        if self.bytes == 0 {
+            return response;
+        }
+        response.map(|body| {
+            Body::new(body.map_frame(move |frame| {
+                frame.map_data(|bytes| {
+                    let _charge = self.split(bytes.len());
+                    Bytes::from_owner(Held { bytes, _charge })
+                })
+            }))
+        })
+    }
+
+    fn split(&mut self, bytes: usize) -> Charge {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        Charge {
+            memory: self.memory.clone(),
+            client: self.client,
+            bytes,
+        }
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            self.memory.release(self.client, self.bytes);
+        }
+    }
+}
+
+/// A piece of an answer with what is charged for it. It is dropped when it was sent.
+struct Held {
+    bytes: Bytes,
+    _charge: Charge,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    const ADA: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+    const BOB: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
+
+    fn answer(bytes: usize) -> Response {
+        Response::new(Body::from(vec![b'x'; bytes]))
+    }
+
+    fn held(memory: &AnswerMemory, client: IpAddr, bytes: usize) -> Option<Response> {
+        let response = answer(bytes);
+        let charge = memory.reserve(client, &response).ok()?;
+        Some(charge.attach(response))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_not_sent_yet_takes_room_and_what_is_sent_does_not() {
+        let memory = AnswerMemory::new(100_000);
+        let first = held(&memory, ADA, 60_000).expect("there is room");
+        assert!(memory.is_scarce());
+        assert!(held(&memory, BOB, 60_000).is_none());
+        assert!(held(&memory, BOB, 1_000).is_some(), "small ones always fit");
+        assert!(
+            !memory.wait(BOB, 60_000).await,
+            "nothing was read, so nothing is free"
+        );
+
+        let sent = first.into_body().collect().await.expect("a body").to_bytes();
+        assert_eq!(sent.len(), 60_000);
+        assert_eq!(memory.used().total, 60_000, "it is still in memory");
+        drop(sent);
+        assert!(memory.wait(BOB, 60_000).await);
+        assert!(
+            held(&memory, BOB, 60_000).is_some(),
+            "a dropped answer takes no room"
+        );
+        assert!(
+            held(&memory, BOB, 500_000).is_some(),
+            "alone it may be larger than the budget"
+        );
+        assert_eq!(memory.used().total, 0);
+        assert!(memory.used().by_client.is_empty());
+    }
+
+    #[test]
+    fn one_client_cannot_take_it_all() {
+        let memory = AnswerMemory::new(100_000);
+        let first = held(&memory, ADA, 30_000);
+        let second = held(&memory, ADA, 30_000);
+        let third = held(&memory, BOB, 30_000);
+        assert!(first.is_some() && second.is_none() && third.is_some());
+        let written = memory.reserve_anyway(ADA, &answer(90_000));
+        assert_eq!(memory.used().total, 150_000);
+        drop((first, third, written));
+        assert_eq!(memory.used().total, 0);
+    }
+}

@@ -1,0 +1,67 @@
+//! The headers that every answer has unless it says otherwise.
+
+use std::sync::LazyLock;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+
+/// What an answer has if it does not say otherwise. Copying all of them is less work than putting each in its place.
+pub static OF_PAGES: LazyLock<HeaderMap> = LazyLock::new(|| COMMON.iter().cloned().collect());
+pub static OF_ANSWERS: LazyLock<HeaderMap> =
+    LazyLock::new(|| FOR_OTHERS.iter().chain(&COMMON).cloned().collect());
+
+/// What tells browsers that pages of other origins may ask.
+static FOR_OTHERS: [(HeaderName, HeaderValue); 6] = [
+    (header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*")),
+    (
+        header::ACCESS_CONTROL_ALLOW_CREDENTIALS,
+        HeaderValue::from_static("true"),
+    ),
+    (
+        header::ACCESS_CONTROL_ALLOW_METHODS,
+        HeaderValue::from_static("HEAD, GET, OPTIONS, POST, PUT, DELETE"),
+    ),
+    (
+        header::ACCESS_CONTROL_ALLOW_HEADERS,
+        HeaderValue::from_static(
+            "Authorization, Origin, X-Requested-With, Content-Type, Accept, X-Filter, \
+             If-Match, If-None-Match, Last-Event-ID, X-Request-Id",
+        ),
+    ),
+    (
+        header::ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static(
+            "X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Status, X-Request-Id, ETag, Retry-After, \
+             X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset",
+        ),
+    ),
+    (header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600")),
+];
+
+static COMMON: [(HeaderName, HeaderValue); 8] = [
+    (
+        HeaderName::from_static("x-spec-version"),
+        HeaderValue::from_static("4.176.0"),
+    ),
+    (
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("private, no-cache"),
+    ),
+    (header::VARY, HeaderValue::from_static("Authorization, X-Filter")),
+    (
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'"),
+    ),
+    (
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    ),
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    (
+        header::X_XSS_PROTECTION,
+        HeaderValue::from_static("1; mode=block"),
+    ),
+    (
+        header::STRICT_TRANSPORT_SECURITY,
+        HeaderValue::from_static("max-age=31536000"),
+    ),
+];

@@ -1,0 +1,71 @@
+//! Whether the lines of a request's head end as they must: with CR and LF.
+//!
+//! The protocol's reader takes a bare LF, too. A proxy in front may see another end of the head then,
+//! and with it another request (request smuggling), so such a head is refused.
+
+use memchr::memchr;
+
+#[derive(Default)]
+pub struct HeadLines {
+    /// How much of the present line came with earlier reads, and whether it ended in CR.
+    carried: usize,
+    carried_return: bool,
+    /// A line with something in it was seen: the next empty one ends the head.
+    begun: bool,
+    ended: bool,
+}
+
+impl HeadLines {
+    /// Reads on; false if a line ends with a bare LF. Nothing behind the end of the head is looked at.
+    pub fn are_good(&mut self, mut bytes: &[u8]) -> bool {
+        while !self.ended {
+            let Some(at) = memchr(b'\n', bytes) else {
+                if let Some(last) = bytes.last() {
+                    self.carried += bytes.len();
+                    self.carried_return = *last == b'\r';
+                }
+                return true;
+            };
+            let ends_well = match at.checked_sub(1) {
+                Some(before) => bytes[before] == b'\r',
+                None => self.carried_return,
+            };
+            if !ends_well {
+                return false;
+            }
+            let is_empty = self.carried + at == 1;
+            self.ended = is_empty && self.begun;
+            self.begun |= !is_empty;
+            (self.carried, self.carried_return) = (0, false);
+            bytes = &bytes[at + 1..];
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_line_feed_is_found_however_the_head_is_cut_and_a_body_may_have_any() {
+        for (head, good) in [
+            ("GET / HTTP/1.1\r\nhost: a\r\n\r\nbody\nbody\n", true),
+            ("\r\nGET / HTTP/1.1\r\nhost: a\r\n\r\n\n", true),
+            ("GET / HTTP/1.1\nhost: a\r\n\r\n", false),
+            ("\r\nGET / HTTP/1.1\r\nhost: a\n\r\n", false),
+            ("GET / HTTP/1.1\r\nhost: a\r\n\n", false),
+            ("\nGET / HTTP/1.1\r\n\r\n", false),
+        ] {
+            for cut in 0..=head.len() {
+                let mut lines = HeadLines::default();
+                let (first, second) = head.as_bytes().split_at(cut);
+                assert_eq!(
+                    lines.are_good(first) && lines.are_good(second),
+                    good,
+                    "{head:?} cut at {cut}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Request bodies that were answered before they were read.
+//!
+//! A kept-alive connection can go on only behind the end of the body. What little is left of it is
+//! read and dropped; if there is more, the answer announces that the connection closes.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
+use axum::http::{HeaderValue, Version, header};
+use axum::response::Response;
+use http_body_util::BodyExt;
+use hyper::body::{Frame, SizeHint};
+
+/// How much is read and dropped, and for how long.
+const MAX_DRAINED: usize = 256 * 1024;
+const MAX_DRAINING: Duration = Duration::from_secs(2);
+
+/// Where a body is put when it is dropped before its end.
+pub struct Unread {
+    left: Arc<Mutex<Option<Body>>>,
+    /// The client sends its body only when it is asked to.
+    waits: bool,
+}
+
+impl Unread {
+    /// Watches over the body of a request; `None` if it has none, or if the protocol needs no care.
+    pub fn watch(request: Request) -> (Request, Option<Unread>) {
+        if request.version() > Version::HTTP_11 || request.body().is_end_stream() {
+            return (request, None);
+        }
+        let waits = request.headers().contains_key(header::EXPECT);
+        let left = Arc::default();
+        let unread = Unread { left, waits };
+        let slot = unread.left.clone();
+        let request = request.map(|body| {
+            Body::new(Watched {
+                body: Some(body),
+                slot,
+            })
+        });
+        (request, Some(unread))
+    }
+
+    /// Reads the rest of a body, or has the answer say that the connection closes.
+    pub async fn settle(self, response: &mut Response) {
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(body) = left else { return };
+        let drained = !self.waits
+            && tokio::time::timeout(MAX_DRAINING, drain(body))
+                .await
+                .unwrap_or(false);
+        if !drained {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+        }
+    }
+}
+
+/// Whether a body has come to its end within bounds.
+async fn drain(mut body: Body) -> bool {
+    let announced = body.size_hint().lower();
+    let mut room = MAX_DRAINED;
+    if announced > room as u64 {
+        return false;
+    }
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return false };
+        let bytes = frame.data_ref().map_or(0, Bytes::len);
+        match room.checked_sub(bytes) {
+            Some(left) => room = left,
+            None => return false,
+        }
+    }
+    true
+}
+
+struct Watched {
+    /// There until it has ended.
+    body: Option<Body>,
+    slot: Arc<Mutex<Option<Body>>>,
+}
+
+impl HttpBody for Watched {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let Some(body) = self.body.as_mut() else {
+            return Poll::Ready(None);
+        };
+        let frame = Pin::new(body).poll_frame(cx);
+        if matches!(frame, Poll::Ready(None | Some(Err(_)))) {
+            self.body = None;
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map(Body::size_hint).unwrap_or_default()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let left = self.body.take().filter(|body| !body.is_end_stream());
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = left;
+    }
+}

@@ -1,0 +1,119 @@
+//! Whether the other side of a connection still takes what it is sent.
+//!
+//! Only the time in which a write could not go on counts. A connection is cut off when it took
+//! nothing for [`MAX_STALL`], or, over that much waiting, less than [`MIN_BYTES_PER_SECOND`].
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::time::{Instant, Sleep, sleep_until};
+
+/// How long a write may make no progress.
+pub const MAX_STALL: Duration = Duration::from_secs(30);
+/// What a slow reader has to take, measured over at least [`MAX_STALL`] of waiting.
+const MIN_BYTES_PER_SECOND: u64 = 1024;
+
+#[derive(Default)]
+pub struct WriteStall {
+    /// Since when the present write waits.
+    since: Option<Instant>,
+    /// How long earlier writes waited, and what was written meanwhile.
+    waited: Duration,
+    written: u64,
+    alarm: Option<Pin<Box<Sleep>>>,
+}
+
+impl WriteStall {
+    /// Looks at the outcome of a write: true if the connection is to be cut off.
+    pub fn is_over(&mut self, cx: &mut Context<'_>, written: &Poll<std::io::Result<usize>>) -> bool {
+        match written {
+            Poll::Ready(Ok(bytes)) => {
+                self.progress(*bytes as u64);
+                false
+            }
+            Poll::Ready(Err(_)) => false,
+            Poll::Pending => self.wait(cx),
+        }
+    }
+
+    fn progress(&mut self, bytes: u64) {
+        if let Some(since) = self.since.take() {
+            self.waited += since.elapsed();
+        }
+        if self.waited.is_zero() {
+            return;
+        }
+        self.written += bytes;
+        if self.waited >= MAX_STALL && !self.is_too_slow() {
+            (self.waited, self.written) = (Duration::ZERO, 0);
+        }
+    }
+
+    fn is_too_slow(&self) -> bool {
+        self.waited >= MAX_STALL && self.written < MIN_BYTES_PER_SECOND * self.waited.as_secs()
+    }
+
+    fn wait(&mut self, cx: &mut Context<'_>) -> bool {
+        if self.is_too_slow() {
+            return true;
+        }
+        let until = *self.since.get_or_insert_with(Instant::now) + MAX_STALL;
+        let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(until)));
+        if alarm.deadline() != until {
+            alarm.as_mut().reset(until);
+        }
+        alarm.as_mut().poll(cx).is_ready()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use tokio::time::advance;
+
+    use super::*;
+
+    /// A reader that takes so many bytes after each pause: how long it is served.
+    async fn served(bytes: usize, pause: Duration) -> Option<Duration> {
+        let mut stall = WriteStall::default();
+        let begun = Instant::now();
+        let cx = &mut Context::from_waker(Waker::noop());
+        while begun.elapsed() < Duration::from_secs(600) {
+            if stall.is_over(cx, &Poll::Pending) {
+                return Some(begun.elapsed());
+            }
+            advance(pause).await;
+            if stall.is_over(cx, &Poll::Pending) {
+                return Some(begun.elapsed());
+            }
+            stall.is_over(cx, &Poll::Ready(Ok(bytes)));
+        }
+        None
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_that_stops_or_crawls_is_cut_off_and_a_slow_one_is_not() {
+        assert_eq!(
+            served(0, Duration::from_secs(60)).await,
+            Some(Duration::from_secs(60))
+        );
+        assert_eq!(
+            served(1, Duration::from_secs(1)).await,
+            Some(Duration::from_secs(30))
+        );
+        assert_eq!(served(2048, Duration::from_secs(1)).await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn time_between_answers_does_not_count() {
+        let mut stall = WriteStall::default();
+        let cx = &mut Context::from_waker(Waker::noop());
+        for _ in 0..10 {
+            assert!(!stall.is_over(cx, &Poll::Ready(Ok(100))));
+            advance(Duration::from_secs(100)).await;
+        }
+        assert!(!stall.is_over(cx, &Poll::Pending));
+    }
+}
