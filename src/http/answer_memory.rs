@@ -32,16 +32,28 @@ struct Shared {
 #[derive(Default)]
 struct Used {
     total: usize,
-    by_client: HashMap<IpAddr, usize>,
+    by_client: HashMap<IpAddr, Share>,
+}
+
+/// What one client has not read yet.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    bytes: usize,
+    /// The largest answer since it last had read everything.
+    largest: usize,
 }
 
 impl Used {
     /// Whether there is room for so many bytes more. One client gets half of all; what is larger than that is let
     /// through if nothing else is in the way.
     fn fits(&self, client: IpAddr, bytes: usize, max: usize) -> bool {
-        let own = self.by_client.get(&client).copied().unwrap_or(0);
+        let own = self.share(client).bytes;
         let all_fit = self.total == 0 || self.total + bytes <= max;
         all_fit && (own == 0 || own + bytes <= max / 2)
+    }
+
+    fn share(&self, client: IpAddr) -> Share {
+        self.by_client.get(&client).copied().unwrap_or_default()
     }
 }
 
@@ -54,6 +66,14 @@ impl AnswerMemory {
     /// Whether so much is in use that an answer may have to be made twice.
     pub fn is_scarce(&self) -> bool {
         self.used().total > self.0.max / 4
+    }
+
+    /// How many bytes a client would need for another answer like its largest, if there is no room for that: then making
+    /// it would be in vain.
+    pub fn lacking(&self, client: IpAddr) -> Option<usize> {
+        let used = self.used();
+        let largest = used.share(client).largest;
+        (!used.fits(client, largest, self.0.max)).then_some(largest)
     }
 
     /// Charges a client for an answer. `Err` is the number of bytes for which there is no room.
@@ -90,7 +110,9 @@ impl AnswerMemory {
     fn charge(&self, used: &mut Used, client: IpAddr, bytes: usize) -> Charge {
         if bytes > 0 {
             used.total += bytes;
-            *used.by_client.entry(client).or_default() += bytes;
+            let share = used.by_client.entry(client).or_default();
+            share.bytes += bytes;
+            share.largest = share.largest.max(bytes);
             metrics::gauge!(GAUGE).set(used.total as f64);
         }
         Charge {
@@ -103,9 +125,9 @@ impl AnswerMemory {
     fn release(&self, client: IpAddr, bytes: usize) {
         let mut used = self.used();
         used.total -= bytes;
-        if let Some(own) = used.by_client.get_mut(&client) {
-            *own -= bytes;
-            if *own == 0 {
+        if let Some(share) = used.by_client.get_mut(&client) {
+            share.bytes -= bytes;
+            if share.bytes == 0 {
                 used.by_client.remove(&client);
             }
         }
@@ -235,6 +257,11 @@ mod tests {
         let second = held(&memory, ADA, 30_000);
         let third = held(&memory, BOB, 30_000);
         assert!(first.is_some() && second.is_none() && third.is_some());
+        assert_eq!(
+            memory.lacking(ADA),
+            Some(30_000),
+            "another one like it would not fit"
+        );
         let written = memory.reserve_anyway(ADA, &answer(90_000));
         assert_eq!(memory.used().total, 150_000);
         drop((first, third, written));

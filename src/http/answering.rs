@@ -133,12 +133,19 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
 async fn within_memory(router: Router, memory: &AnswerMemory, request: Request) -> Response {
     let client = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     let client = client_network(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
-    let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
-    let again = (!changes && memory.is_scarce()).then(|| without_body(&request));
-    let mut response = run(router.clone(), request).await;
-    if changes {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let response = run(router, request).await;
         return memory.reserve_anyway(client, &response).attach(response);
     }
+    let is_scarce = memory.is_scarce();
+    if is_scarce
+        && let Some(needed) = memory.lacking(client)
+        && !memory.wait(client, needed).await
+    {
+        return error::too_much();
+    }
+    let again = is_scarce.then(|| without_body(&request));
+    let mut response = run(router.clone(), request).await;
     let needed = match memory.reserve(client, &response) {
         Ok(charge) => return charge.attach(response),
         Err(needed) => needed,

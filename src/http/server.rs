@@ -25,7 +25,7 @@ use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove
 use super::connections::{Admission, Connections, Counted};
 use super::tls::Certificate;
 use super::unread::Unread;
-use super::wire::{Talk, Wire};
+use super::wire::{Cut, Talk, Wire};
 use super::{App, answering, error, operations, proxies};
 
 /// How long requests that run when the server stops may go on.
@@ -142,7 +142,7 @@ fn is_proxy(app: &App, peer: SocketAddr) -> bool {
 
 async fn converse<S>(stream: S, connection: Connection, app: App, router: Router, watcher: Watcher)
 where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: AsyncRead + AsyncWrite + Cut + Unpin + Send + 'static,
 {
     let talk = Arc::new(Talk::default());
     let wire = Wire::new(stream, talk.clone(), connection.header_timeout(&app));

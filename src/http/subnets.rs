@@ -90,14 +90,12 @@ pub async fn list(
     At(vpc): At<VpcId>,
     list: ListRequest,
 ) -> Result<Response> {
-    let subnets = app
-        .read(caller, move |tx, caller| {
-            rules::subnets::list(tx, caller, vpc, &list)
-        })
-        .await?;
-    Ok(answer::page(&subnets, |subnet| {
-        SubnetView::new(subnet, app.names())
-    }))
+    let names = app.names();
+    app.read(caller, move |tx, caller| {
+        let subnets = rules::subnets::list(tx, caller, vpc, &list)?;
+        Ok(answer::page(&subnets, |subnet| SubnetView::new(subnet, names)))
+    })
+    .await
 }
 
 pub async fn create(
@@ -115,12 +113,12 @@ pub async fn create(
 }
 
 pub async fn view(State(app): State<App>, caller: Caller, At((vpc, id)): Path) -> Result<Response> {
-    let subnet = app
-        .read(caller, move |tx, caller| {
-            rules::subnets::view(tx, caller, vpc, id)
-        })
-        .await?;
-    Ok(answer::one(&subnet, &SubnetView::new(&subnet, app.names())))
+    let names = app.names();
+    app.read(caller, move |tx, caller| {
+        let subnet = rules::subnets::view(tx, caller, vpc, id)?;
+        Ok(answer::one(&subnet, &SubnetView::new(&subnet, names)))
+    })
+    .await
 }
 
 pub async fn update(

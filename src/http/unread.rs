@@ -16,7 +16,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Frame, SizeHint};
 
 /// How much is read and dropped, and for how long.
-const MAX_DRAINED: usize = 256 * 1024;
+const MAX_DRAINED: usize = 2 * 1024 * 1024;
 const MAX_DRAINING: Duration = Duration::from_secs(2);
 
 /// Where a body is put when it is dropped before its end.

@@ -14,7 +14,9 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
+use tokio_rustls::server::TlsStream;
 
 use super::answering;
 use super::head_lines::HeadLines;
@@ -71,6 +73,24 @@ enum Phase {
     Multiplexed,
 }
 
+/// A connection that can be closed without waiting for the client to take what was sent to it.
+pub trait Cut {
+    /// Lets the system forget what is still on its way as soon as the connection is dropped.
+    fn cut(&self);
+}
+
+impl Cut for TcpStream {
+    fn cut(&self) {
+        let _ = self.set_zero_linger();
+    }
+}
+
+impl Cut for TlsStream<TcpStream> {
+    fn cut(&self) {
+        self.get_ref().0.cut();
+    }
+}
+
 /// `S` is a plain connection, or one through TLS.
 pub struct Wire<S> {
     stream: S,
@@ -92,7 +112,7 @@ pub struct Wire<S> {
     write_stall: WriteStall,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
+impl<S: AsyncRead + AsyncWrite + Cut + Unpin> Wire<S> {
     pub fn new(stream: S, talk: Arc<Talk>, header_timeout: Duration) -> Self {
         Self {
             stream,
@@ -245,7 +265,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
         match self.write_stall.is_over(cx, &written) {
-            true => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            true => {
+                self.stream.cut();
+                Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+            }
             false => written,
         }
     }
@@ -274,7 +297,7 @@ fn own_answer(status: &str, code: Code, reason: &str) -> Vec<u8> {
     answer.into_bytes()
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Wire<S> {
+impl<S: AsyncRead + AsyncWrite + Cut + Unpin> AsyncRead for Wire<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -290,6 +313,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Wire<S> {
                 if wire.phase == Phase::Head {
                     let reason = "The request's head did not arrive in time";
                     wire.refuse_now(cx, "408 Request Timeout", Code::HeaderTimeout, reason);
+                }
+                if wire.phase == Phase::Multiplexed {
+                    wire.stream.cut();
                 }
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }
@@ -307,7 +333,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Wire<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<S> {
+impl<S: AsyncRead + AsyncWrite + Cut + Unpin> AsyncWrite for Wire<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let wire = self.get_mut();
         if wire.is_refusal(bytes) {

@@ -91,6 +91,18 @@ impl Client {
         Ok(reply)
     }
 
+    /// The same with a head that is made already, and no body.
+    pub fn try_send_head(&mut self, method: &str, head: &str) -> io::Result<Reply> {
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => Connection::open(self.address)?,
+        };
+        connection.send(head)?;
+        let reply = connection.reply_to(method)?;
+        self.connection = Some(connection);
+        Ok(reply)
+    }
+
     /// The head of a request, for tests that send it themselves.
     pub fn head(&self, method: &str, path: &str, extra: &str) -> String {
         let token = &self.token;

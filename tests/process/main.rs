@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod attachments;
+mod attack;
 mod away;
 mod beside;
 mod bootstrap;

@@ -1,0 +1,9 @@
+//! Attacks on a running server, and what everybody else notices of them: nothing.
+
+mod answers;
+mod bodies;
+mod bystander;
+mod connections;
+mod proportion;
+mod refusals;
+mod stuck;

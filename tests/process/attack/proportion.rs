@@ -1,0 +1,304 @@
+//! The worst bodies and filters that the limits allow, for each operation: none costs the server out of proportion to an
+//! ordinary request of the same size.
+
+use std::io;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::stuck::large_vpc;
+use crate::client::Client;
+use crate::harness::{Folder, Server};
+
+/// How much more CPU than an ordinary request of the same size the worst may take. Naming a hundred errors, or comparing a
+/// thousand values with what is stored, is more work than reading one long text.
+const MAX_RATIO: f64 = 10.0;
+/// What is so little that a ratio says nothing.
+const NOTHING: Duration = Duration::from_millis(3);
+const REPEATED: u32 = 2;
+/// As many items as an array may have, and many characters.
+const ITEMS: usize = 1_000;
+const LONG: usize = 200_000;
+
+#[test]
+fn no_body_costs_more_than_its_size_explains() {
+    let folder = Folder::new("attack-proportion");
+    let server = folder.start();
+    let (mut tenant, mut staff) = prepare(&folder, &server);
+    let openapi = tenant.get("/openapi.json").ok();
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for operation in operations(&openapi) {
+        let client = match operation.path.starts_with("/v4/desk") {
+            true => &mut staff,
+            false => &mut tenant,
+        };
+        for (what, body) in worst_bodies(&operation.fields) {
+            let body = body.to_string();
+            let padding = "x".repeat(body.len().saturating_sub(8));
+            let ordinary = json!({"x": padding}).to_string();
+            let cost = compare(&server, client, &operation, &body, &ordinary);
+            seen += 1;
+            if let Some((worst, ordinary)) = cost {
+                let (method, path) = (&operation.method, &operation.path);
+                wrong.push(format!(
+                    "{method} {path}, {what}: {worst:?}, ordinary {ordinary:?}"
+                ));
+            }
+        }
+    }
+    assert!(seen > 150, "every operation with a body was tried: {seen} bodies");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_filter_costs_more_than_its_size_explains() {
+    let folder = Folder::new("attack-filters");
+    let server = folder.start();
+    let (mut tenant, _) = prepare(&folder, &server);
+    let values: Vec<_> = (0..250).map(|at| format!("value-{at}")).collect();
+    let ordinary = json!({"label": {"+or": values}}).to_string();
+    let mut wrong = Vec::new();
+    for (what, filter) in worst_filters() {
+        for path in [
+            "/v4/vpcs",
+            "/v4/vpcs/1/subnets",
+            "/v4/account/events",
+            "/v4/support/tickets",
+        ] {
+            let name = if path.contains("tickets") {
+                "summary"
+            } else {
+                "label"
+            };
+            let name = if path.contains("events") { "action" } else { name };
+            let with_field = |filter: &str| filter.replace("label", name);
+            let mut cost = |filter: &str| {
+                let head = tenant.head("GET", path, &format!("x-filter: {filter}\r\n"));
+                cpu_of(&server, || tenant.try_send_head("GET", &head).map(drop))
+            };
+            let (worst, plain) = (cost(&with_field(&filter)), cost(&with_field(&ordinary)));
+            if is_out_of_proportion(worst, plain) {
+                wrong.push(format!("{path}, {what}: {worst:?}, ordinary {plain:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// One thing of each kind, so that bodies are read and not refused before. Everything has the number 1.
+fn prepare(folder: &Folder, server: &Server) -> (Client, Client) {
+    folder.run("user create --account 1 --username weak --email weak@example.com --restricted");
+    folder.run("user create --staff --username grace --email grace@example.com");
+    let mut tenant = server.client();
+    tenant.post("/v4/vpcs", large_vpc("core", 500)).ok();
+    let instance = json!({"label": "web", "region": "us-east", "type": "g6-nanode-1",
+        "interfaces": [{"purpose": "vpc", "subnet_id": 1}]});
+    tenant.post("/v4/linode/instances", instance).ok();
+    tenant
+        .post("/v4/support/tickets", json!({"summary": "a", "description": "b"}))
+        .ok();
+    let mut staff = server.client_with(&folder.make_token("grace").1);
+    staff
+        .post(
+            "/v4/desk/canned-replies",
+            json!({"label": "hello", "description": "Hello"}),
+        )
+        .ok();
+    (tenant, staff)
+}
+
+struct Operation {
+    method: String,
+    path: String,
+    fields: Vec<String>,
+}
+
+/// The operations that take JSON, with the names of all fields they know at any depth.
+fn operations(openapi: &Value) -> Vec<Operation> {
+    let mut found = Vec::new();
+    for (path, methods) in openapi["paths"].as_object().expect("paths") {
+        for (method, operation) in methods.as_object().expect("methods") {
+            let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+            if schema.is_null() {
+                continue;
+            }
+            let mut fields = Vec::new();
+            gather(openapi, schema, 0, &mut fields);
+            let path: Vec<_> = path
+                .split('/')
+                .map(|part| match part {
+                    "{username}" => "weak",
+                    part if part.starts_with('{') => "1",
+                    part => part,
+                })
+                .collect();
+            found.push(Operation {
+                method: method.to_uppercase(),
+                path: format!("/v4{}", path.join("/")),
+                fields,
+            });
+        }
+    }
+    found
+}
+
+fn gather(openapi: &Value, schema: &Value, depth: usize, fields: &mut Vec<String>) {
+    if depth > 6 {
+        return;
+    }
+    if let Some(name) = schema["$ref"].as_str().and_then(|name| name.rsplit('/').next()) {
+        return gather(
+            openapi,
+            &openapi["components"]["schemas"][name],
+            depth + 1,
+            fields,
+        );
+    }
+    for (name, inner) in schema["properties"].as_object().unwrap_or(&Map::new()) {
+        if !fields.contains(name) {
+            fields.push(name.clone());
+        }
+        gather(openapi, inner, depth + 1, fields);
+    }
+    gather_all(openapi, schema, depth, fields);
+}
+
+fn gather_all(openapi: &Value, schema: &Value, depth: usize, fields: &mut Vec<String>) {
+    for several in ["allOf", "anyOf", "oneOf"] {
+        for inner in schema[several].as_array().unwrap_or(&Vec::new()) {
+            gather(openapi, inner, depth + 1, fields);
+        }
+    }
+    if !schema["items"].is_null() {
+        gather(openapi, &schema["items"], depth + 1, fields);
+    }
+}
+
+/// Every field wrong in every way that is long.
+fn worst_bodies(fields: &[String]) -> Vec<(String, Value)> {
+    let everywhere = |value: Value| -> Value {
+        fields
+            .iter()
+            .map(|name| (name.clone(), value.clone()))
+            .collect::<Map<_, _>>()
+            .into()
+    };
+    let full = json!({"id": 1, "label": "same", "ipv4": "10.0.0.0/24", "purpose": "vpc", "subnet_id": 1, "permissions": "x"});
+    let many = ITEMS.min(9_000 / (7 * fields.len().max(1)));
+    let mut bodies = vec![
+        (
+            "all fields as long lists of numbers".to_owned(),
+            everywhere(json!(vec![1; ITEMS.min(9_000 / fields.len().max(1))])),
+        ),
+        (
+            "all fields as lists of objects".to_owned(),
+            everywhere(json!(vec![full.clone(); many])),
+        ),
+        ("all fields as objects".to_owned(), everywhere(full.clone())),
+    ];
+    let keys: Map<_, _> = (0..9_000).map(|at| (format!("key-{at}"), json!(1))).collect();
+    bodies.push(("nine thousand unknown keys".to_owned(), keys.into()));
+    let share = LONG / fields.len().max(1);
+    bodies.push((
+        "all fields as long texts".to_owned(),
+        everywhere(json!("\u{e9}\u{1}".repeat(share / 8))),
+    ));
+    bodies.push((
+        "all fields as many words".to_owned(),
+        everywhere(json!("a:b, ".repeat(share / 5))),
+    ));
+    for name in fields {
+        bodies.push((
+            format!("{name} as a list of texts"),
+            json!({name.as_str(): vec!["10.0.0.0/33"; ITEMS]}),
+        ));
+        bodies.push((
+            format!("{name} as a list of objects"),
+            json!({name.as_str(): vec![full.clone(); ITEMS]}),
+        ));
+    }
+    bodies
+}
+
+fn worst_filters() -> Vec<(&'static str, String)> {
+    let contains = |at: usize| json!({"label": {"+contains": format!("{}{at}", "a".repeat(20))}});
+    let any: Vec<_> = (0..250).map(contains).collect();
+    let mut deep = json!({"label": "x"});
+    for _ in 0..14 {
+        deep = json!({"+or": [deep, {"label": {"+contains": "%_%_%_%_"}}]});
+    }
+    vec![
+        (
+            "250 parts of a text",
+            json!({"+or": any, "+order_by": "label"}).to_string(),
+        ),
+        ("deeply nested", deep.to_string()),
+        (
+            "a pattern of wildcards",
+            json!({"label": {"+contains": "%a".repeat(1_000)}}).to_string(),
+        ),
+    ]
+}
+
+/// The CPU of a body and of an ordinary one, if it is out of proportion.
+fn compare(
+    server: &Server,
+    client: &mut Client,
+    operation: &Operation,
+    worst: &str,
+    ordinary: &str,
+) -> Option<(Duration, Duration)> {
+    let mut cost = |body: &str| {
+        cpu_of(server, || {
+            let sent = client.try_send_bytes(
+                &operation.method,
+                &operation.path,
+                "application/json",
+                body.as_bytes(),
+            );
+            let (method, path) = (&operation.method, &operation.path);
+            let reply =
+                sent.unwrap_or_else(|cause| panic!("{method} {path} with {} bytes: {cause}", body.len()));
+            assert_ne!(
+                reply.status,
+                500,
+                "{} {}: {}",
+                operation.method,
+                operation.path,
+                reply.text()
+            );
+            Ok(())
+        })
+    };
+    let first = (cost(worst), cost(ordinary));
+    if !is_out_of_proportion(first.0, first.1) {
+        return None;
+    }
+    // Something else may have come between.
+    let second = (cost(worst).min(first.0), cost(ordinary).max(first.1));
+    is_out_of_proportion(second.0, second.1).then_some(second)
+}
+
+fn is_out_of_proportion(worst: Duration, ordinary: Duration) -> bool {
+    worst > NOTHING && worst.as_secs_f64() > MAX_RATIO * ordinary.as_secs_f64()
+}
+
+/// What the server's threads have worked for a request, on average.
+fn cpu_of(server: &Server, mut request: impl FnMut() -> io::Result<()>) -> Duration {
+    let before = cpu(server);
+    for _ in 0..REPEATED {
+        request().expect("a request is answered");
+    }
+    (cpu(server) - before) / REPEATED
+}
+
+fn cpu(server: &Server) -> Duration {
+    let tasks = format!("/proc/{}/task", server.process.id());
+    let tasks = std::fs::read_dir(tasks).expect("the server runs");
+    let nanos = tasks.flatten().filter_map(|task| {
+        let schedule = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+        schedule.split(' ').next()?.parse::<u64>().ok()
+    });
+    Duration::from_nanos(nanos.sum())
+}
