@@ -37,7 +37,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 /// After this time an upload cannot be going on any more.
 const ABANDONED: Duration = Duration::from_secs(3600);
 /// How long after a signal the process has ended in any case.
-const LONGEST_STOP: Duration = Duration::from_secs(29);
+const LONGEST_STOP: Duration = Duration::from_secs(25);
 /// Between two looks at what is due.
 const SHORTEST: Duration = Duration::from_millis(10);
 

@@ -29,7 +29,7 @@ use super::wire::{Cut, Talk, Wire};
 use super::{App, answering, error, operations, proxies};
 
 /// How long requests that run when the server stops may go on.
-const PATIENCE: Duration = Duration::from_secs(25);
+const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a connection that may only ask for health has for the head of its request.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long to wait after the system could not give us a connection (too many open files).

@@ -147,11 +147,10 @@ pub fn read_interfaces(
     if !form.has("interfaces") {
         return Ok(None);
     }
-    let drafts = form.list("interfaces", interfaces::read_draft);
+    let drafts = form.first("interfaces", interfaces::MOST, interfaces::read_draft);
     interfaces::refuse_together(form, &drafts);
     let mut found = Vec::new();
-    // More than that are refused already, and looking up the subnet of each would only take time.
-    for draft in drafts.iter().take(interfaces::MOST).flatten() {
+    for draft in drafts.iter().flatten() {
         found.push(interfaces::resolve(tx, caller, form, draft, on)?);
     }
     Ok(Some(found.into_iter().collect()))

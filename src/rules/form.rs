@@ -54,7 +54,17 @@ impl<'a> Form<'a> {
 
     /// A list of objects, each read as a form of its own; absent is empty. What is no object is
     /// `None` in its place, and a complaint was kept.
-    pub fn list<T>(&mut self, name: &str, mut read: impl FnMut(&mut Form<'a>) -> T) -> Vec<Option<T>> {
+    pub fn list<T>(&mut self, name: &str, read: impl FnMut(&mut Form<'a>) -> T) -> Vec<Option<T>> {
+        self.first(name, usize::MAX, read)
+    }
+
+    /// The same of the first items only, where more of them are refused anyway.
+    pub fn first<T>(
+        &mut self,
+        name: &str,
+        count: usize,
+        mut read: impl FnMut(&mut Form<'a>) -> T,
+    ) -> Vec<Option<T>> {
         self.ask(name);
         let items = match self.object.get(name) {
             None => return Vec::new(),
@@ -64,8 +74,8 @@ impl<'a> Form<'a> {
                 return Vec::new();
             }
         };
-        let mut found = Vec::with_capacity(items.len());
-        for (at, item) in items.iter().enumerate() {
+        let mut found = Vec::with_capacity(items.len().min(count));
+        for (at, item) in items.iter().take(count).enumerate() {
             found.push(match item {
                 Input::Object(_) => {
                     let field = format!("{}{name}[{at}]", self.prefix);
@@ -80,6 +90,14 @@ impl<'a> Form<'a> {
     /// Whether the field was sent, and not as null.
     pub fn has(&self, name: &str) -> bool {
         self.object.get(name).is_some()
+    }
+
+    /// How many items a list has; none if it is no list.
+    pub fn count(&self, name: &str) -> usize {
+        match self.object.get(name) {
+            Some(Input::List(items)) => items.len(),
+            _ => 0,
+        }
     }
 
     /// Whether the field was sent as null, where that says more than leaving it out.

@@ -187,12 +187,11 @@ fn is_address_with_prefix(raw: &str) -> bool {
 
 /// Complains of what interfaces of one config may not be together.
 pub fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
-    if drafts.len() > MOST {
+    if form.count("interfaces") > MOST {
         let text = format!("A config has at most {MOST} interfaces");
         form.refuse("interfaces", Reason::new(Code::InterfaceCount, text));
     }
-    // Those beyond the limit are refused already; comparing each with all others would take too long.
-    for (at, draft) in drafts.iter().enumerate().take(MOST) {
+    for (at, draft) in drafts.iter().enumerate() {
         let Some(draft) = draft else { continue };
         let earlier = || drafts[..at].iter().flatten();
         let same = earlier().any(|other| other.purpose == draft.purpose);
