@@ -9,7 +9,9 @@ use super::account::tabs;
 use super::forms::{self, Field, SEEN, Sent, Typed};
 use super::layout::{done, time};
 use super::session::{Answer, Visit};
-use crate::http::{App, cookies};
+use crate::http::hashing::Place;
+use crate::http::login_throttle::{Known, Source};
+use crate::http::{App, cookies, login_attempts};
 use crate::model::reason::{Code, Reason};
 use crate::model::tag::Tag;
 use crate::model::token::Secret;
@@ -17,7 +19,6 @@ use crate::model::user::User;
 use crate::rules::caller::Caller;
 use crate::rules::error::FieldError;
 use crate::rules::passwords::Change;
-use crate::rules::sessions::Attempt;
 use crate::rules::{self, Error};
 
 const HERE: &str = "/account";
@@ -50,8 +51,8 @@ pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, sent: 
     Ok(page.draw(&visit, &caller, status))
 }
 
-/// Changes the own password. The old one is counted and checked as when one logs in, so a screen left open gives
-/// nobody more guesses than the log-in page does.
+/// Changes the own password. Guesses at the old one are counted for the user, so a screen left open allows no more of them
+/// than the log-in page does.
 pub async fn change_password(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
     match changed(&app, &caller, &sent).await {
         Ok(Change::Done(session)) => {
@@ -89,7 +90,9 @@ async fn changed(app: &App, caller: &Caller, sent: &Sent) -> rules::Result<Chang
     let secret = |name: &str| Secret::new(sent.text(name).to_owned());
     let (old, new) = (secret(OLD), secret(NEW));
     // One that cannot be taken is no guess at the old one.
-    let new = match app.slowly(move || rules::passwords::hash(&new)).await? {
+    let user = Known::User(caller.user());
+    let place = Place::known(user);
+    let new = match app.hash(place, move || rules::passwords::hash(&new)).await? {
         Ok(hash) => hash,
         Err(Error::Refused(wrong)) => {
             let wrong = wrong.into_iter().next().ok_or(Error::NotFound)?;
@@ -97,26 +100,26 @@ async fn changed(app: &App, caller: &Caller, sent: &Sent) -> rules::Result<Chang
         }
         Err(other) => return Err(other),
     };
-    let begun = app
-        .write(caller.clone(), |tx, caller| {
-            rules::sessions::begin(tx, caller.username())
-        })
-        .await?;
-    let kept = match begun {
-        Attempt::Locked { wait } => {
+    let reservation = match login_attempts::reserve(app, Source::Known(user)) {
+        Ok(reservation) => reservation,
+        Err(wait) => {
             let text = format!("There were too many wrong passwords. Wait {wait} seconds, then try again");
             let wrong = FieldError::on(OLD, Reason::new(Code::ChoiceInvalid, text));
             return Ok(Change::Refused { wrong, wait });
         }
-        Attempt::Compare { hash } => hash,
     };
+    let kept = app.read(caller.clone(), rules::passwords::own).await?;
     let compared = kept.clone();
     let right = app
-        .slowly(move || rules::passwords::is_right(&old, compared.as_deref()))
+        .hash(place, move || {
+            rules::passwords::is_right(&old, compared.as_deref())
+        })
         .await?;
     let Some(kept) = kept.filter(|_| right) else {
+        login_attempts::fail(app, reservation);
         return Ok(refused(OLD, "This is not your password"));
     };
+    login_attempts::succeed(app, reservation);
     app.write(caller.clone(), move |tx, caller| {
         rules::passwords::change(tx, caller, &kept, &new)
     })

@@ -20,13 +20,13 @@ use crate::http::answering::Noted;
 use crate::http::error::{self, Cause, unknown_path, wants_page};
 use crate::http::fields::{Fields, Written, pairs};
 use crate::http::limits::Key;
-use crate::http::logins::{self, Attempted, attempt};
+use crate::http::login_attempts::{Attempted, Guess, attempt, client_address};
+use crate::http::logins;
 use crate::http::oauth::{LOG_IN, form_proof, go_to};
 use crate::http::pages::{self, Bound, FROM_ANYWHERE, LogInNotes};
 use crate::http::server::Peer;
 use crate::http::{App, body, cookies, load};
 use crate::model::id::EventId;
-use crate::model::token::TokenText;
 use crate::rules::agent::Staff;
 use crate::rules::caller::{Asker, Caller};
 use crate::rules::error::BodyFault;
@@ -332,7 +332,7 @@ async fn admit(
         Some((identity, _)) => Some(Key::User(identity.user)),
         None => {
             let peer = request.extensions().get::<Peer>();
-            peer.map(|peer| Key::Address(peer.0.ip()))
+            peer.map(|peer| Key::address(peer.0.ip()))
         }
     };
     if let (Some(limits), Some(key)) = (app.limits(), key) {
@@ -476,7 +476,7 @@ pub async fn log_in_page(State(app): State<App>, headers: HeaderMap, RawQuery(qu
 }
 
 pub async fn log_in(State(app): State<App>, request: Request) -> Answer {
-    let headers = request.headers().clone();
+    let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
     let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
     let sent = fields.text(FORM_TOKEN).unwrap_or_default();
     let cookie = cookies::read(&headers, cookies::FORM);
@@ -497,18 +497,16 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Answer {
         proof,
         username,
     };
-    let old = cookies::read(&headers, cookies::SESSION).map(|session| session.hash());
-    match attempt(&app, username, password, old).await? {
+    let guess = Guess::new(&headers, address, username, password);
+    match attempt(&app, guess).await? {
         Attempted::Locked { wait } => Ok(page.again(StatusCode::TOO_MANY_REQUESTS, wait)),
         Attempted::Wrong { wait } => Ok(page.again(StatusCode::UNAUTHORIZED, wait)),
-        Attempted::Right(session) => Ok(come_in(to.as_deref().unwrap_or("/"), &session)),
+        Attempted::Right(logged_in) => {
+            let mut response = go_to(StatusCode::SEE_OTHER, to.as_deref().unwrap_or("/"));
+            logged_in.set_cookies(response.headers_mut());
+            Ok(response)
+        }
     }
-}
-
-fn come_in(to: &str, session: &TokenText) -> Response {
-    let mut response = go_to(StatusCode::SEE_OTHER, to);
-    cookies::set(response.headers_mut(), cookies::SESSION, session);
-    response
 }
 
 #[cfg(test)]

@@ -4,16 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quick_cache::sync::Cache;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OnceCell, watch};
 
 use super::answer_memory::AnswerMemory;
 use super::connections::MaxConnections;
+use super::hashing::{HashingQueue, Place};
 use super::limits::Limits;
+use super::login_throttle::LoginThrottle;
 use super::proxies::Network;
 use crate::files::{Files, Scanner};
+use crate::model::device::DeviceKey;
 use crate::model::token::TokenHash;
 use crate::rules::caller::{Asker, authenticate};
-use crate::rules::{Error, Result};
+use crate::rules::{Error, Result, devices};
 use crate::store::tokens::{Identity, Proof};
 use crate::store::{ReadTx, Store, StoreError, WriteTx};
 
@@ -29,17 +32,12 @@ struct Shared {
     identities: Cache<TokenHash, Arc<Identity>>,
     limits: Option<Limits>,
     options: Options,
-    /// Turns for work that takes long on purpose, and places to wait for one.
-    turns: Arc<Semaphore>,
-    places: Arc<Semaphore>,
     answer_memory: AnswerMemory,
+    hashing: HashingQueue,
+    login_throttle: LoginThrottle,
+    device_key: OnceCell<DeviceKey>,
     stopping: watch::Receiver<bool>,
 }
-
-/// How many may hash a password at the same time: each needs much memory and a core.
-const TURNS: usize = 2;
-/// How many more may wait for it; to others we say that there is too much to do.
-const PLACES: usize = 64;
 
 /// How this server speaks.
 #[derive(Clone, Debug)]
@@ -110,9 +108,10 @@ impl App {
             identities,
             limits,
             options,
-            turns: Arc::new(Semaphore::new(TURNS)),
-            places: Arc::new(Semaphore::new(PLACES)),
             answer_memory,
+            hashing: HashingQueue::default(),
+            login_throttle: LoginThrottle::default(),
+            device_key: OnceCell::new(),
             stopping,
         }))
     }
@@ -150,15 +149,27 @@ impl App {
         self.0.stopping.clone()
     }
 
-    /// Does work that takes long on purpose, on a thread of its own and only a little of it at a time.
-    pub async fn slowly<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-        let full = |_| Error::Store(StoreError::Full);
-        let _place = self.0.places.clone().try_acquire_owned().map_err(full)?;
-        let stopped = |_| Error::Store(StoreError::Stopped);
-        let turn = self.0.turns.clone().acquire_owned().await.map_err(stopped)?;
+    pub fn login_throttle(&self) -> &LoginThrottle {
+        &self.0.login_throttle
+    }
+
+    /// The key that signs the cookies of known devices.
+    pub async fn device_key(&self) -> Result<&DeviceKey> {
+        let read = || self.store().write(devices::key);
+        self.0.device_key.get_or_try_init(read).await
+    }
+
+    /// Hashes a password, on a thread of its own, when the queue has come to it.
+    pub async fn hash<T: Send + 'static>(
+        &self,
+        place: Place,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        let permit = self.0.hashing.permit(place).await;
+        let permit = permit.ok_or(Error::Store(StoreError::Full))?;
         let worked = tokio::task::spawn_blocking(move || {
-            // Whoever asked may be gone; the turn is over when the work is.
-            let _turn = turn;
+            // The client may be gone; the permit ends with the work.
+            let _permit = permit;
             work()
         });
         worked.await.map_err(|_| Error::Store(StoreError::Stopped))

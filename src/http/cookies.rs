@@ -1,10 +1,13 @@
-//! The cookies there are: who is logged in in a browser, that a form came from our page, and what the next page tells.
+//! The cookies there are: who is logged in in a browser, on which device, that a form came from our page, and what the
+//! next page tells.
 //!
 //! They are bound to this host over a secure connection by their names (`__Host-`), so that nobody
 //! beside us can set them.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
+use crate::model::device::{Device, DeviceKey, KNOWN_FOR};
+use crate::model::time::Time;
 use crate::model::token::{TokenHash, TokenText, hex};
 use crate::rules::sessions;
 
@@ -12,6 +15,9 @@ use crate::rules::sessions;
 pub const SESSION: &str = "__Host-garth-session";
 /// What the log-in page's form must match.
 pub const FORM: &str = "__Host-garth-form";
+
+/// The device of somebody who has logged in before.
+pub const DEVICE: &str = "__Host-garth-device";
 
 /// The word of what was done just now, or why it was not, for the page that is shown next.
 pub const NEWS: &str = "__Host-garth-news";
@@ -30,6 +36,15 @@ fn find<T>(headers: &HeaderMap, name: &str, parse: impl Fn(&str) -> Option<T>) -
         let (key, value) = pair.trim().split_once('=')?;
         (key == name).then(|| parse(value)).flatten()
     })
+}
+
+/// The device, if the cookie is one of ours.
+pub fn device(headers: &HeaderMap, key: &DeviceKey, now: Time) -> Option<Device> {
+    find(headers, DEVICE, |value| key.verify(value, now))
+}
+
+pub fn set_device(headers: &mut HeaderMap, cookie: &str) {
+    write(headers, DEVICE, cookie, KNOWN_FOR);
 }
 
 /// Leaves something for the next page to tell. It is kept in hexadecimal digits, so it may be any text.
@@ -63,7 +78,7 @@ pub fn proof(purpose: &str, cookie: &TokenText) -> TokenHash {
 
 fn write(headers: &mut HeaderMap, name: &str, value: &str, seconds: i64) {
     let cookie = format!("{name}={value}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Lax");
-    let mut cookie = HeaderValue::try_from(cookie).expect("hexadecimal digits are a header value");
+    let mut cookie = HeaderValue::try_from(cookie).expect("digits and dots are a header value");
     cookie.set_sensitive(true);
     headers.append(header::SET_COOKIE, cookie);
 }

@@ -6,17 +6,18 @@ use axum::response::Response;
 
 use super::extract::At;
 use super::fields::{Fields, Written};
+use super::hashing::Place;
+use super::login_attempts::{self, Attempted, Guess, client_address};
 use super::oauth::{LOG_IN, Wish, go_to, incomplete, not_our_form, refused};
 use super::pages::{self, Bound, LogInNotes};
 use super::{App, cookies};
 use crate::model::oauth::RedirectUri;
-use crate::model::token::{Secret, TokenHash, TokenText};
+use crate::model::token::{Secret, TokenHash};
 use crate::rules::oauth::Next;
-use crate::rules::sessions::{self, Attempt};
-use crate::rules::{Error, Result, oauth, oauth_clients, passwords};
+use crate::rules::{Error, Result, oauth, oauth_clients, passwords, sessions};
 
 pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response> {
-    let headers = request.headers().clone();
+    let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
     let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
     let proof = cookies::read(&headers, cookies::FORM).map(|cookie| cookies::proof(LOG_IN, &cookie));
     let sent = fields.text("form_token").unwrap_or_default();
@@ -43,55 +44,17 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
         proof,
         username,
     };
-    let old = cookies::read(&headers, cookies::SESSION).map(|session| session.hash());
-    match attempt(&app, username, password, old).await? {
+    let guess = Guess::new(&headers, address, username, password);
+    match login_attempts::attempt(&app, guess).await? {
         Attempted::Locked { wait } => Ok(page.again(StatusCode::TOO_MANY_REQUESTS, wait)),
         Attempted::Wrong { wait } => Ok(page.again(StatusCode::UNAUTHORIZED, wait)),
-        Attempted::Right(session) => {
+        Attempted::Right(logged_in) => {
             // Only ever back to our own page: what was asked for is in its query.
             let mut response = go_to(StatusCode::SEE_OTHER, &format!("authorize?{}", wish.query));
-            cookies::set(response.headers_mut(), cookies::SESSION, &session);
+            logged_in.set_cookies(response.headers_mut());
             Ok(response)
         }
     }
-}
-
-/// What came of an attempt to log in.
-pub enum Attempted {
-    Locked { wait: i64 },
-    Wrong { wait: i64 },
-    Right(TokenText),
-}
-
-pub async fn attempt(
-    app: &App,
-    username: &str,
-    password: Secret,
-    old: Option<TokenHash>,
-) -> Result<Attempted> {
-    let name = username.to_owned();
-    let begun = app.store().write(move |tx| sessions::begin(tx, &name)).await?;
-    let hash = match begun {
-        Attempt::Locked { wait } => return Ok(Attempted::Locked { wait }),
-        Attempt::Compare { hash } => hash,
-    };
-    let kept = hash.clone();
-    let right = app
-        .slowly(move || passwords::is_right(&password, kept.as_deref()))
-        .await?;
-    if let Some(hash) = hash.filter(|_| right) {
-        let name = username.to_owned();
-        let session = app
-            .store()
-            .write(move |tx| sessions::succeed(tx, &name, &hash, old))
-            .await?;
-        if let Some(session) = session {
-            return Ok(Attempted::Right(session));
-        }
-    }
-    let name = username.to_owned();
-    let wait = app.store().write(move |tx| sessions::fail(tx, &name)).await?;
-    Ok(Attempted::Wrong { wait })
 }
 
 /// The log-in page as it was, to be shown again.
@@ -103,7 +66,7 @@ pub struct Page<'a> {
 }
 
 impl Page<'_> {
-    pub fn again(&self, status: StatusCode, wait: i64) -> Response {
+    pub fn again(&self, status: StatusCode, wait: u64) -> Response {
         let wrong = "That username and password do not go together.";
         let alert = match (status, wait) {
             (_, 0) => wrong.to_owned(),
@@ -188,6 +151,7 @@ pub async fn set_password(
     At(Link(link)): At<Link>,
     request: Request,
 ) -> Result<Response> {
+    let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
     let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
     let user = match app.store().read(move |tx| passwords::link_owner(tx, link)).await {
         Ok(user) => user,
@@ -204,7 +168,9 @@ pub async fn set_password(
     let password = fields
         .secret("password")
         .unwrap_or_else(|| Secret::new(String::new()));
-    let hash = match app.slowly(move || passwords::hash(&password)).await? {
+    // A link is as good as a password, so it needs no place among the guesses.
+    let place = Place::address(address, 0);
+    let hash = match app.hash(place, move || passwords::hash(&password)).await? {
         Ok(hash) => hash,
         Err(Error::Refused(wrong)) => {
             let wrong: Vec<_> = wrong.iter().map(|wrong| wrong.reason.as_str()).collect();
@@ -219,7 +185,10 @@ pub async fn set_password(
     match set {
         Ok(_) => {
             let text = "You can log in with your new password now, wherever you were asked to.";
-            Ok(pages::note_and_log_in("Password set", text, "../style.css"))
+            let mut page = pages::note_and_log_in("Password set", text, "../style.css");
+            let device = login_attempts::device_cookie(&app, &headers, user.id).await?;
+            cookies::set_device(page.headers_mut(), &device);
+            Ok(page)
         }
         // Somebody was faster.
         Err(Error::NotFound) => Ok(no_such_link()),

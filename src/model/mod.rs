@@ -9,6 +9,7 @@ pub mod attachment;
 pub mod canned_reply;
 pub mod cidr;
 pub mod config;
+pub mod device;
 pub mod event;
 pub mod grant;
 pub mod history;

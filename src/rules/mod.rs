@@ -14,6 +14,7 @@ pub mod canned_replies;
 pub mod complaints;
 pub mod configs;
 pub mod desk;
+pub mod devices;
 pub mod entities;
 pub mod error;
 pub mod events;

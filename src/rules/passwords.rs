@@ -87,7 +87,6 @@ pub fn set(tx: &mut WriteTx, username: &str, hash: &str) -> Result<User> {
     store::logins::delete_links_of(tx, user.id)?;
     store::sessions::delete_of(tx, user.id)?;
     store::oauth_grants::close_of_user(tx, user.id)?;
-    store::logins::forget_failures(tx, name_hash(user.username.as_str()))?;
     users::load(tx, username)
 }
 
@@ -96,19 +95,19 @@ pub enum Change {
     /// It was changed, and this is the session that goes on.
     Done(TokenText),
     /// What was in the way, and the seconds to wait before the next attempt.
-    Refused { wrong: FieldError, wait: i64 },
+    Refused { wrong: FieldError, wait: u64 },
 }
 
 /// Changes the caller's own password, whose old one was right for `old`. All sessions end, but one begins for
 /// whoever asked.
 pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result<Change> {
-    if store::logins::password(tx, caller.user())?.as_deref() != Some(old) {
+    if store::logins::find_password(tx, caller.user())?.as_deref() != Some(old) {
         let reason = Reason::new(Code::ChoiceInvalid, "It has been changed meanwhile");
         let wrong = FieldError::on("old_password", reason);
         return Ok(Change::Refused { wrong, wait: 0 });
     }
     set(tx, caller.username(), new)?;
-    let session = sessions::succeed(tx, caller.username(), new, None)?.ok_or(Error::Unauthenticated)?;
+    let session = sessions::succeed(tx, caller.user(), new, None)?.ok_or(Error::Unauthenticated)?;
     events::record_account(tx, caller, Action::ProfileUpdate, None)?;
     Ok(Change::Done(session))
 }
@@ -146,7 +145,12 @@ pub fn set_by_link(tx: &mut WriteTx, link: TokenHash, hash: &str) -> Result<User
     set(tx, user.username.as_str(), hash)
 }
 
-/// What is kept of the name somebody gave.
+/// The caller's own password as it is now, for the comparison with the old one.
+pub fn own(tx: &mut ReadTx, caller: &Caller) -> Result<Option<String>> {
+    Ok(store::logins::find_password(tx, caller.user())?)
+}
+
+/// What is counted of a name that was typed, which may have been a password.
 pub fn name_hash(username: &str) -> TokenHash {
     TokenHash::of(&username.to_lowercase())
 }

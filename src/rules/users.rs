@@ -5,7 +5,6 @@ use super::error::{Error, FieldError, Result};
 use super::events;
 use super::form::Form;
 use super::lists::ListRequest;
-use super::passwords::name_hash;
 use super::request::Request;
 use crate::model::event::{Action, Entity};
 use crate::model::page::Paged;
@@ -103,7 +102,6 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
     request.asks_nothing()?;
     must_be_other(caller, &user)?;
     store::users::delete(tx, user.id)?;
-    store::logins::forget_failures(tx, name_hash(user.username.as_str()))?;
     events::record_account(tx, caller, Action::UserDelete, Some(&Entity::user(&user)))
 }
 
@@ -125,11 +123,7 @@ pub fn all(tx: &mut ReadTx) -> Result<Vec<User>> {
 /// Deletes any user, for the provider.
 pub fn remove(tx: &mut WriteTx, username: &str) -> Result<()> {
     let user = load(tx, username)?;
-    store::users::delete(tx, user.id)?;
-    Ok(store::logins::forget_failures(
-        tx,
-        name_hash(user.username.as_str()),
-    )?)
+    Ok(store::users::delete(tx, user.id)?)
 }
 
 /// Lets any user of an account do everything, or only what it is granted from now on, for the provider.

@@ -1,4 +1,4 @@
-//! What logging in needs: passwords as hashes, links to set them, and how often somebody guessed.
+//! Passwords as hashes, links to set them, and the last log-in.
 
 use super::error::StoreError;
 use super::tx::{ReadTx, WriteTx};
@@ -7,10 +7,31 @@ use crate::model::id::UserId;
 use crate::model::time::Time;
 use crate::model::token::TokenHash;
 
-/// The hash of a user's password, if it has one.
-pub fn password(tx: &mut ReadTx, user: UserId) -> Result<Option<String>, StoreError> {
-    tx.one("SELECT password FROM app_user WHERE id = $1", args![user])?
-        .take()
+/// The user of a name and the hash of its password. One query for any name, so that its time does not show whether there
+/// is such a user.
+pub fn credentials(tx: &mut ReadTx, username: &str) -> Result<Option<Credentials>, StoreError> {
+    let sql = "SELECT id, password FROM app_user WHERE lower(username) = lower($1)";
+    let row = tx.find(sql, args![username])?;
+    row.map(|mut row| {
+        Ok(Credentials {
+            user: row.take()?,
+            password: row.take()?,
+        })
+    })
+    .transpose()
+}
+
+#[derive(Clone, Debug)]
+pub struct Credentials {
+    pub user: UserId,
+    /// `None` for a user without a password, who cannot log in.
+    pub password: Option<String>,
+}
+
+/// The hash of a user's password, if there is such a user and it has one.
+pub fn find_password(tx: &mut ReadTx, user: UserId) -> Result<Option<String>, StoreError> {
+    let row = tx.find("SELECT password FROM app_user WHERE id = $1", args![user])?;
+    row.map_or(Ok(None), |mut row| row.take())
 }
 
 pub fn set_password(tx: &mut WriteTx, user: UserId, hash: &str) -> Result<(), StoreError> {
@@ -25,46 +46,6 @@ pub fn set_last(tx: &mut WriteTx, user: UserId, status: &str) -> Result<(), Stor
     let now = tx.now();
     let sql = "UPDATE app_user SET last_login = $2, last_login_status = $3 WHERE id = $1";
     tx.execute(sql, args![user, now, status])?;
-    Ok(())
-}
-
-/// How often in a row it was tried in vain with a name, and when last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Failures {
-    pub count: i64,
-    pub last: Time,
-}
-
-/// Names are kept as hashes only: now and then somebody types a password where the name belongs.
-pub fn failures(tx: &mut ReadTx, name: TokenHash) -> Result<Option<Failures>, StoreError> {
-    let sql = "SELECT failures, last FROM login_failure WHERE username = $1";
-    let row = tx.find(sql, args![name.hex()])?;
-    row.map(|mut row| {
-        Ok(Failures {
-            count: row.take()?,
-            last: row.take()?,
-        })
-    })
-    .transpose()
-}
-
-pub fn add_failure(tx: &mut WriteTx, name: TokenHash) -> Result<(), StoreError> {
-    let now = tx.now();
-    tx.execute(
-        "INSERT INTO login_failure (username, failures, last) VALUES ($1, 1, $2)
-         ON CONFLICT (username) DO UPDATE SET failures = login_failure.failures + 1, last = excluded.last",
-        args![name.hex(), now],
-    )?;
-    Ok(())
-}
-
-pub fn forget_failures(tx: &mut WriteTx, name: TokenHash) -> Result<(), StoreError> {
-    tx.execute("DELETE FROM login_failure WHERE username = $1", args![name.hex()])?;
-    Ok(())
-}
-
-pub fn forget_failures_before(tx: &mut WriteTx, time: Time) -> Result<(), StoreError> {
-    tx.execute("DELETE FROM login_failure WHERE last < $1", args![time])?;
     Ok(())
 }
 

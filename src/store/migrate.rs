@@ -53,6 +53,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "tallies by owner",
         sql: include_str!("migrations/0007_tallies_by_owner.sql"),
     },
+    Migration {
+        number: 8,
+        name: "login throttle",
+        sql: include_str!("migrations/0008_login_throttle.sql"),
+    },
 ];
 
 /// A table, for whoever has to do with all of them.
@@ -101,7 +106,7 @@ pub const TABLES: &[Table] = &[
     keyed("refresh_token", &["hash"]),
     keyed("session", &["hash"]),
     keyed("password_link", &["hash"]),
-    keyed("login_failure", &["username"]),
+    keyed("server_secret", &["name"]),
     keyed("tally", &["owner", "collection", "span", "bucket"]),
 ];
 

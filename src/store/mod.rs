@@ -32,6 +32,7 @@ pub mod oauth_grants;
 mod postgres;
 pub mod replies;
 pub mod search;
+pub mod server_secrets;
 pub mod sessions;
 mod sqlite;
 pub mod subnets;

@@ -23,6 +23,8 @@ pub struct Browser<'a> {
     pub cookies: BTreeMap<String, String>,
     /// What it says that it wants, if it says so.
     pub accept: Option<&'static str>,
+    /// The address that it comes from, where the test's server trusts what a proxy says.
+    pub address: Option<String>,
 }
 
 impl<'a> Browser<'a> {
@@ -32,6 +34,16 @@ impl<'a> Browser<'a> {
             app,
             cookies,
             accept: None,
+            address: None,
+        }
+    }
+
+    /// A browser at another address.
+    pub fn at(app: &'a TestApp, address: &str) -> Self {
+        let address = Some(address.to_owned());
+        Self {
+            address,
+            ..Self::new(app)
         }
     }
 
@@ -81,6 +93,9 @@ impl<'a> Browser<'a> {
         }
         if let Some(accept) = self.accept {
             call = call.header("accept", accept);
+        }
+        if let Some(address) = &self.address {
+            call = call.header("x-forwarded-for", address);
         }
         if let Some(form) = form {
             call = call

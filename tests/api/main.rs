@@ -38,6 +38,7 @@ mod images;
 mod instances;
 mod interfaces;
 mod lists;
+mod login_throttle;
 mod logins;
 mod long_lists;
 mod oauth;

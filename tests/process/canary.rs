@@ -49,6 +49,7 @@ fn no_secret_is_anywhere_in_clear() {
         "access token",
         "client secret",
         "code",
+        "device cookie",
         "first password",
         "form cookie",
         "form token",
@@ -177,6 +178,7 @@ impl<'a> World<'a> {
             303
         );
         self.keep("session cookie", &self.cookies["__Host-garth-session"].clone());
+        self.keep("device cookie", &self.cookies["__Host-garth-device"].clone());
         let page = self.get(&format!("/oauth/authorize?{query}"));
         let fields = [
             ("form_token", hidden(&page, "form_token")),

@@ -4,6 +4,7 @@ mod answers;
 mod bodies;
 mod bystander;
 mod connections;
+mod log_in;
 mod proportion;
 mod refusals;
 mod stuck;

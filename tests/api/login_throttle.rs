@@ -1,0 +1,219 @@
+//! Limits for guesses at passwords: by address, by name and address, and for known devices.
+
+use garth::http::Network;
+use garth::rules;
+
+use crate::browser::{Browser, PASSWORD, hidden, text};
+use crate::harness::{Reply, TestApp};
+
+const DEVICE: &str = "__Host-garth-device";
+const SESSION: &str = "__Host-garth-session";
+const WRONG: &str = "wrong password";
+
+/// A server behind a proxy, so that a browser can come from any address, with ada and bob.
+async fn behind_a_proxy() -> TestApp {
+    let app = TestApp::with(|_, options| {
+        options.trusted_proxies = vec![Network::parse("127.0.0.1").expect("an address")];
+    })
+    .await;
+    for name in ["ada", "bob"] {
+        app.user(name).await;
+        app.set_password(name).await;
+    }
+    app
+}
+
+/// Types a name and a password at the console's log-in page.
+async fn types(browser: &mut Browser<'_>, username: &str, password: &str) -> Reply {
+    let page = browser.get("/login").await;
+    let page = if page.status == 200 {
+        page
+    } else {
+        browser.cookies.remove(SESSION);
+        browser.get("/login").await
+    };
+    let token = hidden(&page, "form_token");
+    let fields = [
+        ("form_token", token.as_str()),
+        ("return_to", ""),
+        ("username", username),
+        ("password", password),
+    ];
+    browser.post("/login", &fields).await
+}
+
+async fn status(browser: &mut Browser<'_>, username: &str, password: &str) -> u16 {
+    types(browser, username, password).await.status.as_u16()
+}
+
+#[tokio::test]
+async fn guesses_by_others_do_not_lock_anyone_out() {
+    let app = behind_a_proxy().await;
+    for last in 1..=4 {
+        let mut attacker = Browser::at(&app, &format!("192.0.2.{last}"));
+        for _ in 0..5 {
+            assert_eq!(status(&mut attacker, "ada", WRONG).await, 401);
+        }
+        let locked = types(&mut attacker, "ada", PASSWORD).await;
+        assert_eq!(
+            (locked.status.as_u16(), locked.header("retry-after")),
+            (429, "30")
+        );
+        // Another name at the same address is a matter of its own.
+        assert_eq!(status(&mut attacker, "bob", PASSWORD).await, 303);
+    }
+    let mut ada = Browser::at(&app, "198.51.100.7");
+    assert_eq!(status(&mut ada, "ada", PASSWORD).await, 303);
+}
+
+#[tokio::test]
+async fn an_address_may_guess_twenty_times_whatever_the_names() {
+    let app = behind_a_proxy().await;
+    for (network, addresses) in [
+        ("192.0.2.1", ["192.0.2.1", "192.0.2.1"]),
+        ("2001:db8::/64", ["2001:db8::1", "2001:db8::ffff:2"]),
+    ] {
+        for at in 0..20 {
+            let mut attacker = Browser::at(&app, addresses[at % 2]);
+            let wrong = types(&mut attacker, &format!("name-{at}"), WRONG).await;
+            let wait = if at < 19 { "" } else { "30" };
+            assert_eq!(
+                (wrong.status.as_u16(), wrong.header("retry-after")),
+                (401, wait),
+                "{network} {at}"
+            );
+        }
+        for address in addresses {
+            let locked = types(&mut Browser::at(&app, address), "ada", PASSWORD).await;
+            assert_eq!(locked.status, 429, "{address}");
+            assert!(text(&locked).contains("Wait 30 seconds"), "{locked}");
+        }
+    }
+    for other in ["192.0.2.2", "2001:db8:0:1::1"] {
+        assert_eq!(
+            status(&mut Browser::at(&app, other), "ada", PASSWORD).await,
+            303,
+            "{other}"
+        );
+    }
+    app.advance(30);
+    let mut waited = Browser::at(&app, "192.0.2.1");
+    assert_eq!(status(&mut waited, "ada", PASSWORD).await, 303);
+    assert_eq!(status(&mut waited, "name-1", WRONG).await, 401);
+    // The right password has not reset the address: others' names would be guessed with one's own account.
+    let mut again = Browser::at(&app, "192.0.2.1");
+    assert_eq!(status(&mut again, "name-2", WRONG).await, 429);
+    app.advance(3600);
+    assert_eq!(status(&mut again, "name-2", WRONG).await, 401);
+}
+
+#[tokio::test]
+async fn a_known_device_has_a_counter_of_its_own() {
+    let app = behind_a_proxy().await;
+    let mut ada = Browser::at(&app, "192.0.2.1");
+    assert_eq!(status(&mut ada, "ada", PASSWORD).await, 303);
+    let mut bob = Browser::at(&app, "192.0.2.1");
+    assert_eq!(status(&mut bob, "bob", PASSWORD).await, 303);
+    let device = ada.cookies[DEVICE].clone();
+
+    for at in 0..20 {
+        let name = if at < 5 {
+            "ada".to_owned()
+        } else {
+            format!("name-{at}")
+        };
+        let mut attacker = Browser::at(&app, "192.0.2.1");
+        assert_eq!(status(&mut attacker, &name, WRONG).await, 401);
+    }
+    let with = |cookie: &str| {
+        let mut browser = Browser::at(&app, "192.0.2.1");
+        browser.cookies.insert(DEVICE.to_owned(), cookie.to_owned());
+        browser
+    };
+    let last = if device.ends_with('0') { "1" } else { "0" };
+    let forged = format!("{}{last}", &device[..device.len() - 1]);
+    let bobs = bob.cookies[DEVICE].clone();
+    for cookie in ["", "x", "....", &forged, &bobs, &bobs.replace(".2.", ".1.")] {
+        assert_eq!(
+            status(&mut with(cookie), "ada", PASSWORD).await,
+            429,
+            "{cookie} is no device of ada's"
+        );
+    }
+    assert_eq!(status(&mut with(&device), "name-21", WRONG).await, 429);
+
+    let mut known = with(&device);
+    for _ in 0..4 {
+        assert_eq!(status(&mut known, "ada", WRONG).await, 401);
+    }
+    assert_eq!(status(&mut known, "ADA", PASSWORD).await, 303);
+    assert_ne!(known.cookies[DEVICE], "");
+    for _ in 0..5 {
+        assert_eq!(status(&mut known, "ada", WRONG).await, 401);
+    }
+    assert_eq!(
+        status(&mut with(&device), "ada", PASSWORD).await,
+        429,
+        "a stolen cookie allows five guesses and no more"
+    );
+    // The owner of a stolen cookie gets in from anywhere else, as a fresh device.
+    let mut fresh = Browser::at(&app, "192.0.2.2");
+    assert_eq!(status(&mut fresh, "ada", PASSWORD).await, 303);
+    app.advance(180 * 24 * 3600);
+    for at in 0..20 {
+        status(&mut Browser::at(&app, "192.0.2.1"), &format!("name-{at}"), WRONG).await;
+    }
+    assert_eq!(
+        status(&mut with(&device), "ada", PASSWORD).await,
+        429,
+        "a device is forgotten after 180 days"
+    );
+}
+
+#[tokio::test]
+async fn a_password_link_makes_a_known_device() {
+    let app = behind_a_proxy().await;
+    let made = app
+        .store
+        .write(|tx| rules::passwords::make_link(tx, "ada", 3600))
+        .await;
+    let link = format!("/oauth/password/{}", made.expect("a link can be made").reveal());
+    for at in 0..20 {
+        let mut attacker = Browser::at(&app, "192.0.2.1");
+        status(&mut attacker, &format!("name-{at}"), WRONG).await;
+    }
+    let mut ada = Browser::at(&app, "192.0.2.1");
+    assert_eq!(status(&mut ada, "ada", PASSWORD).await, 429);
+    let fields = [("password", PASSWORD), ("again", PASSWORD)];
+    assert_eq!(ada.post(&link, &fields).await.status, 200);
+    assert_eq!(status(&mut ada, "ada", PASSWORD).await, 303);
+}
+
+#[tokio::test]
+async fn a_device_keeps_its_number_while_the_same_user_logs_in() {
+    let app = behind_a_proxy().await;
+    let mut ada = Browser::at(&app, "192.0.2.1");
+    assert_eq!(status(&mut ada, "ada", PASSWORD).await, 303);
+    let id = |browser: &Browser| browser.cookies[DEVICE].split('.').next().map(str::to_owned);
+    let first = id(&ada);
+    app.advance(60);
+    assert_eq!(status(&mut ada, "ada", PASSWORD).await, 303);
+    assert_eq!(id(&ada), first, "the same device, seen again");
+    assert_eq!(status(&mut ada, "bob", PASSWORD).await, 303);
+    assert_ne!(id(&ada), first, "another user's device is another device");
+}
+
+#[tokio::test]
+async fn an_oauth_log_in_counts_with_the_consoles() {
+    let app = behind_a_proxy().await;
+    let eve = app.user("eve").await;
+    let client = app.client(&eve, false).await;
+    let mut browser = Browser::at(&app, "192.0.2.1");
+    let page = browser.asks(&client.query("*")).await;
+    for _ in 0..5 {
+        assert_eq!(browser.fills_in(&page, "ada", WRONG).await.status, 401);
+    }
+    let mut console = Browser::at(&app, "192.0.2.1");
+    assert_eq!(status(&mut console, "ada", PASSWORD).await, 429);
+    assert_eq!(status(&mut console, "bob", PASSWORD).await, 303);
+}

@@ -1,0 +1,202 @@
+//! A flood of guesses at log-in, with and without users of the names, from many addresses.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use rusqlite::OpenFlags;
+
+use crate::connection::{Connection, Reply};
+use crate::harness::{Folder, Server};
+use crate::process::{Process, eventually};
+
+const PASSWORD: &str = "correct horse battery staple";
+/// More at a time than passwords may wait to be hashed for any one address, and than a queue of 64 would take.
+const ATTACKERS: usize = 120;
+/// 127.0.0.2 to 127.0.0.201.
+const ADDRESSES: usize = 200;
+const MIB: u64 = 1024;
+
+#[test]
+fn the_right_password_gets_in_during_a_flood_of_guesses() {
+    let folder = Folder::new("attack-log-in");
+    let server = folder.start();
+    set_password(&folder);
+    // A browser at the address that is about to take part in the flood.
+    let mut known = Browser::new(server.address, 2);
+    assert_eq!(known.logs_in("admin", PASSWORD).status, 303);
+    let (rows, resident) = (rows(&folder), resident(&server));
+
+    let stop = AtomicBool::new(false);
+    let (guesses, statuses) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    std::thread::scope(|scope| {
+        for attacker in 0..ATTACKERS {
+            let (guesses, statuses, stop, address) = (&guesses, &statuses, &stop, server.address);
+            scope.spawn(move || {
+                let mut browser = Browser::new(address, 2);
+                while !stop.load(Ordering::SeqCst) {
+                    let number = guesses.fetch_add(1, Ordering::SeqCst);
+                    browser.at = (number % ADDRESSES) as u8 + 2;
+                    let unknown = format!("name-{number}");
+                    let name = if attacker % 2 == 0 { "admin" } else { &unknown };
+                    let status = browser.logs_in(name, "wrong password").status;
+                    *statuses.lock().expect("no panic").entry(status).or_insert(0) += 1;
+                }
+            });
+        }
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            eventually("the flood to be at its height", || {
+                (guesses.load(Ordering::SeqCst) > 600).then_some(())
+            });
+            for _ in 0..5 {
+                let asked = Instant::now();
+                assert_eq!(get(server.address, "/healthz").status, 200);
+                assert!(asked.elapsed() < Duration::from_secs(1), "health answers at once");
+                let mut fresh = Browser::new(server.address, 1);
+                assert_eq!(fresh.logs_in("admin", PASSWORD).status, 303, "a fresh device");
+                known.session = None;
+                assert_eq!(known.logs_in("admin", PASSWORD).status, 303, "a known device");
+            }
+        }));
+        stop.store(true, Ordering::SeqCst);
+        if let Err(panic) = result {
+            std::panic::resume_unwind(panic);
+        }
+    });
+
+    let statuses = statuses.into_inner().expect("no panic");
+    let kinds: BTreeSet<u16> = statuses.keys().copied().collect();
+    assert!(
+        kinds.is_subset(&BTreeSet::from([401, 429, 503])) && kinds.contains(&401),
+        "{statuses:?}"
+    );
+    // The eleven that got in are sessions.
+    let after = self::rows(&folder);
+    assert_eq!(after - rows, 10, "no guess leaves a row: {statuses:?}");
+    let grown = self::resident(&server).saturating_sub(resident);
+    assert!(grown < 96 * MIB, "the flood left {grown} KiB behind");
+    assert_eq!(server.stop().code, Some(0));
+}
+
+fn set_password(folder: &Folder) {
+    let typed = File::open(folder.write("typed", PASSWORD)).expect("it was just written");
+    let mut set = folder.garth("user password admin --password-stdin");
+    assert_eq!(Process::spawn(set.stdin(typed)).ended().code, Some(0));
+}
+
+/// The rows of all tables together.
+fn rows(folder: &Folder) -> i64 {
+    let path = folder.data().join("garth.db");
+    let store = rusqlite::Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let store = store.expect("the store is there");
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+    let mut tables = store.prepare(sql).expect("SQL");
+    let tables = tables.query_map([], |row| row.get::<_, String>(0)).expect("SQL");
+    let count = |table: String| {
+        let sql = format!("SELECT count(*) FROM \"{table}\"");
+        store
+            .query_row(&sql, [], |row| row.get::<_, i64>(0))
+            .expect("SQL")
+    };
+    tables.map(|table| count(table.expect("a name"))).sum()
+}
+
+/// The server's resident memory in KiB.
+fn resident(server: &Server) -> u64 {
+    let path = format!("/proc/{}/status", server.process.id());
+    let status = std::fs::read_to_string(path).expect("the server runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let figure = line
+        .and_then(|line| line.split_whitespace().next())
+        .expect("a figure");
+    figure.parse().expect("a number")
+}
+
+/// A browser at 127.0.0.`at`.
+struct Browser {
+    server: SocketAddr,
+    at: u8,
+    /// The cookie and the token of the log-in form.
+    form: Option<(String, String)>,
+    session: Option<String>,
+    device: Option<String>,
+}
+
+impl Browser {
+    fn new(server: SocketAddr, at: u8) -> Self {
+        Self {
+            server,
+            at,
+            form: None,
+            session: None,
+            device: None,
+        }
+    }
+
+    fn logs_in(&mut self, username: &str, password: &str) -> Reply {
+        let (cookie, token) = self.form.get_or_insert_with(|| form(self.server)).clone();
+        let device = self.device.as_deref().unwrap_or_default();
+        let mut written = form_urlencoded::Serializer::new(String::new());
+        written.extend_pairs([
+            ("form_token", token.as_str()),
+            ("return_to", ""),
+            ("username", username),
+            ("password", password),
+        ]);
+        let body = written.finish();
+        let request = format!(
+            "POST /login HTTP/1.1\r\nhost: garth\r\ncookie: {cookie}; {device}\r\n\
+             content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let reply = exchange(self.server, self.at, "POST", &request);
+        for (_, cookie) in reply.headers.iter().filter(|(name, _)| name == "set-cookie") {
+            let pair = cookie.split(';').next().unwrap_or_default().to_owned();
+            match pair.starts_with("__Host-garth-device") {
+                true => self.device = Some(pair),
+                false => self.session = Some(pair),
+            }
+        }
+        reply
+    }
+}
+
+fn form(server: SocketAddr) -> (String, String) {
+    let page = get(server, "/login");
+    let cookie = page.header("set-cookie").expect("the form has a cookie");
+    let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
+    let text = page.text();
+    let token = text
+        .split_once("name=\"form_token\" value=\"")
+        .expect("a token")
+        .1;
+    (cookie, token.split('"').next().unwrap_or_default().to_owned())
+}
+
+fn get(server: SocketAddr, path: &str) -> Reply {
+    let request = format!("GET {path} HTTP/1.1\r\nhost: garth\r\n\r\n");
+    exchange(server, 1, "GET", &request)
+}
+
+fn exchange(server: SocketAddr, at: u8, method: &str, request: &str) -> Reply {
+    let stream = connect(server, Ipv4Addr::new(127, 0, 0, at));
+    let mut connection = Connection::over(stream).expect("a connection");
+    connection.send(request).expect("it can be sent");
+    connection.reply_to(method).expect("it is answered")
+}
+
+/// A connection from an address of this machine.
+fn connect(server: SocketAddr, from: Ipv4Addr) -> TcpStream {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    let stream = runtime.expect("a runtime").block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::from((from, 0)))?;
+        socket.connect(server).await?.into_std()
+    });
+    let stream = stream.expect("the server accepts connections");
+    stream.set_nonblocking(false).expect("a socket can block");
+    stream
+}
