@@ -128,6 +128,10 @@ impl From<Error> for Wrong {
                 Self::new(StatusCode::FORBIDDEN, "Not for you", text)
             }
             Error::NotFound => Self::not_found(),
+            Error::TooMany { wait } => {
+                let text = format!("Too many requests. Wait {wait} seconds, then try again.");
+                Self::new(StatusCode::TOO_MANY_REQUESTS, "Slow down", text)
+            }
             Error::Stale => {
                 let text =
                     "It has changed since you opened the page. Go back, load the page anew and compare.";

@@ -15,6 +15,7 @@ use super::session::{Answer, Visit};
 use crate::http::App;
 use crate::http::extract::At;
 use crate::http::oauth::issuer;
+use crate::http::taken_names;
 use crate::model::input::Input;
 use crate::model::user::User;
 use crate::rules;
@@ -135,10 +136,7 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: 
     let mut object = sent.object(&["username", "email"]);
     object.push(sent.truth("restricted"));
     let request = sent.request(object);
-    let made = app
-        .write(caller, move |tx, caller| rules::users::add(tx, caller, &request))
-        .await;
-    match made {
+    match taken_names::add_user(&app, caller, request).await {
         Ok(user) => Ok(done(&address(&user), "user-created")),
         Err(error) => {
             let (status, typed) = forms::again(sent, error)?;
@@ -263,11 +261,7 @@ pub async fn update(
     let mut object = sent.object(&["username", "email"]);
     object.push(sent.truth("restricted"));
     let (request, name) = (sent.request(object), username.clone());
-    let changed = app
-        .write(caller.clone(), move |tx, caller| {
-            rules::users::update(tx, caller, &name, &request)
-        })
-        .await;
+    let changed = taken_names::update_user(&app, caller.clone(), name, request).await;
     let (status, typed) = match changed {
         Ok(user) => return Ok(done(&address(&user), "user-changed")),
         Err(error) => forms::again(sent, error)?,

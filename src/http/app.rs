@@ -12,6 +12,7 @@ use super::hashing::{HashingQueue, Place};
 use super::limits::Limits;
 use super::login_throttle::LoginThrottle;
 use super::proxies::Network;
+use super::taken_names::TakenNames;
 use crate::files::{Files, Scanner};
 use crate::model::device::DeviceKey;
 use crate::model::token::TokenHash;
@@ -35,6 +36,7 @@ struct Shared {
     answer_memory: AnswerMemory,
     hashing: HashingQueue,
     login_throttle: LoginThrottle,
+    taken_names: TakenNames,
     device_key: OnceCell<DeviceKey>,
     stopping: watch::Receiver<bool>,
 }
@@ -111,6 +113,7 @@ impl App {
             answer_memory,
             hashing: HashingQueue::default(),
             login_throttle: LoginThrottle::default(),
+            taken_names: TakenNames::default(),
             device_key: OnceCell::new(),
             stopping,
         }))
@@ -151,6 +154,10 @@ impl App {
 
     pub fn login_throttle(&self) -> &LoginThrottle {
         &self.0.login_throttle
+    }
+
+    pub fn taken_names(&self) -> &TakenNames {
+        &self.0.taken_names
     }
 
     /// The key that signs the cookies of known devices.

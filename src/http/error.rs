@@ -121,6 +121,16 @@ impl IntoResponse for Error {
             Error::Forbidden => plain(StatusCode::FORBIDDEN, Code::GrantMissing, "Unauthorized"),
             Error::WrongSide => plain(StatusCode::FORBIDDEN, Code::WrongSide, "Unauthorized"),
             Error::NotFound => plain(StatusCode::NOT_FOUND, Code::NotFound, "Not found"),
+            Error::TooMany { wait } => {
+                let mut response = plain(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    Code::RateLimited,
+                    "Too many requests",
+                );
+                let wait = HeaderValue::from(wait);
+                response.headers_mut().insert(header::RETRY_AFTER, wait);
+                response
+            }
             Error::Stale => {
                 let reason = "It has changed since you looked; get it again and compare";
                 plain(StatusCode::PRECONDITION_FAILED, Code::PreconditionFailed, reason)

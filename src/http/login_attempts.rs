@@ -11,6 +11,7 @@ use super::hashing::Place;
 use super::login_throttle::{Known, Reservation, Source};
 use super::proxies::client_network;
 use super::server::Peer;
+use super::throttle::seconds;
 use super::{App, cookies};
 use crate::model::device::Device;
 use crate::model::id::UserId;
@@ -195,9 +196,4 @@ pub fn succeed(app: &App, reservation: Reservation) {
 
 fn now(app: &App) -> Duration {
     app.store().world().clock.monotonic()
-}
-
-/// Whole seconds, rounded up: a client that waits as long may try again.
-fn seconds(wait: Duration) -> u64 {
-    wait.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)
 }

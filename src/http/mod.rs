@@ -54,6 +54,7 @@ mod replies;
 mod sending;
 pub mod server;
 mod subnets;
+pub(crate) mod taken_names;
 mod throttle;
 mod tickets;
 pub mod tls;

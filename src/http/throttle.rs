@@ -41,6 +41,11 @@ struct Entry {
     age: u64,
 }
 
+/// Whole seconds, rounded up: a client that waits as long may try again.
+pub fn seconds(wait: Duration) -> u64 {
+    wait.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)
+}
+
 impl<K: Copy + Eq + Hash> Failures<K> {
     pub fn new(rate: Rate, max_entries: usize) -> Self {
         Self {

@@ -5,7 +5,7 @@ use axum::response::Response;
 use serde::Serialize;
 
 use super::extract::At;
-use super::{App, answer};
+use super::{App, answer, taken_names};
 use crate::model::time::Time;
 use crate::model::user::{Login, User};
 use crate::rules::caller::Caller;
@@ -62,9 +62,7 @@ pub async fn list(State(app): State<App>, caller: Caller, list: ListRequest) -> 
 }
 
 pub async fn create(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
-    let user = app
-        .write(caller, move |tx, caller| rules::users::add(tx, caller, &request))
-        .await?;
+    let user = taken_names::add_user(&app, caller, request).await?;
     Ok(answer::one(&user, &UserView::new(&user)))
 }
 
@@ -83,11 +81,7 @@ pub async fn update(
     At(username): At<String>,
     request: Request,
 ) -> Result<Response> {
-    let user = app
-        .write(caller, move |tx, caller| {
-            rules::users::update(tx, caller, &username, &request)
-        })
-        .await?;
+    let user = taken_names::update_user(&app, caller, username, request).await?;
     Ok(answer::one(&user, &UserView::new(&user)))
 }
 

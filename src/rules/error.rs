@@ -19,6 +19,8 @@ pub enum Error {
     WrongSide,
     /// No such thing, or none the caller may know of.
     NotFound,
+    /// Asked too often: wait for so many seconds.
+    TooMany { wait: u64 },
     /// It changed since the caller looked: look again.
     Stale,
     /// What came with the request is not what this operation takes.

@@ -61,11 +61,7 @@ pub fn add(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User>
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<User> {
     caller.must_be_unrestricted()?;
-    let user = load(tx, username)?;
-    match user.account == Some(caller.account) {
-        true => Ok(user),
-        false => Err(Error::NotFound),
-    }
+    store::users::find_in(tx, caller.account, username)?.ok_or(Error::NotFound)
 }
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<User> {

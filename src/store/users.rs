@@ -60,6 +60,17 @@ pub fn find(tx: &mut ReadTx, username: &str) -> Result<Option<User>, StoreError>
     Ok(Some(user))
 }
 
+/// A user of one account. A user of another takes the same query and the same time as none.
+pub fn find_in(tx: &mut ReadTx, account: AccountId, username: &str) -> Result<Option<User>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM app_user WHERE lower(username) = lower($1) AND account = $2");
+    let Some(mut row) = tx.find(&sql, args![username, account])? else {
+        return Ok(None);
+    };
+    let mut user = read(&mut row)?;
+    user.globals = grants::globals(tx, user.id)?;
+    Ok(Some(user))
+}
+
 pub fn exists(tx: &mut ReadTx, username: &Username) -> Result<bool, StoreError> {
     let sql = "SELECT 1 FROM app_user WHERE lower(username) = lower($1)";
     Ok(tx.find(sql, args![username])?.is_some())

@@ -299,3 +299,51 @@ async fn the_length_of_an_address_is_counted_in_characters() {
     assert_eq!(ask(254).await.status, 200);
     assert_eq!(ask(255).await.errors(), ["email email_invalid"]);
 }
+
+#[tokio::test]
+async fn a_taken_name_does_not_say_by_whom_and_can_be_asked_for_twenty_times_an_hour() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.user("agent").staff().await;
+    let other = app.another_account().await;
+    let eve = app.user("eve").of(other).await;
+    let try_name = async |name: &str| {
+        let body = json!({"username": name, "email": "x@example.com"});
+        ada.post("/account/users", body).await
+    };
+    let mut answers = std::collections::BTreeSet::new();
+    for name in ["agent", "AGENT", "eve", "ada", "support"] {
+        let taken = try_name(name).await;
+        assert_eq!(taken.errors(), ["username username_taken"], "{name}");
+        answers.insert(taken.body);
+        let rename = ada.put("/account/users/ada", json!({"username": name})).await;
+        let expected = if name == "ada" { 200 } else { 400 };
+        assert_eq!(rename.status, expected, "{name}");
+        if expected == 400 {
+            answers.insert(rename.body);
+        }
+        let seen = ada.get(&format!("/account/users/{name}")).await;
+        assert_eq!(seen.status, if name == "ada" { 200 } else { 404 }, "{name}");
+    }
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    for _ in 9..20 {
+        assert_eq!(try_name("agent").await.status, 400);
+    }
+    for name in ["agent", "free-name"] {
+        let refused = try_name(name).await;
+        assert_eq!(
+            (refused.status.as_u16(), refused.header("retry-after")),
+            (429, "3600")
+        );
+        assert_eq!(refused.errors(), ["- rate_limited"]);
+    }
+    let rename = json!({"username": "eve"});
+    assert_eq!(ada.put("/account/users/ada", rename).await.status, 429);
+    // What gives no name is not concerned, and neither are other accounts.
+    let same = json!({"username": "Ada", "email": "new@example.com"});
+    assert_eq!(ada.put("/account/users/ada", same).await.status, 200);
+    let body = json!({"username": "frank", "email": "x@example.com"});
+    assert_eq!(eve.post("/account/users", body).await.status, 200);
+    app.advance(3600);
+    assert_eq!(try_name("free-name").await.status, 200);
+}
