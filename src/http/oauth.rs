@@ -10,7 +10,7 @@ use super::fields::{self, Fields, Written};
 use super::pages::{self, Bound, LogInNotes};
 use super::server::Secured;
 use super::{App, answer, cookies};
-use crate::model::reason::Reason;
+use crate::model::reason::{Code, Reason};
 use crate::model::token::{TokenHash, TokenText};
 use crate::rules::oauth::{Ask, Next};
 use crate::rules::{self, Result};
@@ -152,7 +152,10 @@ pub fn go_to(status: StatusCode, address: &str) -> Response {
 }
 
 pub fn refused(reason: &Reason) -> Response {
-    pages::note(StatusCode::BAD_REQUEST, WRONG, &reason.text, "style.css")
+    match reason.code {
+        Code::WrongSide => pages::note(StatusCode::FORBIDDEN, "Access denied", &reason.text, "style.css"),
+        _ => pages::note(StatusCode::BAD_REQUEST, WRONG, &reason.text, "style.css"),
+    }
 }
 
 pub fn not_our_form() -> Response {

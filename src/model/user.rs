@@ -28,6 +28,13 @@ pub struct User {
     pub last_login: Option<Login>,
 }
 
+impl User {
+    /// Whether it is one of the provider's staff.
+    pub fn is_staff(&self) -> bool {
+        self.account.is_none()
+    }
+}
+
 /// When somebody last came to the log-in page, and whether it went well.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Login {

@@ -94,7 +94,7 @@ pub enum Next {
 /// Looks at a wish, and at who is logged in.
 pub fn consider(tx: &mut ReadTx, ask: &Ask, session: Option<TokenHash>) -> Result<Next> {
     let user = logged_in(tx, session)?;
-    let authorization = match read(tx, ask, user.is_some())? {
+    let authorization = match read(tx, ask, user.as_ref())? {
         Ok(authorization) => authorization,
         Err(next) => return Ok(next),
     };
@@ -118,7 +118,7 @@ pub fn give_again(tx: &mut WriteTx, ask: &Ask, session: Option<TokenHash>) -> Re
 /// Does as the user has decided.
 pub fn decide(tx: &mut WriteTx, ask: &Ask, session: Option<TokenHash>, allows: bool) -> Result<Next> {
     let user = logged_in(tx, session)?;
-    let authorization = match read(tx, ask, user.is_some())? {
+    let authorization = match read(tx, ask, user.as_ref())? {
         Ok(authorization) => authorization,
         Err(next) => return Ok(next),
     };
@@ -177,7 +177,7 @@ fn give(tx: &mut WriteTx, authorization: &Authorization, user: &User) -> Result<
     Ok(back.with(&[("code", &code)]))
 }
 
-fn read(tx: &mut ReadTx, ask: &Ask, is_logged_in: bool) -> Result<Result<Authorization, Next>> {
+fn read(tx: &mut ReadTx, ask: &Ask, user: Option<&User>) -> Result<Result<Authorization, Next>> {
     let refuse = |code, text: &str| Ok(Err(Next::Refuse(Reason::new(code, text))));
     let client = match &ask.client_id {
         Some(id) if !ask.is_repeated("client_id") => store::oauth_clients::find(tx, id)?,
@@ -195,6 +195,12 @@ fn read(tx: &mut ReadTx, ask: &Ask, is_logged_in: bool) -> Result<Result<Authori
         let text = "The application wants you sent to an address that it has not registered";
         return refuse(Code::RedirectUriInvalid, text);
     };
+    // At the desk a token reads all accounts. The browser is not sent back either: the address is a customer's, and would
+    // learn that a member of staff has followed its link.
+    if client.account.is_some() && user.is_some_and(User::is_staff) {
+        let text = "This application belongs to a customer. Staff can authorize only the provider's own applications";
+        return refuse(Code::WrongSide, text);
+    }
     let wants = match ask.response_type.as_deref() {
         Some("token") => Wants::Token,
         _ => Wants::Code,
@@ -206,7 +212,7 @@ fn read(tx: &mut ReadTx, ask: &Ask, is_logged_in: bool) -> Result<Result<Authori
     };
     match read_rest(ask, &client, wants, tx.policy().oauth.implicit) {
         // A link to us must not lead a stranger to whatever address a customer has registered.
-        Err(Wrong(_, text)) if client.account.is_some() && !is_logged_in => refuse(
+        Err(Wrong(_, text)) if client.account.is_some() && user.is_none() => refuse(
             Code::FormInvalid,
             &format!("The application asked wrongly: {text}"),
         ),

@@ -55,8 +55,8 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration {
         number: 8,
-        name: "login throttle",
-        sql: include_str!("migrations/0008_login_throttle.sql"),
+        name: "identity rules",
+        sql: include_str!("migrations/0008_identity_rules.sql"),
     },
 ];
 
@@ -140,6 +140,11 @@ pub struct Dialect {
 
 /// Applies what is missing. The caller holds the write lock and commits.
 pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, now: Time) -> Result<(), StoreError> {
+    migrate_to(sql, dialect, now, MIGRATIONS.len())
+}
+
+/// The same with the first `count` migrations only.
+pub fn migrate_to(sql: &mut dyn Sql, dialect: &Dialect, now: Time, count: usize) -> Result<(), StoreError> {
     sql.execute(
         "CREATE TABLE IF NOT EXISTS migration (
             number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied BIGINT NOT NULL)",
@@ -167,7 +172,7 @@ pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, now: Time) -> Result<(), St
         }
     }
 
-    for missing in &MIGRATIONS[applied.len()..] {
+    for missing in MIGRATIONS[..count].iter().skip(applied.len()) {
         let script = missing
             .sql
             .replace("{identity}", dialect.identity)

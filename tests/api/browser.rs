@@ -198,6 +198,26 @@ impl TestApp {
         }
     }
 
+    /// Registers a client of the provider's own with `CALLBACK`.
+    pub async fn own_client(&self, public: bool) -> Client {
+        let new = rules::oauth_clients::NewClient {
+            id: None,
+            account: None,
+            label: garth::model::oauth::ClientLabel::parse("Web app").expect("a label"),
+            redirect_uri: garth::model::oauth::RedirectUri::parse(CALLBACK).expect("an address"),
+            public,
+        };
+        let made = self
+            .store
+            .write(move |tx| rules::oauth_clients::register(tx, &new))
+            .await;
+        let (client, secret) = made.expect("a client can be made");
+        Client {
+            id: client.id,
+            secret: secret.reveal().to_owned(),
+        }
+    }
+
     /// Asks for a token as a client does, and whatever else is a form.
     pub async fn form(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
         Browser::new(self).post(path, fields).await

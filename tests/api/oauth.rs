@@ -457,3 +457,43 @@ async fn a_prefix_serves_the_same() {
         );
     }
 }
+
+#[tokio::test]
+async fn staff_authorize_only_the_providers_own_clients() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.user("agent").staff().await;
+    for name in ["ada", "agent"] {
+        app.set_password(name).await;
+    }
+    let (tenants, own) = (app.client(&ada, false).await, app.own_client(false).await);
+
+    let mut agent = Browser::new(&app);
+    let page = agent.logs_in(&tenants.query("*"), "agent").await;
+    assert_eq!((page.status.as_u16(), page.header("location")), (403, ""));
+    assert!(text(&page).contains("belongs to a customer"), "{page}");
+    assert!(
+        !text(&page).contains("<form"),
+        "there is nothing to decide: {page}"
+    );
+    // Nor by the form of a page that another client has.
+    let consent = agent.asks(&own.query("*")).await;
+    let (token, query) = (hidden(&consent, "form_token"), tenants.query("*"));
+    let fields = [
+        ("form_token", token.as_str()),
+        ("return_to", &query),
+        ("decision", "allow"),
+    ];
+    let refused = agent.post("/oauth/authorize", &fields).await;
+    assert_eq!((refused.status.as_u16(), refused.header("location")), (403, ""));
+    // A request that is wrong sends staff nowhere either.
+    let wrong = agent
+        .asks(&format!("{}&response_type=x", tenants.query("*")))
+        .await;
+    assert_eq!((wrong.status.as_u16(), wrong.header("location")), (403, ""));
+
+    let code = agent.decides(&consent, "allow").await;
+    assert!(code.header("location").contains("code="), "{code}");
+    let mut customer = Browser::new(&app);
+    customer.gets_code(&tenants.query("*"), "ada").await;
+}

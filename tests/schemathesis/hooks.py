@@ -61,6 +61,7 @@ BEYOND_A_SCHEMA = {
     "ticket_not_closable": "only staff can close the ticket",
     "user_self": "the user is the caller itself",
     # It depends on who asks, and on the time.
+    "rate_limited": "an account meets 20 taken usernames an hour",
     "expiry_invalid": "a time must lie ahead",
     "token_scope_exceeded": "a token gives no more than itself",
     # One value must fit another one, or the whole must.

@@ -105,3 +105,45 @@ pub fn make_private_file(file: &Path) -> Result<(), StoreError> {
     made.map(drop)
         .map_err(|e| StoreError::Files(format!("making {}", file.display()), e))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::time::Time;
+    use crate::store::migrate::migrate_to;
+
+    #[test]
+    fn what_staff_granted_to_clients_of_accounts_ends_with_migration_8() {
+        let connection = Connection::open_in_memory().expect("memory");
+        pragma(&connection, "foreign_keys", "on", Some("1")).expect("a pragma");
+        let mut statements = Statements::on(&connection);
+        let now = Time::from_micros(1);
+        migrate_to(&mut statements, &DIALECT, now, 7).expect("the store as it was");
+        let rows = "INSERT INTO account (id, company, email, created) VALUES (1, '', '', 0);
+            INSERT INTO app_user (id, account, username, email, restricted, created)
+                VALUES (1, 1, 'ada', '', 0, 0), (2, NULL, 'agent', '', 0, 0);
+            INSERT INTO oauth_client (id, number, account, label, redirect_uri, secret, is_public, status, created)
+                VALUES ('own', 1, NULL, '', '', '', 0, 'active', 0), ('tenant', 2, 1, '', '', '', 0, 'active', 0);
+            INSERT INTO oauth_grant (id, client, app_user, scopes, created)
+                VALUES (1, 'own', 1, '*', 5), (2, 'own', 2, '*', 5), (3, 'tenant', 1, '*', 5), (4, 'tenant', 2, '*', 5);
+            INSERT INTO refresh_token (hash, oauth_grant, created, expiry)
+                VALUES ('a', 1, 5, 9), ('b', 2, 5, 9), ('c', 3, 5, 9), ('d', 4, 5, 9);
+            INSERT INTO token (app_user, kind, label, hash, prefix, scopes, created, oauth_grant)
+                VALUES (1, 'oauth', '', 'a', '', '*', 5, 1), (2, 'oauth', '', 'b', '', '*', 5, 2),
+                       (1, 'oauth', '', 'c', '', '*', 5, 3), (2, 'oauth', '', 'd', '', '*', 5, 4),
+                       (2, 'personal', '', 'e', '', '*', 5, NULL);";
+        connection.execute_batch(rows).expect("rows of that time");
+
+        migrate_to(&mut statements, &DIALECT, now, 8).expect("the migration");
+
+        let list = |column: &str, from: &str| -> String {
+            let sql =
+                format!("SELECT group_concat(x, '') FROM (SELECT {column} AS x FROM {from} ORDER BY x)");
+            connection.query_row(&sql, [], |row| row.get(0)).expect("SQL")
+        };
+        assert_eq!(list("hash", "token WHERE revoked IS NULL"), "abce");
+        assert_eq!(list("hash", "token WHERE revoked IS NOT NULL"), "d");
+        assert_eq!(list("hash", "refresh_token"), "abc");
+        assert_eq!(list("id", "oauth_grant"), "123");
+    }
+}
