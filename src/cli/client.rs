@@ -33,8 +33,8 @@ pub struct Create {
     /// What users see of it when they are asked
     #[arg(long, value_parser = parse_with(ClientLabel::parse))]
     label: ClientLabel,
-    /// Where browsers are sent back to
-    #[arg(long, value_name = "URI", value_parser = parse_with(RedirectUri::parse))]
+    /// Where browsers are sent back to: https, or http on the user's own machine
+    #[arg(long, value_name = "URI", value_parser = parse_with(RedirectUri::register))]
     redirect_uri: RedirectUri,
     /// It can keep no secret, like a program in a browser
     #[arg(long)]

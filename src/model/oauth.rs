@@ -1,6 +1,6 @@
 //! Programs that act for users who have let them.
 
-use std::net::Ipv6Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
 use sha2::{Digest, Sha256};
@@ -75,6 +75,13 @@ pub struct OauthClient {
 }
 
 impl OauthClient {
+    /// Whether a browser may be sent to an address: the registered one, compared exactly. A public client may add
+    /// `returnTo`, as the public web app does.
+    pub fn may_redirect_to(&self, wanted: &RedirectUri) -> bool {
+        let registered = &self.redirect_uri;
+        registered.is_same(wanted) || (self.public && registered.is_same_but_return_to(wanted))
+    }
+
     /// Whether it may be given anything.
     pub fn is_active(&self) -> bool {
         self.status == "active"
@@ -103,6 +110,16 @@ impl RedirectUri {
         }
     }
 
+    /// Reads an address that a client is to be registered with: `http` only leads to the user's own machine (RFC 9700, 2.6).
+    pub fn register(raw: &str) -> Result<Self, Reasons> {
+        let address = Self::parse(raw)?;
+        if address.0.starts_with("http://") && !address.is_loopback() {
+            let text = "Must begin with https://; http:// is only for localhost, 127.0.0.0/8 and [::1]";
+            return Err(vec![Reason::new(Code::RedirectUriInvalid, text)]);
+        }
+        Ok(address)
+    }
+
     /// For an address that was parsed before it was stored.
     pub fn stored(raw: String) -> Self {
         Self(raw)
@@ -125,7 +142,8 @@ impl RedirectUri {
     pub fn is_loopback(&self) -> bool {
         let host = self.origin().split_once("://").map_or("", |(_, host)| host);
         let (host, _) = split_port(host);
-        matches!(host, "localhost" | "[::1]") || host.starts_with("127.")
+        let is_loopback = |address: Ipv4Addr| address.is_loopback();
+        matches!(host, "localhost" | "[::1]") || host.parse().is_ok_and(is_loopback)
     }
 
     /// Whether another address is at the same place: on the user's own machine, whatever the port.
@@ -134,22 +152,31 @@ impl RedirectUri {
         same || (self.is_loopback() && other.is_loopback())
     }
 
-    /// Whether a browser may be sent there: the same address to the letter, but for what comes after
-    /// its `?`, and for the port where a program on the user's own machine listens.
-    pub fn covers(&self, wanted: &RedirectUri) -> bool {
-        self.plain() == wanted.plain()
+    /// Whether it is the same address, character by character, but for the port on the user's own machine, where a
+    /// program listens on whichever is free (RFC 8252, 7.3).
+    fn is_same(&self, wanted: &RedirectUri) -> bool {
+        self.0 == wanted.0
+            || self
+                .without_port()
+                .is_some_and(|own| Some(own) == wanted.without_port())
     }
 
-    fn plain(&self) -> String {
-        let address = self.0.split('?').next().unwrap_or_default();
-        for own in ["http://localhost", "http://127.0.0.1", "http://[::1]"] {
-            let port = address.strip_prefix(own).and_then(|rest| rest.strip_prefix(':'));
-            if let Some(rest) = port {
-                let path = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-                return format!("{own}{path}");
-            }
+    /// The parts before and after the port of an `http` address on the user's own machine.
+    fn without_port(&self) -> Option<(&str, &str)> {
+        let origin = self.origin();
+        if !self.is_loopback() || !origin.starts_with("http://") {
+            return None;
         }
-        address.to_owned()
+        let host = &origin["http://".len()..];
+        Some((split_port(host).0, &self.0[origin.len()..]))
+    }
+
+    /// Whether it is this address with `returnTo`, a path of the client's own pages, as its only query.
+    fn is_same_but_return_to(&self, wanted: &RedirectUri) -> bool {
+        let Some((address, path)) = wanted.0.split_once("?returnTo=/") else {
+            return false;
+        };
+        !path.starts_with('/') && self.is_same(&Self(address.to_owned()))
     }
 }
 
@@ -314,20 +341,86 @@ mod tests {
     }
 
     #[test]
-    fn an_address_covers_itself_with_any_query_and_nothing_else() {
-        let registered = RedirectUri::parse("https://app.example/oauth/callback").unwrap();
-        let covers = |raw: &str| registered.covers(&RedirectUri::parse(raw).unwrap());
-        assert!(covers("https://app.example/oauth/callback"));
-        assert!(covers("https://app.example/oauth/callback?returnTo=/vpcs?x=1"));
+    fn addresses_are_compared_exactly() {
+        let same = |registered: &str, wanted: &str| {
+            let parse = |raw: &str| RedirectUri::parse(raw).unwrap();
+            parse(registered).is_same(&parse(wanted))
+        };
+        let registered = "https://app.example/oauth/callback";
+        assert!(same(registered, registered));
         for other in [
             "https://app.example/oauth/callback/",
+            "https://app.example/oauth/callback?",
+            "https://app.example/oauth/callback?x=1",
+            "https://app.example/oauth/callback?returnTo=/vpcs",
             "https://app.example/oauth/callback/../x",
             "https://app.example.evil/oauth/callback",
             "http://app.example/oauth/callback",
-            "https://app.example:444/oauth/callback",
+            "https://app.example:443/oauth/callback",
+            "https://App.example/oauth/callback",
             "https://app.example/oauth",
         ] {
-            assert!(!covers(other), "{other}");
+            assert!(!same(registered, other), "{other}");
+            assert!(!same(other, registered), "{other}");
+        }
+        for (own, wanted, expected) in [
+            ("http://127.0.0.1/cb", "http://127.0.0.1:4567/cb", true),
+            ("http://localhost:1", "http://localhost:65535", true),
+            ("http://[::1]:1/cb?x=1", "http://[::1]/cb?x=1", true),
+            ("http://127.0.0.1/cb", "http://127.0.0.1:4567/cb?x=1", false),
+            ("http://127.0.0.1/cb", "http://127.0.0.2/cb", false),
+            ("http://localhost/cb", "http://127.0.0.1/cb", false),
+            ("https://localhost/cb", "https://localhost:1/cb", false),
+            (
+                "http://127.evil.example/cb",
+                "http://127.evil.example:1/cb",
+                false,
+            ),
+        ] {
+            assert_eq!(same(own, wanted), expected, "{own} {wanted}");
+        }
+    }
+
+    #[test]
+    fn return_to_is_a_path_and_nothing_else() {
+        let registered = RedirectUri::parse("https://app.example/cb").unwrap();
+        let allowed = |raw: &str| registered.is_same_but_return_to(&RedirectUri::parse(raw).unwrap());
+        for good in ["/vpcs", "/", "/support/tickets?dialogOpen=true", "/vpcs?a=1&b=2"] {
+            assert!(
+                allowed(&format!("https://app.example/cb?returnTo={good}")),
+                "{good}"
+            );
+        }
+        for bad in [
+            "https://app.example/cb",
+            "https://app.example/cb?returnTo=https://evil.example",
+            "https://app.example/cb?returnTo=//evil.example",
+            "https://app.example/cb?x=1&returnTo=/",
+            "https://app.example/cb/?returnTo=/",
+            "https://app.evil/cb?returnTo=/",
+        ] {
+            assert!(!allowed(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn http_is_for_the_users_own_machine_only() {
+        for good in [
+            "https://app.example/cb",
+            "http://localhost:4567/cb",
+            "http://127.1.2.3/cb",
+            "http://[::1]/cb",
+        ] {
+            assert!(RedirectUri::register(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "http://app.example/cb",
+            "http://127.evil.example/cb",
+            "http://localhost.evil.example/cb",
+            "http://10.0.0.1/cb",
+            "http://[::2]/cb",
+        ] {
+            assert!(RedirectUri::register(bad).is_err(), "{bad}");
         }
     }
 }

@@ -191,7 +191,7 @@ fn read(tx: &mut ReadTx, ask: &Ask, user: Option<&User>) -> Result<Result<Author
         Some(_) if ask.is_repeated("redirect_uri") => None,
         Some(raw) => RedirectUri::parse(raw).ok(),
     };
-    let Some(redirect_uri) = redirect_uri.filter(|wanted| client.redirect_uri.covers(wanted)) else {
+    let Some(redirect_uri) = redirect_uri.filter(|wanted| client.may_redirect_to(wanted)) else {
         let text = "The application wants you sent to an address that it has not registered";
         return refuse(Code::RedirectUriInvalid, text);
     };

@@ -51,7 +51,7 @@ fn read(caller: &Caller, request: &Request) -> Result<NewClient> {
     caller.must_be_unrestricted()?;
     let mut form = request.form()?;
     let label = form.required("label", ClientLabel::parse);
-    let redirect_uri = form.required("redirect_uri", RedirectUri::parse);
+    let redirect_uri = form.required("redirect_uri", RedirectUri::register);
     let public = form.truth("public").unwrap_or(false);
     let (label, redirect_uri) = form.finish(|| Some((label?, redirect_uri?)))?;
     Ok(NewClient {
@@ -127,7 +127,11 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
     request.unchanged(&client)?;
     let mut form = request.form()?;
     let label = form.optional("label", ClientLabel::parse);
-    let redirect_uri = form.optional("redirect_uri", RedirectUri::parse);
+    let redirect_uri = form.optional("redirect_uri", |raw| match raw == client.redirect_uri.as_str() {
+        // Registered before http was refused, perhaps: what stays the same may stay.
+        true => Ok(client.redirect_uri.clone()),
+        false => RedirectUri::register(raw),
+    });
     form.finish(|| Some(()))?;
 
     client.label = label.unwrap_or(client.label);

@@ -190,6 +190,8 @@ async fn a_browser_is_never_sent_where_the_client_has_not_said() {
         "https://app.example.evil.example/oauth/callback",
         "https://app.example/oauth/callback/../../evil",
         "https://app.example/oauth/callback/",
+        "https://app.example/oauth/callback?x=1",
+        "https://app.example/oauth/callback?returnTo=/vpcs",
         "https://app.example/oauth",
         "https://app.example@evil.example/oauth/callback",
         "https://evil.example\\@app.example/oauth/callback",

@@ -180,6 +180,8 @@ async fn a_refused_address_is_told_why() {
         ("http://localhost:/cb", "port"),
         ("https://a.example/?x=1&state=2", "state"),
         ("https://a.example/?%63ode=2", "code"),
+        ("http://a.example/cb", "https://"),
+        ("http://127.a.example/cb", "https://"),
     ] {
         let refused = ada
             .post(CLIENTS, json!({"label": "x", "redirect_uri": uri}))
@@ -187,4 +189,34 @@ async fn a_refused_address_is_told_why() {
         assert_eq!(refused.errors(), ["redirect_uri redirect_uri_invalid"], "{uri}");
         assert!(refused.reason().contains(why), "{uri}: {refused}");
     }
+}
+
+#[tokio::test]
+async fn an_http_address_that_was_registered_before_stays_until_it_is_changed() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let new = garth::rules::oauth_clients::NewClient {
+        id: Some("0123456789abcdef0123".to_owned()),
+        account: Some(app.account),
+        label: garth::model::oauth::ClientLabel::parse("Old").expect("a label"),
+        redirect_uri: garth::model::oauth::RedirectUri::parse("http://old.example/cb").expect("an address"),
+        public: false,
+    };
+    let made = app
+        .store
+        .write(move |tx| garth::rules::oauth_clients::register(tx, &new))
+        .await;
+    made.expect("a client can be made");
+    let path = format!("{CLIENTS}/0123456789abcdef0123");
+    let same = json!({"label": "Renamed", "redirect_uri": "http://old.example/cb"});
+    assert_eq!(ada.put(&path, same).await.json()["label"], "Renamed");
+    let other = json!({"redirect_uri": "http://other.example/cb"});
+    assert_eq!(
+        ada.put(&path, other).await.errors(),
+        ["redirect_uri redirect_uri_invalid"]
+    );
+    let query =
+        "client_id=0123456789abcdef0123&response_type=code&scope=*&redirect_uri=http://old.example/cb";
+    let page = app.stranger().get(&format!("//oauth/authorize?{query}")).await;
+    assert_eq!(page.status, 200, "it can still be asked with");
 }

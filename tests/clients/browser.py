@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 from server import PNG, TOKEN, Desk
 
-APP = "http://app.example.com"
+APP = "https://app.example.com"
 OPEN = '{"+order":"desc","+order_by":"opened","+or":[{"status":"open"},{"status":"new"}]}'
 CLOSED = '{"+order":"desc","+order_by":"opened","status":"closed"}'
 
