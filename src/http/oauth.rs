@@ -1,6 +1,6 @@
 //! Asking users for access, and what a client needs to know of this server.
 
-use axum::extract::{RawQuery, Request, State};
+use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -25,14 +25,9 @@ pub async fn style() -> Response {
     ([(header::CONTENT_TYPE, css)], pages::STYLE.as_str()).into_response()
 }
 
-pub async fn authorize(
-    State(app): State<App>,
-    method: Method,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Result<Response> {
-    let wish = Wish::read(query.as_deref().unwrap_or_default());
-    let session = cookies::read(&headers, cookies::SESSION);
+pub async fn authorize(State(app): State<App>, parts: Parts) -> Result<Response> {
+    let wish = Wish::read(parts.uri.query().unwrap_or_default());
+    let session = cookies::read(&parts.headers, cookies::SESSION);
     let hash = session.as_ref().map(TokenText::hash);
     let ask = wish.ask.clone();
     let mut next = app
@@ -41,7 +36,7 @@ pub async fn authorize(
         .await?;
     if let Next::Known = next {
         // Whoever asks for the head alone only looks.
-        if method == Method::HEAD {
+        if parts.method == Method::HEAD {
             let text = "You have allowed this application before.";
             return Ok(pages::note(StatusCode::OK, "Go on", text, "style.css"));
         }
@@ -51,14 +46,15 @@ pub async fn authorize(
             .write(move |tx| rules::oauth::give_again(tx, &ask, hash))
             .await?;
     }
-    Ok(show(&app, &headers, &wish, session.as_ref(), next))
+    Ok(show(&app, &parts, &wish, session.as_ref(), next))
 }
 
 pub async fn decide(State(app): State<App>, request: Request) -> Result<Response> {
-    let headers = request.headers().clone();
+    let (parts, body) = request.into_parts();
+    let request = Request::from_parts(parts.clone(), body);
     let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
     let wish = Wish::read(fields.text("return_to").unwrap_or_default());
-    let session = cookies::read(&headers, cookies::SESSION);
+    let session = cookies::read(&parts.headers, cookies::SESSION);
     let proven = |session: &TokenText| {
         let sent = fields.text("form_token").unwrap_or_default();
         cookies::proof(CONSENT, session).is_kept_as(sent)
@@ -76,7 +72,7 @@ pub async fn decide(State(app): State<App>, request: Request) -> Result<Response
         .store()
         .write(move |tx| rules::oauth::decide(tx, &ask, hash, allows))
         .await?;
-    Ok(show(&app, &headers, &wish, session.as_ref(), next))
+    Ok(show(&app, &parts, &wish, session.as_ref(), next))
 }
 
 /// What a program wants, with the query that said it, written our own way.
@@ -96,16 +92,19 @@ impl Wish {
     }
 }
 
-fn show(app: &App, headers: &HeaderMap, wish: &Wish, session: Option<&TokenText>, next: Next) -> Response {
+fn show(app: &App, parts: &Parts, wish: &Wish, session: Option<&TokenText>, next: Next) -> Response {
     match (next, session) {
         (Next::Refuse(reason), _) => refused(&reason),
-        (Next::Back(address), _) => go_to(StatusCode::SEE_OTHER, &address),
+        (Next::Back(address), _) => {
+            let address = with_issuer(address, &issuer(app, parts));
+            go_to(StatusCode::SEE_OTHER, &address)
+        }
         (Next::Consent(wanted, user), Some(session)) => {
             let proof = cookies::proof(CONSENT, session).hex();
             pages::consent(&wanted, user.username.as_str(), &wish.query, &proof)
         }
         (Next::LogIn(wanted) | Next::Consent(wanted, _), _) => {
-            let (proof, fresh) = form_proof(app, headers);
+            let (proof, fresh) = form_proof(app, &parts.headers);
             let notes = LogInNotes::default();
             let mut page = pages::log_in(
                 StatusCode::OK,
@@ -122,6 +121,13 @@ fn show(app: &App, headers: &HeaderMap, wish: &Wish, session: Option<&TokenText>
         // Between the look and the write everything stayed as it was, or the write would have said so.
         (Next::Known, _) => incomplete(),
     }
+}
+
+/// The address with the issuer behind its other parameters, by which a client of several servers knows which of them has
+/// answered (RFC 9207).
+fn with_issuer(address: String, issuer: &str) -> String {
+    let mut written = form_urlencoded::Serializer::new(String::new());
+    format!("{address}&{}", written.append_pair("iss", issuer).finish())
 }
 
 /// What the log-in form is to send back, and the cookie for it if the browser has none yet.
@@ -182,6 +188,7 @@ struct ServerView {
     token_endpoint_auth_methods_supported: [&'static str; 3],
     revocation_endpoint_auth_methods_supported: [&'static str; 3],
     code_challenge_methods_supported: [&'static str; 1],
+    authorization_response_iss_parameter_supported: bool,
 }
 
 /// What RFC 8414 wants told.
@@ -204,6 +211,7 @@ pub async fn metadata(State(app): State<App>, parts: Parts) -> Response {
         token_endpoint_auth_methods_supported: AUTH,
         revocation_endpoint_auth_methods_supported: AUTH,
         code_challenge_methods_supported: ["S256"],
+        authorization_response_iss_parameter_supported: true,
         issuer,
     };
     answer::json(StatusCode::OK, &view)

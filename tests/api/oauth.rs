@@ -7,6 +7,11 @@ use crate::browser::{
 };
 use crate::harness::TestApp;
 
+/// How a program is told which server has answered it.
+fn issuer(app: &TestApp) -> String {
+    format!("iss=http%3A%2F%2F127.0.0.1%3A{}", app.address.port())
+}
+
 #[tokio::test]
 async fn a_user_logs_in_and_allows_and_the_program_acts_for_it() {
     let app = TestApp::new().await;
@@ -34,7 +39,7 @@ async fn a_user_logs_in_and_allows_and_the_program_acts_for_it() {
     let code = parameter(address, "code").unwrap();
     assert_eq!(
         address,
-        format!("{CALLBACK}?code={code}"),
+        format!("{CALLBACK}?code={code}&{}", issuer(&app)),
         "without state, as it was asked"
     );
     assert!(
@@ -140,7 +145,7 @@ async fn a_program_in_a_browser_gets_its_token_by_a_challenge() {
         .strip_prefix(&format!("{uri}&code="))
         .expect("its query is kept");
     let code = rest
-        .strip_suffix("&state=8e4b11c2-1b6f-4a6e")
+        .strip_suffix(&format!("&state=8e4b11c2-1b6f-4a6e&{}", issuer(&app)))
         .expect("the state comes back");
 
     let parts: Vec<(String, &[u8])> = [
@@ -354,6 +359,8 @@ async fn a_user_can_say_no() {
         "{address}"
     );
     assert_eq!(parameter(address, "state").as_deref(), Some("xyz"));
+    let own = format!("http://{}", app.address);
+    assert_eq!(parameter(address, "iss"), Some(own), "an error has it too");
     assert_eq!(ada.count("/profile/apps").await, 0);
     assert_eq!(browser.decides(&page, "maybe").await.status, 400);
 }
@@ -395,7 +402,11 @@ async fn a_token_without_a_code_is_given_only_where_the_provider_wants_it() {
             .strip_prefix(&format!("{CALLBACK}#access_token="))
             .expect("in the fragment");
         let (token, rest) = fragment.split_at(64);
-        assert_eq!(rest, "&token_type=bearer&expires_in=7200&scope=*&scopes=*");
+        let expected = format!(
+            "&token_type=bearer&expires_in=7200&scope=*&scopes=*&{}",
+            issuer(&app)
+        );
+        assert_eq!(rest, expected);
         assert_eq!(
             app.with_token(token).get("/profile").await.json()["username"],
             "ada"
@@ -420,6 +431,7 @@ async fn the_server_tells_where_its_endpoints_are() {
     assert_eq!(told["authorization_endpoint"], format!("{own}/oauth/authorize"));
     assert_eq!(told["token_endpoint"], format!("{own}/oauth/token"));
     assert_eq!(told["code_challenge_methods_supported"], json!(["S256"]));
+    assert_eq!(told["authorization_response_iss_parameter_supported"], true);
     let app = TestApp::with(|_, options| options.public_url = Some("https://garth.example".to_owned())).await;
     let told = app.stranger().get(path).await.json();
     assert_eq!(told["revocation_endpoint"], "https://garth.example/oauth/revoke");

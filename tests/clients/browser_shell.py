@@ -48,6 +48,7 @@ def log_in_and_out(garth):
     assert location.startswith(f"{back}&"), location
     found = parse_qs(location.removeprefix(f"{back}&"))
     code, state = found["code"][0], found["state"][0]
+    assert found["iss"] == [garth.root], "the server that has answered"
     assert state == asked["state"] and not re.match(r"[-\d\"tfn\[{]", code), "the app's router reads JSON values"
 
     form = {"grant_type": "authorization_code", "client_id": client, "code": code, "state": state}

@@ -55,7 +55,7 @@ def allow(garth, client, secret):
     browser = Browser(garth)
     page = browser.send(f"authorize?client_id={client}&response_type=code&scope=vpc:read_write&redirect_uri={CALLBACK}")
     page = browser.send(browser.submit(page, "login", username="admin", password=PASSWORD).headers["location"])
-    code = browser.submit(page, "authorize", decision="allow").headers["location"].split("code=")[1]
+    code = browser.submit(page, "authorize", decision="allow").headers["location"].split("code=")[1].split("&")[0]
     given = browser.send("token", {"client_id": client, "client_secret": secret, "code": code})
     assert given.status_code == 200, given.text
 
@@ -75,7 +75,7 @@ def log_in(garth):
     page = browser.send(sent_on.headers["location"])
     back = browser.submit(page, "authorize", decision="allow").headers["location"]
     assert back.startswith(f"{CALLBACK}?code="), back
-    code = back.split("code=")[1]
+    code = back.split("code=")[1].split("&")[0]
 
     def works(token):
         try:
@@ -103,7 +103,7 @@ def log_in(garth):
 
     page = browser.send(login.generate_login_url(scopes=scopes), by={})
     back = browser.submit(page, "authorize", decision="allow").headers["location"]
-    token = login.finish_oauth(back.split("code=")[1])[0]
+    token = login.finish_oauth(back.split("code=")[1].split("&")[0])[0]
     (app,) = client.profile.apps()
     app = client.load(AuthorizedApp, app.id)
     assert app.label == "Python" and works(token)

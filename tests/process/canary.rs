@@ -187,7 +187,8 @@ impl<'a> World<'a> {
         ];
         let back = self.post("/oauth/authorize", &fields);
         let address = back.header("location").expect("it is sent back");
-        let code = address.split_once("code=").expect("a code").1.to_owned();
+        let code = address.split_once("code=").expect("a code").1;
+        let code = code.split('&').next().unwrap_or_default().to_owned();
         self.keep("code", &code);
         self.keep("verifier", VERIFIER);
         let given = self
