@@ -88,6 +88,7 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
         support: support_of(settings)?,
         oauth: Oauth {
             implicit: settings.oauth.implicit.unwrap_or(false),
+            require_pkce: settings.oauth.require_pkce.unwrap_or(false),
         },
     })
 }

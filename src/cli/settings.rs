@@ -252,6 +252,14 @@ pub struct OauthSettings {
     #[arg(long = "oauth-implicit", env = "GARTH_OAUTH_IMPLICIT", value_name = "BOOL")]
     pub implicit: Option<bool>,
 
+    /// Whether clients with a secret must send a code_challenge too, as public ones must [default: false]
+    #[arg(
+        long = "oauth-require-pkce",
+        env = "GARTH_OAUTH_REQUIRE_PKCE",
+        value_name = "BOOL"
+    )]
+    pub require_pkce: Option<bool>,
+
     /// Path under which log-in and OAuth are served as well, like /login [default: none]
     #[arg(long = "oauth-prefix", env = "GARTH_OAUTH_PREFIX", value_name = "PATH")]
     pub prefix: Option<String>,
@@ -439,6 +447,7 @@ impl Settings {
             },
             oauth: OauthSettings {
                 implicit: self.oauth.implicit.or(other.oauth.implicit),
+                require_pkce: self.oauth.require_pkce.or(other.oauth.require_pkce),
                 prefix: self.oauth.prefix.or(other.oauth.prefix),
             },
             regions: self.regions.or(other.regions),

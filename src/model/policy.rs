@@ -30,6 +30,8 @@ pub struct Policy {
 pub struct Oauth {
     /// Whether a browser may be given a token itself, in the fragment of an address.
     pub implicit: bool,
+    /// Whether clients with a secret must send a code challenge too. linode_api4 sends none.
+    pub require_pkce: bool,
 }
 
 /// How tickets are handled.

@@ -6,6 +6,7 @@
 use super::error::Result;
 use super::{oauth_tokens, sessions};
 use crate::model::oauth::{Challenge, OauthClient, RedirectUri};
+use crate::model::policy::Oauth;
 use crate::model::reason::{Code, Reason};
 use crate::model::scope::Scopes;
 use crate::model::token::{TokenHash, hex};
@@ -210,7 +211,7 @@ fn read(tx: &mut ReadTx, ask: &Ask, user: Option<&User>) -> Result<Result<Author
         state: ask.state.as_deref(),
         in_fragment: wants == Wants::Token,
     };
-    match read_rest(ask, &client, wants, tx.policy().oauth.implicit) {
+    match read_rest(ask, &client, wants, tx.policy().oauth) {
         // A link to us must not lead a stranger to whatever address a customer has registered.
         Err(Wrong(_, text)) if client.account.is_some() && user.is_none() => refuse(
             Code::FormInvalid,
@@ -235,7 +236,7 @@ fn read_rest(
     ask: &Ask,
     client: &OauthClient,
     wants: Wants,
-    implicit: bool,
+    policy: Oauth,
 ) -> Result<(Scopes, Option<Challenge>), Wrong> {
     let invalid = |text| Wrong("invalid_request", text);
     if !ask.repeated.is_empty() {
@@ -244,8 +245,8 @@ fn read_rest(
     match (ask.response_type.as_deref(), wants) {
         (None, _) => return Err(invalid("response_type is required")),
         (Some("code"), _) => {}
-        (Some(_), Wants::Token) if implicit && client.public => {}
-        (Some(_), Wants::Token) if implicit => {
+        (Some(_), Wants::Token) if policy.implicit && client.public => {}
+        (Some(_), Wants::Token) if policy.implicit => {
             return Err(Wrong(
                 "unauthorized_client",
                 "Only a public client may ask for a token",
@@ -265,13 +266,16 @@ fn read_rest(
             ));
         }
     };
-    if client.public && wants == Wants::Code {
-        if challenge.is_none() {
+    if wants == Wants::Code && challenge.is_none() {
+        if client.public {
             return Err(invalid("A public client must send a code_challenge"));
         }
-        if ask.state.is_none() {
-            return Err(invalid("A public client must send a state"));
+        if policy.require_pkce {
+            return Err(invalid("A client must send a code_challenge"));
         }
+    }
+    if wants == Wants::Code && client.public && ask.state.is_none() {
+        return Err(invalid("A public client must send a state"));
     }
     let raw = ask.scope.as_deref().unwrap_or_default();
     let unknown = |_| Wrong("invalid_scope", "scope must name scopes that there are, or be *");

@@ -511,3 +511,40 @@ async fn staff_authorize_only_the_providers_own_clients() {
     let mut customer = Browser::new(&app);
     customer.gets_code(&tenants.query("*"), "ada").await;
 }
+
+#[tokio::test]
+async fn the_provider_may_require_a_challenge_of_every_client() {
+    for require in [false, true] {
+        let app = TestApp::with(|policy, _| policy.oauth.require_pkce = require).await;
+        app.user("ada").await;
+        app.set_password("ada").await;
+        let client = app.own_client(false).await;
+        let mut browser = Browser::new(&app);
+        // A challenge that was sent must be met, whether it was required or not.
+        let code = browser.gets_code(&client.public_query("*"), "ada").await;
+        for (verifier, status) in [(None, 400), (Some(CHALLENGE), 400), (Some(VERIFIER), 200)] {
+            let mut fields = vec![("code", code.as_str())];
+            fields.extend(verifier.map(|verifier| ("code_verifier", verifier)));
+            assert_eq!(app.token(&client, &fields).await.status, status, "{verifier:?}");
+        }
+        let without = browser.asks(&client.query("*")).await;
+        let address = without.header("location").to_owned();
+        match require {
+            true => {
+                assert_eq!(parameter(&address, "error").as_deref(), Some("invalid_request"));
+                let why = parameter(&address, "error_description").expect("it says why");
+                assert_eq!(why, "A client must send a code_challenge");
+            }
+            false => {
+                let code = parameter(&address, "code").expect("a code");
+                // Taking the challenge out of the address does not help: the verifier gives it away.
+                let fields = [("code", code.as_str()), ("code_verifier", VERIFIER)];
+                assert_eq!(app.token(&client, &fields).await.status, 400);
+                assert_eq!(app.token(&client, &fields[..1]).await.status, 200);
+            }
+        }
+        let plain = client.public_query("*").replace("S256", "plain");
+        let address = browser.asks(&plain).await.header("location").to_owned();
+        assert_eq!(parameter(&address, "error").as_deref(), Some("invalid_request"));
+    }
+}
