@@ -206,7 +206,9 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         .scope(Scope::EVENTS_READ_ONLY),
         // The account
         op("getQuotas", &get, "/account/quotas", accounts::quotas),
-        op("getAccount", &get, "/account", accounts::view).on_account(),
+        op("getAccount", &get, "/account", accounts::view)
+            .on_account()
+            .needs(Needs::AccountReadOnly),
         op(
             "getAccountSettings",
             &get,

@@ -48,7 +48,9 @@ pub fn desk_view(tx: &mut ReadTx, id: AccountId) -> Result<DeskAccount> {
     store::accounts::desk_find(tx, id)?.ok_or(Error::NotFound)
 }
 
+/// The caller's account. A restricted user sees it only with access to the account.
 pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<Account> {
+    caller.account_access().ok_or(Error::Forbidden)?;
     load(tx, caller.account)
 }
 

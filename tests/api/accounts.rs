@@ -1,5 +1,7 @@
 //! What an account may have.
 
+use garth::model::grant::Permission;
+use garth::rules::grants::Grant;
 use serde_json::json;
 
 use crate::harness::TestApp;
@@ -77,4 +79,29 @@ async fn nothing_is_unavailable_anywhere() {
         .await;
     assert_eq!(refused.errors(), ["X-Filter filter_field"]);
     assert_eq!(ada.get("/account/availability/mars").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_restricted_user_sees_the_account_only_with_access_to_it() {
+    let app = TestApp::new().await;
+    let bob = app.user("bob").restricted().await;
+    for path in ["/account", "/v4beta/account"] {
+        let refused = bob.get(path).await;
+        assert_eq!(refused.errors(), ["- grant_missing"], "{path}");
+        assert_eq!(
+            (refused.status.as_u16(), refused.reason().as_str()),
+            (403, "Unauthorized")
+        );
+    }
+    // What programs ask for on behalf of any user.
+    for path in [
+        "/profile",
+        "/profile/grants",
+        "/account/settings",
+        "/account/quotas",
+    ] {
+        assert_eq!(bob.get(path).await.status, 200, "{path}");
+    }
+    app.grant("bob", Grant::AccountAccess(Permission::ReadOnly)).await;
+    assert_eq!(bob.get("/account").await.json()["company"], "Example");
 }
