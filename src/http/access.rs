@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use super::answering::{ANY, Noted};
 use super::error::TokenInvalid;
 use super::limits::{Key, Verdict};
-use super::operations::{Operation, Who};
+use super::operations::{Class, Operation, Who};
 use super::server::Peer;
 use super::{App, pages};
 use crate::model::scope::Scopes;
@@ -55,13 +55,16 @@ async fn admit(
 ) -> Result<(), Box<Response>> {
     let refuse = |error: Error| Box::new(error.into_response());
     let key = match operation.who {
-        Who::Everybody => {
-            let peer = request.extensions().get::<Peer>();
-            peer.map(|peer| Key::address(peer.0.ip()))
-        }
+        Who::Everybody => address_of(request),
         Who::Tenants | Who::Staff => {
-            let hash = bearer(request.headers()).ok_or_else(|| refuse(Error::Unauthenticated))?;
-            let identity = app.identify(hash).await.map_err(refuse)?;
+            let identity = match bearer(request.headers()) {
+                Some(hash) => app.identify(hash).await,
+                None => Err(Error::Unauthenticated),
+            };
+            let identity = match identity {
+                Err(Error::Unauthenticated) => return Err(Box::new(count_bad_token(app, request, noted))),
+                other => other.map_err(refuse)?,
+            };
             noted.scopes = match identity.scopes {
                 Scopes::Everything => Some(ANY),
                 _ => HeaderValue::try_from(identity.scopes.to_string()).ok(),
@@ -89,6 +92,26 @@ async fn admit(
         }
     }
     Ok(())
+}
+
+fn address_of(request: &Request) -> Option<Key> {
+    let peer = request.extensions().get::<Peer>();
+    peer.map(|peer| Key::address(peer.0.ip()))
+}
+
+/// Counts a request without a good token by its address. Its answer is 401 without a word of limits, until there were too
+/// many: a good token from the same address is counted for itself.
+fn count_bad_token(app: &App, request: &Request, noted: &mut Noted) -> Response {
+    if let (Some(limits), Some(key)) = (app.limits(), address_of(request)) {
+        let clock = &app.store().world().clock;
+        let verdict = limits.count(key, "bad token", Class::Command, clock);
+        if let Some(verdict) = verdict.filter(|verdict| verdict.refused) {
+            let refusal = Verdict::refusal(&verdict);
+            noted.verdict = Some(verdict);
+            return refusal;
+        }
+    }
+    Error::Unauthenticated.into_response()
 }
 
 fn reads_html(headers: &HeaderMap) -> bool {

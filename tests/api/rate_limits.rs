@@ -103,3 +103,32 @@ async fn setting_the_clock_neither_lengthens_nor_ends_a_limit() {
     app.advance(60);
     assert_eq!(ada.get("/vpcs").await.status, 200);
 }
+
+#[tokio::test]
+async fn bad_tokens_are_counted_by_address() {
+    let app = TestApp::with(|_, options| options.rate_limits = true).await;
+    let ada = app.user("ada").await;
+    let guess = async |at: i32| {
+        let guessed = app.with_token(&format!("{at:064}"));
+        let reply = match at % 3 {
+            0 => app.stranger().get("/vpcs").await,
+            1 => guessed.get("/profile").await,
+            _ => guessed.delete("/desk/canned-replies/1").await,
+        };
+        let told = reply.headers.contains_key("x-ratelimit-limit");
+        (reply.status.as_u16(), told)
+    };
+    for at in 0..400 {
+        assert_eq!(guess(at).await, (401, false), "{at}");
+    }
+    for at in 400..410 {
+        assert_eq!(guess(at).await, (429, true), "{at}");
+    }
+    assert_eq!(
+        ada.get("/profile").await.status,
+        200,
+        "a good token is counted for itself"
+    );
+    app.advance(60);
+    assert_eq!(guess(0).await, (401, false));
+}

@@ -25,6 +25,7 @@ fn a_wrong_flag_or_variable_stops_the_start_and_is_named() {
         ("forbidden_ranges", "10.0.0.1/8"),
         ("public_url", "garth.example"),
         ("oauth_implicit", "perhaps"),
+        ("oauth_require_pkce", "perhaps"),
         ("trusted_proxies", "10.0.0.0/33"),
     ] {
         let flag = format!("--{}={value}", name.replace('_', "-"));
