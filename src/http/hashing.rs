@@ -1,7 +1,8 @@
 //! The queue for hashing passwords, which takes much memory and a core each time.
 //!
 //! Known devices go first, then addresses with the fewest failures, so a flood of guesses delays itself before it delays
-//! anyone else. When the queue is full, the last in this order is refused with 503.
+//! anyone else. When the queue is full, the last in this order is refused with 503. While others wait, every other permit
+//! is theirs: a known device that logs in all the time must not keep them out.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -57,6 +58,21 @@ struct State {
     running: usize,
     waiting: BTreeMap<(u32, u64), Waiting>,
     next: u64,
+    /// Whether the last job to start was that of a known device.
+    known_before: bool,
+}
+
+impl State {
+    fn pop(&mut self) -> Option<Waiting> {
+        let first = *self.waiting.first_key_value()?.0;
+        let other = || self.waiting.range((1, 0)..).next().map(|(key, _)| *key);
+        let key = match first.0 == 0 && self.known_before {
+            true => other().unwrap_or(first),
+            false => first,
+        };
+        self.known_before = key.0 == 0;
+        self.waiting.remove(&key)
+    }
 }
 
 struct Waiting {
@@ -137,13 +153,13 @@ impl Drop for Permit {
     fn drop(&mut self) {
         let next = {
             let mut state = self.0.lock();
-            let next = state.waiting.pop_first();
+            let next = state.pop();
             if next.is_none() {
                 state.running -= 1;
             }
             next
         };
-        if let Some((_, next)) = next {
+        if let Some(next) = next {
             // If the request has ended, its permit comes back here and is dropped, which starts the next one.
             drop(next.start.send(Permit(self.0.clone())));
         }
@@ -181,6 +197,27 @@ mod tests {
         drop((fresh, second));
         drop(guesses.await.expect("it runs").expect("a permit"));
         assert_eq!(queue.lock().running, 0);
+    }
+
+    #[tokio::test]
+    async fn known_devices_do_not_keep_others_out() {
+        let queue = HashingQueue::default();
+        let (mut running, second) = (queue.permit(from(1, 0)).await, queue.permit(from(1, 0)).await);
+        let fresh: Vec<_> = (2..5).map(|last| waits(&queue, from(last, 0))).collect();
+        let known: Vec<_> = (2..40)
+            .map(|id| waits(&queue, Place::known(Known::Device([id; 16]))))
+            .collect();
+        while queue.lock().waiting.len() < 41 {
+            tokio::task::yield_now().await;
+        }
+        let mut fresh = fresh.into_iter();
+        for known in known.into_iter().take(3) {
+            drop(running.take());
+            running = known.await.expect("it runs");
+            drop(running.take());
+            running = fresh.next().expect("three of them").await.expect("it runs");
+        }
+        assert!(running.is_some() && second.is_some());
     }
 
     #[tokio::test]

@@ -217,3 +217,45 @@ async fn an_oauth_log_in_counts_with_the_consoles() {
     assert_eq!(status(&mut console, "ada", PASSWORD).await, 429);
     assert_eq!(status(&mut console, "bob", PASSWORD).await, 303);
 }
+
+#[tokio::test]
+async fn setting_the_clock_neither_lengthens_nor_ends_a_wait() {
+    let app = behind_a_proxy().await;
+    let mut browser = Browser::at(&app, "192.0.2.1");
+    for _ in 0..5 {
+        assert_eq!(status(&mut browser, "ada", WRONG).await, 401);
+    }
+    for jump in [-3 * 3600, 6 * 3600] {
+        app.set_clock_by(jump);
+        let locked = types(&mut browser, "ada", PASSWORD).await;
+        assert_eq!(
+            (locked.status.as_u16(), locked.header("retry-after")),
+            (429, "30")
+        );
+    }
+    app.advance(30);
+    assert_eq!(status(&mut browser, "ada", PASSWORD).await, 303);
+}
+
+#[tokio::test]
+async fn nothing_in_an_answer_tells_an_unknown_name_from_a_wrong_password() {
+    let app = behind_a_proxy().await;
+    app.user("cleo").await;
+    app.user("agent").staff().await;
+    app.set_password("agent").await;
+    // With a password, of staff, without a password, and nobody's.
+    for password in [WRONG, "x"] {
+        let mut answers = std::collections::BTreeSet::new();
+        for name in ["ada", "agent", "cleo", "nobody"] {
+            let mut browser = Browser::at(&app, "192.0.2.1");
+            let mut wrong = types(&mut browser, name, password).await;
+            wrong.headers.remove("x-request-id");
+            wrong.headers.remove("date");
+            wrong.headers.remove("content-length");
+            let token = hidden(&wrong, "form_token");
+            let page = text(&wrong).replace(name, "NAME").replace(&token, "TOKEN");
+            answers.insert(format!("{} {:?} {page}", wrong.status, wrong.headers));
+        }
+        assert_eq!(answers.len(), 1, "{answers:#?}");
+    }
+}

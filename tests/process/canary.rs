@@ -73,6 +73,10 @@ fn no_secret_is_anywhere_in_clear() {
         "{log}"
     );
     assert!(figures.contains("logIn"), "{figures}");
+    assert!(
+        log.contains("log-in failed") && log.contains("name_hash"),
+        "a failed log-in is in the log: {log}"
+    );
     let holds =
         |bytes: &[u8], secret: &str| bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
     assert!(holds(&after, "admin@localhost"), "this is where things are kept");
