@@ -165,3 +165,52 @@ impl Drop for Reservation {
 fn lock(tables: &Mutex<Tables>) -> MutexGuard<'_, Tables> {
     tables.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Duration = Duration::from_secs(100);
+
+    fn fresh(name: &str, last: u8) -> Source {
+        Source::Fresh {
+            name: TokenHash::of(name),
+            address: IpAddr::from([192, 0, 2, last]),
+        }
+    }
+
+    #[test]
+    fn an_attempt_without_a_result_is_not_counted() {
+        let throttle = LoginThrottle::default();
+        for _ in 0..100 {
+            // As when there is no place to hash the password, and the answer is 503.
+            drop(throttle.reserve(fresh("ada", 1), NOW).expect("a reservation"));
+        }
+        for failed in 0..5 {
+            let attempt = throttle.reserve(fresh("ada", 1), NOW).expect("a reservation");
+            assert_eq!(attempt.earlier, failed);
+            attempt.fail(NOW);
+        }
+        let wait = throttle.reserve(fresh("ada", 1), NOW).err();
+        assert_eq!(wait, Some(Duration::from_secs(30)));
+        assert!(throttle.reserve(fresh("ada", 2), NOW).is_ok(), "another address");
+    }
+
+    #[test]
+    fn attempts_in_progress_use_up_the_limit() {
+        let throttle = LoginThrottle::default();
+        let reserve = |number: usize| throttle.reserve(fresh(&format!("name-{}", number / 5), 1), NOW);
+        let attempts: Vec<_> = (0..20).map(reserve).collect();
+        assert!(attempts.iter().all(Result::is_ok));
+        assert!(
+            throttle.reserve(fresh("another", 1), NOW).is_err(),
+            "twenty of one address are being compared"
+        );
+        drop(attempts);
+        let tables = lock(&throttle.0);
+        assert_eq!(
+            tables.addresses.wait(&IpAddr::from([192, 0, 2, 1]), NOW),
+            Duration::ZERO
+        );
+    }
+}
