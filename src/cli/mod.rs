@@ -10,6 +10,7 @@ mod database;
 mod demo;
 mod desk;
 mod entity;
+mod logging;
 mod open_files;
 mod output;
 mod place;

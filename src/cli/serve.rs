@@ -11,15 +11,11 @@ use anyhow::{Context, bail, ensure};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
-use tracing_subscriber::Layer;
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
 
 use super::place::{Place, in_words, lock_file, open_shared};
 use super::policy::policy_of;
-use super::settings::{LimitSettings, LogFormat, Names, Profile, Settings};
-use super::{open_files, wake};
+use super::settings::{LimitSettings, Names, Profile, Settings};
+use super::{logging, open_files, wake};
 use crate::console;
 use crate::files::{Files, Scanner};
 use crate::http::connections::MaxConnections;
@@ -58,7 +54,7 @@ pub fn complete(place: &Place, mut settings: Settings) -> anyhow::Result<Setting
 }
 
 pub async fn start(place: &Place, settings: Settings, welcome: Option<Welcome>) -> anyhow::Result<()> {
-    start_logging(&settings)?;
+    logging::start(&settings)?;
     let folder = place.folder(&settings);
     let given = bootstrap_token()?;
 
@@ -186,6 +182,8 @@ fn options_of(settings: &Settings) -> anyhow::Result<Options> {
         trusted_proxies: trusted_proxies(settings.trusted_proxies.as_deref().unwrap_or_default())?,
         max_connections: max_connections(&settings.limits),
         answer_memory: answer_memory(&settings.limits),
+        client_address: settings.log.client_address(),
+        login_names: settings.log.login_names(),
         ..Options::default()
     })
 }
@@ -277,35 +275,6 @@ async fn open_files(settings: &Settings, folder: &Path, alone: bool) -> anyhow::
         tracing::error!(%cause, "attachments can neither be kept nor read at the moment");
     }
     Ok(files)
-}
-
-fn start_logging(settings: &Settings) -> anyhow::Result<()> {
-    let level = settings.log.as_deref().unwrap_or("info");
-    let wanted = log_levels(level).with_context(|| format!("log: {level} is no log level"))?;
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    let log = tracing_subscriber::registry();
-    match settings.log_format {
-        None | Some(LogFormat::Text) => {
-            log.with(lines.with_ansi(false).with_target(false).with_filter(wanted))
-                .init();
-        }
-        Some(LogFormat::Json) => log
-            .with(lines.json().flatten_event(true).with_filter(wanted))
-            .init(),
-    }
-    Ok(())
-}
-
-/// Reads `info,garth::store=debug`; a word that is no level is not taken for a module.
-fn log_levels(text: &str) -> anyhow::Result<Targets> {
-    let mut targets = Targets::new();
-    for part in text.split(',') {
-        targets = match part.split_once('=') {
-            Some((module, level)) => targets.with_target(module, level.parse::<LevelFilter>()?),
-            None => targets.with_default(part.parse::<LevelFilter>()?),
-        };
-    }
-    Ok(targets)
 }
 
 /// The token that whoever starts the server wants the first account to have.

@@ -10,6 +10,7 @@ use clap::{Args, Command, FromArgMatches, ValueEnum};
 use serde::Deserialize;
 
 use super::database::DatabaseUrl;
+use super::logging::{self, LogFormat, LogSettings};
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -59,9 +60,9 @@ pub struct Settings {
     #[arg(long, env = "GARTH_LOG_FORMAT", value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
 
-    /// What is logged: off, error, warn, info or debug, also per module (garth::store=debug) [default: info]
-    #[arg(long, env = "GARTH_LOG", value_name = "LEVEL")]
-    pub log: Option<String>,
+    #[command(flatten)]
+    #[serde(deserialize_with = "logging::text_or_table")]
+    pub log: LogSettings,
 
     /// Set every limit to the public service's number; single settings still win
     #[arg(long, env = "GARTH_PROFILE", value_name = "PROFILE")]
@@ -359,13 +360,6 @@ pub struct RegionSettings {
 pub struct ResolverSettings {
     pub ipv4: String,
     pub ipv6: String,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum LogFormat {
-    Text,
-    Json,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]

@@ -91,6 +91,7 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
     let started = Instant::now();
     let id = request_id(request.headers());
     let (method, uri) = (request.method().clone(), request.uri().clone());
+    let client = request.extensions().get::<Peer>().copied();
 
     let refusal = refusal
         .or_else(|| over_limits(&request))
@@ -115,6 +116,7 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
         tracing::error!(id, operation, cause, "request failed");
     }
     let identity = noted.identity.as_ref();
+    let client = client.and_then(|Peer(client)| app.options().client_address.logged(client.ip()));
     tracing::info!(
         id,
         %method,
@@ -122,6 +124,7 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
         operation,
         status,
         user = identity.map_or("-", |identity| identity.username.as_str()),
+        client = client.map(tracing::field::display),
         micros = took.as_micros() as u64,
         "request"
     );

@@ -7,10 +7,12 @@ use quick_cache::sync::Cache;
 use tokio::sync::{OnceCell, watch};
 
 use super::answer_memory::AnswerMemory;
+use super::client_address::ClientAddress;
 use super::connections::MaxConnections;
 use super::hashing::{HashingQueue, Place};
 use super::limits::Limits;
 use super::login_throttle::LoginThrottle;
+use super::login_names::LoginNames;
 use super::proxies::Network;
 use super::taken_names::TakenNames;
 use crate::files::{Files, Scanner};
@@ -61,6 +63,10 @@ pub struct Options {
     pub max_connections: MaxConnections,
     /// How many bytes of answers may wait for clients to read them.
     pub answer_memory: usize,
+    /// How log lines show the client's address.
+    pub client_address: ClientAddress,
+    /// How log lines of failed log-ins show the user name.
+    pub login_names: LoginNames,
 }
 
 impl Default for Options {
@@ -77,6 +83,8 @@ impl Default for Options {
             trusted_proxies: Vec::new(),
             max_connections: MaxConnections::default(),
             answer_memory: 256 * 1024 * 1024,
+            client_address: ClientAddress::default(),
+            login_names: LoginNames::default(),
         }
     }
 }

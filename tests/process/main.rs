@@ -27,6 +27,7 @@ mod limits;
 mod process;
 mod profiles;
 mod proxy;
+mod request_log;
 mod scanning;
 mod secrets;
 mod settings;
