@@ -6,6 +6,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::answering::{ANY, Noted};
+use super::entity_tags::KnownTags;
 use super::error::TokenInvalid;
 use super::limits::{Key, Verdict};
 use super::operations::{Class, Operation, Who};
@@ -127,16 +128,12 @@ fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
 }
 
 /// The tags a reader already has, if it is a reader.
-fn not_wanted_again(request: &Request) -> Option<HeaderValue> {
+fn not_wanted_again(request: &Request) -> Option<KnownTags> {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    request
-        .headers()
-        .get(header::IF_NONE_MATCH)
-        .filter(|_| reads)
-        .cloned()
+    reads.then(|| KnownTags::of(request.headers())).flatten()
 }
 
-fn unless_unchanged(known: Option<HeaderValue>, mut response: Response) -> Response {
+fn unless_unchanged(known: Option<KnownTags>, mut response: Response) -> Response {
     let tag = response
         .headers()
         .get(header::ETAG)
@@ -144,9 +141,7 @@ fn unless_unchanged(known: Option<HeaderValue>, mut response: Response) -> Respo
     let (Some(known), Some(tag)) = (known, tag) else {
         return response;
     };
-    let known = known.to_str().unwrap_or_default();
-    let same = |known: &str| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag;
-    if response.status() == StatusCode::OK && known.split(',').any(|known| same(known.trim())) {
+    if response.status() == StatusCode::OK && known.contain(tag) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.body_mut() = axum::body::Body::empty();
         response.headers_mut().remove(header::CONTENT_TYPE);

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::Response;
 use serde::Serialize;
 
+use super::entity_tags::KnownTags;
 use super::extract::At;
 use super::upload::{self, Received};
 use super::{App, answer};
@@ -193,11 +194,13 @@ pub async fn send_to_staff(
     send(&app, &attachment).await
 }
 
-/// Whether whoever asks has these bytes already.
+/// Whether the client has these bytes already.
 fn is_known(headers: &HeaderMap, attachment: &Attachment) -> bool {
-    let known = headers.get(header::IF_NONE_MATCH);
-    let known = known.and_then(|known| known.to_str().ok()).unwrap_or_default();
-    known.contains(&attachment.sha256) || known.trim() == "*"
+    KnownTags::of(headers).is_some_and(|known| known.contain(&tag_of(attachment)))
+}
+
+fn tag_of(attachment: &Attachment) -> String {
+    format!("\"{}\"", attachment.sha256)
 }
 
 /// The bytes of an attachment, for keeping and not for showing.
@@ -210,7 +213,7 @@ pub async fn send(app: &App, attachment: &Attachment) -> Result<Response> {
     let kind = HeaderValue::from_static(attachment.name.kind().media_type());
     headers.insert(header::CONTENT_TYPE, kind);
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(attachment.size));
-    headers.insert(header::ETAG, text(format!("\"{}\"", attachment.sha256)));
+    headers.insert(header::ETAG, text(tag_of(attachment)));
     headers.insert(
         header::CONTENT_DISPOSITION,
         text(disposition(attachment.name.as_str())),

@@ -21,6 +21,7 @@ pub(crate) mod cookies;
 mod desk;
 mod docs;
 mod entities;
+mod entity_tags;
 pub(crate) mod error;
 mod events;
 pub(crate) mod extract;

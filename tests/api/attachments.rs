@@ -375,6 +375,48 @@ async fn each_download_by_the_staff_is_in_the_history_and_changes_nothing_else()
     assert_eq!(steps(&agent).await.len(), 3);
 }
 
+#[tokio::test]
+async fn a_tag_that_only_contains_the_hash_does_not_hide_a_download() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let agent = app.user("agent").staff().await;
+    ada.opens_ticket("Look").await;
+    ada.attaches(1, "a.txt", "words").await;
+    let hash = sha256(b"words");
+    let file = "/desk/tickets/1/attachments/1";
+
+    let others = [
+        format!("x{hash}"),
+        format!("\"x{hash}\""),
+        format!("\"{hash}x\""),
+        format!("\"x\", \"{hash}\" x"),
+        format!("\"a, \"{hash}"),
+        hash.clone(),
+        "\"*\"".to_owned(),
+    ];
+    for (already, known) in others.iter().enumerate() {
+        let reply = agent.call(Method::GET, file).header("if-none-match", known).await;
+        assert_eq!(
+            (reply.status.as_u16(), reply.body.as_ref()),
+            (200, &b"words"[..]),
+            "{known}"
+        );
+        assert_eq!(steps(&agent).await.len(), 3 + already, "{known}");
+    }
+    for known in [
+        format!("\"{hash}\""),
+        format!("\"a,b\", W/\"{hash}\""),
+        "*".to_owned(),
+    ] {
+        let reply = agent
+            .call(Method::GET, file)
+            .header("if-none-match", &known)
+            .await;
+        assert_eq!((reply.status.as_u16(), reply.body.len()), (304, 0), "{known}");
+    }
+    assert_eq!(steps(&agent).await.len(), 2 + others.len());
+}
+
 /// What the history of the first ticket says: `opened ada`.
 async fn steps(agent: &User<'_>) -> Vec<String> {
     let history = agent.get("/desk/tickets/1/history").await;
