@@ -12,8 +12,9 @@ use http_body_util::BodyExt;
 use multer::{Field, Multipart};
 use tokio::sync::Mutex;
 
-use super::App;
 use super::extract::expected;
+use super::part_heads::PartHeads;
+use super::{App, file_names};
 use crate::files::{FilesError, Spooled};
 use crate::model::attachment::FileName;
 use crate::model::reason::{Code, Reason, Reasons};
@@ -84,7 +85,7 @@ pub async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str)
         files: 0,
         too_large: false,
     };
-    let parts = Multipart::new(bytes_of(source.clone()), boundary);
+    let parts = Multipart::new(bytes_of(source.clone(), PartHeads::new(boundary)), boundary);
     let read = tokio::time::timeout(ALTOGETHER, form.read(parts)).await;
     source.lock().await.drain().await;
     match read {
@@ -137,7 +138,8 @@ impl Form<'_> {
     }
 
     async fn read_file(&mut self, mut part: Field<'static>) -> std::result::Result<(), Stopped> {
-        let name = match file_name(&part) {
+        let disposition = part.headers().get(header::CONTENT_DISPOSITION);
+        let name = match disposition.and_then(file_names::sent_in) {
             Some(raw) => self.keep(FileName::parse(&raw)),
             None => {
                 let text = "The part \"file\" has no file name";
@@ -315,69 +317,17 @@ impl Source {
 
 fn bytes_of(
     source: Arc<Mutex<Source>>,
+    heads: PartHeads,
 ) -> impl Stream<Item = std::result::Result<Bytes, Broken>> + Send + 'static {
-    stream::unfold(source, |source| async move {
+    stream::unfold((source, heads), |(source, mut heads)| async move {
         // What came last is looked at first: whoever looks takes all that is there before.
         tokio::task::yield_now().await;
         let bytes = source.lock().await.next_to_parse().await;
-        bytes.transpose().map(|bytes| (bytes, source))
+        let bytes = bytes.map(|bytes| bytes.map(|bytes| heads.without_controls(bytes)));
+        bytes.transpose().map(|bytes| (bytes, (source, heads)))
     })
 }
 
 fn announced_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
-}
-
-/// The name a client gave its file: `filename*` if it is there and can be read, else `filename`.
-fn file_name(part: &Field<'_>) -> Option<String> {
-    let disposition = part.headers().get(header::CONTENT_DISPOSITION);
-    let extended = disposition.and_then(|value| extended_name(&String::from_utf8_lossy(value.as_bytes())));
-    // Browsers write a quote and line breaks in a name this way.
-    let plain = || {
-        let name = part.file_name()?.replace("%22", "\"");
-        Some(name.replace("%0D", "\r").replace("%0A", "\n"))
-    };
-    extended.or_else(plain)
-}
-
-/// The name in `filename*=UTF-8''na%C3%AFve.txt`.
-fn extended_name(disposition: &str) -> Option<String> {
-    let found = disposition.split(';').find_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        name.trim()
-            .eq_ignore_ascii_case("filename*")
-            .then_some(value.trim())
-    })?;
-    let (charset, rest) = found.trim_matches('"').split_once('\'')?;
-    let (_, encoded) = rest.split_once('\'')?;
-    if !charset.eq_ignore_ascii_case("utf-8") {
-        return None;
-    }
-    // "+" stands for itself here, unlike in a query.
-    let query = format!("n={}", encoded.replace('+', "%2B").replace('&', "%26"));
-    let (_, name) = form_urlencoded::parse(query.as_bytes()).next()?;
-    (!name.contains('\u{fffd}')).then(|| name.into_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::extended_name;
-
-    #[test]
-    fn an_extended_name_is_decoded_and_anything_else_is_left_alone() {
-        let name = |rest: &str| extended_name(&format!("form-data; name=\"file\"; {rest}"));
-        assert_eq!(
-            name("filename*=UTF-8''na%C3%AFve+1%262.txt"),
-            Some("naïve+1&2.txt".to_owned())
-        );
-        assert_eq!(name("FileName*=utf-8'en'a.txt"), Some("a.txt".to_owned()));
-        for none in [
-            "filename=\"a.txt\"",
-            "filename*=latin1''a.txt",
-            "filename*=UTF-8''%ff.txt",
-            "filename*=a.txt",
-        ] {
-            assert_eq!(name(none), None, "{none}");
-        }
-    }
 }

@@ -192,7 +192,7 @@ async fn names_that_say_nothing_good_are_refused() {
             "{name:?}"
         );
     }
-    // Real control characters end the part's head, or the form.
+    // Line breaks end the part's head, or the form; other control characters are removed.
     for name in [
         &b"x\0.txt"[..],
         b"x\r\nX-Evil: 1.txt",

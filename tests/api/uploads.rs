@@ -190,20 +190,17 @@ async fn other_parts_are_ignored() {
 }
 
 #[tokio::test]
-async fn an_extended_file_name_wins_over_a_plain_one() {
+async fn an_extended_file_name_counts_only_if_there_is_no_plain_one() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
     let names = [
         ("filename*=UTF-8''na%C3%AFve%20%E2%82%AC.txt", "naïve €.txt"),
         (
-            "filename=\"plain.txt\"; filename*=utf-8'en'better.txt",
-            "better.txt",
+            "filename=\"plain.txt\"; filename*=utf-8'en'other.txt",
+            "plain.txt",
         ),
-        (
-            "filename*=UTF-8''better.txt; filename=\"plain.txt\"",
-            "better.txt",
-        ),
+        ("filename*=UTF-8''other.txt; filename=\"plain.txt\"", "plain.txt"),
         ("filename=\"plain.txt\"; filename*=latin1''worse.txt", "plain.txt"),
         ("filename=\"plain.txt\"; filename*=UTF-8''%ff.txt", "plain.txt"),
         ("filename=bare.txt", "bare.txt"),
@@ -218,6 +215,45 @@ async fn an_extended_file_name_wins_over_a_plain_one() {
         let list = listed(&ada).await;
         assert_eq!(list.last().expect("a file").0, name, "{parameter}");
     }
+}
+
+#[tokio::test]
+async fn an_extended_file_name_cannot_replace_a_plain_one_that_is_refused() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.opens_ticket("Look").await;
+
+    let disposition = "form-data; name=\"file\"; filename=\"virus.exe\"; filename*=UTF-8''notes.txt";
+    let reply = send(&ada, &[(disposition, b"x")]).await;
+
+    assert_eq!(reply.errors(), ["file file_extension"]);
+}
+
+#[tokio::test]
+async fn control_characters_in_a_file_name_are_removed() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.opens_ticket("Look").await;
+
+    for control in [
+        "\u{1}",
+        "\u{7}",
+        "\u{8}",
+        "\t",
+        "\u{b}",
+        "\u{1b}[2J",
+        "\u{7f}",
+        "\u{85}",
+        "\0",
+    ] {
+        let disposition = format!("form-data; name=\"file\"; filename=\"a{control}b.txt\"");
+        let reply = send(&ada, &[(&disposition, b"\x01 stays")]).await;
+        assert_eq!(reply.status, 200, "{control:?}: {reply}");
+        let expected = format!("a{}b.txt", control.trim_start_matches(char::is_control));
+        assert_eq!(listed(&ada).await.pop(), Some((expected, 7)), "{control:?}");
+    }
+    let file = ada.get("/support/tickets/1/attachments/1").await;
+    assert_eq!(file.body, "\u{1} stays", "the content is as it was sent");
 }
 
 #[tokio::test]

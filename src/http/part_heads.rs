@@ -1,0 +1,118 @@
+//! Removes control characters from the heads of a form's parts, before the form is parsed.
+//!
+//! The parser refuses a head with a control character in it, and file names have some at times. Names are for display,
+//! so the characters are removed. Content passes through as it is.
+
+use bytes::{Bytes, BytesMut};
+
+/// Follows the bytes of a form from piece to piece.
+pub struct PartHeads {
+    /// The line break and the dashes before a boundary, and the boundary.
+    delimiter: Vec<u8>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Not in a head; so many bytes of the delimiter were seen last.
+    Content(usize),
+    /// In a head; so many bytes of its end, an empty line, were seen last.
+    Head(usize),
+}
+
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+
+impl PartHeads {
+    pub fn new(boundary: &str) -> Self {
+        Self {
+            delimiter: [b"\r\n--", boundary.as_bytes()].concat(),
+            // The first delimiter needs no line break before it.
+            state: State::Content(2),
+        }
+    }
+
+    /// The next bytes of the form, without the control characters in heads.
+    pub fn without_controls(&mut self, bytes: Bytes) -> Bytes {
+        let mut kept: Option<BytesMut> = None;
+        let mut at = 0;
+        while at < bytes.len() {
+            if self.state == State::Content(0) {
+                // Only a line break can begin a delimiter.
+                let next = bytes[at..].iter().position(|byte| *byte == b'\r');
+                let next = next.map_or(bytes.len(), |found| at + found);
+                if let Some(kept) = &mut kept {
+                    kept.extend_from_slice(&bytes[at..next]);
+                }
+                at = next;
+                if at == bytes.len() {
+                    break;
+                }
+            }
+            let byte = bytes[at];
+            if matches!(self.state, State::Head(_)) && is_removed(byte) {
+                kept.get_or_insert_with(|| BytesMut::from(&bytes[..at]));
+            } else {
+                self.state = self.after(byte);
+                if let Some(kept) = &mut kept {
+                    kept.extend_from_slice(&[byte]);
+                }
+            }
+            at += 1;
+        }
+        kept.map_or(bytes, BytesMut::freeze)
+    }
+
+    fn after(&self, byte: u8) -> State {
+        match self.state {
+            State::Content(seen) => match step(&self.delimiter, seen, byte) {
+                all if all == self.delimiter.len() => State::Head(0),
+                seen => State::Content(seen),
+            },
+            State::Head(seen) => match step(END_OF_HEAD, seen, byte) {
+                all if all == END_OF_HEAD.len() => State::Content(0),
+                seen => State::Head(seen),
+            },
+        }
+    }
+}
+
+/// How much of a text has been seen after one more byte. A carriage return stands only where both texts begin again.
+fn step(text: &[u8], seen: usize, byte: u8) -> usize {
+    match byte {
+        _ if text.get(seen) == Some(&byte) => seen + 1,
+        b'\r' => 1,
+        _ => 0,
+    }
+}
+
+/// Line breaks belong to the head itself, and a tab may stand in it.
+fn is_removed(byte: u8) -> bool {
+    byte.is_ascii_control() && !matches!(byte, b'\r' | b'\n' | b'\t')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_lose_their_control_characters_however_the_form_is_cut() {
+        let form = b"--edge\r\nName: a\x01b\x7f\r\n\r\n\x01\x02\r\n--ed\x01\r\n\r\n--edge\r\nX: \x1by\r\n\r\n\0\r\n--edge--\r\n";
+        let expected =
+            b"--edge\r\nName: ab\r\n\r\n\x01\x02\r\n--ed\x01\r\n\r\n--edge\r\nX: y\r\n\r\n\0\r\n--edge--\r\n";
+        for size in 1..=form.len() {
+            let mut heads = PartHeads::new("edge");
+            let mut kept = Vec::new();
+            for piece in form.chunks(size) {
+                kept.extend_from_slice(&heads.without_controls(Bytes::copy_from_slice(piece)));
+            }
+            assert_eq!(kept, expected, "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn what_has_nothing_to_remove_is_not_copied() {
+        let form = Bytes::from_static(b"--edge\r\nName: ab\r\n\r\n\x01\r\n--edge--\r\n");
+        let kept = PartHeads::new("edge").without_controls(form.clone());
+        assert_eq!(kept.as_ptr(), form.as_ptr());
+    }
+}
