@@ -8,10 +8,10 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+use super::data_folder::{self, FolderLock};
 use super::output::Output;
 use super::place::{Place, in_words, open_shared};
 use super::policy::policy_of;
-use super::serve::lock;
 use crate::rules::Error;
 use crate::store::copy::{self, Part, Sum};
 use crate::store::world::{Chance, Clock};
@@ -101,7 +101,7 @@ fn is_unused(tx: &mut crate::store::ReadTx) -> Result<bool, Error> {
 }
 
 /// Opens either end. Nobody may serve from a folder meanwhile; for a database whoever copies has to see to that.
-fn open(place: &Place, at: &str, must_be_there: bool) -> anyhow::Result<(Store, Option<std::fs::File>)> {
+fn open(place: &Place, at: &str, must_be_there: bool) -> anyhow::Result<(Store, Option<FolderLock>)> {
     let world = World {
         clock: Clock::System,
         chance: Chance::System,
@@ -119,7 +119,7 @@ fn open(place: &Place, at: &str, must_be_there: bool) -> anyhow::Result<(Store, 
     if must_be_there && !folder.join("garth.db").exists() {
         bail!("there is no store in {}", folder.display());
     }
-    let lock = lock(&folder)?;
+    let lock = data_folder::lock(&folder)?;
     let store = Store::open_embedded(&folder, world)
         .with_context(|| format!("opening the store in {}", folder.display()))?;
     Ok((store, Some(lock)))

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 
+use super::data_folder;
 use super::place::Place;
 use super::policy::policy_of;
 use super::serve::{self, Welcome};
@@ -57,7 +58,7 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
 }
 
 async fn make(folder: &Path, settings: &Settings) -> anyhow::Result<Made> {
-    let _lock = serve::lock(folder)?;
+    let _lock = data_folder::lock(folder)?;
     let mark = |text: &str| {
         let path = folder.join(MARK);
         std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))

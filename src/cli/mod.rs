@@ -6,6 +6,7 @@
 mod account;
 mod client;
 mod copy;
+mod data_folder;
 mod database;
 mod demo;
 mod desk;
@@ -78,6 +79,7 @@ enum Command {
 /// Runs the command line.
 pub fn run() -> anyhow::Result<()> {
     let cli = Cli::parse();
+    data_folder::set_umask();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let output = Output { json: cli.json };
     let done = runtime.block_on(async {

@@ -1,9 +1,7 @@
 //! `garth serve`: from settings to a running server, and to its orderly end.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::SocketAddr;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,10 +10,10 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use super::place::{Place, in_words, lock_file, open_shared};
+use super::place::{Place, in_words, open_shared};
 use super::policy::policy_of;
 use super::settings::{LimitSettings, Names, Profile, Settings};
-use super::{logging, open_files, wake};
+use super::{data_folder, logging, open_files, wake};
 use crate::console;
 use crate::files::{Files, Scanner};
 use crate::http::connections::MaxConnections;
@@ -65,8 +63,11 @@ pub async fn start(place: &Place, settings: Settings, welcome: Option<Welcome>) 
     // Before the store is opened: a server that may not run here must not change its tables either. A
     // database is there for many.
     let _lock = match &database {
-        None => Some(lock(&folder)?),
-        Some(_) => None,
+        None => Some(data_folder::lock(&folder)?),
+        Some(_) => {
+            data_folder::make(&folder)?;
+            None
+        }
     };
     let world = World {
         clock: Clock::System,
@@ -310,31 +311,6 @@ async fn knows(store: &Store, given: Option<&TokenText>) -> anyhow::Result<bool>
         Err(rules::Error::Unauthenticated) => Ok(false),
         Err(other) => Err(in_words(other)),
     }
-}
-
-/// Makes sure that no other server runs on this folder; the lock ends with the process.
-pub fn lock(folder: &Path) -> anyhow::Result<File> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.with_context(|| format!("making the data folder {}", folder.display()))?;
-    let path = lock_file(folder);
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)?;
-    if file.try_lock().is_err() {
-        let mut owner = String::new();
-        let _ = file.read_to_string(&mut owner);
-        bail!(
-            "another garth serve (process {}) is already running on {}: stop it, or choose another folder with --data",
-            owner.trim(),
-            folder.display()
-        );
-    }
-    file.set_len(0)?;
-    writeln!(file, "{}", std::process::id())?;
-    Ok(file)
 }
 
 async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
