@@ -16,6 +16,7 @@ mod open_files;
 mod output;
 mod place;
 mod policy;
+mod scrub;
 mod serve;
 mod settings;
 mod token;

@@ -110,6 +110,11 @@ fn support_of(settings: &Settings) -> anyhow::Result<Support> {
         (1..=MOST_BYTES).contains(&max_bytes),
         "attachments.max_bytes: must be 1 to {MOST_BYTES}, not {max_bytes}"
     );
+    let scrub_days = attachments.scrub_days.unwrap_or(0);
+    ensure!(
+        (0..=3650).contains(&scrub_days),
+        "attachments.scrub_days: must be 0 to 3650, not {scrub_days}"
+    );
     let per_ticket = attachments.max_per_ticket.unwrap_or(20);
     ensure!(
         (0..=10_000).contains(&per_ticket),

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use super::place::{Place, in_words, open_shared};
 use super::policy::policy_of;
 use super::settings::{LimitSettings, Names, Profile, Settings};
-use super::{data_folder, logging, open_files, wake};
+use super::{data_folder, logging, open_files, scrub, wake};
 use crate::console;
 use crate::files::{Files, Scanner};
 use crate::http::connections::MaxConnections;
@@ -32,6 +32,8 @@ const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 const ABANDONED: Duration = Duration::from_secs(3600);
 /// How long after a signal the process has ended in any case.
 const LONGEST_STOP: Duration = Duration::from_secs(25);
+/// Every attachment is read once in so many days, unless set otherwise.
+const SCRUB_DAYS: i64 = 30;
 /// Between two looks at what is due.
 const SHORTEST: Duration = Duration::from_millis(10);
 
@@ -121,6 +123,10 @@ pub async fn start(place: &Place, settings: Settings, welcome: Option<Welcome>) 
     }
     tokio::spawn(sweep(store.clone(), files.clone(), left_behind));
     tokio::spawn(settle(store.clone()));
+    if let days @ 1.. = settings.attachments.scrub_days.unwrap_or(SCRUB_DAYS) {
+        tokio::spawn(scrub::attachments(store.clone(), files.clone(), days));
+        tokio::spawn(scrub::database(store.clone()));
+    }
 
     let mut failed = store.failed();
     let app = App::new(store.clone(), files, options, stopping.clone());

@@ -232,6 +232,15 @@ pub struct AttachmentSettings {
         value_name = "COMMAND"
     )]
     pub scan_command: Option<String>,
+
+    /// Every attached file is read and compared with its hash once in so many days; 0 turns that off [default: 30]
+    #[arg(
+        long = "attachments-scrub-days",
+        env = "GARTH_ATTACHMENTS_SCRUB_DAYS",
+        value_name = "DAYS",
+        value_parser = clap::value_parser!(i64).range(0..=3650)
+    )]
+    pub scrub_days: Option<i64>,
 }
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
@@ -434,6 +443,7 @@ impl Settings {
                     .max_per_ticket
                     .or(other.attachments.max_per_ticket),
                 scan_command: self.attachments.scan_command.or(other.attachments.scan_command),
+                scrub_days: self.attachments.scrub_days.or(other.attachments.scrub_days),
             },
             provider: ProviderSettings {
                 name: self.provider.name.or(other.provider.name),

@@ -6,6 +6,7 @@
 mod place;
 mod scanner;
 mod spool;
+mod verified;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use tokio::sync::Semaphore;
 
 pub use scanner::{Scanner, Verdict};
 pub use spool::{Spool, Spooled};
+pub use verified::{Fingerprint, ReadFault, verified};
 
 /// What went wrong with bytes, for the log.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +32,12 @@ pub struct FilesError {
 }
 
 impl FilesError {
+    /// Whether there is nothing under the key, although the place could be reached.
+    pub fn is_missing(&self) -> bool {
+        let cause = self.cause.downcast_ref::<object_store::Error>();
+        matches!(cause, Some(object_store::Error::NotFound { .. }))
+    }
+
     fn new(doing: impl Into<String>, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         let (doing, cause) = (doing.into(), cause.into());
         Self { doing, cause }

@@ -4,13 +4,15 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::Response;
+use bytes::Bytes;
+use futures_util::TryStreamExt;
 use serde::Serialize;
 
 use super::entity_tags::KnownTags;
 use super::extract::At;
 use super::upload::{self, Received};
-use super::{App, answer};
-use crate::files::{FilesError, Verdict};
+use super::{App, answer, damage};
+use crate::files::{self, FilesError, Fingerprint, ReadFault, Verdict};
 use crate::model::attachment::{Attachment, NewAttachment};
 use crate::model::id::{AttachmentId, TicketId};
 use crate::model::reason::{Code, Reason};
@@ -22,6 +24,9 @@ use crate::rules::error::{FieldError, FilesFault};
 use crate::rules::lists::ListRequest;
 use crate::rules::{Error, Result, desk};
 use crate::store::StoreError;
+
+/// A file of at most so many bytes is read before its answer begins.
+const BUFFERED_BYTES: i64 = 256 * 1024;
 
 #[derive(Serialize)]
 pub struct AttachmentView<'a> {
@@ -186,12 +191,13 @@ pub async fn send_to_staff(
     if *method == Method::HEAD || is_known(headers, &attachment) {
         return send(&app, &attachment).await;
     }
+    let content = open(&app, &attachment).await?;
     let attachment = app
         .write(staff, move |tx, staff| {
             desk::download(tx, &staff.agent, ticket, id)
         })
         .await?;
-    send(&app, &attachment).await
+    Ok(respond(&attachment, content))
 }
 
 /// Whether the client has these bytes already.
@@ -205,9 +211,42 @@ fn tag_of(attachment: &Attachment) -> String {
 
 /// The bytes of an attachment, for keeping and not for showing.
 pub async fn send(app: &App, attachment: &Attachment) -> Result<Response> {
-    let bytes = app.files().read(&attachment.key).await;
-    let bytes = bytes.map_err(|cause| storage(&cause))?;
-    let mut response = Response::new(Body::from_stream(bytes));
+    let content = open(app, attachment).await?;
+    Ok(respond(attachment, content))
+}
+
+/// The content of an attachment. Of a small file all of it was compared with the hash when this returns; the transfer
+/// of a large one is cut before its last piece if its bytes are not those that were uploaded.
+async fn open(app: &App, attachment: &Attachment) -> Result<Body> {
+    let pieces = app.files().read(&attachment.key).await;
+    let pieces = pieces.map_err(|cause| storage(&cause))?;
+    let (store, id) = (app.store().clone(), attachment.id);
+    let pieces = files::verified(pieces, fingerprint(attachment)).inspect_err(move |fault| {
+        if matches!(fault, ReadFault::Damaged) {
+            damage::report(&store, id);
+        }
+    });
+    if attachment.size > BUFFERED_BYTES {
+        return Ok(Body::from_stream(pieces));
+    }
+    let read: std::result::Result<Vec<Bytes>, ReadFault> = pieces.try_collect().await;
+    match read {
+        Ok(pieces) => Ok(Body::from(pieces.concat())),
+        Err(ReadFault::Damaged) => Err(Error::Files(FilesFault::Damaged)),
+        Err(ReadFault::Io(cause)) => Err(Error::Files(FilesFault::Storage(cause.to_string()))),
+    }
+}
+
+/// What the bytes of an attachment must be.
+pub fn fingerprint(attachment: &Attachment) -> Fingerprint {
+    Fingerprint {
+        size: u64::try_from(attachment.size).unwrap_or_default(),
+        sha256: attachment.sha256.clone(),
+    }
+}
+
+fn respond(attachment: &Attachment, content: Body) -> Response {
+    let mut response = Response::new(content);
     let headers = response.headers_mut();
     let text = |text: String| HeaderValue::try_from(text).expect("written in plain ASCII");
     let kind = HeaderValue::from_static(attachment.name.kind().media_type());
@@ -222,7 +261,7 @@ pub async fn send(app: &App, attachment: &Attachment) -> Result<Response> {
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static("default-src 'none'; sandbox"),
     );
-    Ok(response)
+    response
 }
 
 /// The name twice: once in plain letters for old clients, once as it is.

@@ -213,9 +213,19 @@ fn files_failure(fault: FilesFault) -> Response {
             let reason = "The file could not be checked at the moment; try again";
             (Code::ScanUnavailable, reason, format!("the scanner: {cause}"))
         }
+        FilesFault::Damaged => return damaged(),
     };
     let mut response = overloaded(code, reason);
     response.extensions_mut().insert(Cause(cause));
+    response
+}
+
+/// Where the damage was found, it was logged.
+fn damaged() -> Response {
+    let reason = "The file is damaged and cannot be sent; tell your provider";
+    let mut response = overloaded(Code::FileDamaged, reason);
+    let later = HeaderValue::from_static("3600");
+    response.headers_mut().insert(header::RETRY_AFTER, later);
     response
 }
 

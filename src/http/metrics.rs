@@ -87,5 +87,21 @@ fn describe() {
         "garth_http_request_seconds",
         "Time to answer a request, by operation."
     );
+    metrics::describe_counter!(
+        "garth_attachments_damaged_total",
+        "Times an attachment was found missing or different from its hash."
+    );
+    metrics::describe_counter!(
+        "garth_attachments_scrubbed_total",
+        "Attachments read by the scrub and compared with their hashes."
+    );
+    metrics::describe_gauge!(
+        "garth_attachments_damaged",
+        "Attachments that were missing or different from their hash when last read."
+    );
+    metrics::describe_gauge!(
+        "garth_store_check_failed",
+        "1 if the last check of the embedded database found damage, else 0."
+    );
     metrics::describe_histogram!("garth_store_batch_jobs", "Writes that shared one commit.");
 }

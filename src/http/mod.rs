@@ -18,6 +18,7 @@ mod common_headers;
 mod configs;
 pub mod connections;
 pub(crate) mod cookies;
+pub(crate) mod damage;
 mod desk;
 mod docs;
 mod entities;

@@ -153,6 +153,7 @@ codes! {
     AttachmentLimit = "attachment_limit",
     ScanUnavailable = "scan_unavailable",
     FilesUnavailable = "files_unavailable",
+    FileDamaged = "file_damaged",
 
     // Accounts, users and tokens.
     UsernameInvalid = "username_invalid",

@@ -78,6 +78,7 @@ pub fn create(
         return Err(Error::Files(FilesFault::Storage(swept.to_owned())));
     }
     let attachment = store::attachments::insert(tx, ticket.id, caller.username(), new)?;
+    store::scrub::insert(tx, attachment.id)?;
     let details = NewHistory {
         after: Some(new.name.as_str().to_owned()),
         attachment: Some(attachment.id),

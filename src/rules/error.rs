@@ -52,6 +52,8 @@ pub enum FilesFault {
     Storage(String),
     /// The provider's scanner did not come to a verdict.
     Scanner(String),
+    /// The bytes are not those that were uploaded.
+    Damaged,
 }
 
 /// A complaint about one field, or about the request as a whole.

@@ -36,6 +36,7 @@ pub mod profile;
 pub mod regions;
 pub mod replies;
 pub mod request;
+pub mod scrub;
 pub mod sessions;
 pub mod subjects;
 pub mod subnets;

@@ -10,7 +10,7 @@ use crate::model::id::{AttachmentId, TicketId};
 use crate::model::page::Paged;
 use crate::model::time::Time;
 
-const COLUMNS: &str = "id, ticket, name, size, sha256, file_key, created, created_by";
+pub(super) const COLUMNS: &str = "id, ticket, name, size, sha256, file_key, created, created_by";
 
 pub static FIELDS: [Field; 6] = [
     Field::new("id", Kind::Integer, "id"),
@@ -89,7 +89,7 @@ pub fn stale_uploads(tx: &mut ReadTx, before: Time, most: i64) -> Result<Vec<Str
     rows.into_iter().map(|mut row| row.take()).collect()
 }
 
-fn read(row: &mut Row) -> Result<Attachment, StoreError> {
+pub(super) fn read(row: &mut Row) -> Result<Attachment, StoreError> {
     Ok(Attachment {
         id: row.take()?,
         ticket: row.take()?,

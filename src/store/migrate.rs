@@ -58,6 +58,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "identity rules",
         sql: include_str!("migrations/0008_identity_rules.sql"),
     },
+    Migration {
+        number: 9,
+        name: "attachment checks",
+        sql: include_str!("migrations/0009_attachment_checks.sql"),
+    },
 ];
 
 /// A table, for whoever has to do with all of them.
@@ -94,6 +99,7 @@ pub const TABLES: &[Table] = &[
     counted("reply"),
     counted("note"),
     counted("attachment"),
+    keyed("attachment_check", &["attachment"]),
     keyed("upload", &["file_key"]),
     counted("ticket_history"),
     keyed("ticket_viewer", &["ticket", "tab"]),

@@ -31,6 +31,7 @@ pub mod oauth_grants;
 #[cfg(feature = "postgres")]
 mod postgres;
 pub mod replies;
+pub mod scrub;
 pub mod search;
 pub mod server_secrets;
 pub mod sessions;
@@ -85,6 +86,11 @@ trait Engine: Send + Sync {
     fn failed(&self) -> watch::Receiver<bool>;
     /// Tidies up with the next write.
     fn close(&self);
+    /// Reads all of the database and says what is wrong with its structure, if the engine is the one to do that. It
+    /// takes as long as reading does.
+    fn check(&self) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
     /// How late a commit elsewhere may ring the bell at worst, if there is an elsewhere.
     fn late(&self) -> Option<Duration> {
         None
@@ -204,6 +210,13 @@ impl Store {
     pub async fn close(&self) -> Result<(), StoreError> {
         self.engine.close();
         self.write(|_| Ok(())).await
+    }
+
+    /// Reads all of an embedded database; what is wrong with its structure. It finds no changed values.
+    pub async fn check(&self) -> Result<Option<String>, StoreError> {
+        let engine = self.engine.clone();
+        let checking = tokio::task::spawn_blocking(move || engine.check());
+        checking.await.unwrap_or(Err(StoreError::Panicked))
     }
 
     pub fn world(&self) -> &World {

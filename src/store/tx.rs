@@ -80,6 +80,8 @@ pub enum Chore {
     DueWork,
     /// Removing what is kept no longer.
     Sweep,
+    /// Choosing attachments to read.
+    Scrub,
 }
 
 /// A look at one moment of the store.

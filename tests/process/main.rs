@@ -16,6 +16,7 @@ mod client;
 mod commands;
 mod connection;
 mod crash;
+mod damaged;
 mod data_folder;
 mod demo;
 mod desk;

@@ -20,6 +20,7 @@ pub fn of_chore(chore: Chore) -> i64 {
     let number = match chore {
         Chore::DueWork => 1,
         Chore::Sweep => 2,
+        Chore::Scrub => 3,
     };
     PREFIX + 2 * KIND + number
 }

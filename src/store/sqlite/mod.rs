@@ -113,6 +113,10 @@ impl Engine for Sqlite {
         submit(&self.writes, job)
     }
 
+    fn check(&self) -> Result<Option<String>, StoreError> {
+        opening::check(&self.file)
+    }
+
     fn failed(&self) -> watch::Receiver<bool> {
         self.failed.clone()
     }

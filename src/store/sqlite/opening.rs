@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::DIALECT;
 use super::statements::{Statements, database};
@@ -77,6 +77,20 @@ fn pragma(connection: &Connection, name: &str, value: &str, wanted: Option<&str>
     Ok(())
 }
 
+/// Reads the whole file, on a connection of its own; what is wrong with its structure.
+pub fn check(file: &Path) -> Result<Option<String>, StoreError> {
+    let connection = open_reader(file)?;
+    let first = connection.pragma_query_value(None, "quick_check", |row| row.get::<_, String>(0));
+    match first {
+        Ok(verdict) if verdict == "ok" => Ok(None),
+        Ok(finding) => Ok(Some(finding)),
+        Err(cause) => match cause.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Ok(Some(cause.to_string())),
+            _ => Err(database(cause)),
+        },
+    }
+}
+
 pub fn migrate_embedded(connection: &Connection, world: &World) -> Result<(), StoreError> {
     let mut statements = Statements::on(connection);
     statements.run("BEGIN IMMEDIATE")?;
@@ -108,6 +122,8 @@ pub fn make_private_file(file: &Path) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
     use super::*;
     use crate::model::time::Time;
     use crate::store::migrate::migrate_to;
@@ -145,5 +161,24 @@ mod tests {
         assert_eq!(list("hash", "token WHERE revoked IS NOT NULL"), "d");
         assert_eq!(list("hash", "refresh_token"), "abc");
         assert_eq!(list("id", "oauth_grant"), "123");
+    }
+
+    #[test]
+    fn a_page_that_was_overwritten_is_found() {
+        let file = std::env::temp_dir().join(format!("garth-check-{}.db", std::process::id()));
+        let _ = std::fs::remove_file(&file);
+        let connection = open_writer(&file).unwrap();
+        let sql = "CREATE TABLE thing (number BIGINT PRIMARY KEY, words TEXT);
+            INSERT INTO thing WITH RECURSIVE count (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n < 2000)
+                SELECT n, 'some words for a row' FROM count;";
+        connection.execute_batch(sql).unwrap();
+        drop(connection);
+        assert_eq!(check(&file).unwrap(), None);
+
+        let damaged = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
+        damaged.write_all_at(&[0xff; 4096], 4096 * 5).unwrap();
+
+        assert!(check(&file).unwrap().is_some());
+        std::fs::remove_file(&file).unwrap();
     }
 }

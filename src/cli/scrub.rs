@@ -1,0 +1,115 @@
+//! The scrub: reads every attachment within a number of days, and the whole embedded database once a day.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+
+use crate::files::{Files, ReadFault};
+use crate::http::attachments::fingerprint;
+use crate::http::damage;
+use crate::model::attachment::Attachment;
+use crate::rules::{self, scrub};
+use crate::store::Store;
+
+/// How many bytes of attachments are read in a second, on average.
+const BYTES_PER_SECOND: u64 = 16 * 1024 * 1024;
+/// How long to wait when nothing is due, or when files cannot be read.
+const IDLE: Duration = Duration::from_secs(60);
+/// The database is read for the first time this long after the start, so that restarts do not read it again and again.
+const FIRST_CHECK: Duration = Duration::from_secs(3600);
+const CHECK_EVERY: Duration = Duration::from_secs(24 * 3600);
+
+/// What reading an attachment has shown.
+#[derive(Debug)]
+enum Finding {
+    Intact,
+    Damaged(&'static str),
+    /// The place cannot be reached: that says nothing about the file.
+    Unknown(String),
+}
+
+/// Reads attachments for as long as the server runs, each once in so many days.
+pub async fn attachments(store: Store, files: Files, days: i64) {
+    loop {
+        let read = read_some(&store, &files, days).await;
+        let counted = store.read(scrub::count_damaged).await;
+        if let Ok(damaged) = counted {
+            metrics::gauge!("garth_attachments_damaged").set(damaged as f64);
+        }
+        match read {
+            Ok(true) => {}
+            Ok(false) => tokio::time::sleep(IDLE).await,
+            Err(cause) => {
+                tracing::warn!(?cause, "scrubbing attachments failed");
+                tokio::time::sleep(IDLE).await;
+            }
+        }
+    }
+}
+
+/// Reads some attachments that are due; whether any could be read.
+async fn read_some(store: &Store, files: &Files, days: i64) -> rules::Result<bool> {
+    let due = store.write(move |tx| scrub::claim(tx, days)).await?;
+    let mut any = false;
+    for attachment in due {
+        let damaged = match examine(files, &attachment).await {
+            Finding::Intact => false,
+            Finding::Damaged(cause) => {
+                damage::log(attachment.id, cause);
+                true
+            }
+            Finding::Unknown(cause) => {
+                // The lease keeps it from being taken again at once.
+                tracing::warn!(
+                    attachment = attachment.id.0,
+                    cause,
+                    "attachment could not be read"
+                );
+                continue;
+            }
+        };
+        any = true;
+        metrics::counter!("garth_attachments_scrubbed_total").increment(1);
+        let id = attachment.id;
+        store.write(move |tx| scrub::record(tx, id, damaged)).await?;
+        let size = u64::try_from(attachment.size).unwrap_or_default();
+        let micros = size.saturating_mul(1_000_000) / BYTES_PER_SECOND;
+        tokio::time::sleep(Duration::from_micros(micros)).await;
+    }
+    Ok(any)
+}
+
+async fn examine(files: &Files, attachment: &Attachment) -> Finding {
+    let pieces = match files.read(&attachment.key).await {
+        Ok(pieces) => pieces,
+        Err(cause) if cause.is_missing() => return Finding::Damaged("bytes are missing"),
+        Err(cause) => return Finding::Unknown(cause.to_string()),
+    };
+    let mut pieces = Box::pin(crate::files::verified(pieces, fingerprint(attachment)));
+    while let Some(piece) = pieces.next().await {
+        match piece {
+            Ok(_) => {}
+            Err(ReadFault::Damaged) => return Finding::Damaged("bytes differ from the hash"),
+            Err(ReadFault::Io(cause)) => return Finding::Unknown(cause.to_string()),
+        }
+    }
+    Finding::Intact
+}
+
+/// Reads the whole embedded database once a day, for as long as the server runs.
+pub async fn database(store: Store) {
+    tokio::time::sleep(FIRST_CHECK).await;
+    loop {
+        match store.check().await {
+            Ok(finding) => {
+                let failed = f64::from(u8::from(finding.is_some()));
+                metrics::gauge!("garth_store_check_failed").set(failed);
+                if let Some(finding) = finding {
+                    tracing::error!(finding, "database check failed");
+                }
+            }
+            Err(cause) => tracing::warn!(%cause, "database could not be checked"),
+        }
+        tokio::time::sleep(CHECK_EVERY).await;
+    }
+}

@@ -1,0 +1,115 @@
+//! Reading bytes that must be those that were uploaded.
+
+use bytes::Bytes;
+use futures_util::stream::{self, BoxStream, Stream, StreamExt};
+use sha2::{Digest, Sha256};
+
+use crate::model::token::hex;
+
+/// Why bytes could not be read to their end.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadFault {
+    #[error("the bytes are not those that were uploaded")]
+    Damaged,
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// The size and the hash that bytes must have.
+#[derive(Clone, Debug)]
+pub struct Fingerprint {
+    pub size: u64,
+    /// 64 hexadecimal digits.
+    pub sha256: String,
+}
+
+type Pieces = BoxStream<'static, std::io::Result<Bytes>>;
+
+struct Reading {
+    pieces: Pieces,
+    expected: Fingerprint,
+    hash: Sha256,
+    size: u64,
+    /// The last piece that was read; it is passed on when there is another, or when all was right.
+    held: Option<Bytes>,
+    ended: bool,
+}
+
+/// The pieces of a file. The last of them comes only if all of them together are what they must be.
+pub fn verified(
+    pieces: Pieces,
+    expected: Fingerprint,
+) -> impl Stream<Item = Result<Bytes, ReadFault>> + Send + 'static {
+    let reading = Reading {
+        pieces,
+        expected,
+        hash: Sha256::new(),
+        size: 0,
+        held: None,
+        ended: false,
+    };
+    stream::unfold(reading, |mut reading| async move {
+        let next = reading.next().await?;
+        if next.is_err() {
+            reading.ended = true;
+            reading.held = None;
+        }
+        Some((next, reading))
+    })
+}
+
+impl Reading {
+    async fn next(&mut self) -> Option<Result<Bytes, ReadFault>> {
+        while !self.ended {
+            match self.pieces.next().await {
+                Some(Err(cause)) => return Some(Err(cause.into())),
+                Some(Ok(piece)) => {
+                    self.hash.update(&piece);
+                    self.size += piece.len() as u64;
+                    if self.size > self.expected.size {
+                        return Some(Err(ReadFault::Damaged));
+                    }
+                    if let Some(before) = self.held.replace(piece) {
+                        return Some(Ok(before));
+                    }
+                }
+                None => {
+                    self.ended = true;
+                    let hash = hex(&std::mem::take(&mut self.hash).finalize());
+                    if self.size != self.expected.size || hash != self.expected.sha256 {
+                        return Some(Err(ReadFault::Damaged));
+                    }
+                }
+            }
+        }
+        self.held.take().map(Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn read(pieces: &[&'static str], content: &str) -> (String, bool) {
+        let expected = Fingerprint {
+            size: content.len() as u64,
+            sha256: hex(&Sha256::digest(content.as_bytes())),
+        };
+        let pieces: Vec<_> = pieces.iter().map(|piece| Ok(Bytes::from(*piece))).collect();
+        let read: Vec<_> = verified(stream::iter(pieces).boxed(), expected).collect().await;
+        let whole = read.iter().all(Result::is_ok);
+        let bytes = read.into_iter().flatten().flatten().collect();
+        (String::from_utf8(bytes).expect("text"), whole)
+    }
+
+    #[tokio::test]
+    async fn the_last_piece_comes_only_if_all_are_right() {
+        assert_eq!(read(&["ab", "", "cd"], "abcd").await, ("abcd".into(), true));
+        assert_eq!(read(&[], "").await, (String::new(), true));
+        assert_eq!(read(&["ab", "cX"], "abcd").await, ("ab".into(), false));
+        assert_eq!(read(&["aX", "cd"], "abcd").await, ("aX".into(), false));
+        assert_eq!(read(&["ab"], "abcd").await, (String::new(), false));
+        assert_eq!(read(&["ab", "cd", "e"], "abcd").await, ("ab".into(), false));
+        assert_eq!(read(&["Xbcd"], "abcd").await, (String::new(), false));
+    }
+}
