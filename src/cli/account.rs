@@ -34,6 +34,9 @@ pub enum Command {
         /// Subnets in one VPC
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
         subnets_per_vpc: Option<i64>,
+        /// Bytes of all attachments of its tickets
+        #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(i64).range(0..))]
+        attachment_bytes: Option<i64>,
     },
 }
 
@@ -46,6 +49,7 @@ struct AccountView {
     /// `null` is the provider's own number.
     vpcs_per_region: Option<i64>,
     subnets_per_vpc: Option<i64>,
+    attachment_bytes: Option<i64>,
 }
 
 impl From<Account> for AccountView {
@@ -57,6 +61,7 @@ impl From<Account> for AccountView {
             created: account.created.to_string(),
             vpcs_per_region: account.quota.vpcs_per_region,
             subnets_per_vpc: account.quota.subnets_per_vpc,
+            attachment_bytes: account.quota.attachment_bytes,
         }
     }
 }
@@ -87,10 +92,12 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
             id,
             vpcs_per_region,
             subnets_per_vpc,
+            attachment_bytes,
         } => {
             let change = QuotaOverride {
                 vpcs_per_region,
                 subnets_per_vpc,
+                attachment_bytes,
             };
             let changed = store
                 .write(move |tx| accounts::set_quota(tx, AccountId(id), change))
@@ -99,9 +106,10 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
             let number =
                 |set: Option<i64>| set.map_or("the provider's default".to_owned(), |n| n.to_string());
             let sentence = format!(
-                "account {id}: VPCs per region: {}; subnets per VPC: {}",
+                "account {id}: VPCs per region: {}; subnets per VPC: {}; bytes of attachments: {}",
                 number(account.quota.vpcs_per_region),
-                number(account.quota.subnets_per_vpc)
+                number(account.quota.subnets_per_vpc),
+                number(account.quota.attachment_bytes)
             );
             output.one(&AccountView::from(account), &sentence)
         }

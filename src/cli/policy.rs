@@ -12,6 +12,9 @@ use crate::model::region::{self, Region};
 use crate::model::time::Time;
 use crate::model::user::Email;
 
+/// Bytes of attachments an account may have, unless set otherwise: 10 GiB.
+const ATTACHMENT_BYTES: i64 = 10 << 30;
+
 /// What the rules need to know of the settings.
 pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
     let upstream = settings.profile == Some(Profile::Upstream);
@@ -40,7 +43,12 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
     let quota = Quota {
         vpcs_per_region: settings.quota.vpcs_per_region.unwrap_or(usual(1000, 10)),
         subnets_per_vpc: settings.quota.subnets_per_vpc.unwrap_or(usual(1000, 10)),
+        attachment_bytes: settings.quota.attachment_bytes.unwrap_or(ATTACHMENT_BYTES),
     };
+    ensure!(
+        quota.attachment_bytes >= 0,
+        "quota.attachment_bytes: must not be negative"
+    );
     ensure!(
         quota.vpcs_per_region >= 0,
         "quota.vpcs_per_region: must not be negative"

@@ -320,6 +320,10 @@ pub struct QuotaSettings {
     /// Subnets a VPC may have [default: 1000; upstream: 10]
     #[arg(long = "quota-subnets-per-vpc", env = "GARTH_QUOTA_SUBNETS_PER_VPC", value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
     pub subnets_per_vpc: Option<i64>,
+
+    /// Bytes of attachments an account may have [default: 10737418240, 10 GiB]
+    #[arg(long = "quota-attachment-bytes", env = "GARTH_QUOTA_ATTACHMENT_BYTES", value_name = "BYTES", value_parser = clap::value_parser!(i64).range(0..))]
+    pub attachment_bytes: Option<i64>,
 }
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
@@ -415,6 +419,7 @@ impl Settings {
             quota: QuotaSettings {
                 vpcs_per_region: self.quota.vpcs_per_region.or(other.quota.vpcs_per_region),
                 subnets_per_vpc: self.quota.subnets_per_vpc.or(other.quota.subnets_per_vpc),
+                attachment_bytes: self.quota.attachment_bytes.or(other.quota.attachment_bytes),
             },
             rate_limit: RateLimitSettings {
                 enabled: self.rate_limit.enabled.or(other.rate_limit.enabled),

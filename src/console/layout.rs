@@ -251,7 +251,9 @@ pub fn size(bytes: i64) -> String {
         1 => "1 byte".to_owned(),
         ..1_024 => format!("{bytes} bytes"),
         1_024..1_048_576 => tenths(bytes, 1_024, "KiB"),
-        _ => tenths(bytes, 1_048_576, "MiB"),
+        1_048_576..1_073_741_824 => tenths(bytes, 1_048_576, "MiB"),
+        // In mebibytes, so that no number of bytes is too large to be multiplied.
+        _ => tenths(bytes / 1_048_576, 1_024, "GiB"),
     }
 }
 
@@ -329,8 +331,11 @@ mod tests {
 
     #[test]
     fn sizes_and_ages_are_short() {
-        let written = [0, 1_023, 1_024, 1_600, 5_242_880].map(size);
-        assert_eq!(written, ["0 bytes", "1023 bytes", "1 KiB", "1.6 KiB", "5 MiB"]);
+        let written = [0, 1_023, 1_024, 1_600, 5_242_880, 10 << 30, i64::MAX].map(size);
+        assert_eq!(
+            written[..6],
+            ["0 bytes", "1023 bytes", "1 KiB", "1.6 KiB", "5 MiB", "10 GiB"]
+        );
         let now = Time::from_seconds(1_000_000);
         let ago = |seconds: i64| age(now.plus_seconds(-seconds), now).into_string();
         for (seconds, shown) in [

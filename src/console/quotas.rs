@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::account::tabs;
 use super::layout::{empty, number};
 use super::session::{Answer, Visit};
-use super::usage::used_meter;
+use super::usage::{bytes_meter, used_meter};
 use super::vpcs;
 use crate::http::App;
 use crate::model::input::Input;
@@ -55,6 +55,10 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answe
                 section aria-labelledby="regions" { h2 #regions { "VPCs in each region" } (regions(&app, &used)) }
                 section aria-labelledby="subnets" { h2 #subnets { "Subnets in each VPC" } (subnets(&vpcs, &used)) }
             }
+        }
+        section aria-labelledby="attachments" {
+            h2 #attachments { "Attachments of tickets" }
+            (bytes_meter(usage(used.attachment_bytes, used.quota.attachment_bytes)))
         }
     };
     Ok(visit.page("Quotas", &[], &body))

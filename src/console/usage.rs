@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::layout::number;
+use super::layout::{number, size};
 use crate::rules::addresses::Usage;
 
 /// The class that colours how full something is.
@@ -17,13 +17,23 @@ pub fn level(usage: Usage) -> &'static str {
 
 /// How much of something is in use, as a bar and in numbers.
 pub fn used_meter(usage: Usage) -> Markup {
+    meter(usage, &number(usage.used), &number(usage.all))
+}
+
+/// How many bytes are in use, as a bar and in a unit that fits.
+pub fn bytes_meter(usage: Usage) -> Markup {
+    let shown = |bytes: u64| size(i64::try_from(bytes).unwrap_or(i64::MAX));
+    meter(usage, &shown(usage.used), &shown(usage.all))
+}
+
+fn meter(usage: Usage, used: &str, all: &str) -> Markup {
     html! {
         span .meter {
             svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
                 rect .track width="100" height="6" {}
                 rect .(level(usage)) width=(usage.percent().ceil()) height="6" {}
             }
-            span { (number(usage.used)) " of " (number(usage.all)) }
+            span { (used) " of " (all) }
         }
     }
 }

@@ -21,6 +21,7 @@ use crate::rules::{self, Result};
 struct QuotasView {
     vpcs_per_region: VpcsPerRegionView,
     subnets_per_vpc: LimitView,
+    attachment_bytes: UsedView,
 }
 
 #[derive(Serialize)]
@@ -34,6 +35,12 @@ struct LimitView {
     limit: i64,
 }
 
+#[derive(Serialize)]
+struct UsedView {
+    limit: i64,
+    used: i64,
+}
+
 pub async fn quotas(State(app): State<App>, caller: Caller) -> Result<Response> {
     let used = app.read(caller, rules::accounts::quota_use).await?;
     let view = QuotasView {
@@ -43,6 +50,10 @@ pub async fn quotas(State(app): State<App>, caller: Caller) -> Result<Response> 
         },
         subnets_per_vpc: LimitView {
             limit: used.quota.subnets_per_vpc,
+        },
+        attachment_bytes: UsedView {
+            limit: used.quota.attachment_bytes,
+            used: used.attachment_bytes,
         },
     };
     Ok(answer::one(&used, &view))

@@ -36,6 +36,7 @@ impl Account {
 pub struct QuotaOverride {
     pub vpcs_per_region: Option<i64>,
     pub subnets_per_vpc: Option<i64>,
+    pub attachment_bytes: Option<i64>,
 }
 
 impl QuotaOverride {
@@ -44,6 +45,7 @@ impl QuotaOverride {
         Quota {
             vpcs_per_region: self.vpcs_per_region.unwrap_or(usual.vpcs_per_region),
             subnets_per_vpc: self.subnets_per_vpc.unwrap_or(usual.subnets_per_vpc),
+            attachment_bytes: self.attachment_bytes.unwrap_or(usual.attachment_bytes),
         }
     }
 }

@@ -54,6 +54,8 @@ pub struct Support {
 pub struct Quota {
     pub vpcs_per_region: i64,
     pub subnets_per_vpc: i64,
+    /// Bytes of all attachments of its tickets.
+    pub attachment_bytes: i64,
 }
 
 impl Policy {

@@ -19,6 +19,7 @@ pub struct QuotaUse {
     pub quota: Quota,
     /// VPCs in each region that has any.
     pub vpcs: Vec<(String, i64)>,
+    pub attachment_bytes: i64,
 }
 
 /// The quota of an account: the provider's, but for what was set for this account.
@@ -31,6 +32,7 @@ pub fn quota_use(tx: &mut ReadTx, caller: &Caller) -> Result<QuotaUse> {
     Ok(QuotaUse {
         quota: quota(tx, caller.account)?,
         vpcs: store::vpcs::counts(tx, caller.account)?,
+        attachment_bytes: store::attachments::bytes_of(tx, caller.account)?,
     })
 }
 
@@ -64,6 +66,7 @@ pub fn set_quota(tx: &mut WriteTx, id: AccountId, change: QuotaOverride) -> Resu
     let mut quota = load(tx, id)?.quota;
     quota.vpcs_per_region = change.vpcs_per_region.or(quota.vpcs_per_region);
     quota.subnets_per_vpc = change.subnets_per_vpc.or(quota.subnets_per_vpc);
+    quota.attachment_bytes = change.attachment_bytes.or(quota.attachment_bytes);
     store::accounts::set_quota(tx, id, quota)?;
     load(tx, id)
 }

@@ -3,6 +3,7 @@
 //! The bytes are kept before a transaction makes them an attachment, so one that can be seen is always
 //! whole; what never became one is swept. Nothing here touches bytes.
 
+use super::accounts;
 use super::caller::Caller;
 use super::error::{BodyFault, Error, FieldError, FilesFault, Result};
 use super::lists::ListRequest;
@@ -52,6 +53,8 @@ pub fn expect(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, announced: &An
     unchanged(announced.expected.as_ref(), &ticket)?;
     let boundary = announced.boundary.clone().map_err(Error::Body)?;
     refuse_more(tx, &ticket)?;
+    // Every file has at least one byte: an account without room for it is refused before the content is read.
+    refuse_over_quota(tx, caller, 1)?;
     Ok(boundary)
 }
 
@@ -73,11 +76,12 @@ pub fn create(
     let mut ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
     unchanged(announced.expected.as_ref(), &ticket)?;
     refuse_more(tx, &ticket)?;
+    refuse_over_quota(tx, caller, new.size)?;
     if !store::attachments::forget_upload(tx, &new.key)? {
         let swept = "it took so long that its bytes were taken for abandoned";
         return Err(Error::Files(FilesFault::Storage(swept.to_owned())));
     }
-    let attachment = store::attachments::insert(tx, ticket.id, caller.username(), new)?;
+    let attachment = store::attachments::insert(tx, caller.account, ticket.id, caller.username(), new)?;
     store::scrub::insert(tx, attachment.id)?;
     let details = NewHistory {
         after: Some(new.name.as_str().to_owned()),
@@ -120,6 +124,17 @@ pub fn stale(tx: &mut WriteTx, seconds: i64) -> Result<Vec<String>> {
 /// The bytes of a key are gone, or were never there.
 pub fn forget(tx: &mut WriteTx, key: &str) -> Result<()> {
     store::attachments::forget_upload(tx, key)?;
+    Ok(())
+}
+
+fn refuse_over_quota(tx: &mut ReadTx, caller: &Caller, size: i64) -> Result<()> {
+    let limit = accounts::quota(tx, caller.account)?.attachment_bytes;
+    let used = store::attachments::bytes_of(tx, caller.account)?;
+    if used.saturating_add(size) > limit {
+        let text = format!("The account may have at most {limit} bytes of attachments, and has {used}");
+        let reason = Reason::new(Code::QuotaExceeded, text);
+        return Err(Error::Refused(vec![FieldError::on("file", reason)]));
+    }
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::model::id::AccountId;
 use crate::model::page::Paged;
 use crate::model::user::Email;
 
-const COLUMNS: &str = "id, company, email, created, vpcs_per_region, subnets_per_vpc";
+const COLUMNS: &str = "id, company, email, created, vpcs_per_region, subnets_per_vpc, attachment_bytes";
 
 const DESK_COLUMNS: &str = "a.id, a.company, a.email, a.created,
     (SELECT count(*) FROM ticket t WHERE t.account = a.id AND t.is_closed = 0),
@@ -61,8 +61,13 @@ pub fn insert(tx: &mut WriteTx, company: &str, email: &Email) -> Result<AccountI
 
 pub fn set_quota(tx: &mut WriteTx, id: AccountId, quota: QuotaOverride) -> Result<(), StoreError> {
     tx.execute(
-        "UPDATE account SET vpcs_per_region = $2, subnets_per_vpc = $3 WHERE id = $1",
-        args![id, quota.vpcs_per_region, quota.subnets_per_vpc],
+        "UPDATE account SET vpcs_per_region = $2, subnets_per_vpc = $3, attachment_bytes = $4 WHERE id = $1",
+        args![
+            id,
+            quota.vpcs_per_region,
+            quota.subnets_per_vpc,
+            quota.attachment_bytes
+        ],
     )?;
     Ok(())
 }
@@ -76,6 +81,7 @@ fn read(row: &mut Row) -> Result<Account, StoreError> {
         quota: QuotaOverride {
             vpcs_per_region: row.take()?,
             subnets_per_vpc: row.take()?,
+            attachment_bytes: row.take()?,
         },
     })
 }

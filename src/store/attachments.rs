@@ -3,10 +3,11 @@
 use super::error::StoreError;
 use super::filter::{Field, Kind};
 use super::list::{Collection, Wanted};
+use super::tallies::{self, Tally};
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, args};
 use crate::model::attachment::{Attachment, NewAttachment};
-use crate::model::id::{AttachmentId, TicketId};
+use crate::model::id::{AccountId, AttachmentId, TicketId};
 use crate::model::page::Paged;
 use crate::model::time::Time;
 
@@ -39,9 +40,19 @@ pub fn find(tx: &mut ReadTx, ticket: TicketId, id: AttachmentId) -> Result<Optio
     tx.find(&sql, args![id, ticket])?.as_mut().map(read).transpose()
 }
 
-/// Makes a file part of a ticket.
+/// How many bytes of attachments an account has.
+pub fn bytes_of(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
+    tallies::count(tx, &bytes_tally(account))
+}
+
+fn bytes_tally(account: AccountId) -> Tally {
+    Tally::of("attachment_bytes", account.0)
+}
+
+/// Makes a file part of a ticket of an account.
 pub fn insert(
     tx: &mut WriteTx,
+    account: AccountId,
     ticket: TicketId,
     created_by: &str,
     new: &NewAttachment,
@@ -60,7 +71,9 @@ pub fn insert(
         now,
         created_by
     ];
-    read(&mut tx.one(&sql, args)?)
+    let attachment = read(&mut tx.one(&sql, args)?)?;
+    tx.tally(bytes_tally(account), attachment.id.0, attachment.size);
+    Ok(attachment)
 }
 
 /// Remembers that bytes are about to be kept under a key.

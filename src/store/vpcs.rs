@@ -133,7 +133,7 @@ pub fn room_for(
 ) -> Result<Room, StoreError> {
     let tally = region.map(|region| in_region(account, &region.0));
     let sql = concat!(
-        "SELECT a.vpcs_per_region, a.subnets_per_vpc,
+        "SELECT a.vpcs_per_region, a.subnets_per_vpc, a.attachment_bytes,
             CASE WHEN EXISTS (SELECT 1 FROM vpc v WHERE v.account = a.id AND lower(v.label) = lower($2))
                 THEN 1 ELSE 0 END,
             (",
@@ -146,6 +146,7 @@ pub fn room_for(
         quota: QuotaOverride {
             vpcs_per_region: row.take()?,
             subnets_per_vpc: row.take()?,
+            attachment_bytes: row.take()?,
         },
         label_is_taken: row.take()?,
         in_region: row.take::<i64>()? + tally.map_or(0, |tally| tx.untold(&tally)),

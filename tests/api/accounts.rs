@@ -23,6 +23,7 @@ async fn quotas_tell_the_limits_and_what_is_used() {
         json!({
             "vpcs_per_region": {"limit": 1000, "used": {"us-east": 2, "us-mia": 1}},
             "subnets_per_vpc": {"limit": 1000},
+            "attachment_bytes": {"limit": 10_737_418_240_i64, "used": 0},
         })
     );
 }

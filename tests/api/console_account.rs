@@ -245,6 +245,7 @@ async fn quotas_tell_what_is_used_of_them() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     has(&ada.get("/account/quotas").await, "1,000 VPCs in each region");
+    has(&ada.get("/account/quotas").await, "0 bytes of 10 GiB");
     let maker = app.user("maker").await;
     maker.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
     maker.creates_vpc("edge", &[]).await;

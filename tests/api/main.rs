@@ -12,6 +12,7 @@ mod browser;
 
 mod access;
 mod accounts;
+mod attachment_quota;
 mod attachments;
 mod conditional;
 mod configs;

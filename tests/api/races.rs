@@ -133,6 +133,23 @@ async fn of_equal_labels_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn uploads_at_once_do_not_exceed_the_quota_of_attachments() {
+    let app = TestApp::with(|policy, _| {
+        policy.quota.attachment_bytes = 79;
+        policy.support.attachments_per_ticket = 1000;
+    })
+    .await;
+    let ada = app.user("ada").await;
+    ada.opens_ticket("Look").await;
+
+    let replies = all_at_once(async |number| ada.attaches(1, &format!("{number}.txt"), "0123456789").await);
+
+    assert_eq!(winners(&replies, "file quota_exceeded"), 7);
+    let usage = ada.get("/account/quotas").await.json()["attachment_bytes"].take();
+    assert_eq!(usage, json!({"limit": 79, "used": 70}));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn exactly_the_quota_wins() {
     let app = TestApp::with(|policy, _| {
         policy.quota.vpcs_per_region = 10;

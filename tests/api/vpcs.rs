@@ -272,7 +272,7 @@ async fn the_quota_of_a_region_holds_and_can_differ_for_an_account() {
         app.account,
         garth::model::account::QuotaOverride {
             vpcs_per_region: Some(3),
-            subnets_per_vpc: None,
+            ..Default::default()
         },
     );
     app.store

@@ -16,7 +16,10 @@ fn every_command_prints_words_for_people_and_json_for_programs() {
     assert_eq!((&account["id"], &account["company"]), (&json!(2), &json!("Acme")));
     assert_eq!(folder.json("account list")[1]["email"], "it@acme.example");
     assert!(folder.run("account list").contains("Acme"));
+    let quota = folder.json("account quota 2 --attachment-bytes 1000");
+    assert_eq!(quota["attachment_bytes"], 1000);
     let quota = folder.json("account quota 2 --subnets-per-vpc 7");
+    assert_eq!(quota["attachment_bytes"], 1000, "the rest stays");
     assert_eq!(
         (&quota["subnets_per_vpc"], &quota["vpcs_per_region"]),
         (&json!(7), &Value::Null)

@@ -170,6 +170,7 @@ async fn people(maker: &Maker, password: &crate::model::token::Secret) -> anyhow
             let quota = QuotaOverride {
                 vpcs_per_region: Some(5),
                 subnets_per_vpc: Some(8),
+                attachment_bytes: None,
             };
             rules::accounts::set_quota(tx, roaster.id, quota)?;
             Ok(roaster.id)

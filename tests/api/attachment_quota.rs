@@ -1,0 +1,53 @@
+//! How many bytes of attachments an account may have.
+
+use garth::model::account::QuotaOverride;
+use serde_json::json;
+
+use crate::harness::{TestApp, User};
+
+const EXCEEDED: [&str; 1] = ["file quota_exceeded"];
+
+async fn usage(user: &User<'_>) -> serde_json::Value {
+    user.get("/account/quotas").await.json()["attachment_bytes"].take()
+}
+
+#[tokio::test]
+async fn an_account_may_have_as_many_bytes_as_its_quota_says_and_not_one_more() {
+    let app = TestApp::with(|policy, _| policy.quota.attachment_bytes = 25).await;
+    let ada = app.user("ada").await;
+    let bob = app.user("bob").await;
+    ada.opens_ticket("First").await;
+    bob.opens_ticket("Second").await;
+
+    assert_eq!(ada.attaches(1, "a.txt", "0123456789").await.status, 200);
+    assert_eq!(bob.attaches(2, "b.txt", "0123456789").await.status, 200);
+    assert_eq!(usage(&ada).await, json!({"limit": 25, "used": 20}));
+    assert_eq!(ada.attaches(1, "c.txt", "012345").await.errors(), EXCEEDED);
+    assert_eq!(ada.attaches(1, "d.txt", "01234").await.status, 200);
+    assert_eq!(usage(&bob).await, json!({"limit": 25, "used": 25}));
+    assert_eq!(bob.attaches(2, "e.txt", "0").await.errors(), EXCEEDED);
+    // The account is full: that is answered before anything is known of the file.
+    assert_eq!(bob.attaches(2, "virus.exe", "").await.errors(), EXCEEDED);
+    assert_eq!(app.kept.names().len(), 3, "nothing is left of what was refused");
+}
+
+#[tokio::test]
+async fn the_quota_can_differ_for_an_account() {
+    let app = TestApp::with(|policy, _| policy.quota.attachment_bytes = 5).await;
+    let ada = app.user("ada").await;
+    ada.opens_ticket("Look").await;
+    assert_eq!(ada.attaches(1, "a.txt", "0123456789").await.errors(), EXCEEDED);
+
+    let account = app.account;
+    let more = QuotaOverride {
+        attachment_bytes: Some(10),
+        ..QuotaOverride::default()
+    };
+    let set = app
+        .store
+        .write(move |tx| garth::rules::accounts::set_quota(tx, account, more));
+    set.await.expect("the quota can be set");
+
+    assert_eq!(ada.attaches(1, "a.txt", "0123456789").await.status, 200);
+    assert_eq!(usage(&ada).await, json!({"limit": 10, "used": 10}));
+}
