@@ -131,6 +131,7 @@ pub async fn start(place: &Place, settings: Settings, welcome: Option<Welcome>) 
     let mut failed = store.failed();
     let app = App::new(store.clone(), files, options, stopping.clone());
     tokio::spawn(renew(certificate.clone(), hup));
+    tokio::spawn(http::readiness::watch(app.clone()));
     let pages = console::router(&app);
     let serving = tokio::spawn(http::server::serve_with(
         listener,
@@ -191,6 +192,7 @@ fn options_of(settings: &Settings) -> anyhow::Result<Options> {
         answer_memory: answer_memory(&settings.limits),
         client_address: settings.log.client_address(),
         login_names: settings.log.login_names(),
+        min_free_bytes: settings.min_free_bytes.unwrap_or(http::MIN_FREE_BYTES),
         ..Options::default()
     })
 }

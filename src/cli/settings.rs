@@ -64,6 +64,10 @@ pub struct Settings {
     #[serde(deserialize_with = "logging::text_or_table")]
     pub log: LogSettings,
 
+    /// With less free disk space than this, in bytes, the server is not ready [default: 268435456, 256 MiB]
+    #[arg(long, env = "GARTH_MIN_FREE_BYTES", value_name = "BYTES")]
+    pub min_free_bytes: Option<u64>,
+
     /// Set every limit to the public service's number; single settings still win
     #[arg(long, env = "GARTH_PROFILE", value_name = "PROFILE")]
     pub profile: Option<Profile>,
@@ -411,6 +415,7 @@ impl Settings {
             metrics_listen: self.metrics_listen.or(other.metrics_listen),
             log_format: self.log_format.or(other.log_format),
             log: self.log.or(other.log),
+            min_free_bytes: self.min_free_bytes.or(other.min_free_bytes),
             profile: self.profile.or(other.profile),
             wire_names: self.wire_names.or(other.wire_names),
             page_size_min: self.page_size_min.or(other.page_size_min),

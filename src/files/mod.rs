@@ -77,6 +77,18 @@ impl Files {
         })))
     }
 
+    /// Free bytes of the data folder, the spool, and the folder of attachments if it is one, by name.
+    pub fn free_bytes(&self) -> std::io::Result<Vec<(&'static str, u64)>> {
+        let data = self.0.spool.parent().unwrap_or(&self.0.spool);
+        let mut folders = vec![("data", data), ("spool", &self.0.spool)];
+        folders.extend(self.0.folder.as_deref().map(|folder| ("attachments", folder)));
+        let free = |(name, folder): (&'static str, &Path)| {
+            let disk = rustix::fs::statvfs(folder)?;
+            Ok((name, disk.f_bavail.saturating_mul(disk.f_frsize)))
+        };
+        folders.into_iter().map(free).collect()
+    }
+
     /// Somewhere to put a file that is coming in.
     pub async fn spool(&self) -> Result<Spool, FilesError> {
         Spool::begin(&self.0.spool).await

@@ -15,6 +15,7 @@ use super::login_throttle::LoginThrottle;
 use super::login_names::LoginNames;
 use super::proxies::Network;
 use super::taken_names::TakenNames;
+use super::readiness::Readiness;
 use crate::files::{Files, Scanner};
 use crate::model::device::DeviceKey;
 use crate::model::token::TokenHash;
@@ -41,7 +42,16 @@ struct Shared {
     taken_names: TakenNames,
     device_key: OnceCell<DeviceKey>,
     stopping: watch::Receiver<bool>,
+    readiness: Readiness,
 }
+
+/// How many may hash a password at the same time: each needs much memory and a core.
+const TURNS: usize = 2;
+/// How many more may wait for it; to others we say that there is too much to do.
+const PLACES: usize = 64;
+
+/// Free disk space without which a server is not ready, unless set otherwise: 256 MiB.
+pub const MIN_FREE_BYTES: u64 = 256 << 20;
 
 /// How this server speaks.
 #[derive(Clone, Debug)]
@@ -67,6 +77,8 @@ pub struct Options {
     pub client_address: ClientAddress,
     /// How log lines of failed log-ins show the user name.
     pub login_names: LoginNames,
+    /// With less free disk space than this the server is not ready.
+    pub min_free_bytes: u64,
 }
 
 impl Default for Options {
@@ -85,6 +97,7 @@ impl Default for Options {
             answer_memory: 256 * 1024 * 1024,
             client_address: ClientAddress::default(),
             login_names: LoginNames::default(),
+            min_free_bytes: MIN_FREE_BYTES,
         }
     }
 }
@@ -124,6 +137,7 @@ impl App {
             taken_names: TakenNames::default(),
             device_key: OnceCell::new(),
             stopping,
+            readiness: Readiness::default(),
         }))
     }
 
@@ -153,6 +167,10 @@ impl App {
 
     pub fn answer_memory(&self) -> &AnswerMemory {
         &self.0.answer_memory
+    }
+
+    pub(super) fn readiness(&self) -> &Readiness {
+        &self.0.readiness
     }
 
     /// Becomes true when the server is about to stop.

@@ -103,5 +103,18 @@ fn describe() {
         "garth_store_check_failed",
         "1 if the last check of the embedded database found damage, else 0."
     );
+    metrics::describe_gauge!("garth_ready", "1 if a check of /readyz is ok, else 0, by check.");
+    metrics::describe_gauge!(
+        "garth_disk_free_bytes",
+        "Free bytes of the disks that are written to, by folder."
+    );
+    metrics::describe_histogram!(
+        "garth_store_writer_wait_seconds",
+        "Time that a write without changes waits for the writer."
+    );
+    metrics::describe_histogram!(
+        "garth_store_flush_seconds",
+        "Time to commit a batch to disk, in the embedded store."
+    );
     metrics::describe_histogram!("garth_store_batch_jobs", "Writes that shared one commit.");
 }

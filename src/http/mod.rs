@@ -55,6 +55,7 @@ mod pieces;
 mod plans;
 mod profile;
 mod proxies;
+pub(crate) mod readiness;
 mod regions;
 mod replies;
 mod sending;
@@ -73,7 +74,7 @@ mod vpcs;
 mod wire;
 mod write_stall;
 
-pub use app::{App, Options, WireNames};
+pub use app::{App, MIN_FREE_BYTES, Options, WireNames};
 pub use client_address::ClientAddress;
 pub use desk::{DeskTicketView, HistoryView};
 pub use docs::openapi_json;

@@ -80,6 +80,12 @@ trait Engine: Send + Sync {
         false
     }
     fn read(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError>;
+    /// Runs work that shows whether the database answers, without waiting for other reads.
+    fn probe(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError>;
+    /// For how long the flush that runs now has been running, if the engine flushes and one runs.
+    fn flushing(&self) -> Option<Duration> {
+        None
+    }
     /// If it is known that the work concerns one account above all, work for others need not wait for it.
     fn write(&self, job: Box<dyn WriteJob>, account: Option<AccountId>) -> Result<(), StoreError>;
     /// Becomes true when the store can no longer promise that what it wrote is kept.
@@ -172,6 +178,25 @@ impl Store {
         let (answer, waiting) = oneshot::channel();
         self.engine.read(Box::new(Task::new(once).answering(answer)))?;
         waiting.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
+    }
+
+    /// Runs a read that shows whether the database answers. It does not wait for other reads, only for other probes.
+    pub async fn probe<T, E>(
+        &self,
+        work: impl FnMut(&mut ReadTx) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let (answer, waiting) = oneshot::channel();
+        self.engine.probe(Box::new(Task::new(work).answering(answer)))?;
+        waiting.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
+    }
+
+    /// For how long the flush that runs now has been running, if one runs.
+    pub fn flushing(&self) -> Option<Duration> {
+        self.engine.flushing()
     }
 
     /// Runs work that changes things: all of it is kept, durably, or none of it.

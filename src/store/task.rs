@@ -12,6 +12,9 @@ pub const MOST_WRITES: usize = 4096;
 /// The same of reads. It is the long ones that have to wait, so fewer of them are as long a wait.
 pub const MOST_READS: usize = 1024;
 
+/// How many reads may wait that show whether the database answers.
+pub const MAX_PROBES: usize = 16;
+
 /// Work that looks.
 pub trait ReadJob: Send {
     fn run(&mut self, tx: &mut ReadTx<'_>);

@@ -27,6 +27,7 @@ mod harness;
 mod postgres;
 mod proxy;
 mod races;
+mod readiness;
 mod revoking;
 mod secrecy;
 mod writers;

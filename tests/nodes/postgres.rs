@@ -163,7 +163,29 @@ impl Postgres {
         String::from_utf8(asked.stdout).expect("text").trim().to_owned()
     }
 
+    /// Stops every process of the server where it is, as a machine that hangs does.
+    pub fn freeze(&self) {
+        self.signal_all("STOP");
+    }
+
+    pub fn thaw(&self) {
+        self.signal_all("CONT");
+    }
+
+    fn signal_all(&self, signal: &str) {
+        let Some(process) = &self.process else { return };
+        let id = process.id().to_string();
+        let listed = Command::new("ps").args(["-o", "pid=", "--ppid", &id]).output();
+        let listed = listed.expect("ps runs").stdout;
+        let listed = String::from_utf8_lossy(&listed).into_owned();
+        for id in std::iter::once(id.as_str()).chain(listed.split_whitespace()) {
+            // One of them may have ended in the meantime.
+            let _ = Command::new("kill").args([&format!("-{signal}"), id]).output();
+        }
+    }
+
     fn end(&mut self, signal: &str) {
+        self.thaw();
         let Some(mut process) = self.process.take() else {
             return;
         };

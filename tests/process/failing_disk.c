@@ -3,6 +3,7 @@
  * What it does is told by files in the folder DISK_ORDERS:
  *   fail      every flush fails
  *   fail-db   flushes of the database file fail, those of its log do not
+ *   full      nothing can be written to the database file or its log
  *   hold      a flush waits for as long as this file is there, and makes the file `held`
  */
 #define _GNU_SOURCE
@@ -37,6 +38,15 @@ static int is_database(int fd)
     return end >= 8 && strcmp(path + end - 8, "garth.db") == 0;
 }
 
+static int is_of_store(int fd)
+{
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    path[length < 0 ? 0 : length] = 0;
+    return strstr(path, "garth.db") != NULL;
+}
+
 static int flush(int fd, long call)
 {
     if (ordered("hold")) {
@@ -51,6 +61,20 @@ static int flush(int fd, long call)
         return -1;
     }
     return syscall(call, fd);
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t at)
+{
+    if (ordered("full") && is_of_store(fd)) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return syscall(SYS_pwrite64, fd, bytes, count, at);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t count, off_t at)
+{
+    return pwrite64(fd, bytes, count, at);
 }
 
 int fsync(int fd)

@@ -16,10 +16,10 @@ use crate::process::eventually;
 const ENOUGH: usize = 1000;
 
 /// A server on a disk that takes orders.
-struct Disk<'a>(&'a Folder);
+pub struct Disk<'a>(&'a Folder);
 
 impl<'a> Disk<'a> {
-    fn new(folder: &'a Folder) -> Self {
+    pub fn new(folder: &'a Folder) -> Self {
         let source = folder.write("failing_disk.c", include_str!("failing_disk.c"));
         let mut cc = Command::new("cc");
         let built = cc
@@ -30,14 +30,19 @@ impl<'a> Disk<'a> {
         Self(folder)
     }
 
-    fn start(&self) -> Server {
+    pub fn start(&self) -> Server {
+        Server::start(&mut self.serve())
+    }
+
+    /// `garth serve` on this disk.
+    pub fn serve(&self) -> Command {
         let mut serve = roomy(self.0);
         serve.env("LD_PRELOAD", self.0.path("disk.so"));
         serve.env("DISK_ORDERS", self.0.path(""));
-        Server::start(&mut serve)
+        serve
     }
 
-    fn order(&self, name: &str) -> PathBuf {
+    pub fn order(&self, name: &str) -> PathBuf {
         self.0.write(name, "")
     }
 }

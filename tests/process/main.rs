@@ -29,6 +29,7 @@ mod limits;
 mod process;
 mod profiles;
 mod proxy;
+mod readiness;
 mod request_log;
 mod scanning;
 mod secrets;

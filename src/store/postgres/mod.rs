@@ -34,7 +34,7 @@ use super::Engine;
 use super::bell::Bell;
 use super::database::Database;
 use super::error::StoreError;
-use super::task::{MOST_READS, MOST_WRITES, ReadJob, WriteJob};
+use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
 use super::world::World;
 use crate::model::id::AccountId;
 
@@ -43,6 +43,7 @@ const LATE: Duration = Duration::from_secs(15);
 
 pub struct Postgres {
     reads: Sender<Box<dyn ReadJob>>,
+    probes: Sender<Box<dyn ReadJob>>,
     turns: Arc<Turns>,
     announcements: Arc<Announcements>,
     /// The threads end when it is dropped.
@@ -61,30 +62,36 @@ impl Postgres {
         let turns = Arc::new(turns);
         let (open, is_open) = bounded(0);
         let announcements = Arc::new(Announcements::default());
+        let (probes, waiting_probes) = bounded(MAX_PROBES);
         let connections = database.connections.max(2);
         let only_reading = (connections / 4).max(1);
+        let worker = |reads, writes| Worker {
+            line: Line::new(address.clone()),
+            reads,
+            writes,
+            turns: turns.clone(),
+            open: is_open.clone(),
+            world: world.clone(),
+            bell: bell.clone(),
+            announcements: announcements.clone(),
+        };
         for number in 0..connections {
-            let worker = Worker {
-                line: Line::new(address.clone()),
-                reads: waiting_reads.clone(),
-                writes: match number < only_reading {
-                    true => never(),
-                    false => waiting_writes.clone(),
-                },
-                turns: turns.clone(),
-                open: is_open.clone(),
-                world: world.clone(),
-                bell: bell.clone(),
-                announcements: announcements.clone(),
+            let writes = match number < only_reading {
+                true => never(),
+                false => waiting_writes.clone(),
             };
+            let worker = worker(waiting_reads.clone(), writes);
             spawn(format!("store-{number}"), move || worker.run())?;
         }
+        let probing = worker(waiting_probes, never());
+        spawn("store-probe".to_owned(), move || probing.run())?;
         let (heard, told) = (bell.clone(), announcements.clone());
         spawn("store-announce".to_owned(), move || {
             announcing::run(&address, &heard, &told)
         })?;
         Ok(Self {
             reads,
+            probes,
             turns,
             announcements,
             _open: open,
@@ -101,10 +108,11 @@ impl Drop for Postgres {
 
 impl Engine for Postgres {
     fn read(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError> {
-        self.reads.try_send(job).map_err(|refused| match refused {
-            TrySendError::Full(_) => StoreError::Full,
-            TrySendError::Disconnected(_) => StoreError::Stopped,
-        })
+        submit(&self.reads, job)
+    }
+
+    fn probe(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError> {
+        submit(&self.probes, job)
     }
 
     fn write(&self, job: Box<dyn WriteJob>, account: Option<AccountId>) -> Result<(), StoreError> {
@@ -120,6 +128,13 @@ impl Engine for Postgres {
     fn late(&self) -> Option<Duration> {
         Some(LATE)
     }
+}
+
+fn submit<J>(queue: &Sender<J>, job: J) -> Result<(), StoreError> {
+    queue.try_send(job).map_err(|refused| match refused {
+        TrySendError::Full(_) => StoreError::Full,
+        TrySendError::Disconnected(_) => StoreError::Stopped,
+    })
 }
 
 fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {

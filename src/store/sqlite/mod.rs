@@ -6,6 +6,7 @@
 //! serves many callers. Nobody is answered before that flush has returned. When it fails, the store stops for good:
 //! the system may have dropped what it could not write, and a second try would report success for data that is gone.
 
+mod flush_clock;
 mod opening;
 mod readers;
 mod statements;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use crossbeam_channel::{Sender, TrySendError, bounded};
 use tokio::sync::watch;
@@ -23,9 +25,10 @@ use super::Engine;
 use super::bell::Bell;
 use super::error::StoreError;
 use super::migrate::Dialect;
-use super::task::{MOST_READS, MOST_WRITES, ReadJob, WriteJob};
+use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
 use super::world::World;
 use crate::model::id::AccountId;
+use flush_clock::FlushClock;
 use opening::{make_private_file, make_private_folder, migrate_embedded, open_reader, open_writer};
 #[cfg(test)]
 pub(super) use statements::Statements;
@@ -47,7 +50,9 @@ pub struct Sqlite {
     file: Arc<PathBuf>,
     world: Arc<World>,
     reads: Sender<Box<dyn ReadJob>>,
+    probes: Sender<Box<dyn ReadJob>>,
     writes: Sender<Box<dyn WriteJob>>,
+    flush: Arc<FlushClock>,
     stopped: Arc<AtomicBool>,
     closing: Arc<AtomicBool>,
     failed: watch::Receiver<bool>,
@@ -70,8 +75,15 @@ impl Sqlite {
             })?;
         }
 
+        let (probes, waiting_probes) = bounded::<Box<dyn ReadJob>>(MAX_PROBES);
+        let (connection_of_probes, world_of_probes) = (open_reader(&file)?, world.clone());
+        spawn("store-probe".to_owned(), move || {
+            readers::read_loop(&connection_of_probes, &waiting_probes, &world_of_probes);
+        })?;
+
         let (writes, jobs) = bounded::<Box<dyn WriteJob>>(MOST_WRITES);
         let (failing, failed) = watch::channel(false);
+        let flush = Arc::new(FlushClock::default());
         let stopped = Arc::new(AtomicBool::new(false));
         let closing = Arc::new(AtomicBool::new(false));
         let writer = Writer {
@@ -83,13 +95,16 @@ impl Sqlite {
             failing,
             group,
             log_pages: count_pages(&mut connection)?,
+            flush: flush.clone(),
         };
         spawn("store-write".to_owned(), move || writer.run(&connection))?;
         Ok(Self {
             file,
             world,
             reads,
+            probes,
             writes,
+            flush,
             stopped,
             closing,
             failed,
@@ -104,6 +119,14 @@ impl Engine for Sqlite {
 
     fn read(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError> {
         submit(&self.reads, job)
+    }
+
+    fn probe(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError> {
+        submit(&self.probes, job)
+    }
+
+    fn flushing(&self) -> Option<Duration> {
+        self.flush.running_for()
     }
 
     fn write(&self, job: Box<dyn WriteJob>, _: Option<AccountId>) -> Result<(), StoreError> {

@@ -9,6 +9,7 @@ use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::watch;
 
+use super::flush_clock::FlushClock;
 use super::statements::{Statements, database};
 use crate::model::id::AccountId;
 use crate::store::bell::Bell;
@@ -41,6 +42,7 @@ pub struct Writer {
     pub group: usize,
     /// How many pages the log had after the last commit.
     pub log_pages: Arc<AtomicI32>,
+    pub flush: Arc<FlushClock>,
 }
 
 /// Keeps the number of pages that the log has after each commit.
@@ -112,8 +114,7 @@ impl Writer {
         statements.run("BEGIN IMMEDIATE")?;
         let done = self.run_jobs(statements, batch, undo).and_then(|touched| {
             if touched.is_some() {
-                statements.run("COMMIT")?;
-                self.shorten_log(statements)?;
+                self.flush.time(|| self.flush(statements))?;
             }
             Ok(touched)
         });
@@ -121,6 +122,15 @@ impl Writer {
             let _ = statements.run("ROLLBACK");
         }
         done
+    }
+
+    /// Commits; whether anything was written.
+    fn flush(&self, statements: &mut Statements) -> Result<bool, StoreError> {
+        // The hook counts the pages of the log if the commit writes any.
+        self.log_pages.store(0, Ordering::Relaxed);
+        statements.run("COMMIT")?;
+        self.shorten_log(statements)?;
+        Ok(self.log_pages.load(Ordering::Relaxed) > 0)
     }
 
     /// Moves the log into the database file when it has grown long. That flushes the file, so it
