@@ -11,11 +11,11 @@ use super::client_address::ClientAddress;
 use super::connections::MaxConnections;
 use super::hashing::{HashingQueue, Place};
 use super::limits::Limits;
-use super::login_throttle::LoginThrottle;
 use super::login_names::LoginNames;
+use super::login_throttle::LoginThrottle;
 use super::proxies::Network;
-use super::taken_names::TakenNames;
 use super::readiness::Readiness;
+use super::taken_names::TakenNames;
 use crate::files::{Files, Scanner};
 use crate::model::device::DeviceKey;
 use crate::model::token::TokenHash;
@@ -44,11 +44,6 @@ struct Shared {
     stopping: watch::Receiver<bool>,
     readiness: Readiness,
 }
-
-/// How many may hash a password at the same time: each needs much memory and a core.
-const TURNS: usize = 2;
-/// How many more may wait for it; to others we say that there is too much to do.
-const PLACES: usize = 64;
 
 /// Free disk space without which a server is not ready, unless set otherwise: 256 MiB.
 pub const MIN_FREE_BYTES: u64 = 256 << 20;

@@ -64,6 +64,18 @@ impl LoggedIn {
     }
 }
 
+async fn log_failure(app: &App, username: &str, address: IpAddr) -> Result<()> {
+    let options = app.options();
+    let name = options.login_names.logged(username, app.device_key().await?);
+    let client = options.client_address.logged(address);
+    tracing::warn!(
+        name,
+        client = client.map(tracing::field::display),
+        "log-in failed"
+    );
+    Ok(())
+}
+
 /// The network a request comes from, as the throttle counts it.
 pub fn client_address(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<Peer>().map(|peer| peer.0.ip());
@@ -140,8 +152,7 @@ async fn compare(
         }
     }
     let wait = fail(app, reservation);
-    let name_hash = app.device_key().await?.name_hash(&guess.username);
-    tracing::warn!(name_hash, "log-in failed");
+    log_failure(app, &guess.username, guess.address).await?;
     if let Some(found) = found {
         record_failure(app, found.user);
     }

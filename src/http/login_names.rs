@@ -1,14 +1,10 @@
 //! The user name that was tried in a failed log-in, as the log may show it.
 //!
-//! People type passwords into the wrong field, so the default is a hash. Equal names give equal hashes; the log does
-//! not show the text that was typed, although a name that can be guessed can be compared with its hash.
+//! People type passwords into the wrong field, so the default is a keyed hash: equal names give equal hashes, and
+//! without the key a guess cannot be compared with one.
 
-use sha2::{Digest, Sha256};
+use crate::model::device::DeviceKey;
 
-use crate::model::token::hex;
-
-/// Bytes of the hash that are logged: enough to tell names apart.
-const HASH_BYTES: usize = 8;
 /// A longer name is logged up to here, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
@@ -23,10 +19,10 @@ pub enum LoginNames {
 
 impl LoginNames {
     /// The text to log for a name that was tried, if one is to be logged.
-    pub fn logged(self, name: &str) -> Option<String> {
+    pub fn logged(self, name: &str, key: &DeviceKey) -> Option<String> {
         match self {
             LoginNames::None => None,
-            LoginNames::Hashed => Some(hex(&Sha256::digest(name.as_bytes())[..HASH_BYTES])),
+            LoginNames::Hashed => Some(key.name_hash(name)),
             LoginNames::Full => {
                 let printable = |c: char| if c.is_control() { '?' } else { c };
                 Some(name.chars().take(MAX_NAME_CHARS).map(printable).collect())
@@ -38,16 +34,16 @@ impl LoginNames {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::token::TokenText;
 
     #[test]
     fn a_name_is_logged_hashed_in_full_or_not_at_all() {
-        let hashed = LoginNames::default().logged("ada");
-        assert_eq!(hashed.as_deref(), Some("fdee430d40bd57de"));
-        assert_eq!(LoginNames::Full.logged("ada\n").as_deref(), Some("ada?"));
-        assert_eq!(
-            LoginNames::Full.logged(&"x".repeat(99)).map(|name| name.len()),
-            Some(64)
-        );
-        assert_eq!(LoginNames::None.logged("ada"), None);
+        let key = DeviceKey::new(TokenText::from_bytes([7; 32]));
+        let logged = |mode: LoginNames, name: &str| mode.logged(name, &key);
+        assert_eq!(logged(LoginNames::default(), "ada"), Some(key.name_hash("ada")));
+        assert_eq!(logged(LoginNames::Full, "ada\n").as_deref(), Some("ada?"));
+        let long = logged(LoginNames::Full, &"x".repeat(99));
+        assert_eq!(long.map(|name| name.len()), Some(64));
+        assert_eq!(logged(LoginNames::None, "ada"), None);
     }
 }
