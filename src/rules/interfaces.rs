@@ -112,7 +112,7 @@ pub fn order(tx: &mut WriteTx, caller: &Caller, at: (InstanceId, ConfigId), requ
         let interface = interface.expect("the ids are those of the config's interfaces");
         store::interfaces::update(tx, instance.id, place, interface)?;
     }
-    Ok(())
+    touch(tx, caller, &instance, config)
 }
 
 fn load_for(

@@ -131,6 +131,25 @@ async fn an_interface_is_added_viewed_changed_and_deleted() {
 }
 
 #[tokio::test]
+async fn reordering_interfaces_is_an_update_of_their_config() {
+    let app = TestApp::new().await;
+    let ada = furnished(&app).await;
+    ada.post(PATH, json!({"purpose": "public"})).await;
+    ada.post(PATH, json!({"purpose": "vpc", "subnet_id": 1})).await;
+    let config = PATH.trim_end_matches("/interfaces");
+    let (before, events) = (ada.get(config).await.json(), ada.events().await.len());
+    app.advance(60);
+
+    let moved = ada.post(&format!("{PATH}/order"), json!({"ids": [2, 1]})).await;
+
+    assert_eq!(moved.status, 200);
+    let after = ada.get(config).await.json();
+    assert_ne!(after["updated"], before["updated"]);
+    let newer = ada.events().await.split_off(events);
+    assert_eq!(newer, ["linode_config_update 1"]);
+}
+
+#[tokio::test]
 async fn while_it_runs_an_interface_can_be_added_but_not_removed_or_moved() {
     let app = TestApp::new().await;
     let ada = furnished(&app).await;
