@@ -9,6 +9,7 @@ use super::database::DatabaseArgs;
 use super::policy::policy_of;
 use super::settings::Settings;
 use super::wake;
+use crate::rules::error::{BodyFault, FieldError, FilesFault};
 use crate::rules::{Error, Result};
 use crate::store::world::{Chance, Clock};
 use crate::store::{Database, ReadTx, Store, World, WriteTx};
@@ -134,17 +135,35 @@ impl Opened {
 /// An error for the terminal.
 pub fn in_words(error: Error) -> anyhow::Error {
     match error {
-        Error::NotFound => anyhow::anyhow!("not found"),
+        Error::Unauthenticated => anyhow!("the token is not valid"),
+        Error::ScopeMissing { needed, .. } => anyhow!("the token lacks the scope {needed}"),
+        Error::Forbidden => anyhow!("this user lacks the permission for that"),
+        Error::WrongSide => anyhow!("this user is not one of the provider's staff"),
+        Error::NotFound => anyhow!("not found"),
+        Error::Stale => anyhow!("it has changed in the meantime: read it again, then retry"),
+        Error::Body(fault) => anyhow!("{}", fault_in_words(fault)),
         Error::Refused(errors) => {
-            let line = |error: &crate::rules::error::FieldError| match &error.field {
+            let line = |error: &FieldError| match &error.field {
                 Some(field) => format!("{field}: {}", error.reason),
                 None => error.reason.clone(),
             };
-            anyhow::anyhow!(errors.iter().map(line).collect::<Vec<_>>().join("; "))
+            anyhow!("{}", errors.iter().map(line).collect::<Vec<_>>().join("; "))
         }
-        Error::WrongSide => anyhow::anyhow!("this user is not one of the provider's staff"),
+        Error::Files(FilesFault::Storage(cause)) => anyhow!("the file storage failed: {cause}"),
+        Error::Files(FilesFault::Scanner(cause)) => anyhow!("the file scanner failed: {cause}"),
         Error::Store(cause) => anyhow::Error::new(cause),
-        other => anyhow::anyhow!("{other:?}"),
+    }
+}
+
+fn fault_in_words(fault: BodyFault) -> String {
+    match fault {
+        BodyFault::TooLarge { most } => format!("the input is larger than {most} bytes"),
+        BodyFault::FileTooLarge { most } => format!("the file is larger than {most} bytes"),
+        BodyFault::TooSlow => "the input did not arrive in time".to_owned(),
+        BodyFault::NotJson { sent } | BodyFault::NotMultipart { sent } | BodyFault::NotForm { sent } => {
+            format!("the input has the wrong content type: {sent}")
+        }
+        BodyFault::Unreadable(reason) => reason.text,
     }
 }
 
@@ -176,4 +195,48 @@ fn place_of(text: &str, wrong: &toml::de::Error) -> String {
 /// The file whose lock says that a server runs on this folder.
 pub fn lock_file(folder: &Path) -> PathBuf {
     folder.join("serve.lock")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::reason::{Code, Reason};
+    use crate::model::scope::Scopes;
+    use crate::store::StoreError;
+
+    #[test]
+    fn every_error_is_a_sentence_on_the_command_line() {
+        let held = Scopes::parse("vpc:read_only").unwrap();
+        let Ok(Scopes::Only(needed)) = Scopes::parse("vpc:read_write") else {
+            panic!("a scope");
+        };
+        let needed = needed[0];
+        let sent = "text/plain".to_owned();
+        let reason = Reason::new(Code::Required, "label is required");
+        let errors = [
+            Error::Unauthenticated,
+            Error::ScopeMissing { needed, held },
+            Error::Forbidden,
+            Error::WrongSide,
+            Error::NotFound,
+            Error::Stale,
+            Error::Body(BodyFault::TooLarge { most: 5 }),
+            Error::Body(BodyFault::FileTooLarge { most: 5 }),
+            Error::Body(BodyFault::TooSlow),
+            Error::Body(BodyFault::NotJson { sent: sent.clone() }),
+            Error::Body(BodyFault::NotMultipart { sent: sent.clone() }),
+            Error::Body(BodyFault::NotForm { sent }),
+            Error::Body(BodyFault::Unreadable(reason.clone())),
+            Error::Refused(vec![FieldError::whole(reason)]),
+            Error::Files(FilesFault::Storage("the bucket is away".to_owned())),
+            Error::Files(FilesFault::Scanner("it crashed".to_owned())),
+            Error::Store(StoreError::Full),
+        ];
+        for error in errors {
+            let text = in_words(error).to_string();
+            let plain = |c: char| !matches!(c, '{' | '}' | '(' | ')' | '"');
+            assert!(text.chars().all(plain) && text.contains(' '), "{text}");
+            assert!(text.starts_with(|c: char| c.is_ascii_lowercase()), "{text}");
+        }
+    }
 }
