@@ -1,4 +1,7 @@
-//! Events as rows. Only `append` makes them, inside the transaction of the change they tell of.
+//! The `event` table.
+//!
+//! `append` and `append_unnumbered` insert a row in the transaction of the change that it records. `progress` updates
+//! the row while the work goes on, and `delete_before` removes rows past their retention.
 
 use super::error::StoreError;
 use super::filter::{Field, Gist, Kind};
