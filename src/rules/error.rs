@@ -1,5 +1,6 @@
 //! Why an operation did not happen, in the words of the caller's next step.
 
+use super::unique;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId};
 use crate::model::reason::{Code, Reason};
 use crate::model::scope::{Scope, Scopes};
@@ -100,6 +101,12 @@ impl FieldError {
 
 impl From<StoreError> for Error {
     fn from(cause: StoreError) -> Self {
-        Error::Store(cause)
+        match &cause {
+            StoreError::Conflict(text) => match unique::refusal(text) {
+                Some(error) => Error::Refused(vec![error]),
+                None => Error::Store(cause),
+            },
+            _ => Error::Store(cause),
+        }
     }
 }

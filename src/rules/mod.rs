@@ -43,6 +43,7 @@ pub mod subnets;
 pub mod tickets;
 pub mod tokens;
 pub mod transitions;
+mod unique;
 pub mod users;
 pub mod viewers;
 pub mod vpc_ips;

@@ -88,7 +88,8 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// Inserts an instance; one without a label is called by its host until it is given a name.
+/// Inserts an instance. One without a label gets a placeholder until it is renamed: no user can choose it, because of
+/// its colon.
 pub fn insert(
     tx: &mut WriteTx,
     account: AccountId,
@@ -96,6 +97,7 @@ pub fn insert(
     host: &str,
 ) -> Result<InstanceId, StoreError> {
     let now = tx.now();
+    let placeholder = format!(":{host}");
     let id: InstanceId = tx
         .one(
             "INSERT INTO instance (account, label, group_name, region, plan, image, status, tags, watchdog,
@@ -103,7 +105,7 @@ pub fn insert(
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $11, $11) RETURNING id",
             args![
                 account,
-                new.label.as_ref().map_or(host, InstanceLabel::as_str),
+                new.label.as_ref().map_or(&*placeholder, InstanceLabel::as_str),
                 new.group.as_str(),
                 new.region.as_str(),
                 new.plan.as_str(),

@@ -52,6 +52,23 @@ async fn an_instance_is_whole_from_the_start() {
 }
 
 #[tokio::test]
+async fn an_instance_labeled_like_a_host_does_not_block_the_next_one() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let body = json!({"type": NANODE, "region": "us-east"});
+    let first = ada.post("/linode/instances", body.clone()).await.json();
+    let host = first["host_uuid"].as_str().unwrap();
+    // Hosts are all alike here, as if the random number of the next one had been guessed.
+    let labeled = json!({"type": NANODE, "region": "us-east", "label": host});
+    assert_eq!(ada.post("/linode/instances", labeled).await.status, 200);
+    let made = ada.post("/linode/instances", body).await;
+    assert_eq!(
+        (made.status.as_u16(), &made.json()["label"]),
+        (200, &json!("linode3"))
+    );
+}
+
+#[tokio::test]
 async fn from_an_image_it_gets_a_disk_and_a_config_and_runs() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;

@@ -338,6 +338,37 @@ mod tests {
         std::fs::remove_dir_all(folder).unwrap();
     }
 
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_write_that_violates_a_constraint_is_run_again() {
+        let (store, folder) = empty_store("conflict");
+        let table = store.write(|tx| tx.execute("CREATE TABLE thing (number BIGINT PRIMARY KEY)", args![]));
+        table.await.unwrap();
+        let mut next = 0_i64;
+        let insert = move |from: i64| {
+            let mut number = from;
+            move |tx: &mut WriteTx<'_>| {
+                number += 1;
+                tx.execute("INSERT INTO thing VALUES ($1)", args![number])
+            }
+        };
+        store.write(insert(0)).await.unwrap();
+        store.write(insert(1)).await.unwrap();
+        // The first two runs draw numbers that are taken.
+        store.write(insert(0)).await.unwrap();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let count = runs.clone();
+        let always = store.write(move |tx: &mut WriteTx<'_>| {
+            count.fetch_add(1, Ordering::SeqCst);
+            next += 100;
+            tx.execute("INSERT INTO thing VALUES ($1)", args![next])?;
+            tx.execute("INSERT INTO thing VALUES (1)", args![])
+        });
+        assert!(matches!(always.await, Err(StoreError::Conflict(_))));
+        assert!((2..10).contains(&runs.load(Ordering::SeqCst)));
+        assert_eq!(count_things(&store).await, 3, "nothing of a failed run remains");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
     async fn count_things(store: &Store) -> i64 {
         let count = store.read(|tx| tx.one("SELECT count(*) FROM thing", args![])?.take());
         count.await.unwrap()

@@ -22,6 +22,8 @@ pub struct Statements<'c> {
     prepared: Vec<Prepared<'c>>,
     /// Whether something may have been changed since this was last asked.
     changed: bool,
+    /// Whether a constraint was violated since this was last asked.
+    conflicted: bool,
 }
 
 struct Prepared<'c> {
@@ -40,6 +42,7 @@ impl<'c> Statements<'c> {
             places: HashMap::default(),
             prepared: Vec::new(),
             changed: false,
+            conflicted: false,
         }
     }
 
@@ -56,6 +59,17 @@ impl<'c> Statements<'c> {
     /// Whether something may have been changed since this was last asked.
     pub fn have_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
+    }
+
+    /// Whether a constraint was violated since this was last asked.
+    pub fn have_conflicted(&mut self) -> bool {
+        std::mem::take(&mut self.conflicted)
+    }
+
+    fn failed(&mut self, cause: rusqlite::Error) -> StoreError {
+        let cause = database(cause);
+        self.conflicted |= matches!(cause, StoreError::Conflict(_));
+        cause
     }
 
     /// The statement with this text and these arguments.
@@ -140,20 +154,26 @@ impl Sql for Statements<'_> {
             ..
         } = self.filled(sql, args)?;
         if *answers_id {
-            statement.raw_execute().map_err(database)?;
+            let added = statement.raw_execute();
+            added.map_err(|cause| self.failed(cause))?;
             let id = Value::Int(connection.last_insert_rowid());
             return see(&mut Row::held(vec![id]));
         }
         let mut rows = statement.raw_query();
-        while let Some(row) = rows.next().map_err(database)? {
-            see(&mut Row::Passing(row, 0))?;
-        }
-        Ok(())
+        let ended = loop {
+            match rows.next() {
+                Ok(Some(row)) => see(&mut Row::Passing(row, 0))?,
+                Ok(None) => break Ok(()),
+                Err(cause) => break Err(cause),
+            }
+        };
+        drop(rows);
+        ended.map_err(|cause| self.failed(cause))
     }
 
     fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError> {
         let changed = self.filled(sql, args)?.statement.raw_execute();
-        Ok(changed.map_err(database)? as u64)
+        Ok(changed.map_err(|cause| self.failed(cause))? as u64)
     }
 
     fn matches(&self, argument: usize) -> String {

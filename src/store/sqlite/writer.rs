@@ -21,6 +21,9 @@ use crate::store::world::World;
 
 /// How many pages the log may hold before they are moved into the database file.
 const LOG_PAGES: i32 = 1000;
+/// How often a job is run that violates a constraint, as on PostgreSQL: rules look before they write, so the next
+/// run sees what was in the way, or draws another random number.
+const MAX_CONFLICT_RUNS: u32 = 5;
 
 /// What is taken back when a job is refused that has changed something.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -154,14 +157,16 @@ impl Writer {
     ) -> Result<Option<BTreeSet<AccountId>>, StoreError> {
         let mut touched = BTreeSet::new();
         let mut tallied = Changes::default();
-        let mut next = 0;
+        let (mut next, mut runs) = (0, 1);
         while next < batch.len() {
             if undo == Undo::Each {
                 statements.run("SAVEPOINT job")?;
             }
             statements.have_changed();
+            statements.have_conflicted();
             let mut tx = WriteTx::new(statements, &self.world, Some(&tallied));
-            if batch[next].run(&mut tx) {
+            let keep = batch[next].run(&mut tx);
+            if keep {
                 let (whose, changes) = tx.finish()?;
                 touched.extend(whose);
                 tallied.merge(changes);
@@ -179,7 +184,11 @@ impl Writer {
             if undo == Undo::Each {
                 statements.run("RELEASE job")?;
             }
-            next += 1;
+            if !keep && statements.have_conflicted() && runs < MAX_CONFLICT_RUNS {
+                runs += 1;
+                continue;
+            }
+            (next, runs) = (next + 1, 1);
             if next == batch.len() && next < self.group {
                 batch.extend(self.jobs.try_recv().ok());
             }

@@ -1,0 +1,119 @@
+//! What a violated unique index means to the caller.
+//!
+//! Rules check before they write, so an index refuses only what a rule has missed. The caller still gets the rule's own
+//! refusal, on either engine.
+
+use super::error::FieldError;
+use crate::model::reason::{Code, Reason};
+
+/// The indexes on values that callers choose: the name in the engine's message, the field, the refusal.
+const INDEXES: [(&str, &str, Code, &str); 8] = [
+    (
+        "vpc_label",
+        "label",
+        Code::LabelTaken,
+        "Label must be unique among your VPCs",
+    ),
+    (
+        "subnet_label",
+        "label",
+        Code::LabelTaken,
+        "Label must be unique among your VPC's subnets",
+    ),
+    (
+        "instance_label",
+        "label",
+        Code::LabelTaken,
+        "Label must be unique among your Linodes",
+    ),
+    (
+        "canned_reply_label",
+        "label",
+        Code::LabelTaken,
+        "Label must be unique among the canned replies",
+    ),
+    (
+        "app_user_username",
+        "username",
+        Code::UsernameTaken,
+        "Username is taken",
+    ),
+    // SQLite names the columns of this index, PostgreSQL the index or the exclusion constraint.
+    ("subnet.first_address", "ipv4", Code::CidrOverlap, OVERLAPS),
+    ("subnet_range", "ipv4", Code::CidrOverlap, OVERLAPS),
+    ("subnet_no_overlap", "ipv4", Code::CidrOverlap, OVERLAPS),
+];
+const OVERLAPS: &str = "overlaps another subnet of this VPC";
+
+/// The refusal for a database's message about a violated constraint, if a caller can do something about it.
+pub fn refusal(message: &str) -> Option<FieldError> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    let mut words = message.split(|c| !is_name(c));
+    let found = words.find_map(|word| INDEXES.iter().find(|(index, ..)| *index == word));
+    found.map(|(_, field, code, text)| FieldError::on(*field, Reason::new(*code, *text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::{Settings, policy_of};
+    use crate::model::reason::Code;
+    use crate::model::user::{Email, NewUser, Username};
+    use crate::rules::error::Error;
+    use crate::store::world::{Chance, Clock, World};
+    use crate::store::{self, Store};
+
+    #[tokio::test]
+    async fn a_row_that_a_rule_has_missed_is_refused_and_no_internal_error() {
+        let folder = std::env::temp_dir().join(format!("garth-unique-{}", std::process::id()));
+        let world = World {
+            clock: Clock::System,
+            chance: Chance::System,
+            policy: policy_of(&Settings::default()).unwrap(),
+        };
+        let store = Store::open_embedded(&folder, world).unwrap();
+        let user = |name: &str| NewUser {
+            account: None,
+            username: Username::parse(name).unwrap(),
+            email: Email::parse("ada@example.com").unwrap(),
+            restricted: false,
+            password: None,
+        };
+        let (first, second) = (user("ada"), user("ADA"));
+        let twice = store.write(move |tx| {
+            store::users::insert(tx, &first)?;
+            store::users::insert(tx, &second)?;
+            Ok::<_, Error>(())
+        });
+        match twice.await {
+            Err(Error::Refused(errors)) => {
+                assert_eq!(errors[0].field.as_deref(), Some("username"));
+                assert_eq!(errors[0].code, Code::UsernameTaken);
+            }
+            other => panic!("{other:?}"),
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn the_messages_of_both_engines_name_the_index() {
+        for (message, field) in [
+            ("UNIQUE constraint failed: index 'vpc_label'", "label"),
+            (
+                "UNIQUE constraint failed: subnet.vpc, subnet.first_address",
+                "ipv4",
+            ),
+            (
+                "duplicate key value violates unique constraint \"app_user_username\" (23505)",
+                "username",
+            ),
+            (
+                "conflicting key value violates exclusion constraint \"subnet_no_overlap\" (23P01)",
+                "ipv4",
+            ),
+        ] {
+            let refusal = super::refusal(message).unwrap();
+            assert_eq!(refusal.field.as_deref(), Some(field), "{message}");
+        }
+        assert_eq!(super::refusal("FOREIGN KEY constraint failed"), None);
+    }
+}
