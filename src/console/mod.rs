@@ -41,8 +41,8 @@ use axum::http::{HeaderMap, Method, Uri};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use axum::{Router, middleware};
 
-use crate::http::App;
 use crate::http::operations::Class;
+use crate::http::{App, insecure};
 
 /// A page, or what a form on a page is sent to.
 pub struct Page {
@@ -68,13 +68,14 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
     let (get, post) = (Method::GET, Method::POST);
     vec![
         // Coming in
-        page("pageHome", &get, "/", session::home).everybody(),
         page("pageLogIn", &get, "/login", session::log_in_page)
             .everybody()
-            .class(Class::Oauth),
+            .class(Class::Oauth)
+            .asks_password(),
         page("sendLogIn", &post, "/login", session::log_in)
             .everybody()
-            .class(Class::Oauth),
+            .class(Class::Oauth)
+            .asks_password(),
         page("consoleAsset", &get, "/console/{asset}", assets::serve)
             .everybody()
             .class(Class::Unlimited),
@@ -454,6 +455,12 @@ where
 }
 
 impl Page {
+    /// It has a form for a password, or is where that form is sent.
+    fn asks_password(mut self) -> Self {
+        self.route = self.route.layer(middleware::from_fn(insecure::refuse));
+        self
+    }
+
     fn everybody(mut self) -> Self {
         self.who = Who::Everybody;
         self

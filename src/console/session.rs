@@ -395,17 +395,6 @@ fn same(proof: &str, sent: &str) -> bool {
     proof.len() == sent.len() && std::hint::black_box(differing) == 0
 }
 
-/// Where one lands: the first page of one's side. A program that asks is told that here is nothing.
-pub async fn home(State(app): State<App>, headers: HeaderMap) -> Answer {
-    if !wants_page(&headers) {
-        return Ok(Error::NotFound.into_response());
-    }
-    match who(&app, &headers).await? {
-        None => Ok(go_to(StatusCode::SEE_OTHER, "/login")),
-        Some(side) => Ok(landing(side)),
-    }
-}
-
 /// For an address that is asked in another way than it takes. A browser that is to show where a form went, is shown the
 /// page with the form.
 pub fn other_method(method: &Method, headers: &HeaderMap, uri: &Uri, allowed: &str) -> Response {

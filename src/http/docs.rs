@@ -27,6 +27,11 @@ pub fn openapi_json() -> &'static str {
     &JSON
 }
 
+/// The version of the public service's specification that the document follows.
+pub fn spec_version() -> &'static str {
+    DOCUMENT["info"]["version"].as_str().unwrap_or_default()
+}
+
 pub async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, answer::JSON)], openapi_json()).into_response()
 }

@@ -11,8 +11,8 @@ use axum::{Router, middleware};
 
 use super::{
     App, access, accounts, apps, attachments, canned_replies, configs, desk, docs, entities, error, events,
-    grants, health, icon, images, instances, interfaces, logins, oauth, oauth_clients, oauth_tokens, plans,
-    profile, regions, replies, subnets, tickets, tokens, users, vpc_ips, vpcs,
+    grants, health, icon, images, insecure, instances, interfaces, logins, oauth, oauth_clients,
+    oauth_tokens, plans, profile, regions, replies, service, subnets, tickets, tokens, users, vpc_ips, vpcs,
 };
 use crate::model::scope::Scope;
 
@@ -438,9 +438,13 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
             oauth::metadata,
         )
         .oauth(),
-        op("authorize", &get, "/oauth/authorize", oauth::authorize).page(),
+        op("authorize", &get, "/oauth/authorize", oauth::authorize)
+            .page()
+            .asks_password(),
         op("authorizeDecision", &post, "/oauth/authorize", oauth::decide).page(),
-        op("logIn", &post, "/oauth/login", logins::log_in).page(),
+        op("logIn", &post, "/oauth/login", logins::log_in)
+            .page()
+            .asks_password(),
         op("getOauthToken", &post, "/oauth/token", oauth_tokens::give).oauth(),
         op(
             "revokeOauthToken",
@@ -450,10 +454,15 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         )
         .oauth(),
         op("logOut", &get, "/logout", logins::log_out).page(),
-        op("getPasswordPage", &get, PASSWORD, logins::password_page).page(),
-        op("setPassword", &post, PASSWORD, logins::set_password).page(),
+        op("getPasswordPage", &get, PASSWORD, logins::password_page)
+            .page()
+            .asks_password(),
+        op("setPassword", &post, PASSWORD, logins::set_password)
+            .page()
+            .asks_password(),
         op("getOauthStyle", &get, "/oauth/style.css", oauth::style).at_root(),
         // About the server
+        op("getService", &get, "/", service::describe).at_root(),
         op("getHealth", &get, "/healthz", health::alive).at_root(),
         op("getReadiness", &get, "/readyz", health::ready).at_root(),
         op("getOpenapi", &get, "/openapi.json", docs::openapi).at_root(),
@@ -585,6 +594,12 @@ impl Operation {
     fn page(mut self) -> Self {
         self.page = true;
         self.oauth()
+    }
+
+    /// It is, or may lead to, a form for a password.
+    fn asks_password(mut self) -> Self {
+        self.route = self.route.layer(middleware::from_fn(insecure::refuse));
+        self
     }
 
     /// The path from the root of the server.

@@ -122,6 +122,34 @@ pub fn note(status: StatusCode, title: &str, text: &str, style: &str) -> Respons
     page(status, title, style, None, &body)
 }
 
+/// Instead of a page that asks for a password, where a browser would not keep the session.
+pub fn insecure(status: StatusCode) -> Response {
+    let body = html! {
+        h1 { "A secure connection is needed" }
+        p {
+            "This page was opened over plain http from another host. Your browser would not keep you logged in, and others \
+             on the network could read your password, so it does not ask for one."
+        }
+        p { "Open this server with an address that begins with " code { "https://" } "." }
+        p { "If you run this server, do one of these:" }
+        ul {
+            li { "Give it a certificate: " code { "garth serve --tls-cert cert.pem --tls-key key.pem" } }
+            li {
+                "Put a proxy with TLS in front of it, and name the proxy with " code { "--trusted-proxies" } "."
+            }
+            li { "To try it alone, open it on the same machine: " code { "http://localhost:8080" } }
+        }
+        p .quiet { "The section \"One node\" of docs/operating.md describes all of them." }
+    };
+    page(
+        status,
+        "A secure connection is needed",
+        FROM_ANYWHERE,
+        None,
+        &body,
+    )
+}
+
 /// The same with the way to the console's own log-in.
 pub fn note_and_log_in(title: &str, text: &str, style: &str) -> Response {
     let body = html! {

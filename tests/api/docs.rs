@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use garth::http::operations::{Base, Needs, OPERATIONS, Who};
 use garth::model::reason::Code;
+use hyper::Method;
 use serde_json::json;
 
 use crate::harness::TestApp;
@@ -47,6 +48,42 @@ async fn health_and_readiness_answer_without_a_token() {
     let checks = json!({"server": "ok", "database": "ok", "writer": "ok", "flush": "ok", "disk": "ok"});
     let readiness = app.stranger().get("//readyz").await;
     assert_eq!(readiness.json(), json!({"status": "ok", "checks": checks}));
+}
+
+#[tokio::test]
+async fn the_root_describes_the_server_to_programs_and_sends_browsers_to_the_console() {
+    let app = TestApp::new().await;
+    let stranger = app.stranger();
+    for accept in [None, Some("*/*"), Some("application/json")] {
+        let call = stranger
+            .call(Method::GET, "//")
+            .header("host", "garth.example:8080");
+        let reply = match accept {
+            Some(accept) => call.header("accept", accept).await,
+            None => call.await,
+        };
+        let root = "http://garth.example:8080";
+        assert_eq!(
+            reply.json(),
+            json!({
+                "name": "Garth",
+                "version": env!("CARGO_PKG_VERSION"),
+                "compatible_with": "Linode API v4",
+                "spec_version": reply.header("x-spec-version"),
+                "links": {
+                    "api": format!("{root}/v4"),
+                    "console": format!("{root}/login"),
+                    "docs": format!("{root}/docs"),
+                    "openapi": format!("{root}/openapi.json"),
+                    "health": format!("{root}/healthz"),
+                    "readiness": format!("{root}/readyz"),
+                }
+            })
+        );
+    }
+    let html = "text/html,application/xhtml+xml,*/*;q=0.8";
+    let home = stranger.call(Method::GET, "//").header("accept", html).await;
+    assert_eq!((home.status.as_u16(), home.header("location")), (303, "/login"));
 }
 
 #[test]

@@ -36,6 +36,7 @@ mod filters;
 mod grants;
 mod hostile;
 mod images;
+mod insecure;
 mod instances;
 mod interfaces;
 mod lists;

@@ -90,10 +90,10 @@ fn is_page(path: &str) -> bool {
         .is_some_and(|root| PAGES.iter().any(|page| matches(page.path, root)))
 }
 
-/// A page is never JSON, but for what every path has: a word about its methods, and at the root.
+/// A page is never JSON, but for what every path has: a word about its methods.
 fn hold_to_no_json(method: &Method, path: &str, reply: &Reply) {
     let json = reply.header("content-type") == "application/json";
-    let allowed = reply.status == 405 || *method == Method::OPTIONS || (path == "//" && reply.status == 404);
+    let allowed = reply.status == 405 || *method == Method::OPTIONS;
     assert!(!json || allowed, "{method} {path} is a page but gave {reply}");
 }
 
@@ -142,7 +142,10 @@ fn operation_of(method: &Method, path: &str) -> Option<&'static Operation> {
         Some(path) => (Base::Root, path.as_str()),
         None => (Base::Versioned, path),
     };
-    let path = path.strip_suffix('/').unwrap_or(path);
+    let path = path
+        .strip_suffix('/')
+        .filter(|rest| !rest.is_empty())
+        .unwrap_or(path);
     let path = path
         .strip_prefix("/networking/vpcs/ips")
         .map_or(path.to_owned(), |rest| format!("/vpcs/ips{rest}"));

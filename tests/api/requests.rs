@@ -11,7 +11,6 @@ async fn an_unknown_path_is_not_found_with_or_without_a_token() {
     let ada = app.user("ada").await;
     for path in [
         "/nowhere",
-        "//",
         "//v5/vpcs",
         "/v4betamax/vpcs",
         "/vpcs/1/nothing",

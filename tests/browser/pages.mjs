@@ -8,7 +8,7 @@ import axe from "axe-core";
 import { DESKTOP, PASSWORD, PHONE, TABLET, fits, play } from "./harness.mjs";
 
 /** Answers to GET that are no pages: files, streams, and parts of pages, which are looked at where they stand. */
-const PARTS = ["pageHome", "consoleAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile"];
+const PARTS = ["consoleAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile"];
 /** Only these see colours, so only these are asked again in the dark. */
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 

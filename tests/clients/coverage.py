@@ -30,6 +30,7 @@ NOBODY = {
     "getPasswordPage": "a page for people; `tests/browser` uses it",
     "setPassword": "a page for people; `tests/browser` uses it",
     "getOauthStyle": "belongs to the pages for people",
+    "getService": "for people with curl; clients have the paths built in",
     "getHealth": "for whoever runs the server",
     "getReadiness": "for whoever runs the server",
     "getOpenapi": "the description of this server",

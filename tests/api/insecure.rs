@@ -1,0 +1,63 @@
+//! Log-in over plain http from another host: no password is asked for.
+
+use hyper::Method;
+
+use crate::browser::text;
+use crate::console::with_ada;
+use crate::harness::Reply;
+
+const AUTHORIZE: &str = "//oauth/authorize?client_id=x&response_type=code";
+
+fn asks_for_password(page: &Reply) -> bool {
+    text(page).contains("type=\"password\"")
+}
+
+#[tokio::test]
+async fn over_plain_http_from_another_host_no_password_is_asked_for() {
+    let app = with_ada().await;
+    let stranger = app.stranger();
+    for host in ["garth.example", "10.0.0.1:8080", "[fd00::1]:8080"] {
+        for path in ["//login", AUTHORIZE, "//oauth/password/nothing"] {
+            let page = stranger.call(Method::GET, path).header("host", host).await;
+            assert_eq!(page.status, 403, "{host} {path}: {page}");
+            assert!(!asks_for_password(&page), "{host} {path}: {page}");
+            let help = text(&page);
+            assert!(
+                help.contains("--tls-cert") && help.contains("--trusted-proxies"),
+                "{help}"
+            );
+            assert_eq!(page.header("set-cookie"), "", "{host} {path}");
+        }
+        // A form from an older page is refused for the same reason, whatever it says.
+        let sent = stranger
+            .call(Method::POST, "//login")
+            .header("host", host)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .await;
+        assert_eq!(sent.status, 403);
+        assert!(text(&sent).contains("A secure connection is needed"), "{sent}");
+    }
+}
+
+#[tokio::test]
+async fn where_the_browser_keeps_the_session_the_form_is_shown() {
+    let app = with_ada().await;
+    let stranger = app.stranger();
+    for host in ["localhost:8080", "127.0.0.2:8080", "[::1]:8080", "app.localhost"] {
+        let page = stranger.call(Method::GET, "//login").header("host", host).await;
+        assert!(page.status == 200 && asks_for_password(&page), "{host}: {page}");
+    }
+    // Behind a proxy that is not named as trusted, the browser's own headers show that it uses TLS.
+    for (name, value) in [
+        ("sec-fetch-site", "none"),
+        ("x-forwarded-proto", "https"),
+        ("origin", "https://garth.example"),
+    ] {
+        let page = stranger
+            .call(Method::GET, "//login")
+            .header("host", "garth.example")
+            .header(name, value)
+            .await;
+        assert!(page.status == 200 && asks_for_password(&page), "{name}: {page}");
+    }
+}
