@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::routing::get;
 use metrics::{Counter, Histogram, counter, histogram};
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -15,6 +15,8 @@ use tokio::sync::watch;
 const SECONDS: [f64; 12] = [
     0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0,
 ];
+/// How often samples are folded into their buckets.
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 const JOBS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
 /// Starts collecting, and serves what is collected at `/metrics` until `stop` becomes true.
@@ -26,6 +28,7 @@ pub async fn serve(listener: TcpListener, mut stop: watch::Receiver<bool>) -> an
     let figures = recorder.handle();
     metrics::set_global_recorder(recorder)?;
     describe();
+    tokio::spawn(run_upkeep(figures.clone(), stop.clone()));
     let router = Router::new().route("/metrics", get(move || std::future::ready(figures.render())));
     tokio::spawn(async move {
         let stopped = async move {
@@ -39,6 +42,17 @@ pub async fn serve(listener: TcpListener, mut stop: watch::Receiver<bool>) -> an
         }
     });
     Ok(())
+}
+
+/// Folds recorded samples into their buckets. Rendering does that too, but without a scraper nothing renders, and each
+/// request would keep a sample in memory.
+async fn run_upkeep(figures: PrometheusHandle, mut stop: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            _ = tokio::time::sleep(UPKEEP_INTERVAL) => figures.run_upkeep(),
+            _ = stop.wait_for(|stop| *stop) => return,
+        }
+    }
 }
 
 /// Counts a request that was answered.
