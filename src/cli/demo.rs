@@ -6,13 +6,16 @@ mod maker;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
+use clap::Args;
 
-use super::data_folder;
-use super::place::Place;
+use super::greeting::Welcome;
+use super::place::{Place, in_words};
 use super::policy::policy_of;
-use super::serve::{self, Welcome};
+use super::serve;
 use super::settings::Settings;
 use crate::files::Files;
+use crate::model::token::Secret;
+use crate::rules::{Error, passwords};
 use crate::store::world::{Chance, Clock};
 use crate::store::{Store, World};
 use maker::{Made, Maker};
@@ -26,21 +29,46 @@ const WHOLE: &str = "whole\n";
 /// The company's story begins so many days ago.
 const DAYS: i64 = 14;
 
-pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
+#[derive(Args)]
+pub struct Options {
+    /// Set a new password for all users of a demo that was made before, and print it
+    #[arg(long)]
+    reset_passwords: bool,
+
+    #[command(flatten)]
+    settings: Settings,
+}
+
+pub async fn run(place: &Place, options: Options) -> anyhow::Result<()> {
     let folder = place.data.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
     let mut place = place.clone();
     place.data = Some(folder.clone());
-    let settings = serve::complete(&place, settings)?;
+    let settings = serve::complete(&place, options.settings)?;
     ensure!(
         place.database(&settings)?.is_none(),
         "a demo is made in a folder of its own, not in a database: leave --database out"
     );
-    let mark = folder.join(MARK);
-    let welcome: Welcome = match std::fs::read_to_string(&mark) {
-        Ok(mark) if mark == WHOLE => {
-            let folder = folder.clone();
-            Box::new(move |address| again(address, &folder))
+    let is_made = is_made(&folder)?;
+    // The address is taken before anything is made: a password is shown only once.
+    let prepared = serve::prepare(&place, settings).await?;
+    let welcome: Welcome = match (is_made, options.reset_passwords) {
+        (false, _) => {
+            let made = make(&folder, &prepared.settings).await?;
+            Box::new(move |url| first(url, &made))
         }
+        (true, true) => {
+            let password = reset_passwords(&folder, &prepared.settings).await?;
+            Box::new(move |url| again(url, Some(&password)))
+        }
+        (true, false) => Box::new(move |url| again(url, None)),
+    };
+    serve::start(prepared, Some(welcome)).await
+}
+
+/// Whether there is a demo in this folder, if there may be one.
+fn is_made(folder: &Path) -> anyhow::Result<bool> {
+    match std::fs::read_to_string(folder.join(MARK)) {
+        Ok(mark) if mark == WHOLE => Ok(true),
         Ok(_) => bail!(
             "the demo in {} was begun and never finished: remove the folder, then start again",
             folder.display()
@@ -49,29 +77,19 @@ pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
             "there is another store in {}, which a demo must not touch: choose another folder with --data",
             folder.display()
         ),
-        Err(_) => {
-            let made = make(&folder, &settings).await?;
-            Box::new(move |address| first(address, &made))
-        }
-    };
-    serve::start(&place, settings, Some(welcome)).await
+        Err(_) => Ok(false),
+    }
 }
 
+/// Makes the demo. The caller holds the folder's lock.
 async fn make(folder: &Path, settings: &Settings) -> anyhow::Result<Made> {
-    let _lock = data_folder::lock(folder)?;
     let mark = |text: &str| {
         let path = folder.join(MARK);
         std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
     };
     mark(BEGUN)?;
     let long_ago = Clock::System.now().plus_seconds(-DAYS * 24 * 3600);
-    let world = World {
-        clock: Clock::fixed(long_ago),
-        chance: Chance::System,
-        policy: policy_of(settings)?,
-    };
-    let store = Store::open_embedded(folder, world)
-        .with_context(|| format!("making a store in {}", folder.display()))?;
+    let store = open(folder, settings, Clock::fixed(long_ago))?;
     let files = Files::open(settings.attachments.url.as_deref(), folder)?;
     let maker = Maker::new(store.clone(), files, long_ago.plus_seconds(DAYS * 24 * 3600));
     let made = company::found(&maker).await.context("making the demo")?;
@@ -79,6 +97,39 @@ async fn make(folder: &Path, settings: &Settings) -> anyhow::Result<Made> {
     store.close().await?;
     mark(WHOLE)?;
     Ok(made)
+}
+
+/// Sets a new password for everybody in the demo. The caller holds the folder's lock.
+async fn reset_passwords(folder: &Path, settings: &Settings) -> anyhow::Result<Secret> {
+    let store = open(folder, settings, Clock::System)?;
+    let password = maker::password(&store);
+    let hash = passwords::hash(&password).map_err(in_words)?;
+    let reset = store.write(move |tx| {
+        for (name, _) in company::PEOPLE {
+            match passwords::set(tx, name, &hash) {
+                // People look around in a demo, and may have deleted somebody.
+                Ok(_) | Err(Error::NotFound) => {}
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    });
+    reset
+        .await
+        .map_err(in_words)
+        .context("resetting the passwords of the demo")?;
+    store.close().await?;
+    Ok(password)
+}
+
+fn open(folder: &Path, settings: &Settings, clock: Clock) -> anyhow::Result<Store> {
+    let world = World {
+        clock,
+        chance: Chance::System,
+        policy: policy_of(settings)?,
+    };
+    let opened = Store::open_embedded(folder, world);
+    opened.with_context(|| format!("opening the store in {}", folder.display()))
 }
 
 /// What is said when the demo has just been made.
@@ -95,13 +146,20 @@ fn first(address: &str, made: &Made) -> String {
 }
 
 /// The same when it was there already.
-fn again(address: &str, folder: &Path) -> String {
-    format!(
-        "\nThis demo was made before. Open {address} and log in as one of these:\n\n{}\nIts password was shown when it was made; \
-         to set another one:\n\n    garth user password mara --password-stdin --data {}\n",
-        people(),
-        folder.display()
-    )
+fn again(address: &str, password: Option<&Secret>) -> String {
+    let people = people();
+    let password = match password {
+        Some(password) => format!(
+            "Their new password, shown only this once:\n\n    {}\n",
+            password.reveal()
+        ),
+        None => {
+            "Their password was shown when the demo was made; to set and show a new one, stop it and add \
+                 --reset-passwords.\n"
+                .to_owned()
+        }
+    };
+    format!("\nThis demo was made before. Open {address} and log in as one of these:\n\n{people}\n{password}")
 }
 
 fn people() -> String {

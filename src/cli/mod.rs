@@ -4,6 +4,7 @@
 //! runs: what it changes takes effect there at once.
 
 mod account;
+mod address;
 mod client;
 mod copy;
 mod data_folder;
@@ -11,6 +12,7 @@ mod database;
 mod demo;
 mod desk;
 mod entity;
+mod greeting;
 mod logging;
 mod open_files;
 mod output;
@@ -53,7 +55,7 @@ enum Command {
     /// Run the server
     Serve(Box<Settings>),
     /// Run the server on a small company to look around in, made in ./garth-demo if it is not there yet
-    Demo(Box<Settings>),
+    Demo(Box<demo::Options>),
     /// Make and list accounts, and set their quotas
     #[command(subcommand)]
     Account(account::Command),
@@ -86,7 +88,7 @@ pub fn run() -> anyhow::Result<()> {
     let done = runtime.block_on(async {
         match cli.command {
             Command::Serve(settings) => serve::run(&cli.place, *settings).await,
-            Command::Demo(settings) => demo::run(&cli.place, *settings).await,
+            Command::Demo(options) => demo::run(&cli.place, *options).await,
             Command::Account(command) => account::run(&cli.place, output, command).await,
             Command::Client(command) => client::run(&cli.place, output, command).await,
             Command::User(command) => user::run(&cli.place, output, command).await,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 
+use super::address;
 use super::database::DatabaseArgs;
 use super::policy::policy_of;
 use super::settings::Settings;
@@ -81,7 +82,11 @@ impl Place {
         };
         if let Some(database) = self.database(&settings)? {
             let store = open_shared(&database, world)?;
-            return Ok(Opened { store, folder: None });
+            return Ok(Opened {
+                store,
+                folder: None,
+                public_url: settings.public_url,
+            });
         }
         let folder = self.folder(&settings);
         if !folder.join("garth.db").exists() {
@@ -91,8 +96,11 @@ impl Place {
             );
         }
         let store = Store::open_embedded(&folder, world)?;
-        let folder = Some(folder);
-        Ok(Opened { store, folder })
+        Ok(Opened {
+            store,
+            folder: Some(folder),
+            public_url: settings.public_url,
+        })
     }
 }
 
@@ -106,6 +114,7 @@ pub struct Opened {
     store: Store,
     /// Where a server beside it is to be woken; nodes of a database wake each other.
     folder: Option<PathBuf>,
+    public_url: Option<String>,
 }
 
 impl Opened {
@@ -127,6 +136,13 @@ impl Opened {
         Ok(made)
     }
 
+    /// Where people find the server, as far as this command can know.
+    pub fn url(&self) -> Option<String> {
+        let set = self.public_url.as_ref();
+        let set = set.map(|url| url.trim_end_matches('/').to_owned());
+        set.or_else(|| address::of_server(self.folder.as_ref()?))
+    }
+
     pub fn now(&self) -> crate::model::time::Time {
         self.store.world().clock.now()
     }
@@ -140,6 +156,7 @@ pub fn in_words(error: Error) -> anyhow::Error {
         Error::Forbidden => anyhow!("this user lacks the permission for that"),
         Error::WrongSide => anyhow!("this user is not one of the provider's staff"),
         Error::NotFound => anyhow!("not found"),
+        Error::TooMany { wait } => anyhow!("too many attempts: wait {wait} seconds, then retry"),
         Error::Stale => anyhow!("it has changed in the meantime: read it again, then retry"),
         Error::Body(fault) => anyhow!("{}", fault_in_words(fault)),
         Error::Refused(errors) => {

@@ -1,8 +1,7 @@
 //! `garth serve`: from settings to a running server, and to its orderly end.
 
-use std::io::Write;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -10,22 +9,25 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
+use super::data_folder::FolderLock;
+use super::greeting::{Greeting, Welcome, link_command};
 use super::place::{Place, in_words, open_shared};
 use super::policy::policy_of;
 use super::settings::{LimitSettings, Names, Profile, Settings};
-use super::{data_folder, logging, open_files, scrub, wake};
+use super::{address, data_folder, logging, open_files, scrub, wake};
 use crate::console;
 use crate::files::{Files, Scanner};
 use crate::http::connections::MaxConnections;
 use crate::http::tls::Certificate;
 use crate::http::{self, App, Network, Options, WireNames};
+use crate::model::policy::Policy;
 use crate::model::time::Time;
 use crate::model::token::TokenText;
 use crate::rules;
 use crate::rules::caller::authenticate;
 use crate::store::due_work::WORKSHOP;
 use crate::store::world::{Chance, Clock};
-use crate::store::{Store, World, WriteTx};
+use crate::store::{Database, Store, World, WriteTx};
 
 const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 /// After this time an upload cannot be going on any more.
@@ -37,12 +39,9 @@ const SCRUB_DAYS: i64 = 30;
 /// Between two looks at what is due.
 const SHORTEST: Duration = Duration::from_millis(10);
 
-/// What is said once it listens, of its own address.
-pub type Welcome = Box<dyn Fn(&str) -> String + Send>;
-
 pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     let settings = complete(place, settings)?;
-    start(place, settings, None).await
+    start(prepare(place, settings).await?, None).await
 }
 
 /// The settings with what the settings file adds to them.
@@ -53,24 +52,87 @@ pub fn complete(place: &Place, mut settings: Settings) -> anyhow::Result<Setting
     Ok(settings.or(place.file()?))
 }
 
-pub async fn start(place: &Place, settings: Settings, welcome: Option<Welcome>) -> anyhow::Result<()> {
+/// What a server needs before it opens its store: correct settings, the folder's lock, its addresses.
+pub struct Prepared {
+    pub settings: Settings,
+    pub folder: PathBuf,
+    given: Option<TokenText>,
+    policy: Policy,
+    options: Options,
+    certificate: Option<Certificate>,
+    database: Option<Database>,
+    listener: TcpListener,
+    metrics: Option<TcpListener>,
+    _lock: Option<FolderLock>,
+}
+
+impl Prepared {
+    fn scheme(&self) -> &'static str {
+        if self.certificate.is_some() {
+            "https"
+        } else {
+            "http"
+        }
+    }
+
+    /// Where people find the server, as far as it can know.
+    fn url(&self) -> anyhow::Result<String> {
+        let own = address::url(self.scheme(), self.listener.local_addr()?);
+        Ok(self.options.public_url.clone().unwrap_or(own))
+    }
+}
+
+/// Checks all settings and takes what only one server can have. The store is neither made nor opened before this has
+/// succeeded.
+pub async fn prepare(place: &Place, settings: Settings) -> anyhow::Result<Prepared> {
     logging::start(&settings)?;
     let folder = place.folder(&settings);
     let given = bootstrap_token()?;
-
     let policy = policy_of(&settings)?;
     let options = options_of(&settings)?;
     let certificate = certificate(&settings)?;
     let database = place.database(&settings)?;
-    // Before the store is opened: a server that may not run here must not change its tables either. A
-    // database is there for many.
-    let _lock = match &database {
+    // A server that may not run here must not change the tables either. A database is there for many.
+    let lock = match &database {
         None => Some(data_folder::lock(&folder)?),
         Some(_) => {
             data_folder::make(&folder)?;
             None
         }
     };
+    let listener = listen(settings.listen.unwrap_or(([127, 0, 0, 1], 8080).into()), "listen").await?;
+    let metrics = match settings.metrics_listen {
+        Some(address) => Some(listen(address, "metrics-listen").await?),
+        None => None,
+    };
+    Ok(Prepared {
+        settings,
+        folder,
+        given,
+        policy,
+        options,
+        certificate,
+        database,
+        listener,
+        metrics,
+        _lock: lock,
+    })
+}
+
+pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Result<()> {
+    let (scheme, url) = (prepared.scheme(), prepared.url()?);
+    let Prepared {
+        settings,
+        folder,
+        given,
+        policy,
+        options,
+        certificate,
+        database,
+        listener,
+        metrics,
+        _lock,
+    } = prepared;
     let world = World {
         clock: Clock::System,
         chance: Chance::System,
@@ -85,18 +147,17 @@ pub async fn start(place: &Place, settings: Settings, welcome: Option<Welcome>) 
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let hup = signal(SignalKind::hangup())?;
     let (stop, stopping) = watch::channel(false);
-    let listener = listen(settings.listen.unwrap_or(([127, 0, 0, 1], 8080).into())).await?;
-    let metrics = match settings.metrics_listen {
-        Some(address) => Some(listen(address).await?),
-        None => None,
-    };
     let metrics_address = metrics.as_ref().map(TcpListener::local_addr).transpose()?;
     if let Some(listener) = metrics {
         http::metrics::serve(listener, stopping.clone()).await?;
     }
-    if database.is_none() {
-        wake::listen(&folder, store.clone());
-    }
+    let _address = match &database {
+        None => {
+            wake::listen(&folder, store.clone());
+            Some(address::Published::write(&folder, &url))
+        }
+        Some(_) => None,
+    };
 
     // All that can fail has not: only now is a token made, because it is shown only once.
     let first = bootstrap(&store, given.clone()).await?;
@@ -104,23 +165,16 @@ pub async fn start(place: &Place, settings: Settings, welcome: Option<Welcome>) 
         tracing::warn!("GARTH_BOOTSTRAP_TOKEN is not used: this store was made before, and does not know it");
     }
     let left_behind = left_behind(&store, database.is_none()).await?;
-    let scheme = if certificate.is_some() { "https" } else { "http" };
-    greet(
-        scheme,
-        listener.local_addr()?,
-        metrics_address,
-        first.as_ref(),
-        given.is_some(),
-    )?;
-    if let Some(welcome) = welcome {
-        let mut out = std::io::stdout();
-        writeln!(
-            out,
-            "{}",
-            welcome(&format!("{scheme}://{}", listener.local_addr()?))
-        )?;
-        out.flush()?;
-    }
+    let greeting = Greeting {
+        listening: format!("{scheme}://{}", listener.local_addr()?),
+        url,
+        metrics: metrics_address,
+        first: first.as_ref(),
+        given: given.is_some(),
+        link: link_command(&folder, database.is_some()),
+        welcome,
+    };
+    greeting.print()?;
     tokio::spawn(sweep(store.clone(), files.clone(), left_behind));
     tokio::spawn(settle(store.clone()));
     if let days @ 1.. = settings.attachments.scrub_days.unwrap_or(SCRUB_DAYS) {
@@ -321,10 +375,9 @@ async fn knows(store: &Store, given: Option<&TokenText>) -> anyhow::Result<bool>
     }
 }
 
-async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address)
-        .await
-        .with_context(|| format!("listening on {address}"))
+async fn listen(address: SocketAddr, option: &str) -> anyhow::Result<TcpListener> {
+    let bound = TcpListener::bind(address).await;
+    bound.with_context(|| format!("cannot listen on {address} (choose another address with --{option})"))
 }
 
 /// Uploads that an earlier run had begun, found before anybody can begin a new one. With other nodes beside this
@@ -411,35 +464,4 @@ async fn settle(store: Store) {
 
 fn micros_between(now: Time, then: Time) -> Duration {
     Duration::from_micros(u64::try_from(then.micros() - now.micros()).unwrap_or(0)).max(SHORTEST)
-}
-
-fn greet(
-    scheme: &str,
-    address: SocketAddr,
-    metrics: Option<SocketAddr>,
-    first: Option<&TokenText>,
-    given: bool,
-) -> anyhow::Result<()> {
-    // Written at once, so that whoever waits for the first line finds the others.
-    let mut said = format!("Garth is listening on {scheme}://{address} (API at /v4, reference at /docs).\n");
-    if let Some(metrics) = metrics {
-        said += &format!("Its metrics are at http://{metrics}/metrics.\n");
-    }
-    if let Some(token) = first {
-        said += "\nThe store was empty: an account with the user \"admin\" was made.\n";
-        let token = match given {
-            true => "$GARTH_BOOTSTRAP_TOKEN",
-            false => {
-                said += &format!("Its token, shown only this once:\n\n    {}\n", token.reveal());
-                token.reveal()
-            }
-        };
-        said += &format!(
-            "\nTry it:\n\n    curl -H \"Authorization: Bearer {token}\" {scheme}://{address}/v4/vpcs\n\n"
-        );
-    }
-    let mut out = std::io::stdout();
-    out.write_all(said.as_bytes())?;
-    out.flush()?;
-    Ok(())
 }

@@ -31,7 +31,7 @@ pub enum Command {
         #[arg(long, required = true)]
         password_stdin: bool,
     },
-    /// Make a link with which a user can choose a password once, and print its path
+    /// Make a link with which a user can choose a password once, and print it
     Link {
         /// The user's name
         username: String,
@@ -189,7 +189,10 @@ async fn set_password(store: &Opened, output: Output, username: String) -> anyho
 #[derive(Serialize)]
 struct LinkView<'a> {
     username: &'a str,
+    /// The path on the server.
     link: &'a str,
+    /// The whole address, if the command can know where the server is.
+    url: Option<&'a str>,
 }
 
 async fn link(store: &Opened, output: Output, username: String, seconds: i64) -> anyhow::Result<()> {
@@ -201,11 +204,17 @@ async fn link(store: &Opened, output: Output, username: String, seconds: i64) ->
     };
     let made = made.with_context(|| format!("making a link for {username}"))?;
     let link = format!("/oauth/password/{}", made.reveal());
+    let url = store.url().map(|url| format!("{url}{link}"));
     let view = LinkView {
         username: &username,
         link: &link,
+        url: url.as_deref(),
     };
-    output.one(&view, &link)
+    output.one(&view, url.as_deref().unwrap_or(&link))?;
+    if url.is_none() && !output.json {
+        output.aside("Put this after your server's address, or set public_url to get the whole address.")?;
+    }
+    Ok(())
 }
 
 async fn grant(store: &Opened, output: Output, options: GrantOptions) -> anyhow::Result<()> {

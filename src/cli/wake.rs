@@ -38,7 +38,8 @@ pub fn listen(folder: &Path, store: Store) {
     });
 }
 
-/// Knocks, if there is a server.
-pub fn poke(folder: &Path) {
-    let _ = File::open(folder).and_then(|folder| UnixStream::connect(socket(&folder)));
+/// Knocks; whether there is a server.
+pub fn poke(folder: &Path) -> bool {
+    let knocked = File::open(folder).and_then(|folder| UnixStream::connect(socket(&folder)));
+    knocked.is_ok()
 }

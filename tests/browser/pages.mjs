@@ -105,7 +105,7 @@ async function comingIn(walk, stage) {
   await walk.look(page, "authorization refused");
   stage.garth(["user", "create", "--account", "1", "--username", "newcomer", "--email", "newcomer@example.com"]);
   const link = stage.garth(["user", "link", "newcomer"]).trim();
-  await page.goto(stage.origin + link);
+  await page.goto(link);
   await walk.look(page, "password link");
   await page.getByLabel("New password").fill("a first password");
   await page.getByLabel("The same again").fill("another password");

@@ -17,11 +17,23 @@ fn the_first_start_prints_a_token_and_a_line_that_works_as_printed() {
     let token = token.unwrap_or_else(|| panic!("no token in {printed}"));
     assert_eq!(server.client_with(token).get("/v4/vpcs").status, 200);
     assert_eq!(answer_to_printed_line(&printed)["results"], 0);
+    // How to get into the console is printed, too, and the command works as printed.
+    let console = format!("The console is at http://{}/login.", server.address);
+    assert!(printed.contains(&console), "{printed}");
+    let command = printed.lines().find_map(|line| line.strip_prefix("    garth "));
+    let command = command.unwrap_or_else(|| panic!("no command in {printed}"));
+    let mut link = folder.garth(command);
+    let link = Process::spawn(link.env_remove("GARTH_DATA")).ended();
+    let url = format!("http://{}", server.address);
+    let path = link.stdout.trim().strip_prefix(&url);
+    let path = path.unwrap_or_else(|| panic!("no address of the server in {link:?}"));
+    assert_eq!(server.client().get(path).status, 200);
 
     assert_eq!(server.stop().code, Some(0));
     let again = Server::start(folder.serve().env_remove("GARTH_BOOTSTRAP_TOKEN"));
     let printed = again.process.printed();
-    assert_eq!(printed.lines().count(), 1, "nothing is shown twice: {printed}");
+    assert!(!printed.contains(token) && !printed.contains("curl"), "{printed}");
+    assert_eq!(printed.lines().count(), 2, "nothing is shown twice: {printed}");
     assert_eq!(again.client_with(token).get("/v4/vpcs").status, 200);
 }
 

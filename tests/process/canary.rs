@@ -284,7 +284,7 @@ impl<'a> World<'a> {
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nhost: garth\r\ncookie: {}\r\n\
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncookie: {}\r\n\
              content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n",
             cookies.join("; "),
             body.len()

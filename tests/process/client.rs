@@ -106,7 +106,7 @@ impl Client {
     /// The head of a request, for tests that send it themselves.
     pub fn head(&self, method: &str, path: &str, extra: &str) -> String {
         let token = &self.token;
-        format!("{method} {path} HTTP/1.1\r\nhost: garth\r\nauthorization: Bearer {token}\r\n{extra}\r\n")
+        format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n{extra}\r\n")
     }
 
     pub fn stream(&self) -> Stream {

@@ -4,6 +4,7 @@ use std::fs::File;
 
 use serde_json::{Value, json};
 
+use crate::connection::text;
 use crate::harness::Folder;
 use crate::process::{Ended, Process};
 
@@ -52,10 +53,24 @@ fn every_command_prints_words_for_people_and_json_for_programs() {
     let listed = folder.run("token list --user ada");
     assert!(listed.contains("laptop") && !listed.contains(token), "{listed}");
 
-    let link = folder.run("user link ada");
+    let made = folder.json("user link ada");
+    let link = text(&made["link"]);
     assert!(
-        link.starts_with("/oauth/password/") && link.len() == 16 + 64 + 1,
+        link.starts_with("/oauth/password/") && link.len() == 16 + 64,
         "{link}"
+    );
+    let own = format!("http://{}/oauth/password/", server.address);
+    assert_eq!(made["url"], format!("http://{}{link}", server.address));
+    assert!(folder.run("user link ada").starts_with(&own));
+    let public = Process::spawn(
+        folder
+            .garth("user link ada")
+            .env("GARTH_PUBLIC_URL", "https://garth.example/"),
+    );
+    let public = public.ended();
+    assert!(
+        public.stdout.starts_with("https://garth.example/oauth/password/"),
+        "{public:?}"
     );
     let made = folder.run(
         "client create --label Web --redirect-uri https://web.example/cb --public --id 0123456789abcdef0123",

@@ -1,6 +1,7 @@
 //! `garth demo`: a company to look around in, made once and served like any other store.
 
 use std::fs;
+use std::net::TcpListener;
 use std::path::Path;
 
 use crate::connection::{Connection, Reply};
@@ -73,6 +74,41 @@ fn a_demo_is_made_once_and_can_be_looked_around_in() {
     );
     assert!(again.process.is_running());
     again.stop();
+
+    // A password that was lost is replaced by a new one.
+    let mut command = folder.garth(DEMO);
+    let reset = Server::start(command.arg("--reset-passwords"));
+    let printed = reset.process.printed();
+    let fresh = after(&printed, "shown only this once:\n\n    ");
+    assert_ne!(fresh, password);
+    for name in ["mara", "noor"] {
+        assert_eq!(logs_in(&reset, name, fresh).0, 303, "{name}");
+        assert_eq!(logs_in(&reset, name, password).0, 401, "{name}");
+    }
+    assert_eq!(reset.client_with(token).get("/v4/vpcs").ok()["results"], 4);
+    reset.stop();
+    no_file_has(folder.data(), fresh);
+}
+
+#[test]
+fn a_demo_on_a_taken_port_makes_nothing_and_the_next_one_shows_its_password() {
+    let folder = Folder::with_data("demo-taken", "garth-demo");
+    let taken = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    let address = taken.local_addr().expect("it is bound").to_string();
+
+    let failed = Process::spawn(&mut folder.garth(&format!("demo --listen {address}"))).ended();
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    assert!(
+        failed.stderr.contains(&address) && failed.stderr.contains("--listen"),
+        "{failed:?}"
+    );
+    assert!(!folder.data().join("garth.db").exists());
+
+    let server = Server::start(&mut folder.garth(DEMO));
+    let printed = server.process.printed();
+    let password = after(&printed, "shown only this once:\n\n    ");
+    assert_eq!(logs_in(&server, "mara", password).0, 303);
+    server.stop();
 }
 
 #[test]

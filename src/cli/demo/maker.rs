@@ -162,15 +162,19 @@ impl Maker {
         .await
     }
 
-    /// A password nobody has to guess at: four groups of five letters and digits that cannot be mistaken for others.
     pub fn password(&self) -> Secret {
-        const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-        let bytes = self.store.world().chance.bytes();
-        let letter = |byte: &u8| char::from(LETTERS[usize::from(byte % 32)]);
-        let groups = bytes[..20].chunks(5);
-        let groups: Vec<String> = groups.map(|group| group.iter().map(letter).collect()).collect();
-        Secret::new(groups.join("-"))
+        password(&self.store)
     }
+}
+
+/// A random password: four groups of five letters and digits that cannot be mistaken for others.
+pub fn password(store: &Store) -> Secret {
+    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let bytes = store.world().chance.bytes();
+    let letter = |byte: &u8| char::from(LETTERS[usize::from(byte % 32)]);
+    let groups = bytes[..20].chunks(5);
+    let groups: Vec<String> = groups.map(|group| group.iter().map(letter).collect()).collect();
+    Secret::new(groups.join("-"))
 }
 
 /// What somebody is at, for the case that it goes wrong.
