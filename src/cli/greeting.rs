@@ -82,6 +82,7 @@ impl Greeting<'_> {
 /// `garth user link`, as it finds the store of this server.
 pub fn link_command(folder: &Path, shared: bool) -> String {
     match shared {
+        true if std::env::var_os("GARTH_DATABASE").is_some() => "garth user link".to_owned(),
         true => "garth user link --database URL".to_owned(),
         false if folder == Path::new("./garth-data") => "garth user link".to_owned(),
         false => format!("garth user link --data {}", quoted(folder)),
