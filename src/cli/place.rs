@@ -168,6 +168,7 @@ pub fn in_words(error: Error) -> anyhow::Error {
         }
         Error::Files(FilesFault::Storage(cause)) => anyhow!("the file storage failed: {cause}"),
         Error::Files(FilesFault::Scanner(cause)) => anyhow!("the file scanner failed: {cause}"),
+        Error::Files(FilesFault::Damaged) => anyhow!("the stored file is damaged"),
         Error::Store(cause) => anyhow::Error::new(cause),
     }
 }
