@@ -242,8 +242,8 @@ fn options_of(settings: &Settings) -> anyhow::Result<Options> {
         public_url: settings.public_url.as_deref().map(public_url).transpose()?,
         oauth_prefix: oauth_prefix(settings.oauth.prefix.as_deref().unwrap_or_default())?,
         trusted_proxies: trusted_proxies(settings.trusted_proxies.as_deref().unwrap_or_default())?,
-        max_connections: max_connections(&settings.limits),
-        answer_memory: answer_memory(&settings.limits),
+        max_connections: max_connections(&settings.limits)?,
+        answer_memory: answer_memory(&settings.limits)?,
         client_address: settings.log.client_address(),
         login_names: settings.log.login_names(),
         min_free_bytes: settings.min_free_bytes.unwrap_or(http::MIN_FREE_BYTES),
@@ -251,7 +251,15 @@ fn options_of(settings: &Settings) -> anyhow::Result<Options> {
     })
 }
 
-fn max_connections(limits: &LimitSettings) -> MaxConnections {
+fn max_connections(limits: &LimitSettings) -> anyhow::Result<MaxConnections> {
+    ensure!(
+        limits.connections != Some(0),
+        "limits.connections: must be 1 or more"
+    );
+    ensure!(
+        limits.connections_per_address != Some(0),
+        "limits.connections_per_address: must be 1 or more"
+    );
     let default = MaxConnections::default();
     let count = |set: Option<u32>, default: usize| set.map_or(default, |set| set as usize);
     let wanted = MaxConnections {
@@ -265,13 +273,15 @@ fn max_connections(limits: &LimitSettings) -> MaxConnections {
             "the limit on open files allows fewer connections than set"
         );
     }
-    max
+    Ok(max)
 }
 
-fn answer_memory(limits: &LimitSettings) -> usize {
-    let default = Options::default().answer_memory;
-    let bytes = |mib: u32| (mib as usize).saturating_mul(1024 * 1024);
-    limits.answer_memory_mib.map_or(default, bytes)
+fn answer_memory(limits: &LimitSettings) -> anyhow::Result<usize> {
+    match limits.answer_memory_mib {
+        None => Ok(Options::default().answer_memory),
+        Some(mib @ 1..=1_048_576) => Ok((mib as usize).saturating_mul(1024 * 1024)),
+        Some(mib) => bail!("limits.answer_memory_mib: must be from 1 to 1048576, not {mib}"),
+    }
 }
 
 fn public_url(raw: &str) -> anyhow::Result<String> {

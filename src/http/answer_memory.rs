@@ -21,9 +21,9 @@ const GAUGE: &str = "garth_answer_memory_bytes";
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
-pub struct AnswerMemory(Arc<Shared>);
+pub struct AnswerMemory(Arc<Budget>);
 
-struct Shared {
+struct Budget {
     max: usize,
     used: Mutex<Used>,
     freed: Notify,
@@ -60,7 +60,7 @@ impl Used {
 impl AnswerMemory {
     pub fn new(max: usize) -> Self {
         let (used, freed) = (Mutex::default(), Notify::new());
-        Self(Arc::new(Shared { max, used, freed }))
+        Self(Arc::new(Budget { max, used, freed }))
     }
 
     /// Whether so much is in use that an answer may have to be made twice.
@@ -141,8 +141,15 @@ impl AnswerMemory {
     }
 }
 
+/// Marks an answer whose bytes all such answers have in common: each of them takes no memory of its own.
+#[derive(Clone, Copy)]
+pub struct Shared;
+
 /// How many bytes an answer is charged for. Streams are not: they are made while they are read.
 fn size_of(response: &Response) -> usize {
+    if response.extensions().get::<Shared>().is_some() {
+        return 0;
+    }
     let size = response.body().size_hint().exact().unwrap_or(0);
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     if size < MIN_CHARGED { 0 } else { size }
@@ -241,6 +248,13 @@ mod tests {
         assert!(
             held(&memory, BOB, 60_000).is_some(),
             "a dropped answer takes no room"
+        );
+        let mut shared = answer(500_000);
+        shared.extensions_mut().insert(Shared);
+        let charge = memory.reserve(BOB, &shared);
+        assert!(
+            charge.is_ok_and(|charge| charge.bytes == 0),
+            "it takes no memory of its own"
         );
         assert!(
             held(&memory, BOB, 500_000).is_some(),

@@ -5,12 +5,14 @@
 
 use std::sync::LazyLock;
 
+use axum::Extension;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 use serde_json::Value;
 
 use super::answer;
+use super::answer_memory::Shared;
 
 const SOURCE: &str = include_str!("../../openapi.yaml");
 const STYLE: &str = include_str!("docs.css");
@@ -33,13 +35,15 @@ pub fn spec_version() -> &'static str {
 }
 
 pub async fn openapi() -> Response {
-    ([(header::CONTENT_TYPE, answer::JSON)], openapi_json()).into_response()
+    let kind = [(header::CONTENT_TYPE, answer::JSON)];
+    (Extension(Shared), kind, openapi_json()).into_response()
 }
 
 pub async fn page() -> Response {
     let policy = HeaderValue::from_static("default-src 'none'; style-src 'self'; img-src 'self'");
     let html = HeaderValue::from_static("text/html; charset=utf-8");
     (
+        Extension(Shared),
         [
             (header::CONTENT_TYPE, html),
             (header::CONTENT_SECURITY_POLICY, policy),

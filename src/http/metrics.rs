@@ -101,6 +101,15 @@ fn describe() {
         "garth_http_request_seconds",
         "Time to answer a request, by operation."
     );
+    metrics::describe_gauge!("garth_connections", "Connections that are open.");
+    metrics::describe_counter!(
+        "garth_connections_refused_total",
+        "Connections closed at once because there were too many, in total or from one address."
+    );
+    metrics::describe_gauge!(
+        "garth_answer_memory_bytes",
+        "Bytes of responses that clients have not read yet."
+    );
     metrics::describe_counter!(
         "garth_attachments_damaged_total",
         "Times an attachment was found missing or different from its hash."

@@ -124,8 +124,7 @@ impl Connection {
 
     /// The answer to a request that this connection may not make.
     fn refusal(&self, request: &Request) -> Option<Response> {
-        let asks_for_health = matches!(request.uri().path(), "/healthz" | "/readyz");
-        if self.admission == Admission::All || asks_for_health {
+        if self.admission == Admission::All || answering::is_health(request) {
             return None;
         }
         let mut response = error::too_much();

@@ -314,7 +314,7 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> AsyncRead for Wire<S> {
                     let reason = "The request's head did not arrive in time";
                     wire.refuse_now(cx, "408 Request Timeout", Code::HeaderTimeout, reason);
                 }
-                if wire.phase == Phase::Multiplexed {
+                if wire.phase == Phase::Multiplexed && wire.begun > 0 {
                     wire.stream.cut();
                 }
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))

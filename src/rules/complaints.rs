@@ -11,7 +11,7 @@ use crate::model::reason::{Code, Reason};
 /// How many complaints an answer lists.
 pub const MAX_LISTED: usize = 100;
 /// How many complaints are kept for sorting; further ones are counted only.
-const MAX_KEPT: usize = 1_000;
+const MAX_KEPT: usize = 200;
 
 #[derive(Default)]
 pub struct Complaints {
@@ -35,9 +35,10 @@ impl Complaints {
         }
     }
 
-    pub fn push(&mut self, complaint: FieldError) {
+    /// Adds a complaint. It is made only if it is kept.
+    pub fn push(&mut self, complaint: impl FnOnce() -> FieldError) {
         match self.kept.len() < MAX_KEPT {
-            true => self.kept.push(complaint),
+            true => self.kept.push(complaint()),
             false => self.omitted += 1,
         }
     }
@@ -154,7 +155,7 @@ mod tests {
             "unknown",
         ];
         for field in sorted.iter().rev() {
-            complaints.push(complaint(field));
+            complaints.push(|| complaint(field));
         }
         assert_eq!(fields(complaints.into_error()), sorted);
     }
@@ -164,7 +165,7 @@ mod tests {
         let mut complaints = Complaints::default();
         complaints.ask("", "keys");
         for at in 0..5_000 {
-            complaints.push(complaint(&format!("keys[{at}]")));
+            complaints.push(|| complaint(&format!("keys[{at}]")));
         }
         let listed = fields(complaints.into_error());
         assert_eq!(listed.len(), MAX_LISTED + 1);

@@ -81,7 +81,10 @@ impl<'a> Form<'a> {
                     let field = format!("{}{name}[{at}]", self.prefix);
                     Some(self.nested(item, field, &mut read))
                 }
-                _ => self.complain_of_type(&format!("{name}[{at}]"), "an object"),
+                _ => {
+                    self.complain_of_item(name, at, "an object");
+                    None
+                }
             });
         }
         found
@@ -182,8 +185,8 @@ impl<'a> Form<'a> {
         for (at, item) in items.iter().enumerate() {
             match read(item) {
                 Some(Ok(value)) => found.push(value),
-                Some(Err(reasons)) => self.complain_of_all(&format!("{name}[{at}]"), reasons),
-                None => drop(self.complain_of_type::<T>(&format!("{name}[{at}]"), wanted)),
+                Some(Err(reasons)) => self.complain_of_all(reasons, |prefix| format!("{prefix}{name}[{at}]")),
+                None => self.complain_of_item(name, at, wanted),
             }
         }
         Some(found)
@@ -191,12 +194,20 @@ impl<'a> Form<'a> {
 
     /// Keeps a complaint about a field that was read well but cannot be accepted.
     pub fn refuse(&mut self, field: impl Into<String>, reason: Reason) {
-        self.complaints.push(FieldError::on(field, reason));
+        self.complaints.push(|| FieldError::on(field, reason));
+    }
+
+    /// The same where there may be many: the complaint is made only if it is kept.
+    pub fn refuse_with(&mut self, make: impl FnOnce() -> (String, Reason)) {
+        self.complaints.push(|| {
+            let (field, reason) = make();
+            FieldError::on(field, reason)
+        });
     }
 
     /// Keeps a complaint about the request as a whole.
     pub fn refuse_whole(&mut self, reason: Reason) {
-        self.complaints.push(FieldError::whole(reason));
+        self.complaints.push(|| FieldError::whole(reason));
     }
 
     /// What was read, if there is no complaint.
@@ -216,7 +227,7 @@ impl<'a> Form<'a> {
             Input::Text(text) => match parse(text) {
                 Ok(value) => Some(value),
                 Err(reasons) => {
-                    self.complain_of_all(name, reasons);
+                    self.complain_of_all(reasons, |prefix| format!("{prefix}{name}"));
                     None
                 }
             },
@@ -224,21 +235,31 @@ impl<'a> Form<'a> {
         }
     }
 
-    fn complain_of_all(&mut self, name: &str, reasons: Reasons) {
+    /// `field` makes the field's name from what precedes it.
+    fn complain_of_all(&mut self, reasons: Reasons, field: impl Fn(&str) -> String) {
         for reason in reasons {
-            self.complaints.push(FieldError::on(self.path(name), reason));
+            self.complaints
+                .push(|| FieldError::on(field(&self.prefix), reason));
         }
+    }
+
+    fn complain_of_item(&mut self, name: &str, at: usize, wanted: &str) {
+        let prefix = &self.prefix;
+        self.complaints.push(|| {
+            let reason = Reason::new(Code::WrongType, format!("Must be {wanted}"));
+            FieldError::on(format!("{prefix}{name}[{at}]"), reason)
+        });
     }
 
     fn complain_of_absence<T>(&mut self, name: &str) -> Option<T> {
         let reason = Reason::new(Code::Required, format!("{name} is required"));
-        self.complaints.push(FieldError::on(self.path(name), reason));
+        self.refuse(self.path(name), reason);
         None
     }
 
     fn complain_of_type<T>(&mut self, name: &str, wanted: &str) -> Option<T> {
         let reason = Reason::new(Code::WrongType, format!("Must be {wanted}"));
-        self.complaints.push(FieldError::on(self.path(name), reason));
+        self.refuse(self.path(name), reason);
         None
     }
 }

@@ -185,12 +185,12 @@ pub fn refuse_clashes(form: &mut Form, drafts: &[Option<Draft>]) {
         if let Some(label) = label
             && !labels.insert(label.as_str().to_ascii_lowercase())
         {
-            form.refuse(format!("subnets[{at}].label"), label_taken());
+            form.refuse_with(|| (format!("subnets[{at}].label"), label_taken()));
         }
         let Some(range) = *ipv4 else { continue };
         match ranges.range(..=range.last()).next_back() {
             Some((_, (taken, whose))) if taken.overlaps(range) => {
-                form.refuse(format!("subnets[{at}].ipv4"), overlap(*taken, *whose));
+                form.refuse_with(|| (format!("subnets[{at}].ipv4"), overlap(*taken, *whose)));
             }
             _ => drop(ranges.insert(range.first(), (range, label.as_ref()))),
         }

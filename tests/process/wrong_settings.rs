@@ -65,6 +65,12 @@ fn a_wrong_line_in_the_file_stops_the_start_and_is_named() {
         ("quota.vpcs_per_region = -1", "quota.vpcs_per_region"),
         ("quota.attachment_bytes = -1", "quota.attachment_bytes"),
         ("attachments.scrub_days = -1", "attachments.scrub_days"),
+        ("limits.connections = 0", "limits.connections"),
+        (
+            "limits.connections_per_address = 0",
+            "limits.connections_per_address",
+        ),
+        ("limits.answer_memory_mib = 0", "limits.answer_memory_mib"),
         ("oauth.prefix = 'login'", "oauth.prefix"),
         ("oauth.implicit = 'perhaps'", "implicit"),
         ("public_url = 'garth.example'", "public_url"),

@@ -148,7 +148,7 @@ impl Browser {
         ]);
         let body = written.finish();
         let request = format!(
-            "POST /login HTTP/1.1\r\nhost: garth\r\ncookie: {cookie}; {device}\r\n\
+            "POST /login HTTP/1.1\r\nhost: localhost\r\ncookie: {cookie}; {device}\r\n\
              content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
         );
@@ -177,7 +177,7 @@ fn form(server: SocketAddr) -> (String, String) {
 }
 
 fn get(server: SocketAddr, path: &str) -> Reply {
-    let request = format!("GET {path} HTTP/1.1\r\nhost: garth\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n");
     exchange(server, 1, "GET", &request)
 }
 

@@ -5,6 +5,7 @@ mod bodies;
 mod bystander;
 mod connections;
 mod log_in;
+mod multiplexed;
 mod proportion;
 mod refusals;
 mod stuck;

@@ -12,7 +12,7 @@ use crate::harness::{Folder, Server};
 
 /// How much more CPU than an ordinary request of the same size the worst may take. Naming a hundred errors, or comparing a
 /// thousand values with what is stored, is more work than reading one long text.
-const MAX_RATIO: f64 = 10.0;
+const MAX_RATIO: f64 = 12.0;
 /// What is so little that a ratio says nothing.
 const NOTHING: Duration = Duration::from_millis(3);
 const REPEATED: u32 = 2;
