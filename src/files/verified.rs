@@ -56,6 +56,8 @@ pub fn verified(
         }
         Some((next, reading))
     })
+    // Compression asks once more after the end.
+    .fuse()
 }
 
 impl Reading {
@@ -96,7 +98,15 @@ mod tests {
             sha256: hex(&Sha256::digest(content.as_bytes())),
         };
         let pieces: Vec<_> = pieces.iter().map(|piece| Ok(Bytes::from(*piece))).collect();
-        let read: Vec<_> = verified(stream::iter(pieces).boxed(), expected).collect().await;
+        let mut stream = Box::pin(verified(stream::iter(pieces).boxed(), expected));
+        let mut read = Vec::new();
+        while let Some(piece) = stream.next().await {
+            read.push(piece);
+        }
+        assert!(
+            stream.next().await.is_none(),
+            "compression asks once more after the end"
+        );
         let whole = read.iter().all(Result::is_ok);
         let bytes = read.into_iter().flatten().flatten().collect();
         (String::from_utf8(bytes).expect("text"), whole)
