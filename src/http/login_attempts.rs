@@ -1,6 +1,6 @@
 //! One attempt to log in: the throttle, the comparison of the password, the session, and the device.
 //!
-//! A guess at the password of a user takes the same steps, and the same time, as one for a name that nobody has.
+//! A guess at the password of a user takes the same steps, and the same time, as one for an unknown name.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The data folder belongs to one server and to nobody else.
+//! The data folder belongs to one server alone.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

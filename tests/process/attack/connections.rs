@@ -74,7 +74,7 @@ fn is_cut_off(stream: &TcpStream, by: Instant) -> bool {
 /// Whether the other side has closed, as far as the system knows without reading.
 fn is_closed_by_peer(stream: &TcpStream) -> bool {
     let local = stream.local_addr().expect("it has an address");
-    let table = std::fs::read_to_string("/proc/net/tcp").expect("the system tells of its connections");
+    let table = std::fs::read_to_string("/proc/net/tcp").expect("the system lists its connections");
     let address = format!(":{:04X}", local.port());
     let state = table.lines().skip(1).find_map(|line| {
         let mut words = line.split_whitespace().skip(1);
