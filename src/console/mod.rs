@@ -5,33 +5,21 @@
 //! `openapi.yaml`, and what they look like is no promise.
 
 mod account;
-mod address_map;
-mod apps;
 mod assets;
-mod canned_replies;
-mod desk;
-mod desk_ticket;
-mod events;
 mod forms;
-mod grants;
+mod identity;
 mod layout;
 mod live;
 mod markdown;
-mod new_ticket;
-mod oauth_clients;
-mod profile;
+mod network;
 mod query;
-mod quotas;
 mod session;
-mod subjects;
-mod subnets;
-mod threads;
-mod ticket;
-mod tickets;
-mod tokens;
-mod usage;
-mod users;
-mod vpcs;
+mod support;
+
+use account::{events, quotas};
+use identity::{apps, grants, oauth_clients, profile, tokens, users};
+use network::{address_map, subnets, usage, vpcs};
+use support::{canned_replies, desk, desk_ticket, new_ticket, subjects, threads, ticket, tickets};
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -4,35 +4,21 @@
 //! that exists has passed its rules; whoever holds one need not check it again.
 
 pub mod account;
-pub mod address_map;
-pub mod attachment;
-pub mod canned_reply;
-pub mod cidr;
-pub mod config;
-pub mod device;
-pub mod event;
-pub mod grant;
-pub mod history;
+mod compute;
 pub mod id;
-pub mod image;
+mod identity;
 pub mod input;
-pub mod instance;
-pub mod interface;
 pub mod label;
-pub mod oauth;
+mod network;
 pub mod page;
-pub mod plan;
 pub mod policy;
 pub mod reason;
-pub mod region;
-pub mod reply;
-pub mod scope;
-pub mod subject;
-pub mod subnet;
-pub mod tag;
+mod support;
 pub mod text;
-pub mod ticket;
 pub mod time;
-pub mod token;
-pub mod user;
-pub mod vpc;
+
+pub use account::event;
+pub use compute::{config, image, instance, interface, plan, region};
+pub use identity::{device, grant, oauth, scope, token, user};
+pub use network::{address_map, cidr, subnet, vpc};
+pub use support::{attachment, canned_reply, history, reply, subject, tag, ticket};

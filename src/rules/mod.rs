@@ -3,50 +3,30 @@
 //! A rule is plain synchronous Rust over a transaction; every `?` before its end undoes
 //! everything before it. Rules know nothing of HTTP, SQL or the terminal.
 
-pub mod accounts;
-pub mod address_map;
-pub mod addresses;
+mod account;
 pub mod agent;
-pub mod apps;
-pub mod attachments;
 pub mod caller;
-pub mod canned_replies;
 pub mod complaints;
-pub mod configs;
-pub mod desk;
-pub mod devices;
-pub mod entities;
+mod compute;
 pub mod error;
-pub mod events;
 pub mod filters;
 pub mod form;
-pub mod grants;
-pub mod images;
-pub mod instances;
-pub mod interfaces;
+mod identity;
 pub mod lists;
-pub mod oauth;
-pub mod oauth_clients;
-pub mod oauth_tokens;
+mod network;
 pub mod once;
-pub mod passwords;
-pub mod plans;
-pub mod power;
-pub mod profile;
-pub mod regions;
-pub mod replies;
 pub mod request;
-pub mod scrub;
-pub mod sessions;
-pub mod subjects;
-pub mod subnets;
-pub mod tickets;
-pub mod tokens;
-pub mod transitions;
+mod support;
 mod unique;
-pub mod users;
-pub mod viewers;
-pub mod vpc_ips;
-pub mod vpcs;
+
+pub use account::{accounts, events};
+pub use compute::{configs, images, instances, interfaces, plans, power, regions};
+pub use identity::{
+    apps, devices, grants, oauth, oauth_clients, oauth_tokens, passwords, profile, sessions, tokens, users,
+};
+pub use network::{address_map, addresses, subnets, vpc_ips, vpcs};
+pub use support::{
+    attachments, canned_replies, desk, entities, replies, scrub, subjects, tickets, transitions, viewers,
+};
 
 pub use error::{Error, Result};

@@ -4,50 +4,37 @@
 //! and hands back what it made. No rule, no permission and no event is decided here, and only
 //! `sqlite` and `postgres` know which database this is.
 
-pub mod accounts;
-pub mod attachments;
+mod account;
 pub mod bell;
-pub mod canned_replies;
-pub mod configs;
+mod compute;
 pub mod copy;
 pub mod database;
-pub mod desk;
 pub mod due_work;
-pub mod entities;
 pub mod error;
-pub mod events;
 pub mod filter;
-pub mod free_ranges;
-pub mod grants;
-pub mod history;
-pub mod instances;
-pub mod interfaces;
+mod identity;
 pub mod list;
-pub mod logins;
 mod migrate;
-pub mod notes;
-pub mod oauth_clients;
-pub mod oauth_grants;
+mod network;
 #[cfg(feature = "postgres")]
 mod postgres;
-pub mod replies;
-pub mod scrub;
 pub mod search;
 pub mod server_secrets;
-pub mod sessions;
 mod sqlite;
-pub mod subnets;
+mod support;
 mod tallies;
 mod task;
-pub mod tickets;
-pub mod tokens;
 mod tx;
-pub mod users;
 pub mod value;
-pub mod viewers;
-pub mod vpc_ips;
-pub mod vpcs;
 pub mod world;
+
+pub use account::{accounts, events};
+pub use compute::{configs, instances, interfaces};
+pub use identity::{grants, logins, oauth_clients, oauth_grants, sessions, tokens, users};
+pub use network::{free_ranges, subnets, vpc_ips, vpcs};
+pub use support::{
+    attachments, canned_replies, desk, entities, history, notes, replies, scrub, tickets, viewers,
+};
 
 use std::path::Path;
 use std::sync::Arc;

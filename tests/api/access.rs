@@ -37,19 +37,23 @@ const WAYS: [&str; 12] = [
 
 /// Operations that take more than a token to succeed, and the tests in which they do.
 const SUCCEED_ELSEWHERE: [(&str, &str, &str); 7] = [
-    ("authorize", include_str!("oauth.rs"), LOG_IN),
-    ("authorizeDecision", include_str!("oauth.rs"), LOG_IN),
-    ("logIn", include_str!("oauth.rs"), LOG_IN),
-    ("getOauthToken", include_str!("oauth.rs"), LOG_IN),
-    ("revokeOauthToken", include_str!("oauth_tokens.rs"), GIVE_BACK),
+    ("authorize", include_str!("identity/oauth.rs"), LOG_IN),
+    ("authorizeDecision", include_str!("identity/oauth.rs"), LOG_IN),
+    ("logIn", include_str!("identity/oauth.rs"), LOG_IN),
+    ("getOauthToken", include_str!("identity/oauth.rs"), LOG_IN),
+    (
+        "revokeOauthToken",
+        include_str!("identity/oauth_tokens.rs"),
+        GIVE_BACK,
+    ),
     (
         "getPasswordPage",
-        include_str!("logins.rs"),
+        include_str!("identity/logins.rs"),
         "a_link_sets_a_password_once",
     ),
     (
         "setPassword",
-        include_str!("logins.rs"),
+        include_str!("identity/logins.rs"),
         "a_link_sets_a_password_once",
     ),
 ];

@@ -7,9 +7,9 @@ use hyper::Method;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::attachments::sha256;
 use crate::harness::{Reply, TestApp, User};
 use crate::kept::files_in;
+use crate::support::attachments::sha256;
 
 const FILES: &str = "/support/tickets/1/attachments";
 /// What no file that escaped could hide.

@@ -38,7 +38,7 @@ NOBODY = {
     "getDocsStyle": "the description of this server",
     "getIcon": "the description of this server",
 }
-DESK = "the provider's side, which the public service does not show; `tests/api/desk.rs` drives it"
+DESK = "the provider's side, which the public service does not show; `tests/api/support/desk.rs` drives it"
 
 
 def hold(document, driven, file, update):

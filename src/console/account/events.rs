@@ -1,0 +1,179 @@
+//! What happened in the account: the bell at the top, and a page of the latest events.
+
+use axum::extract::State;
+use maud::{Markup, html};
+
+use crate::console::forms::Sent;
+use crate::console::layout::{done, empty, pager, time};
+use crate::console::query::Query;
+use crate::console::session::{Answer, MANY_UNSEEN, Visit};
+use crate::http::App;
+use crate::model::event::{Entity, Event};
+use crate::model::id::EventId;
+use crate::model::page::Paged;
+use crate::rules;
+use crate::rules::caller::Caller;
+
+/// How many events have not been seen; it counts by itself as they come.
+pub fn bell(unseen: i64) -> Markup {
+    let shown = match unseen {
+        MANY_UNSEEN.. => format!("{}+", MANY_UNSEEN - 1),
+        few => few.to_string(),
+    };
+    html! {
+        span #bell .bell hx-get="/events" hx-trigger="garth:event from:body" hx-select="#bell" hx-swap="outerHTML" {
+            a href="/events" title="What happened" {
+                svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false" {
+                    path d="M12 3a6 6 0 0 0-6 6v4l-2 3v1h16v-1l-2-3V9a6 6 0 0 0-6-6zM10 19a2 2 0 0 0 4 0" {}
+                }
+                span .hidden { "Events" }
+                @if unseen > 0 { span .unseen { (shown) span .hidden { " not seen" } } }
+            }
+        }
+    }
+}
+
+pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
+    let wanted = query.list(50);
+    let events = app
+        .read(caller, move |tx, caller| rules::events::list(tx, caller, &wanted))
+        .await?;
+    let newest = events
+        .items
+        .first()
+        .filter(|event| !event.seen && events.page.number == 1);
+    let body = html! {
+        div .title {
+            h1 { "What happened" }
+            @if let Some(newest) = newest {
+                form method="post" action="/events" {
+                    (visit.form_token())
+                    input type="hidden" name="id" value=(newest.id);
+                    button type="submit" { "Mark all as seen" }
+                }
+            }
+        }
+        (draw(&events))
+    };
+    Ok(visit.page("What happened", &[], &body))
+}
+
+pub async fn seen(State(app): State<App>, caller: Caller, sent: Sent) -> Answer {
+    let id = EventId(sent.text("id").parse().unwrap_or(0));
+    let request = sent.request(Vec::new());
+    app.write(caller, move |tx, caller| {
+        rules::events::mark_seen(tx, caller, id, &request)
+    })
+    .await?;
+    Ok(done("/events", "events-seen"))
+}
+
+fn draw(events: &Paged<Event>) -> Markup {
+    html! {
+        div #list hx-get=(format!("/events?page={}", events.page.number)) hx-trigger="garth:event from:body" hx-select="#list"
+            hx-swap="outerHTML" {
+            @if events.items.is_empty() && events.results > 0 {
+                (empty("Nothing on this page", "There are fewer events than that.", Some(("Show the newest", "/events"))))
+            } @else if events.items.is_empty() {
+                (empty("Nothing has happened yet", "Whatever you or your colleagues do, and what your provider answers, is told here.", None))
+            } @else {
+                ol .events {
+                    @for event in &events.items {
+                        li .unread[!event.seen] {
+                            span { (told(event)) @if !event.seen { " " span .tag.on { "new" } } }
+                            (time(event.created))
+                        }
+                    }
+                }
+                (pager(events, "/events"))
+            }
+        }
+    }
+}
+
+/// An event as a sentence.
+fn told(event: &Event) -> Markup {
+    let who = event.username.as_deref().unwrap_or("Somebody");
+    let gone = event.action.ends_with("_delete");
+    html! {
+        strong { (who) } " " (did(&event.action, event.entity.is_some()))
+        @if let Some(entity) = &event.entity {
+            " "
+            @match address(entity, event.secondary.as_ref()).filter(|_| !gone) {
+                Some(address) => a href=(address) { (entity.label) },
+                None => em { (entity.label) },
+            }
+        }
+        @if event.status == "failed" { " – it failed" }
+    }
+}
+
+/// What was done; `named` if what it was done to is told behind it.
+fn did(action: &str, named: bool) -> String {
+    let (thing, deed) = action.rsplit_once('_').unwrap_or((action, ""));
+    let what = match thing {
+        "vpc" => "the VPC",
+        "subnet" => "the subnet",
+        "linode" => "the instance",
+        "linode_config" => "a config of the instance",
+        "ticket" => "the ticket",
+        "ticket_attachment" => "a file on the ticket",
+        "profile" if named => "the profile of",
+        "profile" => "a profile",
+        "token" => "the token",
+        "user" => "the user",
+        "oauth_client" if named => "the OAuth client",
+        "oauth_client" => "an OAuth client",
+        "oauth_client_secret" if named => "the secret of the OAuth client",
+        "oauth_client_secret" => "the secret of an OAuth client",
+        other => other,
+    };
+    let deed = match (thing, deed) {
+        ("ticket", "create") => "opened",
+        ("ticket", "update") => "updated",
+        ("ticket_attachment", _) => "put",
+        (_, "create") => "created",
+        (_, "update") => "changed",
+        (_, "delete") => "deleted",
+        (_, "boot") => "started",
+        (_, "reboot") => "restarted",
+        (_, "shutdown") => "stopped",
+        (_, "reset") => "reset",
+        (_, other) => other,
+    };
+    format!("{deed} {what}")
+}
+
+/// The page of what an event is about.
+fn address(entity: &Entity, secondary: Option<&Entity>) -> Option<String> {
+    match entity.kind.as_str() {
+        "vpc" => Some(format!("/vpcs/{}", entity.id)),
+        "ticket" => Some(format!("/tickets/{}", entity.id)),
+        "subnet" => address(secondary.filter(|of| of.kind == "vpc")?, None),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::did;
+
+    #[test]
+    fn events_are_told_in_words() {
+        for (action, words) in [
+            ("vpc_create", "created the VPC"),
+            ("ticket_create", "opened the ticket"),
+            ("ticket_attachment_upload", "put a file on the ticket"),
+            ("linode_config_delete", "deleted a config of the instance"),
+            ("linode_shutdown", "stopped the instance"),
+            (
+                "oauth_client_secret_reset",
+                "reset the secret of the OAuth client",
+            ),
+        ] {
+            assert_eq!(did(action, true), words);
+        }
+        assert_eq!(did("profile_update", false), "changed a profile");
+        assert_eq!(did("oauth_client_create", false), "created an OAuth client");
+    }
+}

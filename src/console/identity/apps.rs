@@ -1,0 +1,77 @@
+//! Pages of the applications that one has let act for oneself.
+
+use axum::extract::State;
+use maud::html;
+
+use crate::console::account::{ACCOUNT, scopes, tabs};
+use crate::console::forms::{self, Card, SEEN, Sent, Typed};
+use crate::console::layout::{done, empty, pager, time};
+use crate::console::query::Query;
+use crate::console::session::{Answer, Visit};
+use crate::http::App;
+use crate::http::extract::At;
+use crate::model::tag::Tag;
+use crate::rules;
+use crate::rules::caller::Caller;
+
+const LIST: (&str, &str) = ("Applications", "/account/apps");
+
+pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
+    let wanted = query.list(50);
+    let apps = app
+        .read(caller.clone(), move |tx, caller| {
+            rules::apps::list(tx, caller, &wanted)
+        })
+        .await?;
+    let body = html! {
+        (tabs(&caller, LIST.1))
+        div .title { h1 { "Applications" } }
+        p .lead { "Programs and web sites that you have let act for you by logging in here." }
+        @if apps.items.is_empty() {
+            (empty("No applications", "When a program sends you here to log in and you allow it access, it is listed here, and you can take that back.", None))
+        } @else {
+            table .list {
+                thead { tr {
+                    th scope="col" { "Application" } th scope="col" { "May be used for" } th scope="col" { "Allowed" }
+                    th scope="col" { "Ends" } th scope="col" { span .hidden { "Actions" } }
+                } }
+                tbody {
+                    @for grant in &apps.items {
+                        tr {
+                            th scope="row" { (grant.client_label) }
+                            td data-label="For" { (scopes(&grant.scopes.words())) }
+                            td data-label="Allowed" { (time(grant.created)) }
+                            td data-label="Ends" { @match grant.expiry { Some(expiry) => (time(expiry)), None => span .quiet { "has ended" } } }
+                            td { div .actions { a href=(format!("{}/{}/revoke", LIST.1, grant.id)) { "Revoke" span .hidden { " " (grant.client_label) } } } }
+                        }
+                    }
+                }
+            }
+            (pager(&apps, LIST.1))
+        }
+    };
+    Ok(visit.page("Applications", &[], &body))
+}
+
+pub async fn ask_revoke(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<i64>) -> Answer {
+    let grant = app
+        .read(caller, move |tx, caller| rules::apps::view(tx, caller, id))
+        .await?;
+    let typed = Typed::proposed(&[(SEEN, &Tag::of(&grant).to_string())]);
+    let form = Card::new(format!("{}/{id}/revoke", LIST.1), "Revoke access", LIST.1).danger();
+    let text = html! { p { "All tokens that it got from you end at once. It can ask you again." } };
+    let body = html! {
+        h1 { "Revoke the access of " (grant.client_label) "?" }
+        (forms::card(&visit, &typed, &form, &text))
+    };
+    Ok(visit.page("Revoke access", &[ACCOUNT, LIST], &body))
+}
+
+pub async fn revoke(State(app): State<App>, caller: Caller, At(id): At<i64>, sent: Sent) -> Answer {
+    let request = sent.request(Vec::new());
+    app.write(caller, move |tx, caller| {
+        rules::apps::delete(tx, caller, id, &request)
+    })
+    .await?;
+    Ok(done(LIST.1, "app-revoked"))
+}

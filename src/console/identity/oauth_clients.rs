@@ -1,0 +1,295 @@
+//! Pages of an account's OAuth clients: programs that may ask users for access.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use crate::console::account::{ACCOUNT, made_before, shown_once, tabs};
+use crate::console::forms::{self, Card, Field, NEWEST, Sent, Typed};
+use crate::console::layout::{done, empty, pager, time};
+use crate::console::query::Query;
+use crate::console::session::{Answer, Visit};
+use crate::http::App;
+use crate::http::extract::At;
+use crate::model::oauth::OauthClient;
+use crate::model::token::TokenText;
+use crate::rules;
+use crate::rules::caller::Caller;
+use crate::rules::once::Once;
+
+const LIST: (&str, &str) = ("OAuth clients", "/account/clients");
+const NEW: &str = "/account/clients/new";
+
+fn address(client: &OauthClient) -> String {
+    format!("{}/{}", LIST.1, client.id)
+}
+
+pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
+    let wanted = query.list(50);
+    let clients = app
+        .read(caller.clone(), move |tx, caller| {
+            rules::oauth_clients::list(tx, caller, &wanted)
+        })
+        .await?;
+    let may_change = !caller.is_restricted();
+    let body = html! {
+        (tabs(&caller, LIST.1))
+        div .title {
+            h1 { "OAuth clients" }
+            @if may_change { a .button.main href=(NEW) { "Create client" } }
+        }
+        p .lead { "A client is a program of yours that sends people here to log in, and gets access to what they allow it." }
+        @if clients.items.is_empty() {
+            (empty("No clients yet", "Register a web site or a program here, and it can ask users of this service for access.",
+                may_change.then_some(("Create client", NEW))))
+        } @else {
+            table .list {
+                thead { tr {
+                    th scope="col" { "Label" } th scope="col" { "Client id" } th scope="col" { "Sends back to" } th scope="col" { "Kind" }
+                    th scope="col" { "Created" } @if may_change { th scope="col" { span .hidden { "Actions" } } }
+                } }
+                tbody {
+                    @for client in &clients.items {
+                        @let here = address(client);
+                        tr {
+                            th scope="row" { (client.label.as_str()) }
+                            td data-label="Client id" { code { (client.id) } }
+                            td .long data-label="Sends back to" { code { (client.redirect_uri.as_str()) } }
+                            td data-label="Kind" { (kind(client)) }
+                            td data-label="Created" { (time(client.created)) }
+                            @if may_change { td { div .actions {
+                                a href=(format!("{here}/edit")) { "Edit" span .hidden { " " (client.label.as_str()) } }
+                                @if !client.public { a href=(format!("{here}/reset")) { "New secret" span .hidden { " for " (client.label.as_str()) } } }
+                                a href=(format!("{here}/delete")) { "Delete" span .hidden { " " (client.label.as_str()) } }
+                            } } }
+                        }
+                    }
+                }
+            }
+            (pager(&clients, LIST.1))
+        }
+    };
+    Ok(visit.page("OAuth clients", &[], &body))
+}
+
+fn kind(client: &OauthClient) -> Markup {
+    html! { @if client.public { span .tag { "public" } } @else { span .tag { "with a secret" } } }
+}
+
+fn fields(typed: &Typed) -> Markup {
+    let label = Field {
+        name: "label",
+        label: "Label",
+        hint: "Users see it when they are asked for access.",
+        autofocus: true,
+        most: Some(512),
+        ..Field::default()
+    };
+    let redirect = Field {
+        name: "redirect_uri",
+        label: "Address to send browsers back to",
+        hint: "Absolute, with http or https, and without a fragment.",
+        code: true,
+        most: Some(2048),
+        ..Field::default()
+    };
+    html! { (forms::line(typed, label)) (forms::line(typed, redirect)) }
+}
+
+pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
+    let newest = app.read(caller, rules::oauth_clients::newest).await?.to_string();
+    Ok(draw_new(
+        &visit,
+        StatusCode::OK,
+        &Typed::proposed(&[(NEWEST, &newest)]),
+    ))
+}
+
+pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
+    let mut object = sent.object(&["label", "redirect_uri"]);
+    object.push(sent.truth("public"));
+    let (request, newest) = (sent.request(object), sent.newest());
+    let made = app
+        .write(caller, move |tx, caller| {
+            rules::oauth_clients::create_once(tx, caller, &request, newest)
+        })
+        .await;
+    match made {
+        Ok(Once::Made((client, secret))) => Ok(draw_made(&visit, "Your new client", &client, &secret)),
+        Ok(Once::Before(())) => Ok(made_before(&visit, "client", LIST)),
+        Err(error) => {
+            let (status, typed) = forms::again(sent, error)?;
+            Ok(draw_new(&visit, status, &typed))
+        }
+    }
+}
+
+fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
+    let public = Field {
+        name: "public",
+        label: "It can keep no secret",
+        hint: "For programs on people's own machines and in their browsers: they prove themselves with PKCE instead.",
+        ..Field::default()
+    };
+    let newest = forms::newest(typed.sent.newest());
+    let fields = html! { (newest) (fields(typed)) (forms::switch(typed, public)) };
+    ask(
+        visit,
+        status,
+        "Create client",
+        typed,
+        &Card::new(NEW, "Create client", LIST.1),
+        &fields,
+    )
+}
+
+/// A page with one form on it.
+fn ask(
+    visit: &Visit,
+    status: StatusCode,
+    title: &str,
+    typed: &Typed,
+    form: &Card,
+    fields: &Markup,
+) -> Response {
+    let body = html! { h1 { (title) } (forms::card(visit, typed, form, fields)) };
+    visit.page_with(status, title, &[ACCOUNT, LIST], &body)
+}
+
+/// The answer that has the secret on it.
+fn draw_made(visit: &Visit, title: &str, client: &OauthClient, secret: &TokenText) -> Response {
+    let body = html! {
+        h1 { (title) }
+        @if !client.public { (shown_once("The secret", secret.reveal())) }
+        dl .facts {
+            div { dt { "Label" } dd { (client.label.as_str()) } }
+            div { dt { "Client id" } dd { code { (client.id) } } }
+            div { dt { "Sends back to" } dd { code { (client.redirect_uri.as_str()) } } }
+            div { dt { "Kind" } dd { (kind(client)) } }
+        }
+        @if client.public { p { "It has no secret: it proves itself with PKCE, method " code { "S256" } "." } }
+        p { a .button href=(LIST.1) { "Done" } }
+    };
+    visit.page(title, &[ACCOUNT, LIST], &body)
+}
+
+pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<String>) -> Answer {
+    let client = to_change(&app, caller, id).await?;
+    let typed = Typed::proposed(&now(&client)).now(&client);
+    Ok(draw_edit(&visit, StatusCode::OK, &client, &typed))
+}
+
+/// What can be typed of a client, as it is now.
+fn now(client: &OauthClient) -> [(&'static str, &str); 2] {
+    [
+        ("label", client.label.as_str()),
+        ("redirect_uri", client.redirect_uri.as_str()),
+    ]
+}
+
+async fn to_change(app: &App, caller: Caller, id: String) -> rules::Result<OauthClient> {
+    app.read(caller, move |tx, caller| {
+        rules::oauth_clients::load_to_change(tx, caller, &id)
+    })
+    .await
+}
+
+pub async fn update(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<String>,
+    sent: Sent,
+) -> Answer {
+    let request = sent.request(sent.object(&["label", "redirect_uri"]));
+    let wanted = id.clone();
+    let changed = app
+        .write(caller.clone(), move |tx, caller| {
+            rules::oauth_clients::update(tx, caller, &wanted, &request)
+        })
+        .await;
+    let (status, typed) = match changed {
+        Ok(_) => return Ok(done(LIST.1, "client-changed")),
+        Err(error) => forms::again(sent, error)?,
+    };
+    let client = to_change(&app, caller, id).await?;
+    let typed = typed.now(&client).beside(&now(&client));
+    Ok(draw_edit(&visit, status, &client, &typed))
+}
+
+fn draw_edit(visit: &Visit, status: StatusCode, client: &OauthClient, typed: &Typed) -> Response {
+    let title = format!("Edit {}", client.label.as_str());
+    let action = format!("{}/edit", address(client));
+    ask(
+        visit,
+        status,
+        &title,
+        typed,
+        &Card::new(action, "Save", LIST.1),
+        &fields(typed),
+    )
+}
+
+pub async fn ask_reset(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<String>) -> Answer {
+    let client = to_change(&app, caller, id).await?;
+    let title = format!("A new secret for {}?", client.label.as_str());
+    let action = format!("{}/reset", address(&client));
+    let form = Card::new(action, "Make a new secret", LIST.1).danger();
+    let typed = Typed::default().now(&client);
+    let text = html! { p { "The secret it has now opens nothing any more, at once. What users have allowed stays." } };
+    Ok(ask(&visit, StatusCode::OK, &title, &typed, &form, &text))
+}
+
+pub async fn reset(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<String>,
+    sent: Sent,
+) -> Answer {
+    let request = sent.request(Vec::new());
+    let (client, secret) = app
+        .write(caller, move |tx, caller| {
+            rules::oauth_clients::reset_secret(tx, caller, &id, &request)
+        })
+        .await?;
+    Ok(draw_made(&visit, "The new secret", &client, &secret))
+}
+
+pub async fn ask_delete(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<String>) -> Answer {
+    let client = to_change(&app, caller, id).await?;
+    let typed = Typed::default().now(&client);
+    Ok(draw_delete(&visit, StatusCode::OK, &client, &typed))
+}
+
+pub async fn delete(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<String>,
+    sent: Sent,
+) -> Answer {
+    let client = to_change(&app, caller.clone(), id.clone()).await?;
+    let request = sent.request(Vec::new());
+    let deleting = app.write(caller, move |tx, caller| {
+        rules::oauth_clients::delete(tx, caller, &id, &request)
+    });
+    let deleted = forms::confirmed(&sent, client.label.as_str(), deleting).await;
+    let (status, typed) = match deleted {
+        Ok(()) => return Ok(done(LIST.1, "client-deleted")),
+        Err(error) => forms::again(sent, error)?,
+    };
+    Ok(draw_delete(&visit, status, &client, &typed.now(&client)))
+}
+
+fn draw_delete(visit: &Visit, status: StatusCode, client: &OauthClient, typed: &Typed) -> Response {
+    let title = format!("Delete {}?", client.label.as_str());
+    let action = format!("{}/delete", address(client));
+    let form = Card::new(action, "Delete client", LIST.1).danger();
+    let fields = html! {
+        p { "Nobody can log in through it any more, and all tokens that it got from users end at once." }
+        (forms::confirm(typed, client.label.as_str()))
+    };
+    ask(visit, status, &title, typed, &form, &fields)
+}

@@ -1,0 +1,6 @@
+//! Pages of VPCs, subnets and their addresses.
+
+pub mod address_map;
+pub mod subnets;
+pub mod usage;
+pub mod vpcs;

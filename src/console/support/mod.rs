@@ -1,0 +1,10 @@
+//! Pages of tickets, for customers and for the desk.
+
+pub mod canned_replies;
+pub mod desk;
+pub mod desk_ticket;
+pub mod new_ticket;
+pub mod subjects;
+pub mod threads;
+pub mod ticket;
+pub mod tickets;

@@ -1,0 +1,138 @@
+//! A compute instance: what a subnet is for.
+//!
+//! There is no machine behind it. It has a state, configurations and addresses, because
+//! attaching, detaching and the deletion rules are about those.
+
+use crate::model::id::{AccountId, ConfigId, DiskId, InstanceId};
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::time::Time;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Instance {
+    pub id: InstanceId,
+    pub account: AccountId,
+    pub label: InstanceLabel,
+    pub group: String,
+    pub region: String,
+    pub plan: String,
+    pub image: Option<String>,
+    pub status: Status,
+    /// The config it runs with, while it runs.
+    pub running: Option<ConfigId>,
+    /// The config it was last booted with.
+    pub last_booted: Option<ConfigId>,
+    pub tags: Vec<String>,
+    pub watchdog: bool,
+    pub has_user_data: bool,
+    pub host: String,
+    /// Its public addresses.
+    pub ipv4: Vec<u32>,
+    pub created: Time,
+    pub updated: Time,
+}
+
+impl Instance {
+    /// Whether something is under way that must end first.
+    pub fn is_busy(&self) -> bool {
+        !matches!(self.status, Status::Running | Status::Offline)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    Provisioning,
+    Booting,
+    Rebooting,
+    ShuttingDown,
+    Running,
+    Offline,
+}
+
+impl Status {
+    pub const ALL: [Status; 6] = [
+        Status::Provisioning,
+        Status::Booting,
+        Status::Rebooting,
+        Status::ShuttingDown,
+        Status::Running,
+        Status::Offline,
+    ];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Status::Provisioning => "provisioning",
+            Status::Booting => "booting",
+            Status::Rebooting => "rebooting",
+            Status::ShuttingDown => "shutting_down",
+            Status::Running => "running",
+            Status::Offline => "offline",
+        }
+    }
+}
+
+/// 3 to 64 ASCII letters, digits, dashes, underscores and periods; no two marks in a row, a letter or
+/// digit at both ends.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct InstanceLabel(String);
+
+impl InstanceLabel {
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let mark = |c: char| matches!(c, '-' | '_' | '.');
+        let mut wrong = Reasons::new();
+        if !(3..=64).contains(&raw.chars().count()) {
+            let text = "Label must be between 3 and 64 characters";
+            wrong.push(Reason::new(Code::LabelLength, text));
+        }
+        if !raw.chars().all(|c| c.is_ascii_alphanumeric() || mark(c))
+            || raw.starts_with(mark)
+            || raw.ends_with(mark)
+        {
+            let text = "Must only use ASCII letters, numbers, underscores, dashes and periods, \
+                        and begin and end with a letter or number";
+            wrong.push(Reason::new(Code::LabelCharacters, text));
+        }
+        if ["--", "__", ".."].iter().any(|two| raw.contains(two)) {
+            let text = "Label must not contain two dashes, underscores or periods in a row";
+            wrong.push(Reason::new(Code::LabelDashes, text));
+        }
+        if wrong.is_empty() {
+            Ok(Self(raw.to_owned()))
+        } else {
+            Err(wrong)
+        }
+    }
+
+    /// Names for an instance that was given none, the usual one first.
+    pub fn usual(id: InstanceId) -> impl Iterator<Item = Self> {
+        let more = (1..).map(move |number: u64| Self(format!("linode{id}-{number}")));
+        std::iter::once(Self(format!("linode{id}"))).chain(more)
+    }
+
+    /// For a label that was parsed before it was stored.
+    pub fn stored(raw: String) -> Self {
+        Self(raw)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct NewInstance {
+    pub label: Option<InstanceLabel>,
+    pub group: String,
+    pub region: String,
+    pub plan: String,
+    pub image: Option<String>,
+    pub tags: Vec<String>,
+    pub has_user_data: bool,
+}
+
+/// A disk of an instance, as far as a config can name it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Disk {
+    pub id: DiskId,
+    pub label: String,
+    pub size: i64,
+}

@@ -1,0 +1,8 @@
+//! Instances, what they boot from, and what the provider offers.
+
+pub mod config;
+pub mod image;
+pub mod instance;
+pub mod interface;
+pub mod plan;
+pub mod region;

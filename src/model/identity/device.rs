@@ -1,0 +1,121 @@
+//! Devices on which a user has logged in before, known by a signed cookie.
+//!
+//! A cookie proves nothing but that: it opens no session, and only decides which counter the next guesses fall under.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::model::id::UserId;
+use crate::model::time::Time;
+use crate::model::token::{TokenText, hex};
+
+/// For how many seconds a device is known after a log-in: 180 days.
+pub const KNOWN_FOR: i64 = 180 * 24 * 3600;
+
+pub type DeviceId = [u8; 16];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device {
+    pub id: DeviceId,
+    pub user: UserId,
+    /// The time of the last log-in.
+    pub seen: Time,
+}
+
+/// Signs cookies, and hashes names for the log. All nodes have the same one.
+#[derive(Clone, Debug)]
+pub struct DeviceKey(TokenText);
+
+impl DeviceKey {
+    pub fn new(key: TokenText) -> Self {
+        Self(key)
+    }
+
+    /// The cookie of a device.
+    pub fn sign(&self, device: &Device) -> String {
+        let text = format!("{}.{}.{}", hex(&device.id), device.user.0, device.seen.seconds());
+        let signature = self.mac("device", &text).finalize().into_bytes();
+        format!("{text}.{}", hex(&signature))
+    }
+
+    /// The device of a cookie, if we have signed it and it is not too old.
+    pub fn verify(&self, cookie: &str, now: Time) -> Option<Device> {
+        let (text, signature) = cookie.rsplit_once('.')?;
+        let signature = from_hex::<32>(signature)?;
+        // Compared in constant time.
+        self.mac("device", text).verify_slice(&signature).ok()?;
+        let mut parts = text.split('.');
+        let device = Device {
+            id: from_hex(parts.next()?)?,
+            user: UserId(parts.next()?.parse().ok()?),
+            seen: Time::from_micros(parts.next()?.parse::<i64>().ok()?.checked_mul(1_000_000)?),
+        };
+        let ends = device.seen.seconds().saturating_add(KNOWN_FOR);
+        (now.seconds() < ends).then_some(device)
+    }
+
+    /// What a log may show of a name that was typed, which may have been a password: enough to find the same one again.
+    pub fn name_hash(&self, name: &str) -> String {
+        let hash = self.mac("name", &name.to_lowercase()).finalize().into_bytes();
+        hex(&hash[..6])
+    }
+
+    fn mac(&self, purpose: &str, text: &str) -> Hmac<Sha256> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.reveal().as_bytes())
+            .expect("HMAC takes keys of any length");
+        mac.update(purpose.as_bytes());
+        mac.update(b" ");
+        mac.update(text.as_bytes());
+        mac
+    }
+}
+
+fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digits = text.as_bytes();
+    let mut bytes = [0; N];
+    if digits.len() != 2 * N || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    for (byte, two) in bytes.iter_mut().zip(digits.chunks(2)) {
+        *byte = u8::from_str_radix(str::from_utf8(two).ok()?, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_cookie_that_was_signed_with_the_key_is_a_device() {
+        let key = DeviceKey::new(TokenText::from_bytes([7; 32]));
+        let seen = Time::parse("2024-06-01T12:00:00").expect("a time");
+        let device = Device {
+            id: [0xab; 16],
+            user: UserId(17),
+            seen,
+        };
+        let cookie = key.sign(&device);
+        assert_eq!(key.verify(&cookie, seen), Some(device));
+        assert_eq!(
+            key.verify(&cookie, seen.plus_seconds(KNOWN_FOR - 1)),
+            Some(device)
+        );
+        assert_eq!(key.verify(&cookie, seen.plus_seconds(KNOWN_FOR)), None);
+        let other = DeviceKey::new(TokenText::from_bytes([8; 32]));
+        assert_eq!(other.verify(&cookie, seen), None);
+        for forged in [
+            String::new(),
+            "...".to_owned(),
+            cookie.replace(".17.", ".18."),
+            cookie.replacen("ab", "ac", 1),
+            cookie[..cookie.len() - 1].to_owned(),
+            format!("{cookie}0"),
+        ] {
+            assert_eq!(key.verify(&forged, seen), None, "{forged}");
+        }
+        assert_eq!(key.name_hash("Ada"), key.name_hash("ada"));
+        assert_ne!(key.name_hash("ada"), other.name_hash("ada"));
+        assert_eq!(key.name_hash("ada").len(), 12);
+    }
+}

@@ -1,0 +1,107 @@
+//! What a restricted user was allowed.
+
+use crate::model::reason::{Code, Reason, Reasons};
+
+/// How far a grant on one thing goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Permission {
+    ReadOnly,
+    ReadWrite,
+}
+
+impl Permission {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Permission::ReadOnly => "read_only",
+            Permission::ReadWrite => "read_write",
+        }
+    }
+
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        match raw {
+            "read_only" => Ok(Permission::ReadOnly),
+            "read_write" => Ok(Permission::ReadWrite),
+            _ => {
+                let text = "Must be read_only or read_write";
+                Err(vec![Reason::new(Code::GrantInvalid, text)])
+            }
+        }
+    }
+}
+
+/// The kinds of things that grants are given on, as far as Garth keeps them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Granted {
+    Linode,
+    Vpc,
+}
+
+impl Granted {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Granted::Linode => "linode",
+            Granted::Vpc => "vpc",
+        }
+    }
+}
+
+/// Grants on the account as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Global {
+    AddDatabases,
+    AddDomains,
+    AddFirewalls,
+    AddImages,
+    AddLinodes,
+    AddLongview,
+    AddNodebalancers,
+    AddStackscripts,
+    AddVolumes,
+    AddVpcs,
+    CancelAccount,
+    LongviewSubscription,
+}
+
+impl Global {
+    pub const ALL: [Global; 12] = [
+        Global::AddDatabases,
+        Global::AddDomains,
+        Global::AddFirewalls,
+        Global::AddImages,
+        Global::AddLinodes,
+        Global::AddLongview,
+        Global::AddNodebalancers,
+        Global::AddStackscripts,
+        Global::AddVolumes,
+        Global::AddVpcs,
+        Global::CancelAccount,
+        Global::LongviewSubscription,
+    ];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Global::AddDatabases => "add_databases",
+            Global::AddDomains => "add_domains",
+            Global::AddFirewalls => "add_firewalls",
+            Global::AddImages => "add_images",
+            Global::AddLinodes => "add_linodes",
+            Global::AddLongview => "add_longview",
+            Global::AddNodebalancers => "add_nodebalancers",
+            Global::AddStackscripts => "add_stackscripts",
+            Global::AddVolumes => "add_volumes",
+            Global::AddVpcs => "add_vpcs",
+            Global::CancelAccount => "cancel_account",
+            Global::LongviewSubscription => "longview_subscription",
+        }
+    }
+
+    /// Reads a grant's word; the interface's prose says `add_vpc` for `add_vpcs`.
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let raw = if raw == "add_vpc" { "add_vpcs" } else { raw };
+        let found = Self::ALL.into_iter().find(|global| global.word() == raw);
+        found.ok_or_else(|| {
+            let words = Self::ALL.map(Global::word).join(", ");
+            vec![Reason::new(Code::GrantInvalid, format!("Must be one of {words}"))]
+        })
+    }
+}

@@ -1,0 +1,8 @@
+//! Users, what they may do, and what they prove it with.
+
+pub mod device;
+pub mod grant;
+pub mod oauth;
+pub mod scope;
+pub mod token;
+pub mod user;

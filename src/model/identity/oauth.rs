@@ -1,0 +1,426 @@
+//! Programs that act for users who have let them.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
+use sha2::{Digest, Sha256};
+
+use crate::model::id::AccountId;
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::text::Line;
+use crate::model::time::Time;
+
+/// What a program is called: one line on which everything can be seen, because users decide by it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ClientLabel(Line<512>);
+
+impl ClientLabel {
+    /// How much of it a page shows.
+    const SHOWN: usize = 64;
+
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let line = Line::parse(raw)?;
+        match raw.chars().any(is_unseen) {
+            false => Ok(Self(line)),
+            true => {
+                let text =
+                    "Must not contain characters that cannot be seen, or that turn the direction of writing";
+                Err(vec![Reason::new(Code::ControlCharacters, text)])
+            }
+        }
+    }
+
+    /// For a label that was parsed before it was stored.
+    pub fn stored(raw: String) -> Self {
+        Self(Line::stored(raw))
+    }
+
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// As much of it as fits on a page, in quotation marks, so that it cannot be taken for our own words.
+    pub fn quoted(&self) -> String {
+        let mut letters = self.as_str().chars().filter(|c| !is_unseen(*c));
+        let shown: String = letters.by_ref().take(Self::SHOWN).collect();
+        let more = if letters.next().is_some() { "…" } else { "" };
+        format!("“{shown}{more}”")
+    }
+}
+
+/// Characters without a shape of their own: controls, marks of direction, joiners, fillers and tags.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OauthClient {
+    /// 20 hexadecimal digits.
+    pub id: String,
+    /// `None` for the provider's own.
+    pub account: Option<AccountId>,
+    pub label: ClientLabel,
+    pub redirect_uri: RedirectUri,
+    /// The hash of its secret.
+    pub secret: String,
+    /// Whether it can keep no secret, like a program in a browser.
+    pub public: bool,
+    pub status: String,
+    pub created: Time,
+}
+
+impl OauthClient {
+    /// Whether a browser may be sent to an address: the registered one, compared exactly. A public client may add
+    /// `returnTo`, as the public web app does.
+    pub fn may_redirect_to(&self, wanted: &RedirectUri) -> bool {
+        let registered = &self.redirect_uri;
+        registered.is_same(wanted) || (self.public && registered.is_same_but_return_to(wanted))
+    }
+
+    /// Whether it may be given anything.
+    pub fn is_active(&self) -> bool {
+        self.status == "active"
+    }
+}
+
+/// What is added to an address on the way back; an address that has one of these itself would say it twice.
+const OURS: [&str; 6] = [
+    "code",
+    "state",
+    "error",
+    "error_description",
+    "iss",
+    "access_token",
+];
+
+/// Where a browser is sent back to: absolute, `http` or `https`, without a fragment.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RedirectUri(String);
+
+impl RedirectUri {
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        match wrong_with(raw) {
+            None => Ok(Self(raw.to_owned())),
+            Some(text) => Err(vec![Reason::new(Code::RedirectUriInvalid, text)]),
+        }
+    }
+
+    /// Reads an address that a client is to be registered with: `http` only leads to the user's own machine (RFC 9700, 2.6).
+    pub fn register(raw: &str) -> Result<Self, Reasons> {
+        let address = Self::parse(raw)?;
+        if address.0.starts_with("http://") && !address.is_loopback() {
+            let text = "Must begin with https://; http:// is only for localhost, 127.0.0.0/8 and [::1]";
+            return Err(vec![Reason::new(Code::RedirectUriInvalid, text)]);
+        }
+        Ok(address)
+    }
+
+    /// For an address that was parsed before it was stored.
+    pub fn stored(raw: String) -> Self {
+        Self(raw)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Scheme, host and port.
+    pub fn origin(&self) -> &str {
+        let host = self.0.find("://").map_or(0, |at| at + 3);
+        let end = self.0[host..]
+            .find(['/', '?'])
+            .map_or(self.0.len(), |at| host + at);
+        &self.0[..end]
+    }
+
+    /// Whether it is on the user's own machine, where any program may be listening.
+    pub fn is_loopback(&self) -> bool {
+        let host = self.origin().split_once("://").map_or("", |(_, host)| host);
+        let (host, _) = split_port(host);
+        let is_loopback = |address: Ipv4Addr| address.is_loopback();
+        matches!(host, "localhost" | "[::1]") || host.parse().is_ok_and(is_loopback)
+    }
+
+    /// Whether another address is at the same place: on the user's own machine, whatever the port.
+    pub fn is_beside(&self, other: &RedirectUri) -> bool {
+        let same = self.origin().eq_ignore_ascii_case(other.origin());
+        same || (self.is_loopback() && other.is_loopback())
+    }
+
+    /// Whether it is the same address, character by character, but for the port on the user's own machine, where a
+    /// program listens on whichever is free (RFC 8252, 7.3).
+    fn is_same(&self, wanted: &RedirectUri) -> bool {
+        self.0 == wanted.0
+            || self
+                .without_port()
+                .is_some_and(|own| Some(own) == wanted.without_port())
+    }
+
+    /// The parts before and after the port of an `http` address on the user's own machine.
+    fn without_port(&self) -> Option<(&str, &str)> {
+        let origin = self.origin();
+        if !self.is_loopback() || !origin.starts_with("http://") {
+            return None;
+        }
+        let host = &origin["http://".len()..];
+        Some((split_port(host).0, &self.0[origin.len()..]))
+    }
+
+    /// Whether it is this address with `returnTo`, a path of the client's own pages, as its only query.
+    fn is_same_but_return_to(&self, wanted: &RedirectUri) -> bool {
+        let Some((address, path)) = wanted.0.split_once("?returnTo=/") else {
+            return false;
+        };
+        !path.starts_with('/') && self.is_same(&Self(address.to_owned()))
+    }
+}
+
+/// What a code can be asked for with, so that only whoever asked can use it: the SHA-256 of a verifier
+/// that is told later (RFC 7636, `S256`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Challenge(String);
+
+impl Challenge {
+    /// 43 characters of base64url: 32 bytes.
+    pub fn parse(raw: &str) -> Option<Self> {
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(raw).ok()?;
+        (bytes.len() == 32).then(|| Self(raw.to_owned()))
+    }
+
+    /// For a challenge that was parsed before it was stored.
+    pub fn stored(raw: String) -> Self {
+        Self(raw)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it was made from this verifier.
+    pub fn is_met_by(&self, verifier: &str) -> bool {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~');
+        let whole = (43..=128).contains(&verifier.len()) && verifier.bytes().all(plain);
+        whole && BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes())) == self.0
+    }
+}
+
+/// Why an address is refused.
+fn wrong_with(raw: &str) -> Option<String> {
+    let Some(rest) = raw.strip_prefix("https://").or(raw.strip_prefix("http://")) else {
+        return Some("Must begin with https:// or http://".to_owned());
+    };
+    if raw.len() > 2048 {
+        return Some("Must be at most 2048 characters".to_owned());
+    }
+    if raw.contains('#') {
+        return Some("Must not have a fragment".to_owned());
+    }
+    let plain = |b: u8| matches!(b, b'!'..=b'~') && b != b'\\';
+    if !raw.bytes().all(plain) {
+        return Some("Must be written in plain ASCII, without spaces and backslashes".to_owned());
+    }
+    let (host, port) = split_port(rest.split(['/', '?']).next().unwrap_or_default());
+    if !is_host(host) {
+        return Some("Must name a host, by its name or address alone".to_owned());
+    }
+    if port.is_some_and(|port| !is_port(port)) {
+        return Some("The port must be a number from 1 to 65535, without zeros in front".to_owned());
+    }
+    let query = rest.split_once('?').map_or("", |(_, query)| query);
+    let taken = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| OURS.contains(&&**name));
+    taken.map(|(name, _)| format!("Its query must not have {name}, which is added on the way back"))
+}
+
+/// A host and what is behind its colon; the colons of an IPv6 address are in brackets.
+fn split_port(host: &str) -> (&str, Option<&str>) {
+    let ends = host.rfind(']').map_or(0, |at| at + 1);
+    match host[ends..].find(':') {
+        Some(at) => (&host[..ends + at], Some(&host[ends + at + 1..])),
+        None => (host, None),
+    }
+}
+
+fn is_port(raw: &str) -> bool {
+    let digits = raw.bytes().all(|b| b.is_ascii_digit());
+    digits && !raw.starts_with('0') && raw.parse::<u16>().is_ok()
+}
+
+/// Whether it is a host: no user's name, and nothing that means something in a header that the origin is
+/// put into.
+fn is_host(raw: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
+    match raw.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => !raw.is_empty() && raw.bytes().all(plain),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Challenge, ClientLabel, RedirectUri};
+
+    #[test]
+    fn a_label_shows_all_it_has_and_is_cut_where_it_is_long() {
+        for bad in [
+            "Web\u{202e}ppa",
+            "a\u{200b}b",
+            "\u{3164}",
+            "x\u{e0041}",
+            "two\nlines",
+        ] {
+            assert!(ClientLabel::parse(bad).is_err(), "{bad:?}");
+        }
+        assert_eq!(ClientLabel::parse("Größe 1").unwrap().quoted(), "“Größe 1”");
+        let long = ClientLabel::parse(&"x".repeat(512)).unwrap().quoted();
+        assert_eq!(long, format!("“{}…”", "x".repeat(64)));
+        assert_eq!(ClientLabel::stored("a\u{202e}b".to_owned()).quoted(), "“ab”");
+    }
+
+    #[test]
+    fn a_challenge_is_met_by_its_verifier_alone() {
+        // From RFC 7636, appendix B.
+        let challenge = Challenge::parse("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM").unwrap();
+        assert!(challenge.is_met_by("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"));
+        assert!(!challenge.is_met_by("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl"));
+        assert!(!challenge.is_met_by("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"));
+        for bad in ["", "plain", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM="] {
+            assert!(Challenge::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_absolute_addresses_without_tricks_are_taken() {
+        for good in [
+            "https://app.example/oauth/callback",
+            "http://localhost:4567",
+            "http://[::1]:1/x?y=z",
+            "https://a:65535/?encoded=1&codes=2",
+            "https://a/cb?returnTo=/x?state=1",
+        ] {
+            assert!(RedirectUri::parse(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "/callback",
+            "javascript:alert(1)",
+            "https://",
+            "https:///x",
+            "https://a@b/",
+            "https://a/#x",
+            "https://a/ b",
+            "https://a\\b/",
+            "ftp://a/",
+            "https://a/\n",
+            "//a/b",
+            "https://a;script-src/",
+            "https://a'b/",
+            "http://[",
+            "http://[x]/",
+            "http://[:::]/",
+            "http://a[::1]/",
+            "https://a:b/",
+            "https://a:70000/",
+            "https://a:+1/",
+            "https://a:/",
+            "https://a:0/",
+            "https://a:080/",
+            "https://a:65536/",
+            "https://a:8x/",
+            "https://a:1:2/",
+            "https://a/?error=1",
+            "https://a/?x=1&iss=2",
+            "https://a/?%61ccess_token",
+        ] {
+            assert!(RedirectUri::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_compared_exactly() {
+        let same = |registered: &str, wanted: &str| {
+            let parse = |raw: &str| RedirectUri::parse(raw).unwrap();
+            parse(registered).is_same(&parse(wanted))
+        };
+        let registered = "https://app.example/oauth/callback";
+        assert!(same(registered, registered));
+        for other in [
+            "https://app.example/oauth/callback/",
+            "https://app.example/oauth/callback?",
+            "https://app.example/oauth/callback?x=1",
+            "https://app.example/oauth/callback?returnTo=/vpcs",
+            "https://app.example/oauth/callback/../x",
+            "https://app.example.evil/oauth/callback",
+            "http://app.example/oauth/callback",
+            "https://app.example:443/oauth/callback",
+            "https://App.example/oauth/callback",
+            "https://app.example/oauth",
+        ] {
+            assert!(!same(registered, other), "{other}");
+            assert!(!same(other, registered), "{other}");
+        }
+        for (own, wanted, expected) in [
+            ("http://127.0.0.1/cb", "http://127.0.0.1:4567/cb", true),
+            ("http://localhost:1", "http://localhost:65535", true),
+            ("http://[::1]:1/cb?x=1", "http://[::1]/cb?x=1", true),
+            ("http://127.0.0.1/cb", "http://127.0.0.1:4567/cb?x=1", false),
+            ("http://127.0.0.1/cb", "http://127.0.0.2/cb", false),
+            ("http://localhost/cb", "http://127.0.0.1/cb", false),
+            ("https://localhost/cb", "https://localhost:1/cb", false),
+            (
+                "http://127.evil.example/cb",
+                "http://127.evil.example:1/cb",
+                false,
+            ),
+        ] {
+            assert_eq!(same(own, wanted), expected, "{own} {wanted}");
+        }
+    }
+
+    #[test]
+    fn return_to_is_a_path_and_nothing_else() {
+        let registered = RedirectUri::parse("https://app.example/cb").unwrap();
+        let allowed = |raw: &str| registered.is_same_but_return_to(&RedirectUri::parse(raw).unwrap());
+        for good in ["/vpcs", "/", "/support/tickets?dialogOpen=true", "/vpcs?a=1&b=2"] {
+            assert!(
+                allowed(&format!("https://app.example/cb?returnTo={good}")),
+                "{good}"
+            );
+        }
+        for bad in [
+            "https://app.example/cb",
+            "https://app.example/cb?returnTo=https://evil.example",
+            "https://app.example/cb?returnTo=//evil.example",
+            "https://app.example/cb?x=1&returnTo=/",
+            "https://app.example/cb/?returnTo=/",
+            "https://app.evil/cb?returnTo=/",
+        ] {
+            assert!(!allowed(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn http_is_for_the_users_own_machine_only() {
+        for good in [
+            "https://app.example/cb",
+            "http://localhost:4567/cb",
+            "http://127.1.2.3/cb",
+            "http://[::1]/cb",
+        ] {
+            assert!(RedirectUri::register(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "http://app.example/cb",
+            "http://127.evil.example/cb",
+            "http://localhost.evil.example/cb",
+            "http://10.0.0.1/cb",
+            "http://[::2]/cb",
+        ] {
+            assert!(RedirectUri::register(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Someone who acts, for an account or as the provider's staff.
+
+use md5::{Digest, Md5};
+
+use crate::model::grant::{Global, Permission};
+use crate::model::id::{AccountId, UserId};
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::time::Time;
+use crate::model::token::hex;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct User {
+    pub id: UserId,
+    /// `None` for the provider's staff.
+    pub account: Option<AccountId>,
+    pub username: Username,
+    pub email: Email,
+    /// A restricted user may do only what was granted.
+    pub restricted: bool,
+    pub account_access: Option<Permission>,
+    pub globals: Vec<Global>,
+    pub created: Time,
+    pub timezone: String,
+    pub email_notifications: bool,
+    pub lish_auth_method: String,
+    pub authorized_keys: Option<String>,
+    pub password_created: Option<Time>,
+    pub last_login: Option<Login>,
+}
+
+impl User {
+    /// Whether it is one of the provider's staff.
+    pub fn is_staff(&self) -> bool {
+        self.account.is_none()
+    }
+}
+
+/// When somebody last came to the log-in page, and whether it went well.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Login {
+    pub at: Time,
+    pub status: String,
+}
+
+/// 3 to 32 ASCII letters, digits, dashes and underscores; letters or digits at both ends, no two
+/// dashes or underscores in a row.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Username(String);
+
+impl Username {
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let mark = |c: char| c == '-' || c == '_';
+        let marks_in_a_row = || {
+            raw.as_bytes()
+                .windows(2)
+                .any(|two| two.iter().all(|b| mark(*b as char)))
+        };
+        let good = (3..=32).contains(&raw.len())
+            && raw.chars().all(|c| c.is_ascii_alphanumeric() || mark(c))
+            && !raw.starts_with(mark)
+            && !raw.ends_with(mark)
+            && !marks_in_a_row();
+        if good {
+            return Ok(Self(raw.to_owned()));
+        }
+        let text = "Must be 3 to 32 ASCII letters, numbers, dashes and underscores, \
+                    with a letter or number at both ends and no two dashes or underscores in a row";
+        Err(vec![Reason::new(Code::UsernameInvalid, text)])
+    }
+
+    /// For a username that was parsed before it was stored.
+    pub fn stored(raw: String) -> Self {
+        Self(raw)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Something that can be written to: one `@` with text around it and no spaces.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Email(String);
+
+impl Email {
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let plain = raw.chars().count() <= 254 && !raw.chars().any(|c| c.is_whitespace() || c.is_control());
+        match raw.split_once('@') {
+            Some((name, host)) if plain && !name.is_empty() && !host.is_empty() && !host.contains('@') => {
+                Ok(Self(raw.to_owned()))
+            }
+            _ => {
+                let text = "Must be an e-mail address like ada@example.com";
+                Err(vec![Reason::new(Code::EmailInvalid, text)])
+            }
+        }
+    }
+
+    /// For an address that was parsed before it was stored.
+    pub fn stored(raw: String) -> Self {
+        Self(raw)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Email {
+    /// What finds its owner's avatar: the MD5 of the address in small letters.
+    pub fn gravatar_id(&self) -> String {
+        hex(&Md5::digest(self.0.trim().to_lowercase().as_bytes()))
+    }
+}
+
+/// A user without what logging in changes: nobody who has a form of it open need be told of that. It is never taken for
+/// a user who has not logged in yet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Settled(&'static str, User);
+
+impl User {
+    pub fn settled(&self) -> Settled {
+        let user = Self {
+            last_login: None,
+            ..self.clone()
+        };
+        Settled("whenever it logs in", user)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct NewUser {
+    /// `None` makes a member of the provider's staff.
+    pub account: Option<AccountId>,
+    pub username: Username,
+    pub email: Email,
+    pub restricted: bool,
+    /// The argon2id hash of the password, if one was set.
+    pub password: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usernames_follow_the_public_rule() {
+        for good in ["ada", "a-b", "ada_lovelace", "x9x", &"a".repeat(32)] {
+            assert!(Username::parse(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "ab",
+            "-ada",
+            "ada-",
+            "a--b",
+            "a_-b",
+            "ädä",
+            "a b",
+            &"a".repeat(33),
+        ] {
+            assert!(Username::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_avatar_is_found_by_the_address_however_it_is_written() {
+        let written = Email::stored(" MyEmailAddress@example.com ".to_owned());
+        assert_eq!(written.gravatar_id(), "0bc83cb571cd1c50ba6f3e8a78ef1346");
+    }
+
+    #[test]
+    fn an_email_needs_both_halves() {
+        assert!(Email::parse("ada@example.com").is_ok());
+        for bad in ["", "ada", "@example.com", "ada@", "a@b@c", "a b@c"] {
+            assert!(Email::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! A picture of address space before it is drawn: what is taken, what is free, and by how much.
+
+use crate::model::cidr::{Cidr, PRIVATE};
+use crate::model::id::{ConfigId, InstanceId, InterfaceId};
+
+/// One of the private spaces, from end to end: what lies in it, in order and without gaps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Space {
+    pub range: Cidr,
+    pub parts: Vec<Part>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub first: u32,
+    pub last: u32,
+    pub what: What,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The subnet at this place in the list.
+    Subnet(usize),
+    /// The provider lets nobody have it.
+    Forbidden,
+    Free,
+}
+
+impl Part {
+    pub fn size(&self) -> u64 {
+        u64::from(self.last - self.first) + 1
+    }
+}
+
+/// All private spaces, with subnets that do not overlap each other in them.
+pub fn spaces(subnets: &[Cidr], forbidden: &[Cidr]) -> Vec<Space> {
+    let taken = subnets
+        .iter()
+        .enumerate()
+        .map(|(at, range)| (*range, What::Subnet(at)));
+    // A subnet from before a range was forbidden stays where it is.
+    let clear = |range: &&Cidr| !subnets.iter().any(|subnet| subnet.overlaps(**range));
+    let outermost = |range: &&Cidr| {
+        !forbidden
+            .iter()
+            .any(|other| other != *range && other.contains(**range))
+    };
+    let reserved = forbidden.iter().filter(clear).filter(outermost);
+    let mut known: Vec<(Cidr, What)> = taken
+        .chain(reserved.map(|range| (*range, What::Forbidden)))
+        .collect();
+    known.sort_by_key(|(range, _)| range.first());
+    known.dedup_by_key(|(range, _)| *range);
+    PRIVATE.into_iter().map(|range| space(range, &known)).collect()
+}
+
+fn space(range: Cidr, known: &[(Cidr, What)]) -> Space {
+    let mut parts = Vec::new();
+    let mut next = u64::from(range.first());
+    let gap = |from: u64, before: u64, parts: &mut Vec<Part>| {
+        if from < before {
+            parts.push(Part {
+                first: from as u32,
+                last: (before - 1) as u32,
+                what: What::Free,
+            });
+        }
+    };
+    for (taken, what) in known.iter().filter(|(taken, _)| taken.overlaps(range)) {
+        let (first, last) = (taken.first().max(range.first()), taken.last().min(range.last()));
+        gap(next, u64::from(first), &mut parts);
+        parts.push(Part {
+            first,
+            last,
+            what: *what,
+        });
+        next = u64::from(last) + 1;
+    }
+    gap(next, u64::from(range.last()) + 1, &mut parts);
+    Space { range, parts }
+}
+
+/// Who has an address or a range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    pub first: u32,
+    pub last: u32,
+    /// Whether it is a range that is routed to the interface.
+    pub is_range: bool,
+    pub instance: InstanceId,
+    /// Only if the caller may see the instance.
+    pub instance_label: Option<String>,
+    pub config: ConfigId,
+    pub interface: InterfaceId,
+    pub active: bool,
+}
+
+/// A part of a subnet, close enough to see each address, or from further away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum View {
+    Addresses(Vec<(u32, State)>),
+    Buckets(Vec<Bucket>),
+}
+
+/// What an address is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Network,
+    Gateway,
+    /// The last but one of a subnet, which nobody gets.
+    Reserved,
+    Broadcast,
+    Free,
+    /// Held by the holder at this place in the list.
+    Taken(usize),
+}
+
+/// Some addresses together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    pub range: Cidr,
+    pub used: u64,
+    /// How many can be used.
+    pub all: u64,
+}
+
+/// Up to so many addresses are shown one by one.
+const CLOSE: u8 = 24;
+/// A bucket holds at least so many addresses, and a picture at most 256 buckets.
+const FINEST: u8 = 28;
+
+/// The prefix of the buckets in which a part of a subnet is shown; `None` if each address is.
+pub fn bucket_prefix(window: Cidr) -> Option<u8> {
+    (window.prefix() < CLOSE).then(|| (window.prefix() + 8).min(FINEST))
+}
+
+/// The part of a subnet around an address in which each address is shown.
+pub fn close_to(subnet: Cidr, address: u32) -> Cidr {
+    Cidr::around(address, CLOSE.max(subnet.prefix()))
+}
+
+/// Each address of a part of a subnet.
+pub fn addresses(subnet: Cidr, window: Cidr, holders: &[Holder]) -> View {
+    let state = |address: u32| match address {
+        _ if address == subnet.first() => State::Network,
+        _ if address == subnet.gateway() => State::Gateway,
+        _ if address == subnet.last() => State::Broadcast,
+        _ if address == subnet.last() - 1 => State::Reserved,
+        _ => {
+            let held = |holder: &Holder| holder.first <= address && address <= holder.last;
+            holders.iter().position(held).map_or(State::Free, State::Taken)
+        }
+    };
+    View::Addresses(
+        (window.first()..=window.last())
+            .map(|address| (address, state(address)))
+            .collect(),
+    )
+}
+
+/// The buckets of a part of a subnet. `counts` are taken addresses by the number of their bucket,
+/// outside of the `ranges`, which are in order and may overlap.
+pub fn buckets(subnet: Cidr, window: Cidr, prefix: u8, counts: &[(u64, u64)], ranges: &[(u32, u32)]) -> View {
+    let assignable = subnet.assignable();
+    let parts = window.split(prefix);
+    let mut buckets: Vec<Bucket> = parts
+        .map(|range| {
+            let (first, last) = (
+                range.first().max(*assignable.start()),
+                range.last().min(*assignable.end()),
+            );
+            let all = (u64::from(last) + 1).saturating_sub(u64::from(first));
+            Bucket { range, used: 0, all }
+        })
+        .collect();
+    for (at, count) in counts {
+        if let Some(bucket) = usize::try_from(*at).ok().and_then(|at| buckets.get_mut(at)) {
+            bucket.used += count;
+        }
+    }
+    let mut next = 0;
+    for (first, last) in ranges {
+        let first = u64::from(*first).max(next);
+        for bucket in &mut buckets {
+            let from = first.max(u64::from(bucket.range.first()));
+            let to = u64::from((*last).min(bucket.range.last())) + 1;
+            bucket.used += to.saturating_sub(from);
+        }
+        next = next.max(u64::from(*last) + 1);
+    }
+    View::Buckets(buckets)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cidr(text: &str) -> Cidr {
+        Cidr::parse(text).unwrap()
+    }
+
+    #[test]
+    fn spaces_are_covered_from_end_to_end() {
+        let subnets = [cidr("10.0.1.0/24"), cidr("10.0.0.0/29"), cidr("192.168.0.0/24")];
+        let drawn = spaces(&subnets, &[cidr("192.168.128.0/17")]);
+        let whats: Vec<Vec<What>> = drawn
+            .iter()
+            .map(|space| space.parts.iter().map(|part| part.what).collect())
+            .collect();
+        assert_eq!(
+            whats,
+            [
+                vec![What::Subnet(1), What::Free, What::Subnet(0), What::Free],
+                vec![What::Free],
+                vec![What::Subnet(2), What::Free, What::Forbidden],
+            ]
+        );
+        for space in drawn {
+            let size: u64 = space.parts.iter().map(Part::size).sum();
+            assert_eq!(size, u64::from(space.range.last() - space.range.first()) + 1);
+            assert!(space.parts.windows(2).all(|two| two[0].last + 1 == two[1].first));
+        }
+    }
+
+    #[test]
+    fn a_smallest_subnet_shows_each_of_its_eight_addresses() {
+        let subnet = cidr("10.0.0.0/29");
+        let holder = Holder {
+            first: subnet.first() + 2,
+            last: subnet.first() + 2,
+            is_range: false,
+            instance: InstanceId(7),
+            instance_label: None,
+            config: ConfigId(1),
+            interface: InterfaceId(1),
+            active: true,
+        };
+        let View::Addresses(cells) = addresses(subnet, subnet, &[holder]) else {
+            panic!("not addresses");
+        };
+        let states: Vec<_> = cells.into_iter().map(|(_, state)| state).collect();
+        use State::*;
+        assert_eq!(
+            states,
+            [Network, Gateway, Taken(0), Free, Free, Free, Reserved, Broadcast]
+        );
+    }
+
+    #[test]
+    fn the_finer_the_closer_one_looks() {
+        let prefixes = [
+            "10.0.0.0/8",
+            "10.0.0.0/16",
+            "10.0.0.0/20",
+            "10.0.0.0/23",
+            "10.0.0.0/24",
+            "10.0.0.0/29",
+        ];
+        let buckets = prefixes.map(|window| bucket_prefix(cidr(window)));
+        assert_eq!(buckets, [Some(16), Some(24), Some(28), Some(28), None, None]);
+        let address = cidr("10.0.3.64/32").first();
+        let closest =
+            ["10.0.0.0/8", "10.0.3.0/24", "10.0.3.64/29"].map(|whole| close_to(cidr(whole), address));
+        assert_eq!(closest, ["10.0.3.0/24", "10.0.3.0/24", "10.0.3.64/29"].map(cidr));
+    }
+
+    #[test]
+    fn a_range_counts_in_each_bucket_it_touches_and_once_only() {
+        let subnet = cidr("10.0.0.0/22");
+        let from = subnet.first();
+        let ranges = [(from + 8, from + 23), (from + 16, from + 31)];
+        let View::Buckets(buckets) = buckets(subnet, subnet, 28, &[(1, 3), (63, 1)], &ranges) else {
+            panic!("not buckets");
+        };
+        assert_eq!(buckets.len(), 64);
+        assert_eq!((buckets[0].used, buckets[0].all), (8, 14));
+        assert_eq!((buckets[1].used, buckets[1].all), (16 + 3, 16));
+        assert_eq!((buckets[2].used, buckets[63].used, buckets[63].all), (0, 1, 14));
+    }
+
+    proptest! {
+        #[test]
+        fn spaces_of_any_subnets_have_no_gap(at in proptest::collection::btree_set(0u32..4096, 0..40)) {
+            let subnets: Vec<Cidr> = at
+                .iter()
+                .map(|at| cidr(&format!("10.{}.{}.0/24", at / 256, at % 256)))
+                .collect();
+            let ten = &spaces(&subnets, &[])[0];
+            let size: u64 = ten.parts.iter().map(Part::size).sum();
+            prop_assert_eq!(size, 1 << 24);
+            let drawn = ten.parts.iter().filter(|part| matches!(part.what, What::Subnet(_))).count();
+            prop_assert_eq!(drawn, subnets.len());
+        }
+    }
+}

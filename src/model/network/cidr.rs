@@ -1,0 +1,326 @@
+//! IPv4 ranges of subnets.
+
+use std::net::Ipv4Addr;
+
+use crate::model::reason::{Code, Reason, Reasons};
+
+/// An IPv4 network in canonical form: `10.0.0.0/24`, no host bits, no leading zeros.
+///
+/// Any network can be held, also one no subnet may have (a forbidden range is one): what a
+/// subnet may be is asked with `for_subnet`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cidr {
+    network: u32,
+    prefix: u8,
+}
+
+/// Where subnets may be.
+pub const PRIVATE: [Cidr; 3] = [
+    Cidr::from_octets([10, 0, 0, 0], 8),
+    Cidr::from_octets([172, 16, 0, 0], 12),
+    Cidr::from_octets([192, 168, 0, 0], 16),
+];
+
+impl Cidr {
+    const fn from_octets(octets: [u8; 4], prefix: u8) -> Self {
+        Self {
+            network: u32::from_be_bytes(octets),
+            prefix,
+        }
+    }
+
+    /// Reads any network in canonical form.
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let not_a_network = || vec![Reason::new(Code::CidrInvalid, "Must be an IPv4 network")];
+        let (address, prefix) = raw.split_once('/').ok_or_else(not_a_network)?;
+        let address: Ipv4Addr = address.parse().map_err(|_| not_a_network())?;
+        let prefix: u8 = prefix.parse().map_err(|_| not_a_network())?;
+        // The standard library reads "+8" and "08" as 8: what is not written back is not canonical.
+        if prefix > 32 || format!("{address}/{prefix}") != raw {
+            return Err(not_a_network());
+        }
+        let cidr = Self {
+            network: address.to_bits() & mask(prefix),
+            prefix,
+        };
+        if cidr.network != address.to_bits() {
+            let text = format!("Must be an IPv4 network without host bits set; the network here is {cidr}");
+            return Err(vec![Reason::new(Code::CidrHostBits, text)]);
+        }
+        Ok(cidr)
+    }
+
+    /// The network from one address to another, if that is one.
+    pub fn spanning(first: u32, last: u32) -> Option<Self> {
+        let prefix = (first ^ last).leading_zeros() as u8;
+        let cidr = Self {
+            network: first,
+            prefix,
+        };
+        (first & mask(prefix) == first && cidr.last() == last).then_some(cidr)
+    }
+
+    /// Reads a network that a subnet may have: private, /8 to /29, clear of the forbidden ranges.
+    pub fn for_subnet(raw: &str, forbidden: &[Cidr]) -> Result<Self, Reasons> {
+        let cidr = Self::parse(raw)?;
+        let mut wrong = Reasons::new();
+        if !PRIVATE.iter().any(|range| range.contains(cidr)) {
+            let text = "Must be inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16";
+            wrong.push(Reason::new(Code::CidrNotPrivate, text));
+        }
+        if !(8..=29).contains(&cidr.prefix) {
+            let text = "Must have a prefix length from 8 to 29";
+            wrong.push(Reason::new(Code::CidrPrefix, text));
+        }
+        for range in forbidden.iter().filter(|range| range.overlaps(cidr)) {
+            let text = format!("Must not overlap {range}, which is reserved");
+            wrong.push(Reason::new(Code::CidrForbidden, text));
+        }
+        if wrong.is_empty() { Ok(cidr) } else { Err(wrong) }
+    }
+
+    pub fn first(self) -> u32 {
+        self.network
+    }
+
+    pub fn last(self) -> u32 {
+        self.network | !mask(self.prefix)
+    }
+
+    pub fn prefix(self) -> u8 {
+        self.prefix
+    }
+
+    pub fn mask(self) -> u32 {
+        mask(self.prefix)
+    }
+
+    /// The subnet's own end of the wire.
+    pub fn gateway(self) -> u32 {
+        self.first() + 1
+    }
+
+    /// What can be assigned: all but the first two and the last two addresses.
+    pub fn assignable(self) -> std::ops::RangeInclusive<u32> {
+        self.first() + 2..=self.last() - 2
+    }
+
+    /// The private network that is meant by `10.0.0.5/24`, where an address stands for its network.
+    pub fn network_of(raw: &str) -> Option<Self> {
+        let (address, prefix) = raw.split_once('/')?;
+        let address: Ipv4Addr = address.parse().ok()?;
+        let meant = Self::around(
+            address.to_bits(),
+            prefix.parse().ok().filter(|prefix| *prefix <= 32)?,
+        );
+        let is_private = PRIVATE.iter().any(|range| range.contains(meant));
+        (is_private && meant.first() != address.to_bits()).then_some(meant)
+    }
+
+    /// The network that is looked for by an address, or by a network that may be written with any of its addresses.
+    pub fn sought(raw: &str) -> Option<Self> {
+        let (address, prefix) = raw.split_once('/').unwrap_or((raw, "32"));
+        let prefix = prefix.parse().ok().filter(|prefix| *prefix <= 32)?;
+        Some(Self::around(address.parse::<Ipv4Addr>().ok()?.to_bits(), prefix))
+    }
+
+    /// The network of a prefix in which an address is.
+    pub fn around(address: u32, prefix: u8) -> Self {
+        let prefix = prefix.min(32);
+        Self {
+            network: address & mask(prefix),
+            prefix,
+        }
+    }
+
+    /// The networks of another prefix that make up this one.
+    pub fn split(self, prefix: u8) -> impl Iterator<Item = Cidr> {
+        let step = 1usize << (32 - prefix.min(32));
+        let all = u64::from(self.first())..=u64::from(self.last());
+        all.step_by(step).map(move |first| Cidr {
+            network: first as u32,
+            prefix,
+        })
+    }
+
+    /// The next network of the same size that touches none of those taken: first further up in the same
+    /// private space, then from the beginning of each.
+    pub fn next_free(self, taken: &[Cidr]) -> Option<Cidr> {
+        let mut taken = taken.to_vec();
+        taken.sort_by_key(|range| range.first());
+        let here = PRIVATE.into_iter().find(|space| space.contains(self));
+        let further = here.map(|space| (self.first(), space));
+        let all = PRIVATE.into_iter().map(|space| (space.first(), space));
+        further
+            .into_iter()
+            .chain(all)
+            .filter(|(_, space)| space.prefix <= self.prefix)
+            .find_map(|(from, space)| free_from(from, space, self.prefix, &taken))
+    }
+
+    pub fn contains(self, other: Cidr) -> bool {
+        self.first() <= other.first() && other.last() <= self.last()
+    }
+
+    pub fn overlaps(self, other: Cidr) -> bool {
+        self.first() <= other.last() && other.first() <= self.last()
+    }
+}
+
+/// The first free network from an address on that is inside a space; `taken` is in order.
+fn free_from(from: u32, space: Cidr, prefix: u8, taken: &[Cidr]) -> Option<Cidr> {
+    let size = 1u64 << (32 - prefix);
+    let mut first = u64::from(from);
+    for range in taken {
+        if u64::from(range.first()) >= first + size {
+            continue;
+        }
+        // The next place of this size after what is taken.
+        let after = (u64::from(range.last()) + 1).div_ceil(size) * size;
+        first = first.max(after);
+    }
+    let last = first + size - 1;
+    (last <= u64::from(space.last())).then_some(Cidr {
+        network: first as u32,
+        prefix,
+    })
+}
+
+fn mask(prefix: u8) -> u32 {
+    u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0)
+}
+
+impl Cidr {
+    /// How many characters it has at most, with one behind it.
+    pub const WIDTH: usize = "255.255.255.255/32 ".len();
+
+    /// Writes it where there is room, as each subnet of a long list has one.
+    pub fn write(self, text: &mut [u8; Self::WIDTH]) -> &str {
+        let [a, b, c, d] = self.network.to_be_bytes();
+        let mut end = 0;
+        for (number, behind) in [(a, b'.'), (b, b'.'), (c, b'.'), (d, b'/'), (self.prefix, b' ')] {
+            let digits = [number / 100, number / 10 % 10, number % 10].map(|digit| b'0' + digit);
+            let zeros = usize::from(number < 100) + usize::from(number < 10);
+            let written = &[digits[0], digits[1], digits[2], behind][zeros..];
+            text[end..end + written.len()].copy_from_slice(written);
+            end += written.len();
+        }
+        std::str::from_utf8(&text[..end - 1]).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Display for Cidr {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.write(&mut [0; Self::WIDTH]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_network_is_written_as_its_address_and_its_length() {
+        let networks = [0, 9, 10, 99, 100, 255].into_iter().flat_map(|byte: u8| {
+            let address = u32::from_be_bytes([byte, 255 - byte, byte / 2, byte]);
+            (0..=32).map(move |prefix| Cidr::around(address, prefix))
+        });
+        for network in networks {
+            let address = Ipv4Addr::from_bits(network.first());
+            assert_eq!(network.to_string(), format!("{address}/{}", network.prefix()));
+        }
+    }
+
+    #[test]
+    fn a_default_route_is_a_network_and_covers_all() {
+        let all = Cidr::parse("0.0.0.0/0").unwrap();
+        assert_eq!((all.first(), all.last()), (0, u32::MAX));
+    }
+
+    #[test]
+    fn the_next_free_network_is_further_up_then_anywhere() {
+        let all = |texts: &[&str]| {
+            texts
+                .iter()
+                .map(|text| Cidr::parse(text).unwrap())
+                .collect::<Vec<_>>()
+        };
+        let next = |from: &str, taken: &[&str]| {
+            let from = Cidr::parse(from).unwrap();
+            from.next_free(&all(taken)).map(|found| found.to_string())
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(next("10.0.0.0/24", &[]), some("10.0.0.0/24"));
+        assert_eq!(next("10.0.0.0/24", &["10.0.0.0/24"]), some("10.0.1.0/24"));
+        assert_eq!(
+            next("10.0.0.0/24", &["10.0.1.0/25", "10.0.0.0/24"]),
+            some("10.0.2.0/24")
+        );
+        assert_eq!(
+            next("10.5.0.0/24", &["10.5.0.0/24", "10.5.2.0/23"]),
+            some("10.5.1.0/24")
+        );
+        assert_eq!(next("10.255.255.0/24", &["10.255.255.0/24"]), some("10.0.0.0/24"));
+        assert_eq!(next("10.0.0.0/8", &["10.9.0.0/16"]), None);
+        assert_eq!(next("10.0.0.0/16", &["10.0.0.0/8"]), some("172.16.0.0/16"));
+        let full = ["10.0.0.0/8", "172.16.0.0/12", "192.168.128.0/17"];
+        assert_eq!(next("192.168.128.0/17", &full), some("192.168.0.0/17"));
+        assert_eq!(next("10.0.0.0/16", &full), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_network_is_known_by_its_ends(first: u32, last: u32, prefix in 0u8..=32) {
+            let cidr = Cidr { network: first & mask(prefix), prefix };
+            prop_assert_eq!(Cidr::spanning(cidr.first(), cidr.last()), Some(cidr));
+            let other = Cidr::spanning(first, last);
+            prop_assert!(other.is_none_or(|other| (other.first(), other.last()) == (first, last)));
+        }
+
+        #[test]
+        fn what_is_proposed_is_free(taken in proptest::collection::vec((0u32..1 << 24, 9u8..=29), 0..30), prefix in 9u8..=29) {
+            let base = Cidr::parse("10.0.0.0/8").unwrap().first();
+            let taken: Vec<Cidr> = taken
+                .into_iter()
+                .map(|(bits, prefix)| Cidr { network: (base | bits) & mask(prefix), prefix })
+                .collect();
+            let from = Cidr { network: base, prefix };
+            let found = from.next_free(&taken);
+            let lowest = Cidr::parse("10.0.0.0/8").unwrap().split(prefix).take(70_000);
+            let mut lowest = lowest.filter(|one| !taken.iter().any(|range| range.overlaps(*one)));
+            if let Some(found) = found {
+                prop_assert!(!taken.iter().any(|range| range.overlaps(found)));
+                prop_assert_eq!(found.first() % (1 << (32 - prefix)), 0);
+                if let Some(lowest) = lowest.next() {
+                    prop_assert_eq!(found, lowest);
+                }
+            } else {
+                prop_assert!(lowest.next().is_none());
+            }
+        }
+
+        #[test]
+        fn what_is_printed_is_read_back(bits: u32, prefix in 0u8..=32) {
+            let cidr = Cidr { network: bits & mask(prefix), prefix };
+            prop_assert_eq!(Cidr::parse(&cidr.to_string()), Ok(cidr));
+        }
+
+        #[test]
+        fn two_networks_overlap_exactly_when_one_holds_the_other(
+            a: u32, b: u32, p in 0u8..=32, q in 0u8..=32,
+        ) {
+            let a = Cidr { network: a & mask(p), prefix: p };
+            let b = Cidr { network: b & mask(q), prefix: q };
+            prop_assert_eq!(a.overlaps(b), a.contains(b) || b.contains(a));
+        }
+
+        #[test]
+        fn only_canonical_text_is_read(raw in "[0-9./+ ]{0,20}") {
+            if let Ok(cidr) = Cidr::parse(&raw) {
+                prop_assert_eq!(cidr.to_string(), raw);
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Private networks: VPCs, subnets and the addresses in them.
+
+pub mod address_map;
+pub mod cidr;
+pub mod subnet;
+pub mod vpc;

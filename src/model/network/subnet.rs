@@ -1,0 +1,42 @@
+//! A range of addresses inside a VPC.
+
+use crate::model::cidr::Cidr;
+use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
+use crate::model::label::Label;
+use crate::model::time::Time;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Subnet {
+    pub id: SubnetId,
+    pub vpc: VpcId,
+    pub label: Label,
+    pub ipv4: Cidr,
+    /// The interfaces on it, by instance, config and place.
+    pub uses: Vec<Use>,
+    pub created: Time,
+    pub updated: Time,
+}
+
+/// An interface on a subnet, and what it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Use {
+    pub subnet: SubnetId,
+    pub instance: InstanceId,
+    pub instance_label: String,
+    pub config: ConfigId,
+    pub config_label: String,
+    pub interface: InterfaceId,
+    pub active: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewSubnet {
+    pub label: Label,
+    pub ipv4: Cidr,
+}
+
+/// What is `None` stays as it is.
+#[derive(Clone, Debug)]
+pub struct SubnetChange {
+    pub label: Option<Label>,
+}

@@ -1,0 +1,34 @@
+//! A virtual private cloud.
+
+use crate::model::id::VpcId;
+use crate::model::label::Label;
+use crate::model::region::RegionId;
+use crate::model::subnet::{NewSubnet, Subnet};
+use crate::model::text::Description;
+use crate::model::time::Time;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Vpc {
+    pub id: VpcId,
+    pub label: Label,
+    pub description: Description,
+    pub region: RegionId,
+    pub subnets: Vec<Subnet>,
+    pub created: Time,
+    pub updated: Time,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewVpc {
+    pub label: Label,
+    pub region: RegionId,
+    pub description: Description,
+    pub subnets: Vec<NewSubnet>,
+}
+
+/// What is `None` stays as it is.
+#[derive(Clone, Debug)]
+pub struct VpcChange {
+    pub label: Option<Label>,
+    pub description: Option<Description>,
+}

@@ -1,0 +1,242 @@
+//! A file on a ticket: what it may be called, and what it may contain.
+//!
+//! Names are for people to read and never become paths.
+
+use crate::model::id::{AttachmentId, TicketId};
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::time::Time;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Attachment {
+    pub id: AttachmentId,
+    pub ticket: TicketId,
+    pub name: FileName,
+    pub size: i64,
+    /// 64 hexadecimal digits.
+    pub sha256: String,
+    /// Under which its bytes are kept.
+    pub key: String,
+    pub created: Time,
+    pub created_by: String,
+}
+
+/// A file whose bytes are kept and which is about to become part of a ticket.
+#[derive(Clone, Debug)]
+pub struct NewAttachment {
+    pub name: FileName,
+    pub size: i64,
+    pub sha256: String,
+    pub key: String,
+}
+
+/// Extensions that are taken (interface §4.3), without regard to case.
+pub const EXTENSIONS: [&str; 10] = [
+    ".gif", ".jpg", ".jpeg", ".pjpg", ".pjpeg", ".tif", ".tiff", ".png", ".pdf", ".txt",
+];
+
+/// What a file says it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    Gif,
+    Jpeg,
+    Tiff,
+    Png,
+    Pdf,
+    Text,
+}
+
+impl FileKind {
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            FileKind::Gif => "image/gif",
+            FileKind::Jpeg => "image/jpeg",
+            FileKind::Tiff => "image/tiff",
+            FileKind::Png => "image/png",
+            FileKind::Pdf => "application/pdf",
+            FileKind::Text => "text/plain",
+        }
+    }
+
+    fn of_extension(extension: &str) -> Option<Self> {
+        Some(match extension {
+            "gif" => FileKind::Gif,
+            "jpg" | "jpeg" | "pjpg" | "pjpeg" => FileKind::Jpeg,
+            "tif" | "tiff" => FileKind::Tiff,
+            "png" => FileKind::Png,
+            "pdf" => FileKind::Pdf,
+            "txt" => FileKind::Text,
+            _ => return None,
+        })
+    }
+
+    /// Refuses content that is not what the extension says.
+    pub fn check(self, content: &Content) -> Result<(), Reason> {
+        let head = content.head.as_slice();
+        let starts = |any: &[&[u8]]| any.iter().any(|magic| head.starts_with(magic));
+        let (good, wanted) = match self {
+            FileKind::Gif => (starts(&[b"GIF87a", b"GIF89a"]), "a GIF image"),
+            FileKind::Jpeg => (starts(&[b"\xff\xd8\xff"]), "a JPEG image"),
+            FileKind::Tiff => {
+                let magics: [&[u8]; 4] = [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"];
+                (starts(&magics), "a TIFF image")
+            }
+            FileKind::Png => (starts(&[b"\x89PNG\r\n\x1a\n"]), "a PNG image"),
+            // Readers look for it among the first bytes, not only at the very first.
+            FileKind::Pdf => (head.windows(5).any(|part| part == b"%PDF-"), "a PDF document"),
+            FileKind::Text => {
+                let wide = starts(&[b"\xff\xfe", b"\xfe\xff"]);
+                (wide || !content.has_nul, "plain text")
+            }
+        };
+        match good {
+            true => Ok(()),
+            false => Err(Reason::new(
+                Code::FileContent,
+                format!("The content is not {wanted}, as its name says"),
+            )),
+        }
+    }
+}
+
+/// What was seen of a file's bytes as they came in.
+#[derive(Clone, Debug, Default)]
+pub struct Content {
+    /// The first of them, `HEAD` at most.
+    pub head: Vec<u8>,
+    pub has_nul: bool,
+}
+
+impl Content {
+    const HEAD: usize = 1024;
+
+    pub fn see(&mut self, bytes: &[u8]) {
+        let missing = Self::HEAD.saturating_sub(self.head.len()).min(bytes.len());
+        self.head.extend_from_slice(&bytes[..missing]);
+        self.has_nul |= bytes.contains(&0);
+    }
+}
+
+/// A name as it is shown: one line, no path, no characters that hide or turn others around, at most
+/// 255 bytes, with an extension that is taken.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FileName(String);
+
+impl FileName {
+    const MAX: usize = 255;
+
+    /// Makes a good name of what was sent; only an extension that is not taken is refused.
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
+        let shown: String = last.chars().filter(|c| !is_hidden(*c)).collect();
+        let shown = shown.trim();
+        if shown.is_empty() {
+            let text = "The file needs a name, like notes.txt";
+            return Err(vec![Reason::new(Code::FileName, text)]);
+        }
+        let (stem, extension) = shown.rsplit_once('.').unwrap_or((shown, ""));
+        if FileKind::of_extension(&extension.to_ascii_lowercase()).is_none() {
+            let text = format!("Only these extensions are taken: {}", EXTENSIONS.join(" "));
+            return Err(vec![Reason::new(Code::FileExtension, text)]);
+        }
+        let stem = match stem.trim().trim_start_matches('.') {
+            "" => "file",
+            stem => stem,
+        };
+        let mut end = stem.len().min(Self::MAX - 1 - extension.len());
+        while !stem.is_char_boundary(end) {
+            end -= 1;
+        }
+        Ok(Self(format!("{}.{extension}", &stem[..end])))
+    }
+
+    /// For a name that was parsed before it was stored.
+    pub fn stored(raw: String) -> Self {
+        Self(raw)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn kind(&self) -> FileKind {
+        let extension = self.0.rsplit('.').next().unwrap_or_default();
+        FileKind::of_extension(&extension.to_ascii_lowercase()).unwrap_or(FileKind::Text)
+    }
+}
+
+/// Control characters, and those that turn the direction of text or have no width: with them a name
+/// could look like another.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{61c}' | '\u{ad}')
+        || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_what_one_sees_of_it() {
+        for (raw, name) in [
+            ("notes.txt", "notes.txt"),
+            ("../../etc/passwd.txt", "passwd.txt"),
+            (r"C:\Users\ada\shot.PNG", "shot.PNG"),
+            ("a\u{202e}gnp.txt", "agnp.txt"),
+            ("a\r\nb\0.pdf", "ab.pdf"),
+            (".png", "file.png"),
+            ("...png", "file.png"),
+            ("  spaced .txt ", "spaced.txt"),
+            ("Grüße 你好.txt", "Grüße 你好.txt"),
+            ("<script>.txt", "<script>.txt"),
+        ] {
+            assert_eq!(FileName::parse(raw).unwrap().as_str(), name, "{raw:?}");
+        }
+        let long = FileName::parse(&format!("{}.jpeg", "ä".repeat(10_000))).unwrap();
+        assert!(long.as_str().len() <= 255 && long.as_str().ends_with("ä.jpeg"));
+    }
+
+    #[test]
+    fn only_the_last_extension_counts_and_only_ten_are_taken() {
+        for bad in [
+            "x.png.html",
+            "x",
+            "x.",
+            "x.exe",
+            "png",
+            "x.txt/",
+            "x.txt.",
+            "x.svg",
+        ] {
+            assert!(FileName::parse(bad).is_err(), "{bad}");
+        }
+        for extension in EXTENSIONS {
+            assert!(FileName::parse(&format!("x{}", extension.to_uppercase())).is_ok());
+        }
+    }
+
+    #[test]
+    fn content_must_be_what_the_name_says() {
+        let seen = |bytes: &[u8]| {
+            let mut content = Content::default();
+            content.see(bytes);
+            content
+        };
+        let png = seen(b"\x89PNG\r\n\x1a\n\0\0");
+        assert!(FileKind::Png.check(&png).is_ok());
+        for other in [
+            FileKind::Gif,
+            FileKind::Jpeg,
+            FileKind::Tiff,
+            FileKind::Pdf,
+            FileKind::Text,
+        ] {
+            assert!(other.check(&png).is_err(), "{other:?}");
+        }
+        assert!(FileKind::Text.check(&seen(b"<html>")).is_ok());
+        assert!(FileKind::Text.check(&seen(b"\xff\xfeh\0i\0")).is_ok());
+        assert!(FileKind::Pdf.check(&seen(b"junk\n%PDF-1.7")).is_ok());
+        assert!(FileKind::Png.check(&seen(b"<html>")).is_err());
+    }
+}

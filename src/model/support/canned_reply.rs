@@ -1,0 +1,111 @@
+//! Answers the staff give often, with places to be filled in.
+
+use crate::model::id::CannedReplyId;
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::reply::ReplyText;
+use crate::model::text::Line;
+use crate::model::time::Time;
+
+pub type CannedLabel = Line<64>;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CannedReply {
+    pub id: CannedReplyId,
+    pub label: CannedLabel,
+    pub description: Template,
+    pub created: Time,
+    pub updated: Time,
+}
+
+/// A text in which `{{name}}` stands for something of the ticket that is answered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Template(String);
+
+/// What may stand between the braces.
+pub const PLACEHOLDERS: [&str; 9] = [
+    "ticket.id",
+    "ticket.summary",
+    "customer.username",
+    "account.id",
+    "account.company",
+    "entity.label",
+    "entity.type",
+    "agent.username",
+    "provider.name",
+];
+
+impl Template {
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        ReplyText::parse(raw)?;
+        let unknown = |name: &&str| !PLACEHOLDERS.contains(&name.trim());
+        match names(raw).find(unknown) {
+            None if raw.matches("{{").count() > names(raw).count() => {
+                let text = "There is a {{ without its }}";
+                Err(vec![Reason::new(Code::PlaceholderUnknown, text)])
+            }
+            None => Ok(Self(raw.to_owned())),
+            Some(name) => {
+                let text = format!(
+                    "There is no placeholder {{{{{name}}}}}; there are {}",
+                    PLACEHOLDERS.join(", ")
+                );
+                Err(vec![Reason::new(Code::PlaceholderUnknown, text)])
+            }
+        }
+    }
+
+    /// For a template that was parsed before it was stored.
+    pub fn stored(raw: String) -> Self {
+        Self(raw)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text with every place filled in.
+    pub fn fill(&self, value: impl Fn(&str) -> String) -> String {
+        let mut filled = String::with_capacity(self.0.len());
+        let mut rest = self.0.as_str();
+        while let Some((before, name, after)) = next_place(rest) {
+            filled.push_str(before);
+            filled.push_str(&value(name.trim()));
+            rest = after;
+        }
+        filled + rest
+    }
+}
+
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (_, name, after) = next_place(rest)?;
+        rest = after;
+        Some(name)
+    })
+}
+
+/// What stands before the next `{{name}}`, the name, and what follows.
+fn next_place(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once("{{")?;
+    let (name, after) = rest.split_once("}}")?;
+    Some((before, name, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_filled_in_once_and_unknown_ones_are_refused() {
+        let template = Template::parse("Hello {{customer.username}}, about {{ ticket.id }}: {").unwrap();
+        let filled = template.fill(|name| format!("<{name} {{{{ticket.id}}}}>"));
+        assert_eq!(
+            filled,
+            "Hello <customer.username {{ticket.id}}>, about <ticket.id {{ticket.id}}>: {"
+        );
+        assert!(Template::parse("Hello {{name}}").is_err());
+        assert!(Template::parse("Hello {{ticket.id").is_err());
+        assert!(Template::parse("  ").is_err());
+    }
+}

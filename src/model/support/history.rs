@@ -1,0 +1,55 @@
+//! What has happened to a ticket, step by step, as the staff see it.
+
+use crate::model::id::{AttachmentId, HistoryId, NoteId, ReplyId};
+use crate::model::ticket::Status;
+use crate::model::time::Time;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct History {
+    pub id: HistoryId,
+    pub step: Step,
+    pub created: Time,
+    pub created_by: String,
+    pub from_staff: bool,
+    /// What the ticket's status was afterwards.
+    pub status: Status,
+    pub before: Option<String>,
+    pub after: Option<String>,
+    /// The words of a reply or a note.
+    pub description: Option<String>,
+    pub reply: Option<ReplyId>,
+    pub note: Option<NoteId>,
+    pub attachment: Option<AttachmentId>,
+}
+
+macro_rules! steps {
+    ($($name:ident = $word:literal),+ $(,)?) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Step { $($name),+ }
+
+        impl Step {
+            pub const fn word(self) -> &'static str {
+                match self { $(Step::$name => $word),+ }
+            }
+
+            pub fn stored(raw: &str) -> Option<Self> {
+                match raw { $($word => Some(Step::$name),)+ _ => None }
+            }
+        }
+    };
+}
+
+steps! {
+    Opened = "opened",
+    Reply = "reply",
+    Note = "note",
+    Claim = "claim",
+    Release = "release",
+    Close = "close",
+    Reopen = "reopen",
+    Closable = "closable",
+    Priority = "priority",
+    Attachment = "attachment",
+    AttachmentRefused = "attachment_refused",
+    Download = "download",
+}

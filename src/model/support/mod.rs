@@ -1,0 +1,9 @@
+//! Tickets, and what the desk does with them.
+
+pub mod attachment;
+pub mod canned_reply;
+pub mod history;
+pub mod reply;
+pub mod subject;
+pub mod tag;
+pub mod ticket;

@@ -1,0 +1,172 @@
+//! A conversation between an account and its provider about something.
+
+use crate::model::event::Entity;
+use crate::model::id::{AccountId, TicketId, UserId};
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::text::{Line, Prose};
+use crate::model::time::Time;
+
+pub type Summary = Line<64>;
+pub type TicketText = Prose<65_000>;
+
+/// A ticket as its account sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ticket {
+    pub id: TicketId,
+    pub account: AccountId,
+    pub summary: Summary,
+    pub description: TicketText,
+    pub status: Status,
+    /// Whether its account may close it while it is open.
+    pub may_close: bool,
+    pub closed: Option<Time>,
+    pub opened: Time,
+    pub opened_by: String,
+    /// `None` if the provider opened it.
+    pub opener: Option<UserId>,
+    pub updated: Time,
+    pub updated_by: Option<String>,
+    pub gravatar_id: String,
+    /// The names of the files.
+    pub attachments: Vec<String>,
+    /// What it is about, as that is called now.
+    pub entity: Option<Entity>,
+    /// How many there are, so that one more makes it another ticket to whoever looked before.
+    pub replies: i64,
+}
+
+impl Ticket {
+    pub fn closable(&self) -> bool {
+        self.may_close && self.status != Status::Closed
+    }
+}
+
+/// A ticket as the provider's staff see it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DeskTicket {
+    pub ticket: Ticket,
+    pub company: String,
+    pub email: String,
+    /// Whoever opened it, unless that was the provider or somebody who is gone.
+    pub customer: Option<Customer>,
+    pub priority: Priority,
+    pub claim: Option<Claim>,
+    pub managed_issue: bool,
+    pub notes: i64,
+    /// Grows with everything that happens to the ticket, notes included.
+    pub revision: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Customer {
+    pub username: String,
+    pub email: String,
+    pub restricted: bool,
+}
+
+/// Who of the staff has taken a ticket, and since when.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Claim {
+    pub agent: UserId,
+    pub username: String,
+    pub since: Time,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewTicket {
+    pub account: AccountId,
+    pub summary: Summary,
+    pub description: TicketText,
+    pub entity: Option<Entity>,
+    pub managed_issue: bool,
+    pub may_close: bool,
+    pub priority: Priority,
+    /// `None` for the provider.
+    pub opener: Option<UserId>,
+    pub opened_by: String,
+    pub gravatar_id: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    New,
+    Open,
+    Closed,
+}
+
+impl Status {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Status::New => "new",
+            Status::Open => "open",
+            Status::Closed => "closed",
+        }
+    }
+
+    pub fn stored(raw: &str) -> Option<Self> {
+        [Status::New, Status::Open, Status::Closed]
+            .into_iter()
+            .find(|status| status.word() == raw)
+    }
+}
+
+/// How much a ticket presses, in the staff's eyes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Priority {
+    Low,
+    Normal,
+    High,
+    Urgent,
+}
+
+impl Priority {
+    /// From the least pressing to the most.
+    pub const WORDS: [&str; 4] = ["low", "normal", "high", "urgent"];
+    const ALL: [Priority; 4] = [Priority::Low, Priority::Normal, Priority::High, Priority::Urgent];
+
+    pub const fn rank(self) -> i64 {
+        self as i64
+    }
+
+    pub const fn word(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+
+    pub fn ranked(rank: i64) -> Option<Self> {
+        Self::ALL.into_iter().find(|priority| priority.rank() == rank)
+    }
+
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let found = Self::ALL.into_iter().find(|priority| priority.word() == raw);
+        found.ok_or_else(|| {
+            let text = format!("Must be one of {}", Self::WORDS.join(", "));
+            vec![Reason::new(Code::ChoiceInvalid, text)]
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_counted_in_characters_and_blanks_are_nothing() {
+        assert!(Summary::parse(&"ä".repeat(64)).is_ok());
+        assert!(Summary::parse(&"ä".repeat(65)).is_err());
+        assert!(TicketText::parse(&"𝄞".repeat(65_000)).is_ok());
+        assert!(TicketText::parse(&"𝄞".repeat(65_001)).is_err());
+        for nothing in ["", " ", "\t\n ", "\u{a0}"] {
+            assert!(TicketText::parse(nothing).is_err(), "{nothing:?}");
+        }
+    }
+
+    #[test]
+    fn a_summary_is_one_line_and_a_text_has_no_hidden_characters() {
+        assert!(Summary::parse("a\tb").is_ok());
+        assert!(Summary::parse("a\nb").is_err());
+        assert!(TicketText::parse("a\r\nb\tc").is_ok());
+        for bad in ["a\u{0}", "a\u{7}", "a\u{85}", "a\u{1b}[2J"] {
+            assert!(TicketText::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}

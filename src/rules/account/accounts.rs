@@ -1,0 +1,102 @@
+//! Accounts: what they may have, and how the first one comes about.
+
+use crate::model::account::{Account, DeskAccount, QuotaOverride};
+use crate::model::id::AccountId;
+use crate::model::page::Paged;
+use crate::model::policy::Quota;
+use crate::model::scope::Scopes;
+use crate::model::token::{NewToken, TokenKind, TokenText};
+use crate::model::user::{Email, NewUser, Username};
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, Result};
+use crate::rules::lists::ListRequest;
+use crate::rules::{tokens, users};
+use crate::store::{self, ReadTx, WriteTx};
+
+/// What an account may have, and what of it is used.
+#[derive(Debug, Hash)]
+pub struct QuotaUse {
+    pub quota: Quota,
+    /// VPCs in each region that has any.
+    pub vpcs: Vec<(String, i64)>,
+    pub attachment_bytes: i64,
+}
+
+/// The quota of an account: the provider's, but for what was set for this account.
+pub fn quota(tx: &mut ReadTx, account: AccountId) -> Result<Quota> {
+    let set = load(tx, account)?.quota;
+    Ok(set.over(tx.policy().quota))
+}
+
+pub fn quota_use(tx: &mut ReadTx, caller: &Caller) -> Result<QuotaUse> {
+    Ok(QuotaUse {
+        quota: quota(tx, caller.account)?,
+        vpcs: store::vpcs::counts(tx, caller.account)?,
+        attachment_bytes: store::attachments::bytes_of(tx, caller.account)?,
+    })
+}
+
+pub fn list(tx: &mut ReadTx) -> Result<Vec<Account>> {
+    Ok(store::accounts::list(tx)?)
+}
+
+/// A page of all accounts, for the desk.
+pub fn desk_list(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<DeskAccount>> {
+    let wanted = list.read(tx.policy(), &store::accounts::FIELDS)?;
+    Ok(store::accounts::desk_list(tx, &wanted)?)
+}
+
+pub fn desk_view(tx: &mut ReadTx, id: AccountId) -> Result<DeskAccount> {
+    store::accounts::desk_find(tx, id)?.ok_or(Error::NotFound)
+}
+
+/// The caller's account. A restricted user sees it only with access to the account.
+pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<Account> {
+    caller.account_access().ok_or(Error::Forbidden)?;
+    load(tx, caller.account)
+}
+
+pub fn create(tx: &mut WriteTx, company: &str, email: &Email) -> Result<Account> {
+    let id = store::accounts::insert(tx, company, email)?;
+    load(tx, id)
+}
+
+/// Changes what is given of an account's quota; the rest stays.
+pub fn set_quota(tx: &mut WriteTx, id: AccountId, change: QuotaOverride) -> Result<Account> {
+    let mut quota = load(tx, id)?.quota;
+    quota.vpcs_per_region = change.vpcs_per_region.or(quota.vpcs_per_region);
+    quota.subnets_per_vpc = change.subnets_per_vpc.or(quota.subnets_per_vpc);
+    quota.attachment_bytes = change.attachment_bytes.or(quota.attachment_bytes);
+    store::accounts::set_quota(tx, id, quota)?;
+    load(tx, id)
+}
+
+/// Makes the first account, its user `admin` and a token, if the store has no user yet.
+pub fn bootstrap(tx: &mut WriteTx, given: Option<&TokenText>) -> Result<Option<TokenText>> {
+    if !store::users::is_empty(tx)? {
+        return Ok(None);
+    }
+    let email = Email::stored("admin@localhost".to_owned());
+    let account = create(tx, "", &email)?;
+    let admin = NewUser {
+        account: Some(account.id),
+        username: Username::stored("admin".to_owned()),
+        email,
+        restricted: false,
+        password: None,
+    };
+    let admin = users::create(tx, &admin)?;
+    let new = NewToken {
+        user: admin.id,
+        kind: TokenKind::Personal,
+        label: "first start".to_owned(),
+        scopes: Scopes::Everything,
+        expiry: None,
+    };
+    let (_, text) = tokens::create(tx, &new, given)?;
+    Ok(Some(text))
+}
+
+fn load(tx: &mut ReadTx, id: AccountId) -> Result<Account> {
+    store::accounts::find(tx, id)?.ok_or(Error::NotFound)
+}

@@ -1,0 +1,4 @@
+//! What may happen to accounts, and their events.
+
+pub mod accounts;
+pub mod events;

@@ -1,0 +1,37 @@
+//! Images: the provider's list, open to everybody.
+
+use crate::model::image::Image;
+use crate::model::page::Paged;
+use crate::model::policy::Policy;
+use crate::rules::error::{Error, Result};
+use crate::rules::lists::ListRequest;
+use crate::store::filter::{Field, Kind};
+use crate::store::value::Value;
+
+static FIELDS: [Field; 5] = [
+    Field::new("id", Kind::Text, ""),
+    Field::new("label", Kind::Text, ""),
+    Field::new("vendor", Kind::Text, ""),
+    Field::new("is_public", Kind::Truth, ""),
+    Field::new("size", Kind::Integer, ""),
+];
+
+pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Image>> {
+    let wanted = list.read(policy, &FIELDS)?;
+    Ok(wanted.select(&policy.images, field))
+}
+
+pub fn view(policy: &Policy, id: &str) -> Result<Image> {
+    let image = policy.images.iter().find(|image| image.id == id);
+    image.cloned().ok_or(Error::NotFound)
+}
+
+fn field(image: &Image, name: &str) -> Value {
+    match name {
+        "id" => Value::from(image.id.as_str()),
+        "label" => Value::from(image.label.as_str()),
+        "vendor" => Value::from(image.vendor.as_str()),
+        "is_public" => Value::from(true),
+        _ => Value::from(image.size),
+    }
+}

@@ -1,0 +1,299 @@
+//! Interfaces of a config: what attaches an instance to a subnet.
+//!
+//! How an interface is asked for is read in `draft`; here is what becomes of it.
+
+mod draft;
+
+use crate::model::config::Config;
+use crate::model::event::{Action, Entity};
+use crate::model::grant::Permission;
+use crate::model::id::{ConfigId, InstanceId, InterfaceId};
+use crate::model::input::Input;
+use crate::model::instance::Instance;
+use crate::model::interface::{Interface, Purpose};
+use crate::model::reason::{Code, Reason};
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::request::Request;
+use crate::rules::{addresses, configs, events};
+use crate::store::{self, ReadTx, WriteTx};
+
+pub use draft::{Draft, Site, read_draft, refuse_together, resolve};
+use draft::{Nat, read_ipv4, read_ranges, refuse_beside};
+
+/// How many interfaces a config has at most.
+pub const MOST: usize = 3;
+
+/// Where a path leads: instance, config, interface.
+pub type Place = (InstanceId, ConfigId, InterfaceId);
+
+pub fn list(tx: &mut ReadTx, caller: &Caller, at: (InstanceId, ConfigId)) -> Result<Vec<Interface>> {
+    Ok(configs::load_for(tx, caller, at, Permission::ReadOnly)?
+        .1
+        .interfaces)
+}
+
+pub fn view(tx: &mut ReadTx, caller: &Caller, at: Place) -> Result<Interface> {
+    Ok(load_for(tx, caller, at, Permission::ReadOnly)?.2)
+}
+
+/// Adds an interface behind those that are there.
+pub fn create(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    at: (InstanceId, ConfigId),
+    request: &Request,
+) -> Result<Interface> {
+    let (instance, mut config) = configs::load_for(tx, caller, at, Permission::ReadWrite)?;
+    let mut form = request.form()?;
+    let draft = read_draft(&mut form);
+    refuse_beside(&mut form, &draft, &config.interfaces);
+    let new = resolve(tx, caller, &mut form, &draft, &Site::of(&instance, &[]))?;
+    let new = form.finish(|| new)?;
+
+    if new.primary {
+        clear_primary(tx, &instance, &mut config, None)?;
+    }
+    let id = insert(tx, &instance, &config, config.interfaces.len(), new)?;
+    touch(tx, caller, &instance, config)?;
+    view(tx, caller, (at.0, at.1, id))
+}
+
+pub fn update(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Request) -> Result<Interface> {
+    let (instance, mut config, interface) = load_for(tx, caller, at, Permission::ReadWrite)?;
+    request.unchanged(&interface)?;
+    let changed = read_change(tx, &instance, &interface, request)?;
+
+    if changed.primary && !interface.primary {
+        clear_primary(tx, &instance, &mut config, Some(interface.id))?;
+    }
+    let place = place_of(&config, interface.id);
+    replace(tx, &instance, place, &interface, &changed)?;
+    touch(tx, caller, &instance, config)?;
+    view(tx, caller, at)
+}
+
+pub fn delete(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Request) -> Result<()> {
+    let (instance, config, interface) = load_for(tx, caller, at, Permission::ReadWrite)?;
+    request.unchanged(&interface)?;
+    request.asks_nothing()?;
+    if interface.active {
+        return Err(refused(active(&instance, &config)));
+    }
+    remove(tx, &interface)?;
+    touch(tx, caller, &instance, config)
+}
+
+/// Puts the interfaces of a config into the order of `ids`, which names each once.
+pub fn order(tx: &mut WriteTx, caller: &Caller, at: (InstanceId, ConfigId), request: &Request) -> Result<()> {
+    let (instance, config) = configs::load_for(tx, caller, at, Permission::ReadWrite)?;
+    request.unchanged(&config)?;
+    let mut form = request.form()?;
+    let ids = form.values("ids", "an integer", |item| match item {
+        Input::Integer(id) => Some(Ok(InterfaceId(*id))),
+        _ => None,
+    });
+    let mut wanted = ids.clone().unwrap_or_default();
+    wanted.sort_unstable();
+    let mut present: Vec<_> = config.interfaces.iter().map(|interface| interface.id).collect();
+    present.sort_unstable();
+    if !form.has("ids") {
+        form.refuse("ids", Reason::new(Code::Required, "ids is required"));
+    } else if ids.is_some() && wanted != present {
+        let text = "Must name each interface of the config once";
+        form.refuse("ids", Reason::new(Code::OrderInvalid, text));
+    }
+    let ids = form.finish(|| ids)?;
+    if config.interfaces.iter().any(|interface| interface.active) {
+        return Err(refused(active(&instance, &config)));
+    }
+    for (place, id) in ids.iter().enumerate() {
+        let interface = config.interfaces.iter().find(|interface| interface.id == *id);
+        let interface = interface.expect("the ids are those of the config's interfaces");
+        store::interfaces::update(tx, instance.id, place, interface)?;
+    }
+    touch(tx, caller, &instance, config)
+}
+
+fn load_for(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    at: Place,
+    access: Permission,
+) -> Result<(Instance, Config, Interface)> {
+    let (instance, config) = configs::load_for(tx, caller, (at.0, at.1), access)?;
+    let interface = config
+        .interfaces
+        .iter()
+        .find(|interface| interface.id == at.2)
+        .cloned();
+    Ok((instance, config, interface.ok_or(Error::NotFound)?))
+}
+
+fn read_change(
+    tx: &mut ReadTx,
+    instance: &Instance,
+    interface: &Interface,
+    request: &Request,
+) -> Result<Interface> {
+    let mut form = request.form()?;
+    let primary = form.truth("primary");
+    let ipv4 = read_ipv4(&mut form);
+    let ranges = read_ranges(&mut form);
+    let mut changed = interface.clone();
+    match (interface.purpose, &mut changed.vpc) {
+        (Purpose::Vlan, _) => {
+            let reason = Reason::new(Code::InterfaceField, "The interface of a VLAN cannot be changed");
+            form.refuse_whole(reason);
+        }
+        (Purpose::Vpc, Some(vpc)) => {
+            if let Some((address, nat)) = ipv4 {
+                vpc.address = address.unwrap_or(vpc.address);
+                if let Some(nat) = nat {
+                    vpc.nat_1_1 = Site::of(instance, &[]).translated(nat).unwrap_or_else(|reason| {
+                        form.refuse("ipv4.nat_1_1", reason);
+                        None
+                    });
+                }
+            }
+            vpc.ranges = ranges.unwrap_or(std::mem::take(&mut vpc.ranges));
+            if let Some(subnet) = store::subnets::find_alone(tx, vpc.subnet)? {
+                let wish = addresses::Wish {
+                    path: "",
+                    address: Some(vpc.address),
+                    ranges: &vpc.ranges,
+                };
+                addresses::settle(tx, &mut form, &subnet, Some(instance.id), wish)?;
+            }
+        }
+        _ => {
+            if ipv4.is_some_and(|(address, nat)| address.is_some() || nat.is_some_and(|nat| nat != Nat::None))
+            {
+                let text = "Only an interface of the purpose vpc has ipv4 settings";
+                form.refuse("ipv4", Reason::new(Code::InterfaceField, text));
+            }
+            if ranges.is_some_and(|ranges| !ranges.is_empty()) {
+                let text = "Only an interface of the purpose vpc has ip_ranges";
+                form.refuse("ip_ranges", Reason::new(Code::InterfaceField, text));
+            }
+        }
+    }
+    changed.primary = primary.unwrap_or(interface.primary);
+    form.finish(|| Some(changed))
+}
+
+/// Makes the interfaces of a config be these: those that stay keep their ids and, unless they ask
+/// for others, their addresses.
+pub fn set_all(tx: &mut WriteTx, instance: &Instance, config: &Config, wanted: Vec<Interface>) -> Result<()> {
+    let mut left = config.interfaces.clone();
+    let mut kept: Vec<(Option<Interface>, Interface)> = Vec::new();
+    for interface in wanted {
+        let same = |other: &Interface| {
+            let subnet = |interface: &Interface| interface.vpc.as_ref().map(|vpc| vpc.subnet);
+            (other.purpose, subnet(other), &other.label)
+                == (interface.purpose, subnet(&interface), &interface.label)
+        };
+        let old = left.iter().position(same).map(|at| left.remove(at));
+        kept.push((old, interface));
+    }
+    if left.iter().any(|interface| interface.active) {
+        return Err(refused(active(instance, config)));
+    }
+    for interface in &left {
+        remove(tx, interface)?;
+    }
+    for (place, (old, mut interface)) in kept.into_iter().enumerate() {
+        match old {
+            Some(old) => {
+                interface.id = old.id;
+                replace(tx, instance, place, &old, &interface)?;
+            }
+            None => drop(insert(tx, instance, config, place, interface)?),
+        }
+    }
+    Ok(())
+}
+
+pub fn insert(
+    tx: &mut WriteTx,
+    instance: &Instance,
+    config: &Config,
+    place: usize,
+    interface: Interface,
+) -> Result<InterfaceId> {
+    if let Some(vpc) = &interface.vpc {
+        addresses::take(tx, vpc)?;
+    }
+    Ok(store::interfaces::insert(
+        tx,
+        instance.id,
+        config.id,
+        place,
+        &interface,
+    )?)
+}
+
+/// Removes an interface that is not active, and frees what it had.
+pub fn remove(tx: &mut WriteTx, interface: &Interface) -> Result<()> {
+    store::interfaces::delete(tx, interface.id)?;
+    match &interface.vpc {
+        Some(vpc) => addresses::give_back(tx, vpc),
+        None => Ok(()),
+    }
+}
+
+fn replace(
+    tx: &mut WriteTx,
+    instance: &Instance,
+    place: usize,
+    old: &Interface,
+    new: &Interface,
+) -> Result<()> {
+    store::interfaces::update(tx, instance.id, place, new)?;
+    if let (Some(old), Some(new)) = (&old.vpc, &new.vpc) {
+        addresses::give_back(tx, old)?;
+        addresses::take(tx, new)?;
+    }
+    Ok(())
+}
+
+fn clear_primary(
+    tx: &mut WriteTx,
+    instance: &Instance,
+    config: &mut Config,
+    except: Option<InterfaceId>,
+) -> Result<()> {
+    for (place, interface) in config.interfaces.iter_mut().enumerate() {
+        if interface.primary && Some(interface.id) != except {
+            interface.primary = false;
+            store::interfaces::update(tx, instance.id, place, interface)?;
+        }
+    }
+    Ok(())
+}
+
+fn place_of(config: &Config, id: InterfaceId) -> usize {
+    let place = config.interfaces.iter().position(|interface| interface.id == id);
+    place.expect("an interface that was found in a config is in it")
+}
+
+/// A change to an interface is a change to its config.
+fn touch(tx: &mut WriteTx, caller: &Caller, instance: &Instance, mut config: Config) -> Result<()> {
+    config.updated = tx.now_after(config.updated);
+    store::configs::update(tx, &config)?;
+    let entity = Entity::config(instance.id, config.id, config.label.as_str());
+    events::record_instance(tx, caller, Action::ConfigUpdate, instance, Some(&entity))
+}
+
+fn active(instance: &Instance, config: &Config) -> Reason {
+    let text = format!(
+        "{} runs with the config {}: shut it down, or reboot it with another config, first",
+        instance.label.as_str(),
+        config.label.as_str()
+    );
+    Reason::new(Code::InterfaceActive, text)
+}
+
+fn refused(reason: Reason) -> Error {
+    Error::Refused(vec![FieldError::whole(reason)])
+}

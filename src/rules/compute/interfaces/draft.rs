@@ -1,0 +1,356 @@
+//! Interfaces as they are asked for: read by themselves, then against the subnet they name.
+
+use super::MOST;
+use crate::model::cidr::Cidr;
+use crate::model::grant::Permission;
+use crate::model::id::{InstanceId, InterfaceId, SubnetId};
+use crate::model::input::Input;
+use crate::model::instance::Instance;
+use crate::model::interface::{Interface, Purpose, VpcAttachment, parse_address};
+use crate::model::reason::{Code, Reason};
+use crate::model::subnet::Subnet;
+use crate::model::vpc::Vpc;
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, Result};
+use crate::rules::form::{Form, short_text};
+use crate::rules::{addresses, vpcs};
+use crate::store::{self, ReadTx};
+
+/// What a caller wrote of an interface, as far as it could be read.
+pub struct Draft {
+    /// What stands before the names of its fields.
+    path: String,
+    purpose: Option<Purpose>,
+    primary: bool,
+    label: Option<String>,
+    ipam_address: Option<String>,
+    subnet: Option<SubnetId>,
+    /// Whether it names a subnet at all, be it well or badly written.
+    names_subnet: bool,
+    address: Option<u32>,
+    nat: Nat,
+    ranges: Vec<Cidr>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nat {
+    None,
+    Any,
+    Address(u32),
+}
+
+pub fn read_draft(form: &mut Form) -> Draft {
+    let path = form.path("");
+    let purpose = form.required("purpose", Purpose::parse);
+    let primary = form.truth("primary").unwrap_or(false);
+    let label = form
+        .optional("label", short_text)
+        .filter(|label| !label.is_empty());
+    let ipam_address = form
+        .optional("ipam_address", short_text)
+        .filter(|address| !address.is_empty());
+    let names_subnet = form.has("subnet_id");
+    let subnet = form.integer("subnet_id").map(SubnetId);
+    let (address, nat) = read_ipv4(form).unwrap_or_default();
+    let nat = nat.unwrap_or(Nat::None);
+    let ranges = read_ranges(form).unwrap_or_default();
+    let draft = Draft {
+        path,
+        purpose,
+        primary,
+        label,
+        ipam_address,
+        subnet,
+        names_subnet,
+        address,
+        nat,
+        ranges,
+    };
+    refuse_misfits(form, &draft);
+    draft
+}
+
+/// The address and the translation that are asked for; what is not named is `None`.
+pub(super) fn read_ipv4(form: &mut Form) -> Option<(Option<u32>, Option<Nat>)> {
+    form.within("ipv4", |form| {
+        let given = |raw: &str| match raw {
+            "" => Ok(None),
+            raw => parse_address(raw).map(Some),
+        };
+        let address = form.optional("vpc", given).flatten();
+        let nat = form.optional("nat_1_1", |raw| match raw {
+            "" => Ok(Nat::None),
+            "any" => Ok(Nat::Any),
+            raw => parse_address(raw).map(Nat::Address),
+        });
+        (address, nat)
+    })
+}
+
+pub(super) fn read_ranges(form: &mut Form) -> Option<Vec<Cidr>> {
+    form.values("ip_ranges", "a string", |item| match item {
+        Input::Text(raw) => Some(Cidr::parse(raw)),
+        _ => None,
+    })
+}
+
+/// Complains of what an interface of its purpose cannot have, or lacks.
+fn refuse_misfits(form: &mut Form, draft: &Draft) {
+    let Some(purpose) = draft.purpose else { return };
+    let mut refuse = |name: &str, code: Code, text: &str| {
+        form.refuse(format!("{}{name}", draft.path), Reason::new(code, text));
+    };
+    match purpose {
+        Purpose::Vlan => {
+            let label = draft.label.as_deref().unwrap_or_default();
+            let plain = label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+            if !(1..=64).contains(&label.len()) || !plain {
+                refuse(
+                    "label",
+                    Code::LabelLength,
+                    "The label of a VLAN must be 1 to 64 ASCII letters, numbers and dashes",
+                );
+            }
+            if draft
+                .ipam_address
+                .as_deref()
+                .is_some_and(|raw| !is_address_with_prefix(raw))
+            {
+                refuse(
+                    "ipam_address",
+                    Code::AddressInvalid,
+                    "Must be an address with its prefix, such as 10.0.0.1/24",
+                );
+            }
+            if draft.primary {
+                refuse(
+                    "primary",
+                    Code::PrimaryInvalid,
+                    "A VLAN cannot be the primary interface",
+                );
+            }
+        }
+        Purpose::Public | Purpose::Vpc => {
+            if draft.label.is_some() {
+                refuse("label", Code::InterfaceField, "Only a VLAN has a label");
+            }
+            if draft.ipam_address.is_some() {
+                refuse(
+                    "ipam_address",
+                    Code::InterfaceField,
+                    "Only a VLAN has an ipam_address",
+                );
+            }
+        }
+    }
+    match (purpose, draft.subnet) {
+        (Purpose::Vpc, None) if !draft.names_subnet => {
+            refuse("subnet_id", Code::Required, "subnet_id is required")
+        }
+        (Purpose::Public | Purpose::Vlan, Some(_)) => {
+            refuse(
+                "subnet_id",
+                Code::InterfaceField,
+                "Only an interface of the purpose vpc has a subnet",
+            );
+        }
+        _ => {}
+    }
+    if purpose != Purpose::Vpc {
+        if draft.address.is_some() || draft.nat != Nat::None {
+            refuse(
+                "ipv4",
+                Code::InterfaceField,
+                "Only an interface of the purpose vpc has ipv4 settings",
+            );
+        }
+        if !draft.ranges.is_empty() {
+            refuse(
+                "ip_ranges",
+                Code::InterfaceField,
+                "Only an interface of the purpose vpc has ip_ranges",
+            );
+        }
+    }
+}
+
+/// `10.0.0.1/24`: unlike a network it may have host bits.
+fn is_address_with_prefix(raw: &str) -> bool {
+    let Some((address, prefix)) = raw.split_once('/') else {
+        return false;
+    };
+    let good = prefix
+        .parse::<u8>()
+        .is_ok_and(|bits| bits <= 32 && bits.to_string() == prefix);
+    good && parse_address(address).is_ok()
+}
+
+/// Complains of what interfaces of one config may not be together.
+pub fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
+    if form.count("interfaces") > MOST {
+        let text = format!("A config has at most {MOST} interfaces");
+        form.refuse("interfaces", Reason::new(Code::InterfaceCount, text));
+    }
+    for (at, draft) in drafts.iter().enumerate() {
+        let Some(draft) = draft else { continue };
+        let earlier = || drafts[..at].iter().flatten();
+        let same = earlier().any(|other| other.purpose == draft.purpose);
+        refuse_second(form, draft, same);
+        if draft.label.is_some() && earlier().any(|other| other.label == draft.label) {
+            let text = "A config has one interface to each VLAN";
+            form.refuse(
+                format!("{}label", draft.path),
+                Reason::new(Code::InterfaceCount, text),
+            );
+        }
+        if draft.primary && earlier().any(|other| other.primary) {
+            let text = "Only one interface of a config can be primary";
+            form.refuse(
+                format!("{}primary", draft.path),
+                Reason::new(Code::PrimaryInvalid, text),
+            );
+        }
+    }
+}
+
+pub(super) fn refuse_beside(form: &mut Form, draft: &Draft, present: &[Interface]) {
+    if present.len() >= MOST {
+        let text = format!("A config has at most {MOST} interfaces");
+        form.refuse_whole(Reason::new(Code::InterfaceCount, text));
+    }
+    let same = present.iter().any(|other| Some(other.purpose) == draft.purpose);
+    refuse_second(form, draft, same);
+}
+
+/// A config has one interface to the public network and one to a VPC.
+fn refuse_second(form: &mut Form, draft: &Draft, same: bool) {
+    let text = match draft.purpose {
+        Some(Purpose::Public) if same => "A config has at most one public interface",
+        Some(Purpose::Vpc) if same => "A config has at most one vpc interface",
+        _ => return,
+    };
+    form.refuse(
+        format!("{}purpose", draft.path),
+        Reason::new(Code::InterfaceCount, text),
+    );
+}
+
+/// Where an interface is to be.
+pub struct Site<'a> {
+    /// `None` for an instance that is made with it.
+    pub owner: Option<InstanceId>,
+    pub region: &'a str,
+    /// The public addresses of the instance.
+    pub public: &'a [u32],
+    /// The interfaces that are there: one that stays keeps its address.
+    pub present: &'a [Interface],
+}
+
+impl<'a> Site<'a> {
+    pub fn of(instance: &'a Instance, present: &'a [Interface]) -> Self {
+        Self {
+            owner: Some(instance.id),
+            region: &instance.region,
+            public: &instance.ipv4,
+            present,
+        }
+    }
+
+    fn address_in(&self, subnet: SubnetId) -> Option<u32> {
+        let attachments = self.present.iter().filter_map(|interface| interface.vpc.as_ref());
+        attachments
+            .filter(|vpc| vpc.subnet == subnet)
+            .map(|vpc| vpc.address)
+            .next()
+    }
+
+    /// The public address that is to be translated; `Err` if the instance has no such address.
+    pub(super) fn translated(&self, nat: Nat) -> Result<Option<u32>, Reason> {
+        match nat {
+            Nat::None => Ok(None),
+            Nat::Any => Ok(self.public.first().copied()),
+            Nat::Address(address) if self.owner.is_some() && self.public.contains(&address) => {
+                Ok(Some(address))
+            }
+            Nat::Address(_) => {
+                let text = "Must be \"any\" or a public address of the instance";
+                Err(Reason::new(Code::NatInvalid, text))
+            }
+        }
+    }
+}
+
+/// The interface a draft stands for; `None` if a complaint was kept.
+pub fn resolve(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    form: &mut Form,
+    draft: &Draft,
+    on: &Site,
+) -> Result<Option<Interface>> {
+    let Some(purpose) = draft.purpose else {
+        return Ok(None);
+    };
+    let plain = Interface {
+        id: InterfaceId(0),
+        purpose,
+        primary: draft.primary,
+        active: false,
+        label: draft.label.clone(),
+        ipam_address: (purpose == Purpose::Vlan).then(|| draft.ipam_address.clone().unwrap_or_default()),
+        vpc: None,
+    };
+    let (Purpose::Vpc, Some(subnet)) = (purpose, draft.subnet) else {
+        return Ok(Some(plain));
+    };
+    let Some((subnet, vpc)) = find_subnet(tx, caller, subnet)? else {
+        let reason = Reason::new(Code::SubnetInvalid, "subnet_id is not valid");
+        form.refuse(format!("{}subnet_id", draft.path), reason);
+        return Ok(None);
+    };
+    let (region, vpc_region) = (on.region, &vpc.region.0);
+    if vpc_region != region {
+        let text =
+            format!("The VPC is in {vpc_region} and the instance in {region}: they must be in one region");
+        form.refuse(
+            format!("{}subnet_id", draft.path),
+            Reason::new(Code::SubnetInvalid, text),
+        );
+    }
+    let nat_1_1 = on.translated(draft.nat).unwrap_or_else(|reason| {
+        form.refuse(format!("{}ipv4.nat_1_1", draft.path), reason);
+        None
+    });
+    let address = draft.address.or_else(|| on.address_in(subnet.id));
+    let wish = addresses::Wish {
+        path: &draft.path,
+        address,
+        ranges: &draft.ranges,
+    };
+    let Some(address) = addresses::settle(tx, form, &subnet, on.owner, wish)? else {
+        return Ok(None);
+    };
+    let attachment = VpcAttachment {
+        vpc: vpc.id,
+        subnet: subnet.id,
+        address,
+        nat_1_1,
+        ranges: draft.ranges.clone(),
+    };
+    Ok(Some(Interface {
+        vpc: Some(attachment),
+        ..plain
+    }))
+}
+
+/// A subnet the caller may see, with its VPC.
+fn find_subnet(tx: &mut ReadTx, caller: &Caller, id: SubnetId) -> Result<Option<(Subnet, Vpc)>> {
+    let Some(subnet) = store::subnets::find_alone(tx, id)? else {
+        return Ok(None);
+    };
+    match vpcs::load_alone_for(tx, caller, subnet.vpc, Permission::ReadOnly) {
+        Ok(vpc) => Ok(Some((subnet, vpc))),
+        Err(Error::NotFound) => Ok(None),
+        Err(other) => Err(other),
+    }
+}

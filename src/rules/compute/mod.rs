@@ -1,0 +1,9 @@
+//! What may happen to instances, configs and interfaces.
+
+pub mod configs;
+pub mod images;
+pub mod instances;
+pub mod interfaces;
+pub mod plans;
+pub mod power;
+pub mod regions;

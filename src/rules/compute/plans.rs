@@ -1,0 +1,37 @@
+//! Plans: the provider's list of sizes, open to everybody.
+
+use crate::model::page::Paged;
+use crate::model::plan::Plan;
+use crate::model::policy::Policy;
+use crate::rules::error::{Error, Result};
+use crate::rules::lists::ListRequest;
+use crate::store::filter::{Field, Kind};
+use crate::store::value::Value;
+
+static FIELDS: [Field; 5] = [
+    Field::new("id", Kind::Text, ""),
+    Field::new("label", Kind::Text, ""),
+    Field::new("class", Kind::Text, ""),
+    Field::new("memory", Kind::Integer, ""),
+    Field::new("vcpus", Kind::Integer, ""),
+];
+
+pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Plan>> {
+    let wanted = list.read(policy, &FIELDS)?;
+    Ok(wanted.select(&policy.plans, field))
+}
+
+pub fn view(policy: &Policy, id: &str) -> Result<Plan> {
+    let plan = policy.plans.iter().find(|plan| plan.id == id);
+    plan.cloned().ok_or(Error::NotFound)
+}
+
+fn field(plan: &Plan, name: &str) -> Value {
+    match name {
+        "id" => Value::from(plan.id.as_str()),
+        "label" => Value::from(plan.label.as_str()),
+        "class" => Value::from(plan.class.as_str()),
+        "memory" => Value::from(plan.memory),
+        _ => Value::from(plan.vcpus),
+    }
+}

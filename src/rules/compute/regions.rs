@@ -1,0 +1,45 @@
+//! Regions: the provider's list, open to everybody.
+
+use crate::model::page::Paged;
+use crate::model::policy::Policy;
+use crate::model::region::Region;
+use crate::rules::error::{Error, Result};
+use crate::rules::lists::ListRequest;
+use crate::store::filter::{Field, Kind};
+use crate::store::value::Value;
+
+static FIELDS: [Field; 4] = [
+    Field::new("id", Kind::Text, ""),
+    Field::new("label", Kind::Text, ""),
+    Field::new("country", Kind::Text, ""),
+    Field::new("status", Kind::Text, ""),
+];
+
+/// How a list names a region that is about something else.
+static NAMED: [Field; 1] = [Field::new("region", Kind::Text, "")];
+
+/// The regions, as a list that only names them.
+pub fn list_named(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
+    let wanted = list.read(policy, &NAMED)?;
+    Ok(wanted.select(&policy.regions, |region, _| Value::Text(region.id.clone())))
+}
+
+pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
+    let wanted = list.read(policy, &FIELDS)?;
+    Ok(wanted.select(&policy.regions, field))
+}
+
+pub fn view(policy: &Policy, id: &str) -> Result<Region> {
+    let region = policy.regions.iter().find(|region| region.id == id);
+    region.cloned().ok_or(Error::NotFound)
+}
+
+fn field(region: &Region, name: &str) -> Value {
+    let text = match name {
+        "id" => &region.id,
+        "label" => &region.label,
+        "country" => &region.country,
+        _ => &region.status,
+    };
+    Value::Text(text.clone())
+}

@@ -1,0 +1,196 @@
+//! Grants: allowing a user what its account may do.
+
+use std::collections::HashSet;
+
+use crate::model::event::{Action, Entity};
+use crate::model::grant::{Global, Granted, Permission};
+use crate::model::id::{InstanceId, VpcId};
+use crate::model::reason::{Code, Reason};
+use crate::model::user::User;
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::form::Form;
+use crate::rules::request::Request;
+use crate::rules::{events, users};
+use crate::store::grants::Granting;
+use crate::store::{self, ReadTx, WriteTx};
+
+/// One thing to allow.
+#[derive(Clone, Copy, Debug)]
+pub enum Grant {
+    Global(Global),
+    AccountAccess(Permission),
+    Vpc(VpcId, Permission),
+    Linode(InstanceId, Permission),
+}
+
+/// Gives a user all of these grants, or none of them.
+pub fn give(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> {
+    let user = users::load(tx, username)?;
+    let Some(account) = user.account else {
+        return Err(refused("user", "The provider's staff take no grants"));
+    };
+    for grant in grants {
+        match *grant {
+            Grant::Global(global) => store::grants::add_global(tx, user.id, global)?,
+            Grant::AccountAccess(access) => store::grants::set_account_access(tx, user.id, Some(access))?,
+            Grant::Vpc(vpc, permission) => {
+                let found = store::vpcs::find(tx, account, vpc)?.is_some();
+                must_be(found, "vpc", format!("The user's account has no VPC {vpc}"))?;
+                store::grants::set(tx, user.id, Granted::Vpc, vpc.0, permission)?;
+            }
+            Grant::Linode(instance, permission) => {
+                let found = store::instances::find(tx, account, instance)?.is_some();
+                must_be(
+                    found,
+                    "linode",
+                    format!("The user's account has no instance {instance}"),
+                )?;
+                store::grants::set(tx, user.id, Granted::Linode, instance.0, permission)?;
+            }
+        }
+    }
+    users::load(tx, username)
+}
+
+fn must_be(found: bool, field: &str, otherwise: String) -> Result<()> {
+    match found {
+        true => Ok(()),
+        false => Err(refused(field, otherwise)),
+    }
+}
+
+fn refused(field: &str, text: impl Into<String>) -> Error {
+    Error::Refused(vec![FieldError::on(field, Reason::new(Code::GrantInvalid, text))])
+}
+
+/// All that a restricted user may do.
+#[derive(Clone, Debug, Hash)]
+pub struct Grants {
+    pub account_access: Option<Permission>,
+    pub globals: Vec<Global>,
+    pub linodes: Vec<Granting>,
+    pub vpcs: Vec<Granting>,
+}
+
+/// What the caller may do; `None` for one who may do everything.
+pub fn own(tx: &mut ReadTx, caller: &Caller) -> Result<Option<Grants>> {
+    if !caller.is_restricted() {
+        return Ok(None);
+    }
+    let user = store::users::find_by_id(tx, caller.user())?.ok_or(Error::NotFound)?;
+    let mut grants = all(tx, caller, &user)?;
+    grants.linodes.retain(|granting| granting.permission.is_some());
+    grants.vpcs.retain(|granting| granting.permission.is_some());
+    Ok(Some(grants))
+}
+
+/// What another user may do, with everything that could be granted.
+pub fn of(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<Option<Grants>> {
+    let user = users::view(tx, caller, username)?;
+    match user.restricted {
+        true => all(tx, caller, &user).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Changes what another user may do; what is not mentioned stays.
+pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<Grants> {
+    let user = users::view(tx, caller, username)?;
+    let before = all(tx, caller, &user)?;
+    request.unchanged(&before)?;
+    let mut form = request.form()?;
+    let globals = form.within("global", read_globals);
+    let (there, nothing) = (before.linodes.iter(), HashSet::new());
+    let there: HashSet<_> = there.map(|granting| granting.id).collect();
+    let linodes = form.list("linode", |form| read_entry(form, &there));
+    let there: HashSet<_> = before.vpcs.iter().map(|granting| granting.id).collect();
+    let vpcs = form.list("vpc", |form| read_entry(form, &there));
+    for kind in OTHER_KINDS {
+        form.list(kind, |form| read_entry(form, &nothing));
+    }
+    if !user.restricted {
+        let text = "Grants are not available for unrestricted users";
+        form.refuse_whole(Reason::new(Code::GrantsUnrestricted, text));
+    }
+    form.finish(|| Some(()))?;
+
+    let (access, globals) = globals.unwrap_or_default();
+    if let Some(access) = access {
+        store::grants::set_account_access(tx, user.id, access)?;
+    }
+    for (global, held) in globals {
+        match held {
+            true => store::grants::add_global(tx, user.id, global)?,
+            false => store::grants::remove_global(tx, user.id, global)?,
+        }
+    }
+    for (kind, entries) in [(Granted::Linode, linodes), (Granted::Vpc, vpcs)] {
+        for (id, permission) in entries.into_iter().flatten().flatten() {
+            match permission {
+                Some(permission) => store::grants::set(tx, user.id, kind, id, permission)?,
+                None => store::grants::remove(tx, user.id, kind, id)?,
+            }
+        }
+    }
+    let user = users::view(tx, caller, username)?;
+    events::record_account(tx, caller, Action::UserUpdate, Some(&Entity::user(&user)))?;
+    all(tx, caller, &user)
+}
+
+fn all(tx: &mut ReadTx, caller: &Caller, user: &User) -> Result<Grants> {
+    Ok(Grants {
+        account_access: user.account_access,
+        globals: user.globals.clone(),
+        linodes: store::grants::of_kind(tx, caller.account, user.id, Granted::Linode)?,
+        vpcs: store::grants::of_kind(tx, caller.account, user.id, Granted::Vpc)?,
+    })
+}
+
+/// Kinds that the interface knows and no account here has anything of.
+const OTHER_KINDS: [&str; 9] = [
+    "domain",
+    "nodebalancer",
+    "image",
+    "longview",
+    "stackscript",
+    "volume",
+    "firewall",
+    "database",
+    "lkecluster",
+];
+
+type Globals = (Option<Option<Permission>>, Vec<(Global, bool)>);
+
+fn read_globals(form: &mut Form) -> Globals {
+    let access = match form.is_null("account_access") {
+        true => Some(None),
+        false => form.optional("account_access", Permission::parse).map(Some),
+    };
+    let mut globals = Vec::new();
+    for global in Global::ALL {
+        globals.extend(form.truth(global.word()).map(|held| (global, held)));
+    }
+    // The interface's own prose calls it so.
+    if let Some(held) = form.truth("add_vpc") {
+        if globals.contains(&(Global::AddVpcs, !held)) {
+            let text = "add_vpcs and add_vpc are the same field, but were sent with different values";
+            let field = form.path("add_vpcs");
+            form.refuse(field, Reason::new(Code::SpellingConflict, text));
+        }
+        globals.push((Global::AddVpcs, held));
+    }
+    (access, globals)
+}
+
+/// One entry of a list: what is to be allowed on a thing, which must be there.
+fn read_entry(form: &mut Form, there: &HashSet<i64>) -> Option<(i64, Option<Permission>)> {
+    let id = form.required_integer("id")?;
+    let permission = form.optional("permissions", Permission::parse);
+    if !there.contains(&id) {
+        let field = form.path("id");
+        form.refuse(field, Reason::new(Code::GrantInvalid, "id is not valid"));
+        return None;
+    }
+    Some((id, permission))
+}

@@ -1,0 +1,13 @@
+//! What may happen to users, grants, tokens, sessions and programs.
+
+pub mod apps;
+pub mod devices;
+pub mod grants;
+pub mod oauth;
+pub mod oauth_clients;
+pub mod oauth_tokens;
+pub mod passwords;
+pub mod profile;
+pub mod sessions;
+pub mod tokens;
+pub mod users;

@@ -1,0 +1,207 @@
+//! Programs that may ask an account's users, or anybody's, for access.
+
+use crate::model::event::Action;
+use crate::model::id::AccountId;
+use crate::model::oauth::{ClientLabel, OauthClient, RedirectUri};
+use crate::model::page::Paged;
+use crate::model::reason::{Code, Reason};
+use crate::model::token::{TokenText, hex};
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::events;
+use crate::rules::lists::ListRequest;
+use crate::rules::once::Once;
+use crate::rules::request::Request;
+use crate::store::{self, ReadTx, WriteTx};
+
+pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<OauthClient>> {
+    may_look(caller)?;
+    let wanted = list.read(tx.policy(), &store::oauth_clients::FIELDS)?;
+    Ok(store::oauth_clients::list(tx, caller.account, &wanted)?)
+}
+
+/// Makes a client. Its secret is given out here and never again.
+pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(OauthClient, TokenText)> {
+    let new = read(caller, request)?;
+    make(tx, caller, &new)
+}
+
+/// The same from a page that was drawn when `newest` was the account's newest client.
+pub fn create_once(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    request: &Request,
+    newest: i64,
+) -> Result<Once<(OauthClient, TokenText), ()>> {
+    let new = read(caller, request)?;
+    let same = (&new.label, &new.redirect_uri, new.public);
+    if store::oauth_clients::has_same(tx, caller.account, same, newest)? {
+        return Ok(Once::Before(()));
+    }
+    make(tx, caller, &new).map(Once::Made)
+}
+
+/// The account's newest client; zero if there is none.
+pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
+    caller.must_be_unrestricted()?;
+    Ok(store::oauth_clients::newest(tx, caller.account)?)
+}
+
+fn read(caller: &Caller, request: &Request) -> Result<NewClient> {
+    caller.must_be_unrestricted()?;
+    let mut form = request.form()?;
+    let label = form.required("label", ClientLabel::parse);
+    let redirect_uri = form.required("redirect_uri", RedirectUri::register);
+    let public = form.truth("public").unwrap_or(false);
+    let (label, redirect_uri) = form.finish(|| Some((label?, redirect_uri?)))?;
+    Ok(NewClient {
+        id: None,
+        account: Some(caller.account),
+        label,
+        redirect_uri,
+        public,
+    })
+}
+
+fn make(tx: &mut WriteTx, caller: &Caller, new: &NewClient) -> Result<(OauthClient, TokenText)> {
+    let made = register(tx, new)?;
+    events::record_account(tx, caller, Action::OauthClientCreate, None)?;
+    Ok(made)
+}
+
+/// A client about to be made.
+#[derive(Clone, Debug)]
+pub struct NewClient {
+    /// 20 hexadecimal digits; `None` for any.
+    pub id: Option<String>,
+    /// `None` for the provider's own.
+    pub account: Option<AccountId>,
+    pub label: ClientLabel,
+    pub redirect_uri: RedirectUri,
+    pub public: bool,
+}
+
+/// Makes a client of an account, or of the provider's own.
+pub fn register(tx: &mut WriteTx, new: &NewClient) -> Result<(OauthClient, TokenText)> {
+    if let Some(account) = new.account {
+        store::accounts::find(tx, account)?.ok_or(Error::NotFound)?;
+    }
+    let secret = TokenText::from_bytes(tx.random());
+    let client = OauthClient {
+        id: new.id.clone().unwrap_or_else(|| hex(&tx.random()[22..])),
+        account: new.account,
+        label: new.label.clone(),
+        redirect_uri: new.redirect_uri.clone(),
+        secret: secret.hash().hex(),
+        public: new.public,
+        status: "active".to_owned(),
+        created: tx.now(),
+    };
+    if store::oauth_clients::find(tx, &client.id)?.is_some() {
+        let reason = Reason::new(Code::ClientInvalid, "There is such a client already");
+        return Err(Error::Refused(vec![FieldError::on("id", reason)]));
+    }
+    store::oauth_clients::insert(tx, &client)?;
+    Ok((client, secret))
+}
+
+/// All clients there are.
+pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>> {
+    Ok(store::oauth_clients::all(tx)?)
+}
+
+/// Whether an address is at the place of a client that is registered here.
+pub fn is_one_at(tx: &mut ReadTx, address: &RedirectUri) -> Result<bool> {
+    let at = |client: OauthClient| client.is_active() && client.redirect_uri.is_beside(address);
+    Ok(store::oauth_clients::all(tx)?.into_iter().any(at))
+}
+
+pub fn view(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
+    let client = own(tx, caller, id)?;
+    may_look(caller)?;
+    Ok(client)
+}
+
+pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) -> Result<OauthClient> {
+    let mut client = load_to_change(tx, caller, id)?;
+    request.unchanged(&client)?;
+    let mut form = request.form()?;
+    let label = form.optional("label", ClientLabel::parse);
+    let redirect_uri = form.optional("redirect_uri", |raw| match raw == client.redirect_uri.as_str() {
+        // Registered before http was refused, perhaps: what stays the same may stay.
+        true => Ok(client.redirect_uri.clone()),
+        false => RedirectUri::register(raw),
+    });
+    form.finish(|| Some(()))?;
+
+    client.label = label.unwrap_or(client.label);
+    if let Some(redirect_uri) = redirect_uri.filter(|wanted| *wanted != client.redirect_uri) {
+        // Users have let it act for them as it was: whoever sends them elsewhere asks them anew.
+        store::oauth_grants::end_of_client(tx, id)?;
+        client.redirect_uri = redirect_uri;
+    }
+    store::oauth_clients::update(tx, &client)?;
+    events::record_account(tx, caller, Action::OauthClientUpdate, None)?;
+    Ok(client)
+}
+
+/// Deletes a client; whatever it was granted ends at once.
+pub fn delete(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) -> Result<()> {
+    let client = load_to_change(tx, caller, id)?;
+    request.unchanged(&client)?;
+    request.asks_nothing()?;
+    remove(tx, id)?;
+    events::record_account(tx, caller, Action::OauthClientDelete, None)
+}
+
+/// Deletes any client, for the provider.
+pub fn remove(tx: &mut WriteTx, id: &str) -> Result<()> {
+    store::oauth_clients::find(tx, id)?.ok_or(Error::NotFound)?;
+    store::oauth_grants::end_of_client(tx, id)?;
+    Ok(store::oauth_clients::delete(tx, id)?)
+}
+
+/// Gives a client another secret; neither the old one nor what it was granted opens anything any more.
+pub fn reset_secret(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    id: &str,
+    request: &Request,
+) -> Result<(OauthClient, TokenText)> {
+    let client = load_to_change(tx, caller, id)?;
+    request.unchanged(&client)?;
+    request.asks_nothing()?;
+    let renewed = renew_secret(tx, id)?;
+    events::record_account(tx, caller, Action::OauthClientSecretReset, None)?;
+    Ok(renewed)
+}
+
+/// Gives any client another secret, for the provider.
+pub fn renew_secret(tx: &mut WriteTx, id: &str) -> Result<(OauthClient, TokenText)> {
+    let mut client = store::oauth_clients::find(tx, id)?.ok_or(Error::NotFound)?;
+    let secret = TokenText::from_bytes(tx.random());
+    client.secret = secret.hash().hex();
+    store::oauth_grants::end_of_client(tx, id)?;
+    store::oauth_clients::update(tx, &client)?;
+    Ok((client, secret))
+}
+
+/// What a client may do reaches every user who allows it, so that no grant opens changing one.
+pub fn load_to_change(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
+    let client = own(tx, caller, id)?;
+    caller.must_be_unrestricted()?;
+    Ok(client)
+}
+
+fn own(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
+    let found = store::oauth_clients::find(tx, id)?;
+    let own = |client: &OauthClient| client.account == Some(caller.account);
+    found.filter(own).ok_or(Error::NotFound)
+}
+
+fn may_look(caller: &Caller) -> Result<()> {
+    match caller.account_access() {
+        Some(_) => Ok(()),
+        None => Err(Error::Forbidden),
+    }
+}

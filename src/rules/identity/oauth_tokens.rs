@@ -1,0 +1,330 @@
+//! Tokens that programs get: with a code, with a refresh token, and given back.
+//!
+//! A refusal is not an error here but an outcome: where a code or a refresh token comes a second
+//! time, everything that came of the same grant ends, and that must be kept although the program is
+//! refused.
+
+use crate::model::id::UserId;
+use crate::model::oauth::{Challenge, OauthClient};
+use crate::model::reason::Code;
+use crate::model::scope::Scopes;
+use crate::model::token::{NewToken, Secret, TokenHash, TokenKind, TokenText};
+use crate::rules::error::{Error, Result};
+use crate::store::oauth_grants::OauthGrant;
+use crate::store::{self, ReadTx, StoreError, WriteTx};
+
+/// How long an access token is good, in seconds.
+pub const ACCESS_LASTS: i64 = 7200;
+const REFRESH_LASTS: i64 = 30 * 24 * 3600;
+
+/// What a program sent to get a token.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    pub client_id: Option<String>,
+    pub client_secret: Option<Secret>,
+    pub grant_type: Option<String>,
+    pub code: Option<Secret>,
+    pub code_verifier: Option<Secret>,
+    pub redirect_uri: Option<String>,
+    pub refresh_token: Option<Secret>,
+    pub scope: Option<String>,
+}
+
+/// What a program gave back.
+#[derive(Clone, Debug, Default)]
+pub struct Return {
+    pub client_id: Option<String>,
+    pub client_secret: Option<Secret>,
+    pub token: Option<Secret>,
+}
+
+pub enum Outcome<T> {
+    Done(T),
+    Refused(Refusal),
+}
+
+#[derive(Debug)]
+pub struct Given {
+    pub access: TokenText,
+    pub refresh: TokenText,
+    pub scopes: Scopes,
+}
+
+/// Why a program did not get what it wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal {
+    pub fault: Fault,
+    pub field: Option<&'static str>,
+    pub code: Code,
+    pub text: &'static str,
+}
+
+/// In the words of RFC 6749.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    InvalidRequest,
+    InvalidClient,
+    InvalidGrant,
+    InvalidScope,
+    UnsupportedGrantType,
+}
+
+impl Fault {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Fault::InvalidRequest => "invalid_request",
+            Fault::InvalidClient => "invalid_client",
+            Fault::InvalidGrant => "invalid_grant",
+            Fault::InvalidScope => "invalid_scope",
+            Fault::UnsupportedGrantType => "unsupported_grant_type",
+        }
+    }
+}
+
+/// Gives a program a token for a code or for a refresh token.
+pub fn give(tx: &mut WriteTx, wish: &Wish) -> Result<Outcome<Given>> {
+    outcome(try_to_give(tx, wish))
+}
+
+/// Takes a token back, of either kind, with all that came of the same grant. One that is unknown, or
+/// another client's, changes nothing and is no reason to complain.
+pub fn take_back(tx: &mut WriteTx, back: &Return) -> Result<Outcome<()>> {
+    outcome(try_to_take_back(tx, back))
+}
+
+/// Makes an access token of a grant.
+pub fn make_access(
+    tx: &mut WriteTx,
+    grant: i64,
+    user: UserId,
+    label: &str,
+    scopes: &Scopes,
+) -> Result<TokenText> {
+    let access = TokenText::from_bytes(tx.random());
+    let new = NewToken {
+        user,
+        kind: TokenKind::Oauth,
+        label: label.to_owned(),
+        scopes: scopes.clone(),
+        expiry: Some(tx.now().plus_seconds(ACCESS_LASTS)),
+    };
+    store::tokens::insert(tx, &new, &access)?;
+    store::oauth_grants::adopt(tx, grant, access.hash())?;
+    Ok(access)
+}
+
+/// Removes what can be neither used nor misused any more.
+pub fn sweep(tx: &mut WriteTx) -> Result<()> {
+    Ok(store::oauth_grants::sweep(tx)?)
+}
+
+/// Why something did not come about: refused, or the store failed.
+enum Stop {
+    Refused(Refusal),
+    Failed(Error),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Stop::Refused(refusal)
+    }
+}
+
+impl From<StoreError> for Stop {
+    fn from(cause: StoreError) -> Self {
+        Stop::Failed(cause.into())
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Failed(error)
+    }
+}
+
+fn outcome<T>(tried: Result<T, Stop>) -> Result<Outcome<T>> {
+    match tried {
+        Ok(done) => Ok(Outcome::Done(done)),
+        Err(Stop::Refused(refusal)) => Ok(Outcome::Refused(refusal)),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
+fn try_to_give(tx: &mut WriteTx, wish: &Wish) -> Result<Given, Stop> {
+    let client = authenticate(tx, wish.client_id.as_deref(), wish.client_secret.as_ref(), !PROOF)?;
+    match (wish.grant_type.as_deref(), &wish.code) {
+        (Some("authorization_code"), None) => Err(required("code").into()),
+        // One published client leaves the type out.
+        (Some("authorization_code") | None, Some(code)) => with_code(tx, wish, &client, code),
+        (Some("refresh_token"), _) => match &wish.refresh_token {
+            Some(token) => with_refresh(tx, wish, &client, token),
+            None => Err(required("refresh_token").into()),
+        },
+        (None, None) => Err(required("grant_type").into()),
+        (Some(_), _) => {
+            let text = "grant_type must be authorization_code or refresh_token";
+            let fault = Fault::UnsupportedGrantType;
+            Err(refused(fault, "grant_type", Code::GrantTypeInvalid, text).into())
+        }
+    }
+}
+
+fn with_code(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, code: &Secret) -> Result<Given, Stop> {
+    let invalid = |text| refused(Fault::InvalidGrant, "code", Code::CodeInvalid, text);
+    let hash = TokenHash::of(code.reveal());
+    let unknown = invalid("There is no such code for this client, or it is too old");
+    let code = store::oauth_grants::find_code(tx, hash)?.ok_or(unknown)?;
+    let grant = grant_of(tx, code.grant, client)?.ok_or(unknown)?;
+    if code.used {
+        // Two have it, and one of them should not.
+        store::oauth_grants::end(tx, grant.id)?;
+        return Err(invalid("This code was used before; what it gave has ended").into());
+    }
+    if grant.revoked || code.expiry <= tx.now() {
+        return Err(unknown.into());
+    }
+    if wish
+        .redirect_uri
+        .as_ref()
+        .is_some_and(|uri| *uri != code.redirect_uri)
+    {
+        let text = "redirect_uri must be the one that the code was asked for with";
+        return Err(refused(
+            Fault::InvalidGrant,
+            "redirect_uri",
+            Code::RedirectUriInvalid,
+            text,
+        )
+        .into());
+    }
+    let proven = match (code.challenge.map(Challenge::stored), &wish.code_verifier) {
+        (None, None) => true,
+        (Some(challenge), Some(verifier)) => challenge.is_met_by(verifier.reveal()),
+        // A verifier without a challenge: somebody has taken the challenge away on its way.
+        _ => false,
+    };
+    if !proven {
+        let text = "code_verifier must be what the code_challenge was made from";
+        return Err(refused(
+            Fault::InvalidGrant,
+            "code_verifier",
+            Code::CodeVerifierInvalid,
+            text,
+        )
+        .into());
+    }
+    store::oauth_grants::use_code(tx, hash)?;
+    make(tx, &grant, grant.scopes.clone())
+}
+
+fn with_refresh(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, token: &Secret) -> Result<Given, Stop> {
+    let invalid = |text| {
+        refused(
+            Fault::InvalidGrant,
+            "refresh_token",
+            Code::RefreshTokenInvalid,
+            text,
+        )
+    };
+    let hash = TokenHash::of(token.reveal());
+    let unknown = invalid("There is no such refresh token for this client, or it has ended");
+    let refresh = store::oauth_grants::find_refresh(tx, hash)?.ok_or(unknown)?;
+    let grant = grant_of(tx, refresh.grant, client)?.ok_or(unknown)?;
+    if refresh.used {
+        store::oauth_grants::end(tx, grant.id)?;
+        return Err(invalid("This refresh token was used before; what it gave has ended").into());
+    }
+    if grant.revoked || refresh.expiry <= tx.now() {
+        return Err(unknown.into());
+    }
+    let scopes = match wish.scope.as_deref().map(Scopes::parse) {
+        None => grant.scopes.clone(),
+        Some(Ok(scopes)) if scopes.are_within(&grant.scopes) => scopes,
+        Some(_) => {
+            let text = "scope must be within what the user has allowed";
+            return Err(refused(Fault::InvalidScope, "scope", Code::ScopesInvalid, text).into());
+        }
+    };
+    store::oauth_grants::use_refresh(tx, hash)?;
+    store::oauth_grants::end_tokens(tx, grant.id)?;
+    make(tx, &grant, scopes)
+}
+
+fn make(tx: &mut WriteTx, grant: &OauthGrant, scopes: Scopes) -> Result<Given, Stop> {
+    let access = make_access(tx, grant.id, grant.user, &grant.client_label, &scopes)?;
+    let refresh = TokenText::from_bytes(tx.random());
+    let expiry = tx.now().plus_seconds(REFRESH_LASTS);
+    store::oauth_grants::insert_refresh(tx, refresh.hash(), grant.id, expiry)?;
+    Ok(Given {
+        access,
+        refresh,
+        scopes,
+    })
+}
+
+fn try_to_take_back(tx: &mut WriteTx, back: &Return) -> Result<(), Stop> {
+    let client = authenticate(tx, back.client_id.as_deref(), back.client_secret.as_ref(), PROOF)?;
+    let token = back.token.as_ref().ok_or(required("token"))?;
+    let hash = TokenHash::of(token.reveal());
+    let grant = match store::oauth_grants::of_token(tx, hash)? {
+        Some(grant) => Some(grant),
+        None => store::oauth_grants::find_refresh(tx, hash)?.map(|refresh| refresh.grant),
+    };
+    if let Some(grant) = grant
+        && let Some(grant) = grant_of(tx, grant, &client)?
+    {
+        // Programs do so when their user logs out of them; what the user made there is not theirs to end.
+        store::oauth_grants::close(tx, grant.id)?;
+    }
+    Ok(())
+}
+
+/// Having a token is proof enough for giving it back.
+const PROOF: bool = true;
+
+/// The client that is asking. A public one has no secret to show; a secret that is shown must be right.
+fn authenticate(
+    tx: &mut ReadTx,
+    id: Option<&str>,
+    secret: Option<&Secret>,
+    has_proof: bool,
+) -> Result<OauthClient, Stop> {
+    let id = id.ok_or(required("client_id"))?;
+    let client = store::oauth_clients::find(tx, id)?.filter(OauthClient::is_active);
+    let trusted = client.filter(|client| match secret {
+        Some(secret) => TokenHash::of(secret.reveal()).is_kept_as(&client.secret),
+        None => client.public || has_proof,
+    });
+    trusted.ok_or(Stop::Refused(Refusal {
+        fault: Fault::InvalidClient,
+        field: None,
+        code: Code::ClientInvalid,
+        text: "There is no such client, or its secret is wrong",
+    }))
+}
+
+/// A grant, if it is this client's.
+fn grant_of(tx: &mut ReadTx, id: i64, client: &OauthClient) -> Result<Option<OauthGrant>, Stop> {
+    let grant = store::oauth_grants::find(tx, id)?;
+    Ok(grant.filter(|grant| grant.client == client.id))
+}
+
+fn required(field: &'static str) -> Refusal {
+    let text = match field {
+        "client_id" => "client_id is required",
+        "code" => "code is required",
+        "refresh_token" => "refresh_token is required",
+        "token" => "token is required",
+        _ => "grant_type is required",
+    };
+    refused(Fault::InvalidRequest, field, Code::Required, text)
+}
+
+fn refused(fault: Fault, field: &'static str, code: Code, text: &'static str) -> Refusal {
+    Refusal {
+        fault,
+        field: Some(field),
+        code,
+        text,
+    }
+}

@@ -1,0 +1,183 @@
+//! Passwords: kept only as argon2id hashes, set by the provider or by a link that is good once.
+
+use std::sync::{Mutex, PoisonError};
+
+use argon2::password_hash::{generate_salt, phc};
+use argon2::{Argon2, Block, Params};
+
+use crate::model::event::Action;
+use crate::model::reason::{Code, Reason};
+use crate::model::token::{Secret, TokenHash, TokenText};
+use crate::model::user::User;
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::{events, sessions, users};
+use crate::store::{self, ReadTx, WriteTx};
+
+const SHORTEST: usize = 11;
+/// For how many seconds the link for a new user is good.
+const INVITED: i64 = 3 * 24 * 3600;
+/// Costs as much to check as any other and belongs to no password.
+const NOBODYS: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// The hash to keep. It takes a while, on purpose: never call it inside a transaction.
+pub fn hash(password: &Secret) -> Result<String> {
+    if password.reveal().chars().count() < SHORTEST {
+        let text = format!("Must have at least {SHORTEST} characters");
+        let reason = Reason::new(Code::PasswordTooShort, text);
+        return Err(Error::Refused(vec![FieldError::on("password", reason)]));
+    }
+    let mut letters = password.reveal().chars();
+    let first = letters.next();
+    if letters.all(|letter| Some(letter) == first) || password.reveal().trim().is_empty() {
+        let reason = Reason::new(
+            Code::PasswordTooSimple,
+            "Must be more than one character repeated, and not blank",
+        );
+        return Err(Error::Refused(vec![FieldError::on("password", reason)]));
+    }
+    let mut kept = phc::PasswordHash::new(NOBODYS).expect("it is one");
+    let salt = phc::Salt::new(&generate_salt()).expect("a salt of the usual length");
+    let output = output(password, &salt, Params::DEFAULT);
+    kept.hash = Some(output.expect("argon2 hashes any password of moderate length"));
+    kept.salt = Some(salt);
+    Ok(kept.to_string())
+}
+
+/// Whether a password is the one of a hash. It takes as long if there is no hash at all, so that
+/// nobody learns from the time who has a password; never call it inside a transaction.
+pub fn is_right(password: &Secret, hash: Option<&str>) -> bool {
+    let Ok(kept) = phc::PasswordHash::new(hash.unwrap_or(NOBODYS)) else {
+        return false;
+    };
+    let (Ok(params), Some(salt)) = (Params::try_from(&kept), &kept.salt) else {
+        return false;
+    };
+    // Outputs are compared in constant time.
+    let right = output(password, salt, params).is_some_and(|output| Some(output) == kept.hash);
+    right && hash.is_some()
+}
+
+/// Memory to hash in, 19 MiB each, kept for the next who needs it: what is freed on many threads stays with
+/// the allocator, and would soon be all there is. As many are kept as are used at a time.
+static MEMORY: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
+const KEPT: usize = 2;
+
+fn output(password: &Secret, salt: &phc::Salt, params: Params) -> Option<phc::Output> {
+    let lock = || MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut memory = lock().pop().unwrap_or_default();
+    memory.resize(params.block_count(), Block::new());
+    let mut out = [0; Params::DEFAULT_OUTPUT_LEN];
+    let argon2 = Argon2::from(params);
+    let done =
+        argon2.hash_password_into_with_memory(password.reveal().as_bytes(), salt, &mut out, &mut memory);
+    let mut kept = lock();
+    if kept.len() < KEPT {
+        kept.push(memory);
+    }
+    done.ok().and_then(|()| phc::Output::new(&out).ok())
+}
+
+/// Gives a user another password. Whoever was logged in with the old one, had a link to set one, or was let in as
+/// a program, is not any more; personal tokens stay.
+pub fn set(tx: &mut WriteTx, username: &str, hash: &str) -> Result<User> {
+    let user = users::load(tx, username)?;
+    store::logins::set_password(tx, user.id, hash)?;
+    store::logins::delete_links_of(tx, user.id)?;
+    store::sessions::delete_of(tx, user.id)?;
+    store::oauth_grants::close_of_user(tx, user.id)?;
+    users::load(tx, username)
+}
+
+/// What came of somebody's wish for another password.
+pub enum Change {
+    /// It was changed, and this is the session that goes on.
+    Done(TokenText),
+    /// What was in the way, and the seconds to wait before the next attempt.
+    Refused { wrong: FieldError, wait: u64 },
+}
+
+/// Changes the caller's own password, whose old one was right for `old`. All sessions end, but one begins for
+/// whoever asked.
+pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result<Change> {
+    if store::logins::find_password(tx, caller.user())?.as_deref() != Some(old) {
+        let reason = Reason::new(Code::ChoiceInvalid, "It has been changed meanwhile");
+        let wrong = FieldError::on("old_password", reason);
+        return Ok(Change::Refused { wrong, wait: 0 });
+    }
+    set(tx, caller.username(), new)?;
+    let session = sessions::succeed(tx, caller.user(), new, None)?.ok_or(Error::Unauthenticated)?;
+    events::record_account(tx, caller, Action::ProfileUpdate, None)?;
+    Ok(Change::Done(session))
+}
+
+/// Makes a link for another user of the caller's account who has no password yet. Whoever has one is nobody else's
+/// to let in.
+pub fn invite(tx: &mut WriteTx, caller: &Caller, username: &str) -> Result<TokenText> {
+    let user = users::view(tx, caller, username)?;
+    if user.password_created.is_some() {
+        let text = "This user has a password already; only the provider makes a link for another one";
+        let reason = Reason::new(Code::ChoiceInvalid, text);
+        return Err(Error::Refused(vec![FieldError::whole(reason)]));
+    }
+    make_link(tx, user.username.as_str(), INVITED)
+}
+
+/// Makes a link with which a user can set its password once.
+pub fn make_link(tx: &mut WriteTx, username: &str, seconds: i64) -> Result<TokenText> {
+    let user = users::load(tx, username)?;
+    let link = TokenText::from_bytes(tx.random());
+    let expiry = tx.now().plus_seconds(seconds);
+    store::logins::insert_link(tx, link.hash(), user.id, expiry)?;
+    Ok(link)
+}
+
+/// Whose link it is.
+pub fn link_owner(tx: &mut ReadTx, link: TokenHash) -> Result<User> {
+    let user = store::logins::find_link(tx, link)?.ok_or(Error::NotFound)?;
+    store::users::find_by_id(tx, user)?.ok_or(Error::NotFound)
+}
+
+/// Sets the password of the link's owner, and uses up the link with all others it had.
+pub fn set_by_link(tx: &mut WriteTx, link: TokenHash, hash: &str) -> Result<User> {
+    let user = link_owner(tx, link)?;
+    set(tx, user.username.as_str(), hash)
+}
+
+/// The caller's own password as it is now, for the comparison with the old one.
+pub fn own(tx: &mut ReadTx, caller: &Caller) -> Result<Option<String>> {
+    Ok(store::logins::find_password(tx, caller.user())?)
+}
+
+/// What is counted of a name that was typed, which may have been a password.
+pub fn name_hash(username: &str) -> TokenHash {
+    TokenHash::of(&username.to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_right_password_is_right_and_none_is_like_any_other() {
+        let secret = |text: &str| Secret::new(text.to_owned());
+        let kept = hash(&secret("correct horse")).expect("it is long enough");
+        assert!(is_right(&secret("correct horse"), Some(&kept)));
+        assert!(!is_right(&secret("correct hors"), Some(&kept)));
+        assert!(!is_right(&secret("correct horse"), None));
+        assert!(!is_right(&secret(""), Some(NOBODYS)));
+        for bad in [
+            "too short!",
+            "aaaaaaaaaaaaaaaa",
+            "            ",
+            " \t \t \t \t \t \t ",
+        ] {
+            assert!(hash(&secret(bad)).is_err(), "{bad:?}");
+        }
+        // The same work for those who have none.
+        let costs = |hash: &str| hash.split('$').take(4).collect::<Vec<_>>().join("$");
+        assert_eq!(costs(&kept), costs(NOBODYS));
+        assert_eq!(kept.len(), NOBODYS.len());
+    }
+}

@@ -1,0 +1,96 @@
+//! Users about themselves: their profile, and what programs keep for them.
+
+use crate::model::event::Action;
+use crate::model::input::Input;
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::text::Line;
+use crate::model::user::{Email, User};
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::events;
+use crate::rules::request::Request;
+use crate::store::{self, ReadTx, WriteTx};
+
+/// How much a program may keep for a user, written as JSON.
+const MOST_PREFERENCES: usize = 64 * 1024;
+/// A key for logging in to a machine, on one line.
+type PublicKey = Line<16384>;
+const LISH: [&str; 3] = ["password_keys", "keys_only", "disabled"];
+
+pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<User> {
+    store::users::find_by_id(tx, caller.user())?.ok_or(Error::Unauthenticated)
+}
+
+pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User> {
+    let mut user = view(tx, caller)?;
+    request.unchanged_or_still(&user, &user.settled())?;
+    let mut form = request.form()?;
+    let email = form.optional("email", Email::parse);
+    let timezone = form.optional("timezone", parse_timezone);
+    let notifications = form.truth("email_notifications");
+    let lish = form.optional("lish_auth_method", parse_lish);
+    let keys = form.values("authorized_keys", "a string", |key| match key {
+        Input::Text(key) => Some(PublicKey::parse(key)),
+        _ => None,
+    });
+    form.finish(|| Some(()))?;
+
+    user.email = email.unwrap_or(user.email);
+    user.timezone = timezone.unwrap_or(user.timezone);
+    user.email_notifications = notifications.unwrap_or(user.email_notifications);
+    user.lish_auth_method = lish.unwrap_or(user.lish_auth_method);
+    user.authorized_keys = keys.map(|keys| join(&keys)).or(user.authorized_keys);
+    store::users::update(tx, &user)?;
+    events::record_account(tx, caller, Action::ProfileUpdate, None)?;
+    Ok(user)
+}
+
+/// What a program keeps for the caller, as the JSON object it sent.
+pub fn preferences(tx: &mut ReadTx, caller: &Caller) -> Result<String> {
+    Ok(store::users::preferences(tx, caller.user())?)
+}
+
+/// Replaces it. `written` is the request's object as JSON.
+pub fn set_preferences(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    request: &Request,
+    written: &str,
+) -> Result<String> {
+    request.unchanged(&preferences(tx, caller)?)?;
+    request.asks_nothing()?;
+    if written.len() > MOST_PREFERENCES {
+        let text = format!("Preferences may have at most {MOST_PREFERENCES} bytes");
+        let reason = Reason::new(Code::PreferencesTooLarge, text);
+        return Err(Error::Refused(vec![FieldError::whole(reason)]));
+    }
+    store::users::set_preferences(tx, caller.user(), written)?;
+    Ok(written.to_owned())
+}
+
+fn join(keys: &[PublicKey]) -> String {
+    let lines: Vec<_> = keys.iter().map(PublicKey::as_str).collect();
+    lines.join("\n")
+}
+
+/// A name like `Europe/Berlin`: only its form is checked, because nothing here depends on it.
+fn parse_timezone(raw: &str) -> Result<String, Reasons> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
+    match (1..=64).contains(&raw.len()) && raw.chars().all(plain) {
+        true => Ok(raw.to_owned()),
+        false => {
+            let text = "Must be the name of a time zone, like Europe/Berlin";
+            Err(vec![Reason::new(Code::TimezoneInvalid, text)])
+        }
+    }
+}
+
+fn parse_lish(raw: &str) -> Result<String, Reasons> {
+    match LISH.contains(&raw) {
+        true => Ok(raw.to_owned()),
+        false => {
+            let text = format!("Must be one of {}", LISH.join(", "));
+            Err(vec![Reason::new(Code::ChoiceInvalid, text)])
+        }
+    }
+}

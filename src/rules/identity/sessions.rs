@@ -1,0 +1,71 @@
+//! Logging in, and the sessions that come of it.
+//!
+//! How often a password may be guessed is decided on each node, in `http/login_throttle.rs`.
+
+use std::sync::Arc;
+
+use crate::model::id::UserId;
+use crate::model::token::{TokenHash, TokenText};
+use crate::model::user::User;
+use crate::rules::error::{Error, Result};
+use crate::store::logins::Credentials;
+use crate::store::tokens::Identity;
+use crate::store::{self, ReadTx, WriteTx};
+
+/// How long a browser stays logged in, in seconds.
+pub const LASTS: i64 = 12 * 3600;
+
+/// What a password is compared with; `None` if there is no such user.
+pub fn credentials(tx: &mut ReadTx, username: &str) -> Result<Option<Credentials>> {
+    Ok(store::logins::credentials(tx, username)?)
+}
+
+/// Ends an attempt whose password was the right one for `hash`: with a new session in place of the
+/// browser's old one. `None` if the password has changed meanwhile, or the user is gone.
+pub fn succeed(
+    tx: &mut WriteTx,
+    user: UserId,
+    hash: &str,
+    old: Option<TokenHash>,
+) -> Result<Option<TokenText>> {
+    if store::logins::find_password(tx, user)?.as_deref() != Some(hash) {
+        return Ok(None);
+    }
+    store::logins::set_last(tx, user, "successful")?;
+    if let Some(old) = old {
+        store::sessions::delete(tx, old)?;
+    }
+    let session = TokenText::from_bytes(tx.random());
+    let expiry = tx.now().plus_seconds(LASTS);
+    store::sessions::insert(tx, session.hash(), user, expiry)?;
+    Ok(Some(session))
+}
+
+/// Records that a log-in with a wrong password was tried.
+pub fn fail(tx: &mut WriteTx, user: UserId) -> Result<()> {
+    Ok(store::logins::set_last(tx, user, "failed")?)
+}
+
+/// Who is logged in.
+pub fn who(tx: &mut ReadTx, session: TokenHash) -> Result<Option<User>> {
+    match store::sessions::find(tx, session)? {
+        Some(user) => Ok(store::users::find_by_id(tx, user)?),
+        None => Ok(None),
+    }
+}
+
+/// The identity behind a session: the user's own, for everything they may do.
+pub fn identify(tx: &mut ReadTx, session: TokenHash) -> Result<Arc<Identity>> {
+    let identity = store::sessions::identify(tx, session)?;
+    identity.map(Arc::new).ok_or(Error::Unauthenticated)
+}
+
+pub fn end(tx: &mut WriteTx, session: TokenHash) -> Result<()> {
+    Ok(store::sessions::delete(tx, session)?)
+}
+
+/// Removes sessions and links that have expired.
+pub fn sweep(tx: &mut WriteTx) -> Result<(), Error> {
+    store::sessions::delete_expired(tx)?;
+    Ok(store::logins::delete_expired_links(tx)?)
+}

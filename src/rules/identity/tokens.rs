@@ -1,0 +1,182 @@
+//! Tokens: making, listing, renaming and revoking them.
+
+use crate::model::event::{Action, Entity};
+use crate::model::id::TokenId;
+use crate::model::page::Paged;
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::scope::Scopes;
+use crate::model::text::Line;
+use crate::model::time::Time;
+use crate::model::token::{NewToken, Token, TokenKind, TokenText};
+use crate::rules::caller::{Asker, Caller};
+use crate::rules::error::{Error, Result};
+use crate::rules::lists::ListRequest;
+use crate::rules::once::Once;
+use crate::rules::request::Request;
+use crate::rules::{events, users};
+use crate::store::tokens::Proof;
+use crate::store::{self, ReadTx, WriteTx};
+
+type TokenLabel = Line<100>;
+
+/// Makes a token. Its text is given out here and never again.
+pub fn create(tx: &mut WriteTx, new: &NewToken, given: Option<&TokenText>) -> Result<(Token, TokenText)> {
+    let text = given
+        .cloned()
+        .unwrap_or_else(|| TokenText::from_bytes(tx.random()));
+    let id = store::tokens::insert(tx, new, &text)?;
+    let made = store::tokens::list(tx, new.user)?
+        .into_iter()
+        .find(|token| token.id == id);
+    Ok((made.ok_or(Error::NotFound)?, text))
+}
+
+pub fn list(tx: &mut ReadTx, username: &str) -> Result<Vec<Token>> {
+    let user = users::load(tx, username)?;
+    Ok(store::tokens::list(tx, user.id)?)
+}
+
+/// Ends a token; from this commit on it opens nothing. An access token ends with all that came of the same
+/// permission, or its refresh token would bring the next.
+pub fn revoke(tx: &mut WriteTx, id: TokenId) -> Result<()> {
+    let origin = store::oauth_grants::origin(tx, id)?;
+    if let Some(grant) = origin
+        .filter(|origin| origin.is_access)
+        .and_then(|origin| origin.grant)
+    {
+        store::tokens::revoke(tx, id)?;
+        return Ok(store::oauth_grants::end(tx, grant)?);
+    }
+    match store::tokens::revoke(tx, id)? {
+        true => Ok(()),
+        false => Err(Error::NotFound),
+    }
+}
+
+/// The caller's own personal tokens.
+pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Token>> {
+    let wanted = list.read(tx.policy(), &store::tokens::FIELDS)?;
+    Ok(store::tokens::page(tx, caller.user(), &wanted)?)
+}
+
+/// Makes a token for the caller, never wider than the one it asks with. It does not outlive a personal one; one
+/// made through a program does, but ends when the program is cast out.
+pub fn create_own(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(Token, TokenText)> {
+    let (new, grant) = read_own(tx, caller, request)?;
+    make_own(tx, caller, &new, grant)
+}
+
+/// The same from a page that was drawn when `newest` was the caller's newest token.
+pub fn create_own_once(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    request: &Request,
+    newest: i64,
+) -> Result<Once<(Token, TokenText), ()>> {
+    let (new, grant) = read_own(tx, caller, request)?;
+    if store::tokens::has_same(tx, &new, newest)? {
+        return Ok(Once::Before(()));
+    }
+    make_own(tx, caller, &new, grant).map(Once::Made)
+}
+
+/// The caller's newest token; zero if there is none.
+pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
+    Ok(store::tokens::newest(tx, caller.user())?)
+}
+
+/// What was asked for, and the permission of the program that asks.
+fn read_own(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<(NewToken, Option<i64>)> {
+    let held = &caller.identity().scopes;
+    let now = tx.now();
+    // Whoever has logged in, in a browser, is bound to no token.
+    let origin = match caller.identity().proof {
+        Proof::Token(token) => Some(store::oauth_grants::origin(tx, token)?.ok_or(Error::Unauthenticated)?),
+        Proof::Session => None,
+    };
+    let is_personal = origin.is_some_and(|origin| !origin.is_access);
+    let latest = caller.identity().expiry.filter(|_| is_personal);
+    let mut form = request.form()?;
+    let label = form.optional("label", TokenLabel::parse);
+    let scopes = form.optional("scopes", |raw| narrowed(raw, held));
+    let expiry = form.optional("expiry", |raw| later(raw, now, latest));
+    form.finish(|| Some(()))?;
+
+    let new = NewToken {
+        user: caller.user(),
+        kind: TokenKind::Personal,
+        label: label.map_or(String::new(), |label| label.as_str().to_owned()),
+        scopes: scopes.unwrap_or_else(|| held.clone()),
+        expiry: expiry.or(latest),
+    };
+    Ok((new, origin.and_then(|origin| origin.grant)))
+}
+
+fn make_own(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    new: &NewToken,
+    grant: Option<i64>,
+) -> Result<(Token, TokenText)> {
+    let (token, text) = create(tx, new, None)?;
+    if let Some(grant) = grant {
+        store::oauth_grants::adopt(tx, grant, text.hash())?;
+    }
+    events::record_account(tx, caller, Action::TokenCreate, Some(&Entity::token(&token)))?;
+    Ok((token, text))
+}
+
+pub fn view(tx: &mut ReadTx, caller: &Caller, id: TokenId) -> Result<Token> {
+    store::tokens::find(tx, caller.user(), id)?.ok_or(Error::NotFound)
+}
+
+pub fn update(tx: &mut WriteTx, caller: &Caller, id: TokenId, request: &Request) -> Result<Token> {
+    let mut token = view(tx, caller, id)?;
+    request.unchanged(&token)?;
+    let mut form = request.form()?;
+    let label = form.optional("label", TokenLabel::parse);
+    form.finish(|| Some(()))?;
+
+    token.label = label.map_or(token.label, |label| label.as_str().to_owned());
+    store::tokens::set_label(tx, id, &token.label)?;
+    events::record_account(tx, caller, Action::TokenUpdate, Some(&Entity::token(&token)))?;
+    Ok(token)
+}
+
+/// Ends one of the caller's own tokens, perhaps the one it asks with.
+pub fn delete(tx: &mut WriteTx, caller: &Caller, id: TokenId, request: &Request) -> Result<()> {
+    let token = view(tx, caller, id)?;
+    request.unchanged(&token)?;
+    request.asks_nothing()?;
+    revoke(tx, id)?;
+    events::record_account(tx, caller, Action::TokenDelete, Some(&Entity::token(&token)))
+}
+
+/// Scopes that a token with others may give away; `*` stands for all of those.
+fn narrowed(raw: &str, held: &Scopes) -> Result<Scopes, Reasons> {
+    match Scopes::parse(raw)? {
+        Scopes::Everything => Ok(held.clone()),
+        wanted if wanted.are_within(held) => Ok(wanted),
+        _ => {
+            let text = format!(
+                "A token cannot give away more than it has: {}",
+                held.words().join(" ")
+            );
+            Err(vec![Reason::new(Code::TokenScopeExceeded, text)])
+        }
+    }
+}
+
+fn later(raw: &str, now: Time, latest: Option<Time>) -> Result<Time, Reasons> {
+    match (Time::parse(raw).map(Time::to_second), latest) {
+        (Some(time), Some(latest)) if time > latest => {
+            let text = format!("A token cannot outlive the one it is made with, which ends at {latest}");
+            Err(vec![Reason::new(Code::ExpiryInvalid, text)])
+        }
+        (Some(time), _) if time > now => Ok(time),
+        _ => {
+            let text = "Must be a time to come, like 2030-12-31T00:00:00";
+            Err(vec![Reason::new(Code::ExpiryInvalid, text)])
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Users of an account. Only those who are not restricted manage them.
+
+use crate::model::event::{Action, Entity};
+use crate::model::page::Paged;
+use crate::model::reason::{Code, Reason};
+use crate::model::user::{Email, NewUser, User, Username};
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::events;
+use crate::rules::form::Form;
+use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
+use crate::store::{self, ReadTx, WriteTx};
+
+/// Makes a user, of an account or of the staff.
+pub fn create(tx: &mut WriteTx, new: &NewUser) -> Result<User> {
+    if let Some(account) = new.account {
+        store::accounts::find(tx, account)?.ok_or(Error::NotFound)?;
+        if is_reserved(tx, &new.username) {
+            return Err(Error::Refused(vec![FieldError::on("username", username_taken())]));
+        }
+    }
+    if store::users::exists(tx, &new.username)? {
+        return Err(Error::Refused(vec![FieldError::on("username", username_taken())]));
+    }
+    store::users::insert(tx, new)?;
+    load(tx, new.username.as_str())
+}
+
+pub fn load(tx: &mut ReadTx, username: &str) -> Result<User> {
+    store::users::find(tx, username)?.ok_or(Error::NotFound)
+}
+
+pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<User>> {
+    caller.must_be_unrestricted()?;
+    let wanted = list.read(tx.policy(), &store::users::FIELDS)?;
+    Ok(store::users::list(tx, caller.account, &wanted)?)
+}
+
+/// Makes a user of the caller's account, restricted unless said otherwise.
+pub fn add(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User> {
+    caller.must_be_unrestricted()?;
+    let mut form = request.form()?;
+    let username = form.required("username", Username::parse);
+    let email = form.required("email", Email::parse);
+    let restricted = form.truth("restricted").unwrap_or(true);
+    refuse_taken(tx, &mut form, username.as_ref(), None)?;
+    let new = form.finish(|| {
+        Some(NewUser {
+            account: Some(caller.account),
+            username: username?,
+            email: email?,
+            restricted,
+            password: None,
+        })
+    })?;
+    let user = create(tx, &new)?;
+    events::record_account(tx, caller, Action::UserCreate, Some(&Entity::user(&user)))?;
+    Ok(user)
+}
+
+pub fn view(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<User> {
+    caller.must_be_unrestricted()?;
+    store::users::find_in(tx, caller.account, username)?.ok_or(Error::NotFound)
+}
+
+pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<User> {
+    let mut user = view(tx, caller, username)?;
+    request.unchanged_or_still(&user, &user.settled())?;
+    let mut form = request.form()?;
+    let username = form.optional("username", Username::parse);
+    let email = form.optional("email", Email::parse);
+    let restricted = form.truth("restricted");
+    refuse_taken(tx, &mut form, username.as_ref(), Some(&user))?;
+    if restricted == Some(true) && !user.restricted {
+        // So an account always keeps an unrestricted user: whoever asks is one.
+        if user.id == caller.user() {
+            let text = "You cannot restrict yourself; another unrestricted user can";
+            form.refuse("restricted", Reason::new(Code::UserSelf, text));
+        }
+    }
+    form.finish(|| Some(()))?;
+
+    user.username = username.unwrap_or(user.username);
+    user.email = email.unwrap_or(user.email);
+    if let Some(restricted) = restricted {
+        set_restricted(tx, &mut user, restricted)?;
+    }
+    store::users::update(tx, &user)?;
+    events::record_account(tx, caller, Action::UserUpdate, Some(&Entity::user(&user)))?;
+    load(tx, user.username.as_str())
+}
+
+/// Deletes a user; its tokens and sessions end at once, its tickets and their history stay.
+pub fn delete(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<()> {
+    let user = view(tx, caller, username)?;
+    request.unchanged_or_still(&user, &user.settled())?;
+    request.asks_nothing()?;
+    must_be_other(caller, &user)?;
+    store::users::delete(tx, user.id)?;
+    events::record_account(tx, caller, Action::UserDelete, Some(&Entity::user(&user)))
+}
+
+/// Nobody deletes themselves.
+pub fn must_be_other(caller: &Caller, user: &User) -> Result<()> {
+    if user.id != caller.user() {
+        return Ok(());
+    }
+    let text = "You cannot delete yourself; another unrestricted user can";
+    let reason = Reason::new(Code::UserSelf, text);
+    Err(Error::Refused(vec![FieldError::whole(reason)]))
+}
+
+/// All users there are, for the provider.
+pub fn all(tx: &mut ReadTx) -> Result<Vec<User>> {
+    Ok(store::users::all(tx)?)
+}
+
+/// Deletes any user, for the provider.
+pub fn remove(tx: &mut WriteTx, username: &str) -> Result<()> {
+    let user = load(tx, username)?;
+    Ok(store::users::delete(tx, user.id)?)
+}
+
+/// Lets any user of an account do everything, or only what it is granted from now on, for the provider.
+pub fn restrict(tx: &mut WriteTx, username: &str, restricted: bool) -> Result<User> {
+    let mut user = load(tx, username)?;
+    if user.account.is_none() {
+        let reason = Reason::new(Code::GrantInvalid, "The provider's staff take no grants");
+        return Err(Error::Refused(vec![FieldError::on("user", reason)]));
+    }
+    set_restricted(tx, &mut user, restricted)?;
+    store::users::update(tx, &user)?;
+    load(tx, username)
+}
+
+/// Whoever becomes restricted may do nothing yet; whoever no longer is needs no grants.
+fn set_restricted(tx: &mut WriteTx, user: &mut User, restricted: bool) -> Result<()> {
+    if user.restricted != restricted {
+        user.restricted = restricted;
+        store::grants::clear(tx, user.id)?;
+    }
+    Ok(())
+}
+
+fn refuse_taken(
+    tx: &mut ReadTx,
+    form: &mut Form,
+    username: Option<&Username>,
+    own: Option<&User>,
+) -> Result<()> {
+    let Some(username) = username else { return Ok(()) };
+    let holder = store::users::find(tx, username.as_str())?;
+    let taken = holder.is_some_and(|holder| own.is_none_or(|own| own.id != holder.id));
+    if taken || is_reserved(tx, username) {
+        form.refuse("username", username_taken());
+    }
+    Ok(())
+}
+
+/// Tenants know the staff by the provider's name only, so none of them may bear it.
+fn is_reserved(tx: &ReadTx, username: &Username) -> bool {
+    let provider = &tx.policy().support.provider;
+    username.as_str().eq_ignore_ascii_case(provider)
+}
+
+fn username_taken() -> Reason {
+    Reason::new(Code::UsernameTaken, "Username is taken")
+}

@@ -1,0 +1,115 @@
+//! Looking at the addresses of a subnet: who has which, from as near or far as one likes.
+
+use std::collections::HashSet;
+
+use crate::model::address_map::{self, Holder, View};
+use crate::model::cidr::Cidr;
+use crate::model::grant::{Granted, Permission};
+use crate::model::id::{InstanceId, InterfaceId, SubnetId, VpcId};
+use crate::model::subnet::Subnet;
+use crate::model::ticket::Ticket;
+use crate::model::vpc::Vpc;
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, Result};
+use crate::rules::{desk, subnets, vpcs};
+use crate::store::{self, ReadTx};
+
+/// A subnet with its VPC, and what is in a part of it.
+pub struct Shown {
+    pub vpc: Vpc,
+    pub subnet: Subnet,
+    pub window: Cidr,
+    pub view: View,
+    /// Who has what in the part; empty from further away.
+    pub holders: Vec<Holder>,
+}
+
+/// What of a subnet is to be shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Window {
+    Whole,
+    Part(Cidr),
+    /// Where this interface has its address; the whole if it is not on the subnet any more.
+    Around(InterfaceId),
+}
+
+/// Shows a part of a subnet, or the whole of it.
+pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: Window) -> Result<Shown> {
+    let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
+    let subnet = subnets::view(tx, caller, vpc.id, id)?;
+    let mut shown = look(tx, vpc, subnet, window)?;
+    name(tx, caller, &mut shown.holders)?;
+    Ok(shown)
+}
+
+/// The same for staff, of a subnet that a ticket is about.
+pub fn view_for_staff(tx: &mut ReadTx, ticket: &Ticket, id: SubnetId, window: Window) -> Result<Shown> {
+    for vpc in desk::vpcs(tx, ticket)? {
+        let subnet = vpc.subnets.iter().find(|subnet| subnet.id == id).cloned();
+        if let Some(subnet) = subnet {
+            return look(tx, vpc, subnet, window);
+        }
+    }
+    Err(Error::NotFound)
+}
+
+fn look(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<Shown> {
+    let id = subnet.id;
+    let window = match window {
+        Window::Whole => subnet.ipv4,
+        Window::Part(part) if subnet.ipv4.contains(part) => part,
+        Window::Part(_) => return Err(Error::NotFound),
+        Window::Around(interface) => {
+            let address = store::interfaces::address_on(tx, id, interface)?;
+            address.map_or(subnet.ipv4, |address| address_map::close_to(subnet.ipv4, address))
+        }
+    };
+    let (view, holders) = match address_map::bucket_prefix(window) {
+        None => {
+            let holders = store::interfaces::holders(tx, id, window.first(), window.last())?;
+            (address_map::addresses(subnet.ipv4, window, &holders), holders)
+        }
+        Some(prefix) => {
+            let counts = store::interfaces::counts(tx, id, window, prefix)?;
+            let ranges = store::interfaces::ranges(tx, id, window.first(), window.last())?;
+            let view = address_map::buckets(subnet.ipv4, window, prefix, &counts, &ranges);
+            (view, Vec::new())
+        }
+    };
+    Ok(Shown {
+        vpc,
+        subnet,
+        window,
+        view,
+        holders,
+    })
+}
+
+/// Leaves out the names of instances that the caller may not see.
+fn name(tx: &mut ReadTx, caller: &Caller, holders: &mut [Holder]) -> Result<()> {
+    let seen = visible(tx, caller)?;
+    for holder in holders {
+        if !seen.has(holder.instance) {
+            holder.instance_label = None;
+        }
+    }
+    Ok(())
+}
+
+/// The instances whose names a caller may know.
+pub struct Visible(Option<HashSet<i64>>);
+
+impl Visible {
+    pub fn has(&self, instance: InstanceId) -> bool {
+        self.0.as_ref().is_none_or(|seen| seen.contains(&instance.0))
+    }
+}
+
+pub fn visible(tx: &mut ReadTx, caller: &Caller) -> Result<Visible> {
+    if !caller.is_restricted() {
+        return Ok(Visible(None));
+    }
+    let all = store::grants::of_kind(tx, caller.account, caller.user(), Granted::Linode)?;
+    let seen = all.into_iter().filter(|one| one.permission.is_some());
+    Ok(Visible(Some(seen.map(|one| one.id).collect())))
+}

@@ -1,0 +1,213 @@
+//! Which addresses of a subnet belong to whom.
+//!
+//! In one subnet an address or range belongs to one instance; two configs of the same instance
+//! may repeat it. What nobody has is kept as ranges (`store/network/free_ranges.rs`), so that the lowest
+//! free address is found at once however many are taken.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::model::cidr::Cidr;
+use crate::model::id::{InstanceId, SubnetId};
+use crate::model::interface::{VpcAttachment, write_address};
+use crate::model::reason::{Code, Reason};
+use crate::model::subnet::Subnet;
+use crate::model::vpc::Vpc;
+use crate::rules::error::Result;
+use crate::rules::form::Form;
+use crate::store::{self, ReadTx, WriteTx};
+
+/// How many addresses there are to give, and how many are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub used: u64,
+    pub all: u64,
+}
+
+impl Usage {
+    pub fn percent(self) -> f64 {
+        match self.all {
+            0 => 0.0,
+            all => self.used as f64 * 100.0 / all as f64,
+        }
+    }
+
+    pub fn and(self, other: Usage) -> Usage {
+        Usage {
+            used: self.used + other.used,
+            all: self.all + other.all,
+        }
+    }
+}
+
+/// How much of each subnet is in use.
+pub fn used_in_subnets(tx: &mut ReadTx, subnets: &[Subnet]) -> Result<Vec<Usage>> {
+    let free = free_in(tx, subnets.iter())?;
+    Ok(subnets.iter().map(|subnet| usage(subnet, &free)).collect())
+}
+
+/// How much of all the subnets of each VPC together is in use.
+pub fn used_in_vpcs(tx: &mut ReadTx, vpcs: &[Vpc]) -> Result<Vec<Usage>> {
+    let free = free_in(tx, vpcs.iter().flat_map(|vpc| &vpc.subnets))?;
+    let together = |vpc: &Vpc| {
+        let each = vpc.subnets.iter().map(|subnet| usage(subnet, &free));
+        each.fold(Usage::default(), Usage::and)
+    };
+    Ok(vpcs.iter().map(together).collect())
+}
+
+fn free_in<'a>(tx: &mut ReadTx, subnets: impl Iterator<Item = &'a Subnet>) -> Result<HashMap<SubnetId, u64>> {
+    let ids: Vec<_> = subnets.map(|subnet| subnet.id).collect();
+    Ok(store::free_ranges::totals(tx, &ids)?)
+}
+
+fn usage(subnet: &Subnet, free: &HashMap<SubnetId, u64>) -> Usage {
+    let assignable = subnet.ipv4.assignable();
+    let all = u64::from(assignable.end() - assignable.start()) + 1;
+    let free = free.get(&subnet.id).copied().unwrap_or(0);
+    let used = all.saturating_sub(free);
+    Usage { used, all }
+}
+
+/// The addresses an interface is to have.
+pub struct Wish<'a> {
+    pub path: &'a str,
+    pub address: Option<u32>,
+    pub ranges: &'a [Cidr],
+}
+
+/// The address an interface gets: the one it asks for, or the lowest that is free.
+pub fn settle(
+    tx: &mut ReadTx,
+    form: &mut Form,
+    subnet: &Subnet,
+    owner: Option<InstanceId>,
+    wish: Wish,
+) -> Result<Option<u32>> {
+    let assignable = subnet.ipv4.assignable();
+    let inside = |first: u32, last: u32| assignable.contains(&first) && assignable.contains(&last);
+    let good = std::cell::Cell::new(true);
+    let mut refuse = |field: String, code: Code, text: String| {
+        form.refuse(field, Reason::new(code, text));
+        good.set(false);
+    };
+    // The ranges so far that overlap none before them, by their first address.
+    let mut seen: BTreeMap<u32, Cidr> = BTreeMap::new();
+    for (at, range) in wish.ranges.iter().enumerate() {
+        let nearest = seen.range(..=range.last()).next_back();
+        let overlaps = nearest.is_some_and(|(_, other)| other.overlaps(*range));
+        if !overlaps {
+            seen.insert(range.first(), *range);
+        }
+        let field = format!("{}ip_ranges[{at}]", wish.path);
+        if !inside(range.first(), range.last()) {
+            let text = format!(
+                "Must be inside {} without its first two and last two addresses",
+                subnet.ipv4
+            );
+            refuse(field, Code::RangeInvalid, text);
+        } else if overlaps {
+            refuse(
+                field,
+                Code::RangeInvalid,
+                format!("{range} overlaps another of the ranges"),
+            );
+        } else if wish
+            .address
+            .is_some_and(|address| range.first() <= address && address <= range.last())
+        {
+            refuse(
+                field,
+                Code::RangeInvalid,
+                format!("{range} holds the interface's own address"),
+            );
+        } else if !is_free_for(tx, subnet.id, owner, range.first(), range.last())? {
+            refuse(
+                field,
+                Code::AddressTaken,
+                format!("{range} is used by another instance"),
+            );
+        }
+    }
+    let field = format!("{}ipv4.vpc", wish.path);
+    let address = match wish.address {
+        Some(address) if !inside(address, address) => {
+            let (first, last) = (
+                write_address(*assignable.start()),
+                write_address(*assignable.end()),
+            );
+            refuse(
+                field,
+                Code::AddressInvalid,
+                format!("Must be from {first} to {last}"),
+            );
+            None
+        }
+        Some(address) if !is_free_for(tx, subnet.id, owner, address, address)? => {
+            let text = format!("{} is used by another instance", write_address(address));
+            refuse(field, Code::AddressTaken, text);
+            None
+        }
+        Some(address) => Some(address),
+        None if !good.get() => None,
+        None => {
+            let lowest = lowest_free(tx, subnet.id, wish.ranges)?;
+            if lowest.is_none() {
+                let text = format!("No address of {} is free", subnet.ipv4);
+                refuse(field, Code::AddressesExhausted, text);
+            }
+            lowest
+        }
+    };
+    Ok(address.filter(|_| good.get()))
+}
+
+/// Whether a span can belong to an instance; `None` is one that is still to be made.
+fn is_free_for(
+    tx: &mut ReadTx,
+    subnet: SubnetId,
+    instance: Option<InstanceId>,
+    first: u32,
+    last: u32,
+) -> Result<bool> {
+    Ok(!store::interfaces::is_taken_by_another(
+        tx, subnet, instance, first, last,
+    )?)
+}
+
+/// The lowest address that nobody has, outside of these ranges that are about to be taken.
+fn lowest_free(tx: &mut ReadTx, subnet: SubnetId, outside: &[Cidr]) -> Result<Option<u32>> {
+    Ok(store::free_ranges::lowest_outside(tx, subnet, outside)?)
+}
+
+pub fn take(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
+    for (first, last) in spans(attachment) {
+        store::free_ranges::take(tx, attachment.subnet, first, last)?;
+    }
+    Ok(())
+}
+
+/// Gives back what an attachment had, but for what another config of the instance still uses.
+/// Its own rows must be gone.
+pub fn give_back(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
+    let subnet = attachment.subnet;
+    for (first, last) in spans(attachment) {
+        let mut next = u64::from(first);
+        let used = store::interfaces::claims(tx, subnet, first, last)?;
+        for (from, to) in used.into_iter().chain([(last.saturating_add(1), u32::MAX)]) {
+            let gap_end = u64::from(from).min(u64::from(last) + 1);
+            if next < gap_end {
+                store::free_ranges::give_back(tx, subnet, next as u32, (gap_end - 1) as u32)?;
+            }
+            next = next.max(u64::from(to) + 1);
+        }
+    }
+    Ok(())
+}
+
+fn spans(attachment: &VpcAttachment) -> impl Iterator<Item = (u32, u32)> {
+    let ranges = attachment
+        .ranges
+        .iter()
+        .map(|range| (range.first(), range.last()));
+    std::iter::once((attachment.address, attachment.address)).chain(ranges)
+}

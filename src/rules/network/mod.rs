@@ -1,0 +1,7 @@
+//! What may happen to VPCs, subnets and addresses.
+
+pub mod address_map;
+pub mod addresses;
+pub mod subnets;
+pub mod vpc_ips;
+pub mod vpcs;

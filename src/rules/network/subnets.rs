@@ -1,0 +1,247 @@
+//! Subnets of a VPC: listing, creating, viewing, changing, deleting (interface §4.2).
+//!
+//! Subnets that come with a new VPC are read here too, but made there, in one piece with it.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::model::cidr::Cidr;
+use crate::model::event::Action;
+use crate::model::grant::{Granted, Permission};
+use crate::model::id::{SubnetId, VpcId};
+use crate::model::label::Label;
+use crate::model::page::Paged;
+use crate::model::policy::{Policy, Quota};
+use crate::model::reason::{Code, Reason};
+use crate::model::subnet::{NewSubnet, Subnet, SubnetChange, Use};
+use crate::model::vpc::Vpc;
+use crate::rules::caller::Caller;
+use crate::rules::complaints::{MAX_LISTED, refusal};
+use crate::rules::error::{Blocker, Error, FieldError, Result};
+use crate::rules::form::Form;
+use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
+use crate::rules::{accounts, events, vpcs};
+use crate::store::{self, ReadTx, WriteTx};
+
+pub fn list(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) -> Result<Paged<Subnet>> {
+    vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
+    let wanted = list.read(tx.policy(), &store::subnets::FIELDS)?;
+    Ok(store::subnets::list(tx, vpc, &wanted)?)
+}
+
+pub fn create(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, request: &Request) -> Result<Subnet> {
+    let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadWrite)?;
+    let new = read_new(tx, caller, &vpc, request)?;
+
+    let subnet = store::subnets::insert(tx, vpc.id, &new)?;
+    events::record_subnet(tx, caller, Action::SubnetCreate, &subnet, &vpc)?;
+    Ok(subnet)
+}
+
+pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId) -> Result<Subnet> {
+    Ok(load_for(tx, caller, vpc, id, Permission::ReadOnly)?.0)
+}
+
+pub fn update(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    vpc: VpcId,
+    id: SubnetId,
+    request: &Request,
+) -> Result<Subnet> {
+    let (mut subnet, vpc) = load_for(tx, caller, vpc, id, Permission::ReadWrite)?;
+    request.unchanged(&subnet)?;
+    let change = read_change(tx, &subnet, request)?;
+
+    subnet.label = change.label.unwrap_or(subnet.label);
+    subnet.updated = tx.now_after(subnet.updated);
+    store::subnets::update(tx, &subnet)?;
+    events::record_subnet(tx, caller, Action::SubnetUpdate, &subnet, &vpc)?;
+    Ok(subnet)
+}
+
+pub fn delete(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, id: SubnetId, request: &Request) -> Result<()> {
+    let (subnet, vpc) = load_for(tx, caller, vpc, id, Permission::ReadWrite)?;
+    request.unchanged(&subnet)?;
+    request.asks_nothing()?;
+    refuse_if_used(tx, caller, std::slice::from_ref(&subnet))?;
+
+    store::subnets::delete(tx, subnet.vpc, subnet.id)?;
+    events::record_subnet(tx, caller, Action::SubnetDelete, &subnet, &vpc)
+}
+
+/// Says what `create` would say, and changes nothing.
+pub fn check(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, request: &Request) -> Result<NewSubnet> {
+    let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadWrite)?;
+    read_new(tx, caller, &vpc, request)
+}
+
+/// The next range that a subnet can have beside those there are: as large as the last of them, or of
+/// the usual size where there is no room for that.
+pub fn propose(policy: &Policy, beside: &[Cidr]) -> Option<Cidr> {
+    let usual = Cidr::parse("10.0.0.0/24").ok()?;
+    let taken: Vec<Cidr> = beside.iter().chain(&policy.forbidden_ranges).copied().collect();
+    let alike = beside.last().and_then(|last| last.next_free(&taken));
+    alike.or_else(|| usual.next_free(&taken))
+}
+
+/// Refuses if an interface is on one of the subnets, with an error for each (interface §3, rules 1
+/// and 2).
+pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> Result<()> {
+    let uses = subnets
+        .iter()
+        .flat_map(|subnet| subnet.uses.iter().map(move |found| (subnet, found)));
+    let count = uses.clone().count();
+    if count == 0 {
+        return Ok(());
+    }
+    let mut blockers = Vec::new();
+    for (subnet, found) in uses.take(MAX_LISTED) {
+        let seen = caller.may(tx, Granted::Linode, found.instance.0, Permission::ReadOnly);
+        blockers.push(blocker(subnet, found, seen.is_ok()));
+    }
+    let omitted = count - blockers.len();
+    Err(refusal(blockers, omitted))
+}
+
+fn blocker(subnet: &Subnet, found: &Use, seen: bool) -> FieldError {
+    let label = seen.then(|| found.instance_label.clone());
+    let instance = match &label {
+        Some(label) => format!("{} ({label})", found.instance),
+        None => found.instance.to_string(),
+    };
+    let first = if found.active {
+        "shut the instance down, then delete"
+    } else {
+        "delete"
+    };
+    let text = format!(
+        "Subnet {} is in use by instance {instance}, config {}, interface {}: {first} the interface first",
+        subnet.label.as_str(),
+        found.config,
+        found.interface
+    );
+    let mut error = FieldError::whole(Reason::new(Code::SubnetInUse, text));
+    error.blocker = Some(Blocker {
+        subnet: subnet.id,
+        instance: found.instance,
+        instance_label: label,
+        config: found.config,
+        interface: found.interface,
+        active: found.active,
+    });
+    error
+}
+
+/// The subnet with its VPC, if the caller may do that much with them.
+fn load_for(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    vpc: VpcId,
+    id: SubnetId,
+    access: Permission,
+) -> Result<(Subnet, Vpc)> {
+    // A subnet that is not there is not found, also by someone who could only have looked at it.
+    let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
+    let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
+    if access > Permission::ReadOnly {
+        vpcs::load_alone_for(tx, caller, vpc.id, access)?;
+    }
+    Ok((subnet, vpc))
+}
+
+/// A subnet as far as it could be read.
+pub struct Draft {
+    label: Option<Label>,
+    ipv4: Option<Cidr>,
+}
+
+impl Draft {
+    pub fn finish(self) -> Option<NewSubnet> {
+        Some(NewSubnet {
+            label: self.label?,
+            ipv4: self.ipv4?,
+        })
+    }
+}
+
+pub fn read_draft(policy: &Policy, form: &mut Form) -> Draft {
+    Draft {
+        label: form.required("label", Label::parse),
+        ipv4: form.required("ipv4", |raw| Cidr::for_subnet(raw, &policy.forbidden_ranges)),
+    }
+}
+
+/// Complains of subnets of one new VPC that share a label or addresses: the later one is at fault.
+pub fn refuse_clashes(form: &mut Form, drafts: &[Option<Draft>]) {
+    let mut labels = HashSet::new();
+    // Ranges that clash with none before them, by their first address: they do not overlap, so only
+    // the nearest can be hit.
+    let mut ranges: BTreeMap<u32, (Cidr, Option<&Label>)> = BTreeMap::new();
+    for (at, draft) in drafts.iter().enumerate() {
+        let Some(Draft { label, ipv4 }) = draft else {
+            continue;
+        };
+        if let Some(label) = label
+            && !labels.insert(label.as_str().to_ascii_lowercase())
+        {
+            form.refuse_with(|| (format!("subnets[{at}].label"), label_taken()));
+        }
+        let Some(range) = *ipv4 else { continue };
+        match ranges.range(..=range.last()).next_back() {
+            Some((_, (taken, whose))) if taken.overlaps(range) => {
+                form.refuse_with(|| (format!("subnets[{at}].ipv4"), overlap(*taken, *whose)));
+            }
+            _ => drop(ranges.insert(range.first(), (range, label.as_ref()))),
+        }
+    }
+}
+
+pub fn over_quota(quota: Quota) -> Reason {
+    let text = format!("You may have at most {} subnets in a VPC", quota.subnets_per_vpc);
+    Reason::new(Code::QuotaExceeded, text)
+}
+
+fn read_new(tx: &mut ReadTx, caller: &Caller, vpc: &Vpc, request: &Request) -> Result<NewSubnet> {
+    let mut form = request.form()?;
+    let draft = read_draft(tx.policy(), &mut form);
+    if let Some(label) = &draft.label
+        && store::subnets::has_label(tx, vpc.id, label, None)?
+    {
+        form.refuse("label", label_taken());
+    }
+    if let Some(range) = draft.ipv4
+        && let Some(taken) = store::subnets::overlapping(tx, vpc.id, range)?.first()
+    {
+        form.refuse("ipv4", overlap(taken.ipv4, Some(&taken.label)));
+    }
+    let quota = accounts::quota(tx, caller.account)?;
+    if store::subnets::count(tx, vpc.id)? >= quota.subnets_per_vpc {
+        form.refuse_whole(over_quota(quota));
+    }
+    form.finish(|| draft.finish())
+}
+
+fn read_change(tx: &mut ReadTx, subnet: &Subnet, request: &Request) -> Result<SubnetChange> {
+    let mut form = request.form()?;
+    let label = form.optional("label", Label::parse);
+    if let Some(label) = &label
+        && store::subnets::has_label(tx, subnet.vpc, label, Some(subnet.id))?
+    {
+        form.refuse("label", label_taken());
+    }
+    form.finish(|| Some(SubnetChange { label }))
+}
+
+fn label_taken() -> Reason {
+    let text = "Label must be unique among your VPC's subnets";
+    Reason::new(Code::LabelTaken, text)
+}
+
+fn overlap(taken: Cidr, label: Option<&Label>) -> Reason {
+    let text = match label {
+        Some(label) => format!("overlaps {taken} ({})", label.as_str()),
+        None => format!("overlaps {taken}"),
+    };
+    Reason::new(Code::CidrOverlap, text)
+}

@@ -1,0 +1,35 @@
+//! The addresses and ranges in use on VPC interfaces (interface §2.3).
+
+use crate::model::grant::Permission;
+use crate::model::id::VpcId;
+use crate::model::page::Paged;
+use crate::rules::caller::Caller;
+use crate::rules::error::Result;
+use crate::rules::lists::ListRequest;
+use crate::rules::vpcs;
+use crate::store::vpc_ips::{FIELDS, Only, VpcIp};
+use crate::store::{self, ReadTx};
+
+/// All of the account's that the caller may see.
+pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<VpcIp>> {
+    let wanted = list.read(tx.policy(), &FIELDS)?;
+    Ok(store::vpc_ips::list(
+        tx,
+        caller.account,
+        caller.sight(),
+        Only::All,
+        &wanted,
+    )?)
+}
+
+pub fn of_vpc(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) -> Result<Paged<VpcIp>> {
+    vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
+    let wanted = list.read(tx.policy(), &FIELDS)?;
+    Ok(store::vpc_ips::list(
+        tx,
+        caller.account,
+        caller.sight(),
+        Only::Vpc(vpc),
+        &wanted,
+    )?)
+}

@@ -1,0 +1,157 @@
+//! VPCs: listing, creating, viewing, changing, deleting (interface §4.1).
+
+use crate::model::cidr::Cidr;
+use crate::model::event::{Action, Entity};
+use crate::model::grant::{Global, Granted, Permission};
+use crate::model::id::VpcId;
+use crate::model::label::Label;
+use crate::model::page::Paged;
+use crate::model::reason::{Code, Reason};
+use crate::model::text::Description;
+use crate::model::vpc::{NewVpc, Vpc, VpcChange};
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, Result};
+use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
+use crate::rules::{events, subnets};
+use crate::store::{self, ReadTx, WriteTx};
+
+pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Vpc>> {
+    let wanted = list.read(tx.policy(), &store::vpcs::FIELDS)?;
+    Ok(store::vpcs::list(tx, caller.account, caller.sight(), &wanted)?)
+}
+
+/// Of those, the ones with a subnet that has an address in common with a range.
+pub fn list_in_range(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    list: &ListRequest,
+    range: Cidr,
+) -> Result<Paged<Vpc>> {
+    let wanted = list.read(tx.policy(), &store::vpcs::FIELDS)?;
+    let (account, sight) = (caller.account, caller.sight());
+    Ok(store::vpcs::list_in_range(tx, account, sight, range, &wanted)?)
+}
+
+/// Creates a VPC with its first subnets: all of them, or nothing.
+pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Vpc> {
+    caller.must_hold(Global::AddVpcs)?;
+    let new = read_new(tx, caller, request)?;
+
+    let mut vpc = store::vpcs::insert(tx, caller.account, &new)?;
+    for subnet in &new.subnets {
+        vpc.subnets.push(store::subnets::insert(tx, vpc.id, subnet)?);
+    }
+    if caller.is_restricted() {
+        store::grants::set(tx, caller.user(), Granted::Vpc, vpc.id.0, Permission::ReadWrite)?;
+    }
+
+    events::record_vpc(tx, caller, Action::VpcCreate, &vpc)?;
+    for subnet in &vpc.subnets {
+        events::record_subnet(tx, caller, Action::SubnetCreate, subnet, &vpc)?;
+    }
+    Ok(vpc)
+}
+
+/// Says what `create` would say, and changes nothing.
+pub fn check(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<NewVpc> {
+    caller.must_hold(Global::AddVpcs)?;
+    read_new(tx, caller, request)
+}
+
+pub fn view(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> Result<Vpc> {
+    load_for(tx, caller, id, Permission::ReadOnly)
+}
+
+pub fn update(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -> Result<Vpc> {
+    let mut vpc = load_for(tx, caller, id, Permission::ReadWrite)?;
+    request.unchanged(&vpc)?;
+    let change = read_change(tx, caller, &vpc, request)?;
+
+    vpc.label = change.label.unwrap_or(vpc.label);
+    vpc.description = change.description.unwrap_or(vpc.description);
+    vpc.updated = tx.now_after(vpc.updated);
+    store::vpcs::update(tx, &vpc)?;
+    store::tickets::rename_entity(tx, caller.account, &Entity::vpc(&vpc))?;
+    events::record_vpc(tx, caller, Action::VpcUpdate, &vpc)?;
+    Ok(vpc)
+}
+
+/// Deletes a VPC with all its subnets, or none of it (interface §3, rule 3).
+pub fn delete(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -> Result<()> {
+    let vpc = load_for(tx, caller, id, Permission::ReadWrite)?;
+    request.unchanged(&vpc)?;
+    request.asks_nothing()?;
+    subnets::refuse_if_used(tx, caller, &vpc.subnets)?;
+
+    for subnet in &vpc.subnets {
+        store::subnets::delete(tx, id, subnet.id)?;
+        events::record_subnet(tx, caller, Action::SubnetDelete, subnet, &vpc)?;
+    }
+    store::vpcs::delete(tx, caller.account, &vpc)?;
+    events::record_vpc(tx, caller, Action::VpcDelete, &vpc)
+}
+
+/// The VPC, if the caller may do that much with it.
+pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
+    let vpc = store::vpcs::find(tx, caller.account, id)?.ok_or(Error::NotFound)?;
+    caller.may(tx, Granted::Vpc, id.0, access)?;
+    Ok(vpc)
+}
+
+/// The same without its subnets, for what only passes through it.
+pub fn load_alone_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
+    let vpc = store::vpcs::find_alone(tx, caller.account, id)?.ok_or(Error::NotFound)?;
+    caller.may(tx, Granted::Vpc, id.0, access)?;
+    Ok(vpc)
+}
+
+fn read_new(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<NewVpc> {
+    let policy = tx.policy();
+    let mut form = request.form()?;
+    let label = form.required("label", Label::parse);
+    let region = form.required("region", |raw| policy.vpc_region(raw));
+    let description = form.optional("description", Description::parse);
+    let subnets = form.list("subnets", |item| subnets::read_draft(policy, item));
+
+    let room = store::vpcs::room_for(tx, caller.account, label.as_ref(), region.as_ref())?;
+    let quota = room.quota.over(policy.quota);
+    if room.label_is_taken {
+        form.refuse("label", label_taken());
+    }
+    if region.is_some() && room.in_region >= quota.vpcs_per_region {
+        let text = format!("You may have at most {} VPCs in a region", quota.vpcs_per_region);
+        form.refuse_whole(Reason::new(Code::QuotaExceeded, text));
+    }
+    subnets::refuse_clashes(&mut form, &subnets);
+    if subnets.len() as i64 > quota.subnets_per_vpc {
+        form.refuse_whole(subnets::over_quota(quota));
+    }
+    form.finish(|| {
+        Some(NewVpc {
+            label: label?,
+            region: region?,
+            description: description.unwrap_or_default(),
+            subnets: subnets
+                .into_iter()
+                .map(|draft| draft?.finish())
+                .collect::<Option<_>>()?,
+        })
+    })
+}
+
+fn read_change(tx: &mut ReadTx, caller: &Caller, vpc: &Vpc, request: &Request) -> Result<VpcChange> {
+    let mut form = request.form()?;
+    let label = form.optional("label", Label::parse);
+    let description = form.optional("description", Description::parse);
+    if let Some(label) = &label
+        && store::vpcs::has_label(tx, caller.account, label, Some(vpc.id))?
+    {
+        form.refuse("label", label_taken());
+    }
+    form.finish(|| Some(VpcChange { label, description }))
+}
+
+fn label_taken() -> Reason {
+    Reason::new(Code::LabelTaken, "Label must be unique among your VPCs")
+}

@@ -1,0 +1,151 @@
+//! Files on tickets.
+//!
+//! The bytes are kept before a transaction makes them an attachment, so one that can be seen is always
+//! whole; what never became one is swept. Nothing here touches bytes.
+
+use crate::model::attachment::{Attachment, FileName, NewAttachment};
+use crate::model::event::Action;
+use crate::model::grant::Permission;
+use crate::model::history::Step;
+use crate::model::id::{AttachmentId, TicketId};
+use crate::model::page::Paged;
+use crate::model::reason::{Code, Reason};
+use crate::model::ticket::Ticket;
+use crate::model::token::hex;
+use crate::rules::accounts;
+use crate::rules::caller::Caller;
+use crate::rules::error::{BodyFault, Error, FieldError, FilesFault, Result};
+use crate::rules::lists::ListRequest;
+use crate::rules::request::{Expected, unchanged};
+use crate::rules::tickets::{self, Doing, Party, act, remember};
+use crate::rules::transitions::{self, Act};
+use crate::store::history::NewHistory;
+use crate::store::{self, Chore, ReadTx, WriteTx};
+
+/// What is known of an upload before its content has come.
+#[derive(Clone, Debug)]
+pub struct Announced {
+    pub expected: Option<Expected>,
+    /// The boundary between the parts of its content.
+    pub boundary: Result<String, BodyFault>,
+}
+
+pub fn list(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    ticket: TicketId,
+    list: &ListRequest,
+) -> Result<Paged<Attachment>> {
+    tickets::load_for(tx, caller, ticket, Permission::ReadOnly)?;
+    let wanted = list.read(tx.policy(), &store::attachments::FIELDS)?;
+    Ok(store::attachments::list(tx, ticket, &wanted)?)
+}
+
+pub fn view(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, id: AttachmentId) -> Result<Attachment> {
+    tickets::load_for(tx, caller, ticket, Permission::ReadOnly)?;
+    let found = store::attachments::find(tx, ticket, id)?;
+    found.ok_or(Error::NotFound)
+}
+
+/// Whether a file may be attached, asked before its content is read; the content's boundary.
+pub fn expect(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, announced: &Announced) -> Result<String> {
+    let ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
+    unchanged(announced.expected.as_ref(), &ticket)?;
+    let boundary = announced.boundary.clone().map_err(Error::Body)?;
+    refuse_more(tx, &ticket)?;
+    // Every file has at least one byte: an account without room for it is refused before the content is read.
+    refuse_over_quota(tx, caller, 1)?;
+    Ok(boundary)
+}
+
+/// A fresh key for bytes that are about to be kept, remembered until they are an attachment.
+pub fn begin(tx: &mut WriteTx) -> Result<String> {
+    let key = hex(&tx.random()[..]);
+    store::attachments::begin_upload(tx, &key)?;
+    Ok(key)
+}
+
+/// Makes kept bytes an attachment. What was true when they were announced may have changed.
+pub fn create(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    ticket: TicketId,
+    announced: &Announced,
+    new: &NewAttachment,
+) -> Result<Attachment> {
+    let mut ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
+    unchanged(announced.expected.as_ref(), &ticket)?;
+    refuse_more(tx, &ticket)?;
+    refuse_over_quota(tx, caller, new.size)?;
+    if !store::attachments::forget_upload(tx, &new.key)? {
+        let swept = "it took so long that its bytes were taken for abandoned";
+        return Err(Error::Files(FilesFault::Storage(swept.to_owned())));
+    }
+    let attachment = store::attachments::insert(tx, caller.account, ticket.id, caller.username(), new)?;
+    store::scrub::insert(tx, attachment.id)?;
+    let details = NewHistory {
+        after: Some(new.name.as_str().to_owned()),
+        attachment: Some(attachment.id),
+        ..NewHistory::default()
+    };
+    let attaching = Doing::new(Act::CustomerAttach, Step::Attachment).with(details);
+    let attaching = attaching.told_as(Action::TicketAttachmentUpload);
+    act(tx, &mut ticket, &Party::of(caller), attaching)?;
+    Ok(attachment)
+}
+
+/// Leaves a trace for the staff of a file that the scanner would not let in.
+pub fn record_refused(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, name: &FileName) -> Result<()> {
+    let ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
+    let details = NewHistory {
+        after: Some(name.as_str().to_owned()),
+        ..NewHistory::default()
+    };
+    remember(tx, &ticket, &Party::of(caller), Step::AttachmentRefused, &details)
+}
+
+/// Keys of bytes that never became an attachment. Only as long as nobody uploads: then all of them were
+/// left behind by an earlier run.
+pub fn left_behind(tx: &mut ReadTx) -> Result<Vec<String>> {
+    Ok(store::attachments::uploads(tx)?)
+}
+
+/// Keys of bytes that were begun so many seconds ago or longer and never became an attachment.
+/// Of several nodes one gets them.
+pub fn stale(tx: &mut WriteTx, seconds: i64) -> Result<Vec<String>> {
+    const FEW: i64 = 100;
+    if !tx.claim(Chore::Sweep)? {
+        return Ok(Vec::new());
+    }
+    let before = tx.now().plus_seconds(1 - seconds);
+    Ok(store::attachments::stale_uploads(tx, before, FEW)?)
+}
+
+/// The bytes of a key are gone, or were never there.
+pub fn forget(tx: &mut WriteTx, key: &str) -> Result<()> {
+    store::attachments::forget_upload(tx, key)?;
+    Ok(())
+}
+
+fn refuse_over_quota(tx: &mut ReadTx, caller: &Caller, size: i64) -> Result<()> {
+    let limit = accounts::quota(tx, caller.account)?.attachment_bytes;
+    let used = store::attachments::bytes_of(tx, caller.account)?;
+    if used.saturating_add(size) > limit {
+        let text = format!("The account may have at most {limit} bytes of attachments, and has {used}");
+        let reason = Reason::new(Code::QuotaExceeded, text);
+        return Err(Error::Refused(vec![FieldError::on("file", reason)]));
+    }
+    Ok(())
+}
+
+fn refuse_more(tx: &ReadTx, ticket: &Ticket) -> Result<()> {
+    let support = &tx.policy().support;
+    let refuse = |reason| Error::Refused(vec![FieldError::whole(reason)]);
+    transitions::after(ticket, Act::CustomerAttach, tx.now(), support).map_err(refuse)?;
+    let most = support.attachments_per_ticket;
+    if ticket.attachments.len() as i64 >= most {
+        let text = format!("A ticket may have at most {most} attachments");
+        return Err(refuse(Reason::new(Code::AttachmentLimit, text)));
+    }
+    Ok(())
+}

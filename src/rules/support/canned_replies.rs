@@ -1,0 +1,121 @@
+//! Canned replies: answers the staff give often.
+
+use crate::model::canned_reply::{CannedLabel, CannedReply, Template};
+use crate::model::id::{CannedReplyId, TicketId};
+use crate::model::page::Paged;
+use crate::model::reason::{Code, Reason};
+use crate::model::ticket::DeskTicket;
+use crate::rules::agent::Agent;
+use crate::rules::error::{Error, Result};
+use crate::rules::form::Form;
+use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
+use crate::store::{self, ReadTx, WriteTx};
+
+pub fn list(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<CannedReply>> {
+    let wanted = list.read(tx.policy(), &store::canned_replies::FIELDS)?;
+    Ok(store::canned_replies::list(tx, &wanted)?)
+}
+
+pub fn create(tx: &mut WriteTx, request: &Request) -> Result<CannedReply> {
+    let mut form = request.form()?;
+    let label = form.required("label", CannedLabel::parse);
+    let description = form.required("description", Template::parse);
+    refuse_taken(tx, &mut form, label.as_ref(), None)?;
+    let (label, description) = form.finish(|| Some((label?, description?)))?;
+    Ok(store::canned_replies::insert(tx, &label, &description)?)
+}
+
+pub fn view(tx: &mut ReadTx, id: CannedReplyId) -> Result<CannedReply> {
+    store::canned_replies::find(tx, id)?.ok_or(Error::NotFound)
+}
+
+pub fn update(tx: &mut WriteTx, id: CannedReplyId, request: &Request) -> Result<CannedReply> {
+    let mut reply = view(tx, id)?;
+    request.unchanged(&reply)?;
+    let mut form = request.form()?;
+    let label = form.optional("label", CannedLabel::parse);
+    let description = form.optional("description", Template::parse);
+    refuse_taken(tx, &mut form, label.as_ref(), Some(id))?;
+    form.finish(|| Some(()))?;
+
+    reply.label = label.unwrap_or(reply.label);
+    reply.description = description.unwrap_or(reply.description);
+    reply.updated = tx.now_after(reply.updated);
+    store::canned_replies::update(tx, &reply)?;
+    Ok(reply)
+}
+
+pub fn delete(tx: &mut WriteTx, id: CannedReplyId, request: &Request) -> Result<()> {
+    let reply = view(tx, id)?;
+    request.unchanged(&reply)?;
+    request.asks_nothing()?;
+    Ok(store::canned_replies::delete(tx, id)?)
+}
+
+/// What a canned reply would say on a ticket.
+pub fn preview(tx: &mut ReadTx, agent: &Agent, id: CannedReplyId, request: &Request) -> Result<String> {
+    let reply = view(tx, id)?;
+    let mut form = request.form()?;
+    let ticket = form.required_integer("ticket_id").map(TicketId);
+    let found = match ticket {
+        Some(ticket) => store::desk::find(tx, ticket)?,
+        None => None,
+    };
+    if ticket.is_some() && found.is_none() {
+        form.refuse(
+            "ticket_id",
+            Reason::new(Code::EntityInvalid, "ticket_id is not valid"),
+        );
+    }
+    let ticket = form.finish(|| found)?;
+    Ok(fill(tx, agent, &reply, &ticket))
+}
+
+/// A canned reply with its places filled in.
+pub fn fill(tx: &ReadTx, agent: &Agent, reply: &CannedReply, desk: &DeskTicket) -> String {
+    let ticket = &desk.ticket;
+    let entity = ticket.entity.as_ref();
+    reply.description.fill(|name| match name {
+        "ticket.id" => ticket.id.to_string(),
+        "ticket.summary" => literal(ticket.summary.as_str()),
+        "customer.username" => match &desk.customer {
+            Some(customer) => customer.username.clone(),
+            None => ticket.opened_by.clone(),
+        },
+        "account.id" => ticket.account.to_string(),
+        "account.company" => literal(&desk.company),
+        "entity.label" => entity.map_or(String::new(), |entity| literal(&entity.label)),
+        "entity.type" => entity.map_or(String::new(), |entity| entity.kind.clone()),
+        "agent.username" => agent.username.as_str().to_owned(),
+        "provider.name" => tx.policy().support.provider.clone(),
+        _ => String::new(),
+    })
+}
+
+/// A text in which nothing becomes a link or an element: what customers write must not be a link in the provider's words.
+fn literal(text: &str) -> String {
+    let mut literal = String::with_capacity(text.len());
+    for sign in text.chars() {
+        if matches!(sign, '\\' | '[' | ']' | '<') {
+            literal.push('\\');
+        }
+        literal.push(sign);
+    }
+    literal
+}
+
+fn refuse_taken(
+    tx: &mut ReadTx,
+    form: &mut Form,
+    label: Option<&CannedLabel>,
+    except: Option<CannedReplyId>,
+) -> Result<()> {
+    if let Some(label) = label
+        && store::canned_replies::has_label(tx, label, except)?
+    {
+        let text = "Label must be unique among the canned replies";
+        form.refuse("label", Reason::new(Code::LabelTaken, text));
+    }
+    Ok(())
+}

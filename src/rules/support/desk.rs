@@ -1,0 +1,496 @@
+//! The desk: tickets of all accounts, as the provider's staff work on them.
+
+use std::collections::HashMap;
+
+use crate::model::attachment::Attachment;
+use crate::model::event::Entity;
+use crate::model::history::{History, Step};
+use crate::model::id::{AccountId, AttachmentId, CannedReplyId, HistoryId, InstanceId, TicketId, VpcId};
+use crate::model::interface::Interface;
+use crate::model::page::Paged;
+use crate::model::reason::{Code, Reason};
+use crate::model::reply::{Note, Reply, ReplyText};
+use crate::model::subject::SubjectKind;
+use crate::model::tag::Tag;
+use crate::model::ticket::{DeskTicket, NewTicket, Priority, Status, Summary, Ticket, TicketText};
+use crate::model::user::Email;
+use crate::model::vpc::Vpc;
+use crate::rules::agent::Agent;
+use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::form::Form;
+use crate::rules::lists::ListRequest;
+use crate::rules::once::{MOMENTS, Once};
+use crate::rules::request::Request;
+use crate::rules::subjects::{self, Eyes};
+use crate::rules::tickets::{Doing, Party, act, begin, refuse_unless_allowed, remember};
+use crate::rules::transitions::Act;
+use crate::rules::{canned_replies, replies, viewers};
+use crate::store::history::NewHistory;
+use crate::store::{self, ReadTx, WriteTx};
+
+/// A page of the queue; `search` narrows it to tickets with all these words.
+pub fn list(tx: &mut ReadTx, list: &ListRequest, search: Option<&str>) -> Result<Paged<DeskTicket>> {
+    let wanted = list.read(tx.policy(), &store::desk::FIELDS)?;
+    let words = read_search(search)?;
+    Ok(store::desk::list(tx, &words, &wanted)?)
+}
+
+/// Opens a ticket for an account, in the provider's name.
+pub fn create(tx: &mut WriteTx, agent: &Agent, request: &Request) -> Result<DeskTicket> {
+    let party = party(tx, agent);
+    let new = read_new(tx, &party, request)?;
+    open(tx, &party, &new)
+}
+
+/// The same from a page that was drawn when `newest` was the newest ticket that staff had opened.
+pub fn create_once(
+    tx: &mut WriteTx,
+    agent: &Agent,
+    request: &Request,
+    newest: i64,
+) -> Result<Once<TicketId>> {
+    let party = party(tx, agent);
+    let new = read_new(tx, &party, request)?;
+    let recent = tx.now().plus_seconds(-MOMENTS);
+    if let Some(before) = store::tickets::same(tx, &new, newest, recent)? {
+        return Ok(Once::Before(before));
+    }
+    Ok(Once::Made(open(tx, &party, &new)?.ticket.id))
+}
+
+/// The newest ticket that staff have opened for a customer; zero if there is none.
+pub fn newest_opened(tx: &mut ReadTx) -> Result<i64> {
+    Ok(store::tickets::newest(tx, None)?)
+}
+
+fn read_new(tx: &mut WriteTx, party: &Party, request: &Request) -> Result<NewTicket> {
+    let mut form = request.form()?;
+    let account = read_account(tx, &mut form)?;
+    let summary = form.required("summary", Summary::parse);
+    let description = form.required("description", TicketText::parse);
+    let about = subjects::read(tx, &mut form, account.map(Eyes::Staff))?;
+    let may_close = form.truth("closable").unwrap_or(false);
+    let priority = form.optional("priority", Priority::parse);
+    let (account, summary, description) = form.finish(|| Some((account?, summary?, description?)))?;
+    let managed_issue = about.managed_issue;
+    Ok(NewTicket {
+        account,
+        summary,
+        description,
+        entity: about.settle(tx, account)?,
+        managed_issue,
+        may_close,
+        priority: priority.unwrap_or(Priority::Normal),
+        opener: None,
+        opened_by: party.shown.clone(),
+        gravatar_id: party.gravatar_id.clone(),
+    })
+}
+
+fn open(tx: &mut WriteTx, party: &Party, new: &NewTicket) -> Result<DeskTicket> {
+    let id = store::tickets::insert(tx, new)?;
+    let opened = load(tx, id)?.ticket;
+    begin(tx, &opened, party)?;
+    load(tx, id)
+}
+
+pub fn view(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {
+    load(tx, id)
+}
+
+/// Changes whether the account may close a ticket, and how much it presses. The account is told of the
+/// first only.
+pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
+    let mut desk = load_unchanged(tx, id, request)?;
+    let mut form = request.form()?;
+    // What is sent back as it was is not changed.
+    let closable = form
+        .truth("closable")
+        .filter(|closable| *closable != desk.ticket.closable());
+    let priority = form.optional("priority", Priority::parse);
+    if closable.is_some() {
+        refuse_unless_allowed(tx, &mut form, &desk.ticket, Act::SetClosable);
+    }
+    form.finish(|| Some(()))?;
+
+    let party = party(tx, agent);
+    if let Some(closable) = closable {
+        let before = std::mem::replace(&mut desk.ticket.may_close, closable);
+        let setting = Doing::new(Act::SetClosable, Step::Closable)
+            .from(Some(before.to_string()))
+            .to(&closable.to_string());
+        act(tx, &mut desk.ticket, &party, setting)?;
+    }
+    if let Some(priority) = priority.filter(|priority| *priority != desk.priority) {
+        store::desk::set_priority(tx, id, priority)?;
+        let details = NewHistory {
+            before: Some(desk.priority.word().to_owned()),
+            after: Some(priority.word().to_owned()),
+            ..NewHistory::default()
+        };
+        remember(tx, &desk.ticket, &party, Step::Priority, &details)?;
+    }
+    load(tx, id)
+}
+
+/// Takes a ticket. One that somebody else has is only taken over if that is asked for.
+pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
+    let mut desk = load_unchanged(tx, id, request)?;
+    let mut form = request.form()?;
+    let take_over = form.truth("take_over").unwrap_or(false);
+    form.finish(|| Some(()))?;
+
+    let holder = match &desk.claim {
+        Some(claim) if claim.agent == agent.user => return Ok(desk),
+        Some(claim) if !take_over => {
+            let text = format!(
+                "{} has taken this ticket: leave it to them, or ask to take it over",
+                claim.username
+            );
+            return Err(refused(Code::TicketClaimed, text));
+        }
+        claim => claim.as_ref().map(|claim| claim.username.clone()),
+    };
+    let claiming = Doing::new(Act::Claim, Step::Claim)
+        .from(holder)
+        .to(agent.username.as_str());
+    let party = party(tx, agent);
+    act(tx, &mut desk.ticket, &party, claiming)?;
+    store::desk::set_claimer(tx, id, Some(agent.user))?;
+    load(tx, id)
+}
+
+/// Gives a ticket back that one has taken.
+pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
+    let mut desk = load_unchanged(tx, id, request)?;
+    request.asks_nothing()?;
+    match &desk.claim {
+        Some(claim) if claim.agent == agent.user => {}
+        Some(claim) => {
+            let text = format!("{} has taken this ticket; take it over first", claim.username);
+            return Err(refused(Code::TicketClaimed, text));
+        }
+        None => return Err(refused(Code::TicketNotClaimed, "Nobody has taken this ticket")),
+    }
+    let releasing = Doing::new(Act::Release, Step::Release).from(Some(agent.username.as_str().to_owned()));
+    let party = party(tx, agent);
+    act(tx, &mut desk.ticket, &party, releasing)?;
+    store::desk::set_claimer(tx, id, None)?;
+    load(tx, id)
+}
+
+/// Answers the customer, in one's own words or in prepared ones.
+pub fn reply(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Reply> {
+    let mut desk = load_unchanged(tx, id, request)?;
+    let mut form = request.form()?;
+    let description = read_reply(tx, agent, &desk, &mut form)?;
+    refuse_unless_allowed(tx, &mut form, &desk.ticket, Act::StaffReply);
+    let description = form.finish(|| description)?;
+    let party = party(tx, agent);
+    replies::add(tx, &mut desk.ticket, &party, Act::StaffReply, &description)
+}
+
+/// Writes something for the staff only.
+pub fn note(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Note> {
+    let desk = load_unchanged(tx, id, request)?;
+    let mut form = request.form()?;
+    let description = form.required("description", ReplyText::parse);
+    let description = form.finish(|| description)?;
+
+    let note = store::notes::insert(tx, id, agent.username.as_str(), &description)?;
+    let details = NewHistory {
+        note: Some(note.id),
+        ..NewHistory::default()
+    };
+    let party = party(tx, agent);
+    remember(tx, &desk.ticket, &party, Step::Note, &details)?;
+    Ok(note)
+}
+
+/// Answers the customer, for somebody who writes on a page that shows the ticket up to a step. What they have sent
+/// already is not sent again (a browser that goes back has it in its box once more), and nothing goes out over the
+/// head of others.
+pub fn reply_once(
+    tx: &mut WriteTx,
+    agent: &Agent,
+    id: TicketId,
+    request: &Request,
+    seen: Option<HistoryId>,
+) -> Result<Option<Reply>> {
+    let desk = load(tx, id)?;
+    let text = read_reply(tx, agent, &desk, &mut request.form()?)?;
+    if has_said(tx, agent, id, Step::Reply, text, seen)? {
+        return Ok(None);
+    }
+    let unseen = match seen {
+        Some(seen) => since(tx, agent, id, seen)?,
+        None => Vec::new(),
+    };
+    if unseen.iter().any(|step| concerns_the_customer(step.step)) {
+        return Err(Error::Stale);
+    }
+    reply(tx, agent, id, request).map(Some)
+}
+
+/// The same for a note, which is in nobody's way.
+pub fn note_once(
+    tx: &mut WriteTx,
+    agent: &Agent,
+    id: TicketId,
+    request: &Request,
+    seen: Option<HistoryId>,
+) -> Result<Option<Note>> {
+    load(tx, id)?;
+    let text = request.form()?.optional("description", ReplyText::parse);
+    if has_said(tx, agent, id, Step::Note, text, seen)? {
+        return Ok(None);
+    }
+    note(tx, agent, id, request).map(Some)
+}
+
+/// Whoever changed each of these tickets last: tenants are told that it was the provider, staff who of them.
+pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<TicketId, String>> {
+    Ok(store::history::last_changers(tx, tickets)?)
+}
+
+/// The newest step of a ticket's history.
+pub fn newest(tx: &mut ReadTx, id: TicketId) -> Result<HistoryId> {
+    Ok(store::history::newest(tx, id)?)
+}
+
+/// What others have done to a ticket since one of the staff saw it.
+pub fn since(tx: &mut ReadTx, agent: &Agent, id: TicketId, seen: HistoryId) -> Result<Vec<History>> {
+    Ok(store::history::of_others(tx, id, agent.username.as_str(), seen)?)
+}
+
+pub fn close(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
+    let closing = Doing::new(Act::StaffClose, Step::Close).to(Status::Closed.word());
+    change_status(tx, agent, id, request, closing)
+}
+
+pub fn reopen(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
+    let reopening = Doing::new(Act::Reopen, Step::Reopen).to(Status::Open.word());
+    change_status(tx, agent, id, request, reopening)
+}
+
+/// Everything that happened to a ticket, in order.
+pub fn history(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<Paged<History>> {
+    load(tx, id)?;
+    let wanted = list.read(tx.policy(), &store::history::FIELDS)?;
+    Ok(store::history::list(tx, id, &wanted)?)
+}
+
+pub fn attachments(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<Paged<Attachment>> {
+    load(tx, id)?;
+    let wanted = list.read(tx.policy(), &store::attachments::FIELDS)?;
+    Ok(store::attachments::list(tx, id, &wanted)?)
+}
+
+/// A file, for whoever only asks about it.
+pub fn attachment(tx: &mut ReadTx, id: TicketId, file: AttachmentId) -> Result<Attachment> {
+    load(tx, id)?;
+    store::attachments::find(tx, id, file)?.ok_or(Error::NotFound)
+}
+
+/// A file that one of the staff is about to read, which goes into the history.
+pub fn download(tx: &mut WriteTx, agent: &Agent, id: TicketId, file: AttachmentId) -> Result<Attachment> {
+    let desk = load(tx, id)?;
+    let attachment = store::attachments::find(tx, id, file)?.ok_or(Error::NotFound)?;
+    let details = NewHistory {
+        after: Some(attachment.name.as_str().to_owned()),
+        attachment: Some(file),
+        ..NewHistory::default()
+    };
+    let party = party(tx, agent);
+    remember(tx, &desk.ticket, &party, Step::Download, &details)?;
+    Ok(attachment)
+}
+
+/// The VPC that a ticket is about, or those in which its instance is, as long as they are there.
+pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
+    let Some(about) = &ticket.entity else {
+        return Ok(Vec::new());
+    };
+    let attached = interfaces(tx, ticket)?;
+    let attached = attached.iter().filter_map(|one| one.vpc.as_ref());
+    let mut ids: Vec<_> = attached.map(|attached| attached.vpc).collect();
+    if about.kind == SubjectKind::Vpc.word() {
+        ids.push(VpcId(about.id));
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    let mut vpcs = Vec::new();
+    for id in ids {
+        vpcs.extend(store::vpcs::find(tx, ticket.account, id)?);
+    }
+    Ok(vpcs)
+}
+
+/// How the instance that a ticket is about is attached to networks, in the order in which that was made.
+pub fn interfaces(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Interface>> {
+    let is_instance = |about: &&Entity| about.kind == SubjectKind::Linode.word();
+    let Some(about) = ticket.entity.as_ref().filter(is_instance) else {
+        return Ok(Vec::new());
+    };
+    let found = store::interfaces::of_instance(tx, InstanceId(about.id))?;
+    let mut found: Vec<_> = found.into_values().flatten().collect();
+    found.sort_unstable_by_key(|interface| interface.id);
+    Ok(found)
+}
+
+/// Something that differs whenever anything has happened at the desk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// To any ticket.
+    pub queue: String,
+    /// To one ticket, or to who has it before them.
+    pub ticket: String,
+}
+
+/// The mark of this moment; of the second kind only if a ticket is watched.
+pub fn mark(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Result<Mark> {
+    let (newest, near) = store::history::mark(tx)?;
+    let ticket = match watched {
+        None => String::new(),
+        Some(id) => {
+            let state = (load(tx, id)?, viewers::others(tx, agent, id)?);
+            Tag::of(&state).to_string().replace('"', "")
+        }
+    };
+    Ok(Mark {
+        queue: format!("{newest}.{near}"),
+        ticket,
+    })
+}
+
+pub fn load(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {
+    store::desk::find(tx, id)?.ok_or(Error::NotFound)
+}
+
+fn load_unchanged(tx: &mut ReadTx, id: TicketId, request: &Request) -> Result<DeskTicket> {
+    let desk = load(tx, id)?;
+    request.unchanged(&desk)?;
+    Ok(desk)
+}
+
+fn change_status(
+    tx: &mut WriteTx,
+    agent: &Agent,
+    id: TicketId,
+    request: &Request,
+    doing: Doing,
+) -> Result<DeskTicket> {
+    let mut desk = load_unchanged(tx, id, request)?;
+    request.asks_nothing()?;
+    let party = party(tx, agent);
+    act(tx, &mut desk.ticket, &party, doing)?;
+    load(tx, id)
+}
+
+/// One of the staff, as whom tenants know only the provider.
+fn party(tx: &ReadTx, agent: &Agent) -> Party {
+    let support = &tx.policy().support;
+    Party {
+        shown: support.provider.clone(),
+        real: agent.username.as_str().to_owned(),
+        user: None,
+        gravatar_id: Email::stored(support.provider_email.clone()).gravatar_id(),
+    }
+}
+
+/// Words to look for; asking for none is asking for everything.
+fn read_search(search: Option<&str>) -> Result<Vec<String>> {
+    const MOST: usize = 16;
+    let search = search.unwrap_or_default().trim();
+    let words: Vec<_> = store::search::words(search).collect();
+    let wrong = match words.len() {
+        0 if !search.is_empty() => "There is no word in it: a word is made of letters and digits".to_owned(),
+        count if count > MOST => format!("At most {MOST} words can be looked for at once"),
+        _ => return Ok(words),
+    };
+    let reason = Reason::new(Code::SearchInvalid, wrong);
+    Err(Error::Refused(vec![FieldError::on("q", reason)]))
+}
+
+fn read_account(tx: &mut ReadTx, form: &mut Form) -> Result<Option<AccountId>> {
+    let Some(account) = form.required_integer("account_id").map(AccountId) else {
+        return Ok(None);
+    };
+    if store::accounts::find(tx, account)?.is_some() {
+        return Ok(Some(account));
+    }
+    let reason = Reason::new(Code::AccountInvalid, "There is no such account");
+    form.refuse("account_id", reason);
+    Ok(None)
+}
+
+fn has_said(
+    tx: &mut ReadTx,
+    agent: &Agent,
+    id: TicketId,
+    step: Step,
+    text: Option<ReplyText>,
+    seen: Option<HistoryId>,
+) -> Result<bool> {
+    let whose = (id, agent.username.as_str());
+    match text {
+        Some(text) => Ok(store::history::has_said(tx, whose, (step, &text), seen)?),
+        None => Ok(false),
+    }
+}
+
+/// Whether an answer that was written before such a step may not be what the customer should read after it.
+fn concerns_the_customer(step: Step) -> bool {
+    match step {
+        Step::Opened | Step::Reply | Step::Attachment => true,
+        Step::Claim | Step::Release | Step::Close | Step::Reopen => true,
+        Step::Note | Step::Closable | Step::Priority | Step::AttachmentRefused | Step::Download => false,
+    }
+}
+
+/// The words of a reply: one's own, or prepared ones.
+fn read_reply(
+    tx: &mut ReadTx,
+    agent: &Agent,
+    desk: &DeskTicket,
+    form: &mut Form,
+) -> Result<Option<ReplyText>> {
+    match form.integer("canned_reply_id") {
+        Some(canned) => filled(tx, agent, desk, form, CannedReplyId(canned)),
+        None if form.has("canned_reply_id") => Ok(form.optional("description", ReplyText::parse)),
+        None => Ok(form.required("description", ReplyText::parse)),
+    }
+}
+
+fn filled(
+    tx: &mut ReadTx,
+    agent: &Agent,
+    desk: &DeskTicket,
+    form: &mut Form,
+    canned: CannedReplyId,
+) -> Result<Option<ReplyText>> {
+    if form.has("description") {
+        let text = "Send description or canned_reply_id, not both";
+        form.refuse("canned_reply_id", Reason::new(Code::CannedReplyInvalid, text));
+        return Ok(None);
+    }
+    let Some(canned) = store::canned_replies::find(tx, canned)? else {
+        let text = "There is no such canned reply";
+        form.refuse("canned_reply_id", Reason::new(Code::CannedReplyInvalid, text));
+        return Ok(None);
+    };
+    let text = canned_replies::fill(tx, agent, &canned, desk);
+    match ReplyText::parse(&text) {
+        Ok(text) => Ok(Some(text)),
+        Err(reasons) => {
+            for reason in reasons {
+                form.refuse("canned_reply_id", reason);
+            }
+            Ok(None)
+        }
+    }
+}
+
+fn refused(code: Code, text: impl Into<String>) -> Error {
+    Error::Refused(vec![FieldError::whole(Reason::new(code, text))])
+}

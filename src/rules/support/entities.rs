@@ -1,0 +1,67 @@
+//! The directory of what accounts have in other services, so that tickets can name it.
+
+use crate::model::id::AccountId;
+use crate::model::page::Paged;
+use crate::model::reason::{Code, Reason};
+use crate::model::subject::SubjectKind;
+use crate::model::text::Line;
+use crate::rules::error::{Error, Result};
+use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
+use crate::store::entities::Entry;
+use crate::store::{self, ReadTx, WriteTx};
+
+pub type EntityLabel = Line<255>;
+
+pub fn list(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<Entry>> {
+    let wanted = list.read(tx.policy(), &store::entities::FIELDS)?;
+    Ok(store::entities::list(tx, &wanted)?)
+}
+
+/// Makes an entry or relabels it, as the request says.
+pub fn set_from(tx: &mut WriteTx, request: &Request) -> Result<Entry> {
+    let mut form = request.form()?;
+    let account = form.required_integer("account_id").map(AccountId);
+    let kind = form.required("type", SubjectKind::parse_foreign);
+    let id = form.required_integer("id");
+    let label = form.required("label", EntityLabel::parse);
+    if let Some(account) = account
+        && store::accounts::find(tx, account)?.is_none()
+    {
+        let reason = Reason::new(Code::AccountInvalid, "There is no such account");
+        form.refuse("account_id", reason);
+    }
+    if id.is_some_and(|id| id < 1) {
+        form.refuse("id", Reason::new(Code::OutOfRange, "Must be 1 or more"));
+    }
+    let (account, kind, id, label) = form.finish(|| Some((account?, kind?, id?, label?)))?;
+    set(tx, account, kind, id, &label)
+}
+
+/// Makes an entry or relabels it; tickets about it show the new label at once.
+pub fn set(
+    tx: &mut WriteTx,
+    account: AccountId,
+    kind: SubjectKind,
+    id: i64,
+    label: &EntityLabel,
+) -> Result<Entry> {
+    store::accounts::find(tx, account)?.ok_or(Error::NotFound)?;
+    let entry = Entry {
+        account,
+        kind: kind.word().to_owned(),
+        id,
+        label: label.as_str().to_owned(),
+    };
+    store::entities::set(tx, &entry)?;
+    store::tickets::rename_entity(tx, account, &kind.entity(id, entry.label.clone()))?;
+    Ok(entry)
+}
+
+/// Takes an entry out; tickets about it keep its last label.
+pub fn delete(tx: &mut WriteTx, account: AccountId, kind: &str, id: i64, request: &Request) -> Result<()> {
+    let entry = store::entities::find(tx, account, kind, id)?.ok_or(Error::NotFound)?;
+    request.unchanged(&entry)?;
+    request.asks_nothing()?;
+    Ok(store::entities::delete(tx, &entry)?)
+}

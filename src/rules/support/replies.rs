@@ -1,0 +1,92 @@
+//! Replies to tickets, from the account's side (interface §4.3).
+
+use crate::model::grant::Permission;
+use crate::model::history::Step;
+use crate::model::id::{ReplyId, TicketId};
+use crate::model::page::Paged;
+use crate::model::reply::{NewReply, Reply, ReplyText};
+use crate::model::ticket::Ticket;
+use crate::rules::caller::Caller;
+use crate::rules::error::Result;
+use crate::rules::lists::ListRequest;
+use crate::rules::once::{MOMENTS, Once};
+use crate::rules::request::Request;
+use crate::rules::tickets::{self, Doing, Party, act};
+use crate::rules::transitions::Act;
+use crate::store::history::NewHistory;
+use crate::store::{self, ReadTx, WriteTx};
+
+pub fn list(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, list: &ListRequest) -> Result<Paged<Reply>> {
+    tickets::load_for(tx, caller, ticket, Permission::ReadOnly)?;
+    let wanted = list.read(tx.policy(), &store::replies::FIELDS)?;
+    Ok(store::replies::list(tx, ticket, &wanted)?)
+}
+
+/// The newest reply to a ticket that the caller has loaded; zero if there is none.
+pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<i64> {
+    Ok(store::replies::newest(tx, ticket)?)
+}
+
+pub fn create(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, request: &Request) -> Result<Reply> {
+    let (mut ticket, description) = read(tx, caller, ticket, request)?;
+    let party = Party::of(caller);
+    add(tx, &mut ticket, &party, Act::CustomerReply, &description)
+}
+
+/// The same from a page on which `newest` was the newest reply.
+pub fn create_once(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    ticket: TicketId,
+    request: &Request,
+    newest: i64,
+) -> Result<Once<ReplyId>> {
+    let (mut ticket, description) = read(tx, caller, ticket, request)?;
+    let party = Party::of(caller);
+    let recent = tx.now().plus_seconds(-MOMENTS);
+    if let Some(before) = store::replies::same(tx, ticket.id, &new(&party, &description), newest, recent)? {
+        return Ok(Once::Before(before));
+    }
+    let reply = add(tx, &mut ticket, &party, Act::CustomerReply, &description)?;
+    Ok(Once::Made(reply.id))
+}
+
+fn read(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    ticket: TicketId,
+    request: &Request,
+) -> Result<(Ticket, ReplyText)> {
+    let ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
+    request.unchanged(&ticket)?;
+    let mut form = request.form()?;
+    let description = form.required("description", ReplyText::parse);
+    tickets::refuse_unless_allowed(tx, &mut form, &ticket, Act::CustomerReply);
+    Ok((ticket, form.finish(|| description)?))
+}
+
+fn new<'a>(party: &'a Party, description: &'a ReplyText) -> NewReply<'a> {
+    NewReply {
+        created_by: &party.shown,
+        description,
+        from_staff: party.is_staff(),
+        gravatar_id: &party.gravatar_id,
+    }
+}
+
+/// Adds a reply by either side, if the ticket's state allows one.
+pub fn add(
+    tx: &mut WriteTx,
+    ticket: &mut Ticket,
+    party: &Party,
+    how: Act,
+    description: &ReplyText,
+) -> Result<Reply> {
+    let reply = store::replies::insert(tx, ticket.id, &new(party, description))?;
+    let details = NewHistory {
+        reply: Some(reply.id),
+        ..NewHistory::default()
+    };
+    act(tx, ticket, party, Doing::new(how, Step::Reply).with(details))?;
+    Ok(reply)
+}

@@ -1,0 +1,240 @@
+//! What a ticket is about: one thing, a VLAN, a managed service, or nothing in particular.
+
+use crate::model::event::Entity;
+use crate::model::grant::Permission;
+use crate::model::id::{AccountId, InstanceId, VpcId};
+use crate::model::input::Input;
+use crate::model::reason::{Code, Reason};
+use crate::model::region::RegionId;
+use crate::model::subject::{SubjectKind, VlanLabel};
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, Result};
+use crate::rules::form::Form;
+use crate::rules::lists::ListRequest;
+use crate::rules::{instances, vpcs};
+use crate::store::list::Sight;
+use crate::store::{self, ReadTx, WriteTx};
+
+/// In whose eyes a thing must be there for a ticket to be about it.
+#[derive(Clone, Copy)]
+pub enum Eyes<'a> {
+    Tenant(&'a Caller),
+    /// The staff's, who see all that an account has.
+    Staff(AccountId),
+}
+
+impl Eyes<'_> {
+    fn account(self) -> AccountId {
+        match self {
+            Eyes::Tenant(caller) => caller.account,
+            Eyes::Staff(account) => account,
+        }
+    }
+}
+
+/// What was said about it in a form.
+#[derive(Debug, Default)]
+pub struct About {
+    entity: Option<Entity>,
+    vlan: Option<(VlanLabel, RegionId)>,
+    pub managed_issue: bool,
+}
+
+impl About {
+    /// The entity itself. A VLAN gets an id of its own the first time a ticket is about it.
+    pub fn settle(self, tx: &mut WriteTx, account: AccountId) -> Result<Option<Entity>> {
+        let Some((label, region)) = self.vlan else {
+            return Ok(self.entity);
+        };
+        let id = store::entities::vlan(tx, account, &region.0, &label)?;
+        Ok(Some(SubjectKind::Vlan.entity(id, label.as_str().to_owned())))
+    }
+}
+
+/// Reads the fields that say what a ticket is about, in the order of the interface (§4.3).
+pub fn read(tx: &mut ReadTx, form: &mut Form, eyes: Option<Eyes>) -> Result<About> {
+    let mut ids = Vec::new();
+    for kind in SubjectKind::WITH_ID {
+        let given = match kind {
+            SubjectKind::Linode => form.integer_in_either("linode_id", "compute_id"),
+            kind => form.integer(kind.attribute()).map(|id| (kind.attribute(), id)),
+        };
+        ids.extend(given.map(|(field, id)| (field, kind, id)));
+    }
+    let vlan = read_vlan(tx, form);
+    let managed_issue = form.truth("managed_issue").unwrap_or(false);
+    refuse_conflicts(form, &ids, managed_issue);
+
+    let mut entities = Vec::new();
+    for (field, kind, id) in ids {
+        let entity = match eyes {
+            None => None,
+            Some(eyes) => find(tx, eyes, kind, id)?,
+        };
+        match entity {
+            Some(entity) => entities.push(entity),
+            None => form.refuse(field, not_there(tx, field, kind, id)),
+        }
+    }
+    Ok(About {
+        entity: entities.pop(),
+        vlan,
+        managed_issue,
+    })
+}
+
+/// Something a ticket could be about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    pub kind: SubjectKind,
+    pub id: i64,
+    pub label: String,
+}
+
+/// What there is to choose from in these eyes: a few of each kind, whose label or id has these words. The
+/// directory is the account's own, so it is shown to whoever may look at the account.
+pub fn offered(tx: &mut ReadTx, eyes: Eyes, words: &str) -> Result<Vec<Offered>> {
+    let account = eyes.account();
+    let (sight, may_look) = match eyes {
+        Eyes::Tenant(caller) => (caller.sight(), caller.account_access().is_some()),
+        Eyes::Staff(_) => (Sight::Everything, true),
+    };
+    let mut offered = Vec::new();
+    let mut add = |kind, id, label: &str| {
+        let label = label.to_owned();
+        offered.push(Offered { kind, id, label });
+    };
+    let wanted = few(words, None).read(tx.policy(), &store::vpcs::FIELDS)?;
+    for vpc in store::vpcs::list(tx, account, sight, &wanted)?.items {
+        add(SubjectKind::Vpc, vpc.id.0, vpc.label.as_str());
+    }
+    let wanted = few(words, None).read(tx.policy(), &store::instances::FIELDS)?;
+    for instance in store::instances::list(tx, account, sight, &wanted)?.items {
+        add(SubjectKind::Linode, instance.id.0, instance.label.as_str());
+    }
+    if may_look {
+        let wanted = few(words, Some(account)).read(tx.policy(), &store::entities::FIELDS)?;
+        for entry in store::entities::list(tx, &wanted)?.items {
+            if let Ok(kind) = SubjectKind::parse_foreign(&entry.kind) {
+                add(kind, entry.id, &entry.label);
+            }
+        }
+    }
+    Ok(offered)
+}
+
+fn few(words: &str, account: Option<AccountId>) -> ListRequest {
+    let object = |key: &str, value| Input::Object(vec![(key.to_owned(), value)]);
+    let mut filter = vec![("+order_by".to_owned(), Input::Text("label".to_owned()))];
+    if !words.is_empty() {
+        let has = |field: &str| object(field, object("+contains", Input::Text(words.to_owned())));
+        filter.push(("+or".to_owned(), Input::List(vec![has("label"), has("id")])));
+    }
+    if let Some(account) = account {
+        filter.push(("account_id".to_owned(), Input::Integer(account.0)));
+    }
+    ListRequest {
+        filter: Some(Ok(Input::Object(filter))),
+        ..ListRequest::default()
+    }
+}
+
+fn read_vlan(tx: &ReadTx, form: &mut Form) -> Option<(VlanLabel, RegionId)> {
+    let policy = tx.policy();
+    let label = form.optional("vlan", VlanLabel::parse);
+    match (form.has("vlan"), form.has("region")) {
+        (false, true) => {
+            let text = "Region is only allowed when submitting a VLAN ticket.";
+            form.refuse("region", Reason::new(Code::VlanRegion, text));
+            None
+        }
+        (true, false) => {
+            let text = "region is required for a VLAN ticket";
+            form.refuse("region", Reason::new(Code::VlanRegion, text));
+            None
+        }
+        _ => label.zip(form.optional("region", |raw| policy.region(raw))),
+    }
+}
+
+/// One id at most, and none beside a VLAN or a managed service.
+fn refuse_conflicts(form: &mut Form, ids: &[(&str, SubjectKind, i64)], managed_issue: bool) {
+    let conflict = |text: String| Reason::new(Code::EntityConflict, text);
+    let names: Vec<_> = ids.iter().map(|(field, ..)| *field).collect();
+    if ids.len() > 1 {
+        for name in &names {
+            let text = format!(
+                "A ticket can be about one thing only; you set {}",
+                names.join(", ")
+            );
+            form.refuse(*name, conflict(text));
+        }
+    }
+    if form.has("vlan") && !ids.is_empty() {
+        let text = format!(
+            "A VLAN ticket can be about nothing else; you set {}",
+            names.join(", ")
+        );
+        form.refuse("vlan", conflict(text));
+    }
+    if managed_issue && (form.has("vlan") || !ids.is_empty()) {
+        let text = "A ticket about a managed service can be about nothing else";
+        form.refuse("managed_issue", conflict(text.to_owned()));
+    }
+}
+
+/// The thing, if it is there in these eyes.
+fn find(tx: &mut ReadTx, eyes: Eyes, kind: SubjectKind, id: i64) -> Result<Option<Entity>> {
+    let account = eyes.account();
+    match kind {
+        SubjectKind::Vpc => {
+            let vpc = match eyes {
+                Eyes::Tenant(caller) => {
+                    visible(vpcs::load_alone_for(tx, caller, VpcId(id), Permission::ReadOnly))?
+                }
+                Eyes::Staff(_) => store::vpcs::find_alone(tx, account, VpcId(id))?,
+            };
+            Ok(vpc.as_ref().map(Entity::vpc))
+        }
+        SubjectKind::Linode => {
+            let instance = match eyes {
+                Eyes::Tenant(caller) => visible(instances::load_for(
+                    tx,
+                    caller,
+                    InstanceId(id),
+                    Permission::ReadOnly,
+                ))?,
+                Eyes::Staff(_) => store::instances::find(tx, account, InstanceId(id))?,
+            };
+            Ok(instance.as_ref().map(Entity::instance))
+        }
+        kind => {
+            let known = store::entities::find(tx, account, kind.word(), id)?;
+            let made_up = || (id > 0 && !tx.policy().support.strict_entities).then(|| kind.made_up_label(id));
+            let label = known.map(|known| known.label).or_else(made_up);
+            Ok(label.map(|label| kind.entity(id, label)))
+        }
+    }
+}
+
+fn visible<T>(loaded: Result<T>) -> Result<Option<T>> {
+    match loaded {
+        Ok(thing) => Ok(Some(thing)),
+        Err(Error::NotFound | Error::Forbidden) => Ok(None),
+        Err(other) => Err(other),
+    }
+}
+
+fn not_there(tx: &ReadTx, field: &str, kind: SubjectKind, id: i64) -> Reason {
+    let own = matches!(kind, SubjectKind::Vpc | SubjectKind::Linode);
+    match own || id < 1 || !tx.policy().support.strict_entities {
+        true => Reason::new(Code::EntityInvalid, format!("{field} is not valid")),
+        false => {
+            let text = format!(
+                "{field} is not valid: your provider knows of no such {}",
+                kind.word()
+            );
+            Reason::new(Code::EntityUnknown, text)
+        }
+    }
+}

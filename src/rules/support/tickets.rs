@@ -1,0 +1,265 @@
+//! Tickets, from the account's side: listing, opening, viewing, closing (interface §4.3).
+//!
+//! Replies and attachments have rooms of their own, and so has the desk, where the provider's staff
+//! see the other side of them.
+
+use crate::model::event::Action;
+use crate::model::grant::Permission;
+use crate::model::history::Step;
+use crate::model::id::{TicketId, UserId};
+use crate::model::page::Paged;
+use crate::model::ticket::{NewTicket, Priority, Status, Summary, Ticket, TicketText};
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::events::{self, Author};
+use crate::rules::form::Form;
+use crate::rules::lists::ListRequest;
+use crate::rules::once::{MOMENTS, Once};
+use crate::rules::request::Request;
+use crate::rules::subjects::{self, Eyes};
+use crate::rules::transitions::{self, Act};
+use crate::store::filter::Filter;
+use crate::store::history::NewHistory;
+use crate::store::{self, ReadTx, WriteTx};
+
+pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Ticket>> {
+    search(tx, caller, list, "")
+}
+
+/// The same for tickets that say these words, or have this number: `#7` is that ticket alone.
+pub fn search(tx: &mut ReadTx, caller: &Caller, list: &ListRequest, words: &str) -> Result<Paged<Ticket>> {
+    let mut wanted = list.read(tx.policy(), &store::tickets::FIELDS)?;
+    if !words.is_empty() {
+        let looked_for = store::tickets::looked_for(words);
+        wanted.filter = Filter::All(vec![wanted.filter, looked_for]);
+    }
+    let only = match caller.account_access() {
+        Some(_) => None,
+        None => Some(caller.user()),
+    };
+    Ok(store::tickets::list(tx, caller.account, only, &wanted)?)
+}
+
+/// Opens a ticket; any user with the scope may.
+pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Ticket> {
+    let new = read(tx, caller, request)?;
+    open(tx, caller, &new)
+}
+
+/// The same from a page that was drawn when `newest` was the caller's newest ticket.
+pub fn create_once(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    request: &Request,
+    newest: i64,
+) -> Result<Once<TicketId>> {
+    let new = read(tx, caller, request)?;
+    let recent = tx.now().plus_seconds(-MOMENTS);
+    if let Some(before) = store::tickets::same(tx, &new, newest, recent)? {
+        return Ok(Once::Before(before));
+    }
+    Ok(Once::Made(open(tx, caller, &new)?.id))
+}
+
+fn read(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<NewTicket> {
+    let mut form = request.form()?;
+    let summary = form.required("summary", Summary::parse);
+    let description = form.required("description", TicketText::parse);
+    let about = subjects::read(tx, &mut form, Some(Eyes::Tenant(caller)))?;
+    let (summary, description) = form.finish(|| Some((summary?, description?)))?;
+    let managed_issue = about.managed_issue;
+    Ok(NewTicket {
+        account: caller.account,
+        summary,
+        description,
+        entity: about.settle(tx, caller.account)?,
+        managed_issue,
+        may_close: true,
+        priority: Priority::Normal,
+        opener: Some(caller.user()),
+        opened_by: caller.username().to_owned(),
+        gravatar_id: caller.gravatar_id(),
+    })
+}
+
+fn open(tx: &mut WriteTx, caller: &Caller, new: &NewTicket) -> Result<Ticket> {
+    let id = store::tickets::insert(tx, new)?;
+    let ticket = load_for(tx, caller, id, Permission::ReadWrite)?;
+    begin(tx, &ticket, &Party::of(caller))?;
+    Ok(ticket)
+}
+
+/// The newest ticket that the caller opened; zero if there is none.
+pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
+    Ok(store::tickets::newest(tx, Some(caller.user()))?)
+}
+
+pub fn view(tx: &mut ReadTx, caller: &Caller, id: TicketId) -> Result<Ticket> {
+    load_for(tx, caller, id, Permission::ReadOnly)
+}
+
+/// Closes a ticket. One that is closed already stays as it is.
+pub fn close(tx: &mut WriteTx, caller: &Caller, id: TicketId, request: &Request) -> Result<()> {
+    let mut ticket = load_for(tx, caller, id, Permission::ReadWrite)?;
+    request.unchanged(&ticket)?;
+    request.asks_nothing()?;
+    let closing = Doing::new(Act::CustomerClose, Step::Close).to(Status::Closed.word());
+    act(tx, &mut ticket, &Party::of(caller), closing).map(drop)
+}
+
+/// The ticket, if the caller may do that much with it: its opener and unrestricted users may do
+/// anything, others what their access to the account allows.
+pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: TicketId, access: Permission) -> Result<Ticket> {
+    let ticket = store::tickets::find(tx, caller.account, id)?.ok_or(Error::NotFound)?;
+    match caller.account_access() {
+        _ if ticket.opener == Some(caller.user()) => Ok(ticket),
+        None => Err(Error::NotFound),
+        Some(granted) if granted < access => Err(Error::Forbidden),
+        Some(_) => Ok(ticket),
+    }
+}
+
+/// Somebody on one side of a ticket.
+#[derive(Clone, Debug)]
+pub struct Party {
+    /// The name tenants are told.
+    pub shown: String,
+    /// The name in the staff's history.
+    pub real: String,
+    /// `None` for the provider's staff, who are not told apart.
+    pub user: Option<UserId>,
+    pub gravatar_id: String,
+}
+
+impl Party {
+    pub fn of(caller: &Caller) -> Self {
+        Self {
+            shown: caller.username().to_owned(),
+            real: caller.username().to_owned(),
+            user: Some(caller.user()),
+            gravatar_id: caller.gravatar_id(),
+        }
+    }
+
+    pub fn is_staff(&self) -> bool {
+        self.user.is_none()
+    }
+
+    fn author(&self, ticket: &Ticket) -> Author<'_> {
+        Author {
+            account: ticket.account,
+            username: &self.shown,
+            user: self.user,
+        }
+    }
+}
+
+/// An act, and how the history and the event tell of it.
+pub struct Doing {
+    act: Act,
+    step: Step,
+    action: Action,
+    details: NewHistory,
+}
+
+impl Doing {
+    pub fn new(act: Act, step: Step) -> Self {
+        Self {
+            act,
+            step,
+            action: Action::TicketUpdate,
+            details: NewHistory::default(),
+        }
+    }
+
+    /// What it is from now on; a change of status tells by itself what it was before.
+    pub fn to(mut self, after: &str) -> Self {
+        self.details.after = Some(after.to_owned());
+        self
+    }
+
+    pub fn from(mut self, before: Option<String>) -> Self {
+        self.details.before = before;
+        self
+    }
+
+    pub fn with(mut self, details: NewHistory) -> Self {
+        self.details = details;
+        self
+    }
+
+    pub fn told_as(mut self, action: Action) -> Self {
+        self.action = action;
+        self
+    }
+}
+
+/// Complains if the ticket's state does not allow an act, beside whatever else is wrong with a request.
+pub fn refuse_unless_allowed(tx: &ReadTx, form: &mut Form, ticket: &Ticket, act: Act) {
+    if let Err(reason) = transitions::after(ticket, act, tx.now(), &tx.policy().support) {
+        form.refuse_whole(reason);
+    }
+}
+
+/// Does one thing to a ticket, if its state allows that: status, `updated`, the history and the
+/// account's event move together. False if there was nothing to do.
+pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, doing: Doing) -> Result<bool> {
+    let now = tx.now_after(ticket.updated);
+    let next = transitions::after(ticket, doing.act, now, &tx.policy().support);
+    let next = next.map_err(|reason| Error::Refused(vec![FieldError::whole(reason)]))?;
+    let Some(next) = next else { return Ok(false) };
+
+    let before = std::mem::replace(&mut ticket.status, next);
+    ticket.closed = match next {
+        Status::Closed => ticket.closed.or(Some(now)),
+        Status::New | Status::Open => None,
+    };
+    ticket.updated = now;
+    ticket.updated_by = Some(party.shown.clone());
+    store::tickets::update(tx, ticket, before)?;
+
+    let Doing {
+        step,
+        action,
+        mut details,
+        ..
+    } = doing;
+    if matches!(step, Step::Close | Step::Reopen) {
+        details.before = Some(before.word().to_owned());
+    } else if before == Status::Closed && next == Status::Open {
+        let reopened = NewHistory {
+            before: Some(before.word().to_owned()),
+            after: Some(next.word().to_owned()),
+            ..NewHistory::default()
+        };
+        remember(tx, ticket, party, Step::Reopen, &reopened)?;
+    }
+    remember(tx, ticket, party, step, &details)?;
+    events::record_ticket(tx, party.author(ticket), action, ticket)?;
+    Ok(true)
+}
+
+/// Records that a ticket was opened.
+pub fn begin(tx: &mut WriteTx, ticket: &Ticket, party: &Party) -> Result<()> {
+    remember(tx, ticket, party, Step::Opened, &NewHistory::default())?;
+    events::record_ticket(tx, party.author(ticket), Action::TicketCreate, ticket)
+}
+
+/// Adds a step to the history that the account is not told of.
+pub fn remember(
+    tx: &mut WriteTx,
+    ticket: &Ticket,
+    party: &Party,
+    step: Step,
+    details: &NewHistory,
+) -> Result<()> {
+    let who = (party.real.as_str(), party.is_staff());
+    Ok(store::history::append(
+        tx,
+        ticket.id,
+        who,
+        step,
+        ticket.status,
+        details,
+    )?)
+}

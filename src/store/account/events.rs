@@ -1,0 +1,339 @@
+//! The `event` table.
+//!
+//! `append` and `append_unnumbered` insert a row in the transaction of the change that it records. `progress` updates
+//! the row while the work goes on, and `delete_before` removes rows past their retention.
+
+use crate::model::event::{Action, Entity, Event};
+use crate::model::id::{AccountId, EventId, UserId};
+use crate::model::page::Paged;
+use crate::model::time::Time;
+use crate::store::error::StoreError;
+use crate::store::filter::{Field, Gist, Kind};
+use crate::store::list::{Collection, Part, Sight, Tallied, Wanted};
+use crate::store::tallies::Tally;
+use crate::store::tx::{Asked, ReadTx, WriteTx};
+use crate::store::value::{Row, args};
+
+// `seen` and `read` are the reader's own, who is always `$2`. They look it up themselves, so that counting events does not.
+macro_rules! seen {
+    () => {
+        "CASE WHEN e.id <= (SELECT s.events_seen FROM app_user s WHERE s.id = $2) THEN 1 ELSE 0 END"
+    };
+}
+macro_rules! read {
+    () => {
+        "CASE WHEN EXISTS (SELECT 1 FROM event_read r WHERE r.app_user = $2 AND r.event = e.id) THEN 1 ELSE 0 END"
+    };
+}
+const COLUMNS: &str = concat!(
+    "e.id, e.created, e.action, e.username, e.entity_kind, e.entity_id, e.entity_label, e.entity_url,
+    e.secondary_kind, e.secondary_id, e.secondary_label, e.secondary_url, e.status, e.percent_complete, e.duration, ",
+    seen!(),
+    ", ",
+    read!()
+);
+
+pub static FIELDS: [Field; 9] = [
+    Field::new("id", Kind::Integer, "e.id"),
+    Field::new("action", Kind::Text, "e.action"),
+    Field::new("created", Kind::Time, "e.created").growing(),
+    Field::new("read", Kind::Truth, read!()),
+    Field::new("seen", Kind::Truth, seen!()),
+    Field::new("status", Kind::Text, "e.status"),
+    Field::new("username", Kind::Text, "e.username"),
+    Field::new("entity.id", Kind::Integer, "e.entity_id"),
+    Field::new("entity.type", Kind::Text, "e.entity_kind").synonyms(&[("compute", "linode")]),
+];
+
+/// Who reads events, of which account, and since when they are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    pub account: AccountId,
+    pub user: UserId,
+    pub sight: Sight,
+    pub since: Time,
+}
+
+/// A page of events: newest first, or those after an id in the order they happened.
+pub fn list(
+    tx: &mut ReadTx,
+    reader: Reader,
+    after: Option<EventId>,
+    wanted: &Wanted,
+) -> Result<Paged<Event>, StoreError> {
+    let mut collection = visible_to(reader);
+    if let (Sight::Everything, None, Gist::Everything) = (reader.sight, after, wanted.filter.gist()) {
+        collection.tallied = tallied(tx, reader)?;
+    }
+    if let Some(after) = after {
+        collection.args.push(after.into());
+        collection.condition += &format!(" AND e.id > ${}", collection.args.len());
+        collection.order = None;
+    }
+    collection.page(tx, wanted, read)
+}
+
+/// The next events after an id, oldest first.
+pub fn next(tx: &mut ReadTx, reader: Reader, after: EventId, most: i64) -> Result<Vec<Event>, StoreError> {
+    let Collection {
+        from,
+        condition,
+        mut args,
+        ..
+    } = visible_to(reader);
+    args.extend(args![after, most].iter().cloned());
+    let (after, most) = (args.len() - 1, args.len());
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {from} WHERE {condition} AND e.id > ${after} ORDER BY e.id LIMIT ${most}"
+    );
+    tx.read(&sql, &args, read)
+}
+
+pub fn find(tx: &mut ReadTx, reader: Reader, id: EventId) -> Result<Option<Event>, StoreError> {
+    let Collection {
+        from,
+        condition,
+        mut args,
+        ..
+    } = visible_to(reader);
+    args.push(id.into());
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {from} WHERE {condition} AND e.id = ${}",
+        args.len()
+    );
+    tx.find(&sql, &args)?.as_mut().map(read).transpose()
+}
+
+/// The id of the account's newest event; zero if there is none.
+pub fn last_id(tx: &mut ReadTx, account: AccountId) -> Result<EventId, StoreError> {
+    let sql = "SELECT coalesce(max(id), 0) FROM event WHERE account = $1";
+    tx.one(sql, args![account])?.take()
+}
+
+/// How many events of others a user has not seen. Only so many of the newest are looked at, or whoever does much and
+/// never looks at events would wait for all of them to be counted, on every page.
+pub fn unseen(tx: &mut ReadTx, reader: Reader, looked_at: i64) -> Result<i64, StoreError> {
+    let Collection {
+        from,
+        condition,
+        mut args,
+        ..
+    } = visible_to(reader);
+    args.push(looked_at.into());
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT e.author FROM {from} WHERE {condition}
+             AND e.id > (SELECT s.events_seen FROM app_user s WHERE s.id = $2) ORDER BY e.id DESC LIMIT ${}) few
+         WHERE few.author IS DISTINCT FROM $2",
+        args.len()
+    );
+    tx.one(&sql, &args)?.take()
+}
+
+/// An event about to be recorded.
+pub struct NewEvent<'a> {
+    pub action: Action,
+    pub username: &'a str,
+    /// `None` for the provider.
+    pub author: Option<UserId>,
+    pub entity: Option<&'a Entity>,
+    pub secondary: Option<&'a Entity>,
+    /// What a restricted user must be granted, or otherwise may see, to see it.
+    pub guard: (&'static str, i64),
+    pub progress: Progress,
+}
+
+/// How far the thing has come that an event tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub status: &'static str,
+    pub percent: Option<i64>,
+    /// In microseconds.
+    pub duration: Option<i64>,
+}
+
+/// Adds an event, and tells its id.
+pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<EventId, StoreError> {
+    let asked = insert(tx, account, new)?;
+    let id = tx.hear_one(asked)?;
+    tx.tally(of(account), id, 1);
+    Ok(EventId(id))
+}
+
+/// The same for those who do not want to know the id, and need not wait for it.
+pub fn append_unnumbered(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<(), StoreError> {
+    let asked = insert(tx, account, new)?;
+    tx.tally_when_heard(of(account), asked)
+}
+
+fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Asked<i64>, StoreError> {
+    let now = tx.now();
+    let (entity, secondary) = (new.entity, new.secondary);
+    tx.order_events(account)?;
+    tx.touch(account);
+    Ok(tx.ask(
+        "INSERT INTO event (account, created, action, username,
+             entity_kind, entity_id, entity_label, entity_url,
+             secondary_kind, secondary_id, secondary_label, secondary_url,
+             guard_kind, guard_id, status, percent_complete, duration, author)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+         RETURNING id",
+        args![
+            account,
+            now,
+            new.action.word(),
+            new.username,
+            entity.map(|entity| entity.kind.as_str()),
+            entity.map(|entity| entity.id),
+            entity.map(|entity| entity.label.as_str()),
+            entity.map(|entity| entity.url.as_str()),
+            secondary.map(|entity| entity.kind.as_str()),
+            secondary.map(|entity| entity.id),
+            secondary.map(|entity| entity.label.as_str()),
+            secondary.map(|entity| entity.url.as_str()),
+            new.guard.0,
+            new.guard.1,
+            new.progress.status,
+            new.progress.percent,
+            new.progress.duration,
+            new.author,
+        ],
+        |row| row.take(),
+    ))
+}
+
+/// Who caused an event: the name it was told under, and the user.
+pub fn author(tx: &mut ReadTx, id: EventId) -> Result<(Option<String>, Option<UserId>), StoreError> {
+    let row = tx.find("SELECT username, author FROM event WHERE id = $1", args![id])?;
+    let read = row.map(|mut row| Ok((row.take()?, row.take()?))).transpose()?;
+    Ok(read.unwrap_or_default())
+}
+
+/// Moves an event on.
+pub fn progress(tx: &mut WriteTx, id: EventId, progress: Progress) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE event SET status = $2, percent_complete = $3, duration = $4 WHERE id = $1",
+        args![id, progress.status, progress.percent, progress.duration],
+    )?;
+    Ok(())
+}
+
+/// Marks everything up to an event as seen by a user.
+pub fn mark_seen(tx: &mut WriteTx, user: UserId, upto: EventId) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE app_user SET events_seen = $2 WHERE id = $1 AND events_seen < $2",
+        args![user, upto],
+    )?;
+    Ok(())
+}
+
+pub fn mark_read(tx: &mut WriteTx, user: UserId, event: EventId) -> Result<(), StoreError> {
+    tx.execute(
+        "INSERT INTO event_read (app_user, event) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        args![user, event],
+    )?;
+    Ok(())
+}
+
+/// Deletes up to `most` events older than a time; how many they were.
+pub fn delete_before(tx: &mut WriteTx, before: Time, most: i64) -> Result<u64, StoreError> {
+    let deleted = tx.all(
+        // Account by account, in this order: there is an index of each account's events by their time.
+        "DELETE FROM event WHERE id IN (SELECT e.id FROM account a CROSS JOIN event e
+             WHERE e.account = a.id AND e.created < $1 LIMIT $2)
+         RETURNING account, id",
+        args![before, most],
+    )?;
+    let rows = deleted.len() as u64;
+    for mut row in deleted {
+        let (account, id): (AccountId, EventId) = (row.take()?, row.take()?);
+        tx.tally(of(account), id.0, -1);
+    }
+    Ok(rows)
+}
+
+/// The tally of an account's events.
+fn of(account: AccountId) -> Tally {
+    Tally::of("event", account.0)
+}
+
+/// How an account's events are tallied: all of them, the old ones too that nobody sees any more and that have not
+/// been deleted yet. These must be the ones with the lowest ids, else there is no telling where a page begins.
+fn tallied(tx: &mut ReadTx, reader: Reader) -> Result<Option<Tallied>, StoreError> {
+    let mut old = tx.one(
+        "SELECT count(*), coalesce(max(id), 0) FROM event WHERE account = $1 AND created < $2",
+        args![reader.account, reader.since],
+    )?;
+    let (hidden, last): (i64, EventId) = (old.take()?, old.take()?);
+    if hidden > 0 {
+        let sql = "SELECT count(*) FROM event WHERE account = $1 AND id <= $2";
+        let lowest: i64 = tx.one(sql, args![reader.account, last])?.take()?;
+        if lowest != hidden {
+            return Ok(None);
+        }
+    }
+    let part = Part {
+        tally: of(reader.account),
+        condition: "1 = 1",
+        hidden,
+    };
+    Ok(Some(Tallied {
+        parts: vec![part],
+        descending: true,
+    }))
+}
+
+fn visible_to(reader: Reader) -> Collection<'static> {
+    // With the plus, so that no index by time is taken for it: nearly all events are young enough, and what
+    // is wanted is their order by id.
+    // The reader is named even where nothing is asked about it, because PostgreSQL has to know of what type it is.
+    let mut condition = "e.account = $1 AND CAST($2 AS BIGINT) IS NOT NULL AND +e.created >= $3".to_owned();
+    let mut from = "event e";
+    if let Sight::OnlyGrantedTo(_) = reader.sight {
+        from = "event e JOIN app_user u ON u.id = $2";
+        condition += " AND (e.author = u.id
+            OR EXISTS (SELECT 1 FROM entity_grant g
+                WHERE g.app_user = u.id AND g.kind = e.guard_kind AND g.entity = e.guard_id)
+            OR (e.guard_kind = 'ticket' AND (u.account_access IS NOT NULL OR EXISTS
+                (SELECT 1 FROM ticket t WHERE t.id = e.guard_id AND t.opener = u.id))))";
+    }
+    Collection {
+        columns: COLUMNS,
+        from,
+        condition,
+        args: args![reader.account, reader.user, reader.since].to_vec(),
+        key: &["e.id"],
+        order: Some("e.id DESC"),
+        tallied: None,
+    }
+}
+
+fn read(row: &mut Row) -> Result<Event, StoreError> {
+    Ok(Event {
+        id: row.take()?,
+        created: row.take()?,
+        action: row.take()?,
+        username: row.take()?,
+        entity: read_entity(row)?,
+        secondary: read_entity(row)?,
+        status: row.take()?,
+        percent: row.take()?,
+        duration: row.take()?,
+        seen: row.take()?,
+        read: row.take()?,
+    })
+}
+
+pub(in crate::store) fn read_entity(row: &mut Row) -> Result<Option<Entity>, StoreError> {
+    let (kind, id, label, url) = (row.take()?, row.take()?, row.take()?, row.take()?);
+    let entity = |kind| -> Option<Entity> {
+        let (id, label, url): (Option<i64>, Option<String>, Option<String>) = (id, label, url);
+        Some(Entity {
+            kind,
+            id: id?,
+            label: label?,
+            url: url?,
+        })
+    };
+    let kind: Option<String> = kind;
+    Ok(kind.and_then(entity))
+}

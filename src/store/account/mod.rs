@@ -1,0 +1,4 @@
+//! Rows of accounts and events.
+
+pub mod accounts;
+pub mod events;

@@ -1,0 +1,166 @@
+//! Configs as rows.
+
+use crate::model::config::{Config, ConfigLabel, Settings};
+use crate::model::id::{ConfigId, DiskId, InstanceId};
+use crate::model::page::Paged;
+use crate::store::error::StoreError;
+use crate::store::filter::{Field, Kind};
+use crate::store::interfaces;
+use crate::store::list::{Collection, Wanted};
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{Row, args};
+
+const COLUMNS: &str = "c.id, c.instance, c.label, c.comments, c.kernel, c.memory_limit, c.root_device,
+    c.run_level, c.virt_mode, c.helpers, c.devices, c.created, c.updated";
+
+pub static FIELDS: [Field; 2] = [
+    Field::new("id", Kind::Integer, "c.id"),
+    Field::new("label", Kind::Text, "c.label"),
+];
+
+pub fn list(tx: &mut ReadTx, instance: InstanceId, wanted: &Wanted) -> Result<Paged<Config>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: "config c",
+        condition: "c.instance = $1".to_owned(),
+        args: args![instance].to_vec(),
+        key: &["c.id"],
+        order: None,
+        tallied: None,
+    };
+    let mut configs = collection.page(tx, wanted, read)?;
+    let mut interfaces = interfaces::of_instance(tx, instance)?;
+    for config in &mut configs.items {
+        config.interfaces = interfaces.remove(&config.id).unwrap_or_default();
+    }
+    Ok(configs)
+}
+
+/// The ids and labels of an instance's configs, by id.
+pub fn names(tx: &mut ReadTx, instance: InstanceId) -> Result<Vec<(ConfigId, String)>, StoreError> {
+    let rows = tx.all(
+        "SELECT id, label FROM config WHERE instance = $1 ORDER BY id",
+        args![instance],
+    )?;
+    rows.into_iter()
+        .map(|mut row| Ok((row.take()?, row.take()?)))
+        .collect()
+}
+
+pub fn find(tx: &mut ReadTx, instance: InstanceId, id: ConfigId) -> Result<Option<Config>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM config c WHERE c.id = $1 AND c.instance = $2");
+    let Some(mut row) = tx.find(&sql, args![id, instance])? else {
+        return Ok(None);
+    };
+    let mut config = read(&mut row)?;
+    config.interfaces = interfaces::of_config(tx, id)?;
+    Ok(Some(config))
+}
+
+pub fn insert(
+    tx: &mut WriteTx,
+    instance: InstanceId,
+    label: &ConfigLabel,
+    settings: &Settings,
+) -> Result<ConfigId, StoreError> {
+    let now = tx.now();
+    tx.one(
+        "INSERT INTO config (instance, label, comments, kernel, memory_limit, root_device, run_level, virt_mode,
+             helpers, devices, created, updated)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) RETURNING id",
+        args![
+            instance,
+            label,
+            settings.comments.as_str(),
+            settings.kernel.as_str(),
+            settings.memory_limit,
+            settings.root_device.as_str(),
+            settings.run_level.as_str(),
+            settings.virt_mode.as_str(),
+            written_helpers(settings),
+            written_devices(settings),
+            now,
+        ],
+    )?
+    .take()
+}
+
+pub fn update(tx: &mut WriteTx, config: &Config) -> Result<(), StoreError> {
+    let settings = &config.settings;
+    tx.execute(
+        "UPDATE config SET label = $2, comments = $3, kernel = $4, memory_limit = $5, root_device = $6,
+             run_level = $7, virt_mode = $8, helpers = $9, devices = $10, updated = $11 WHERE id = $1",
+        args![
+            config.id,
+            &config.label,
+            settings.comments.as_str(),
+            settings.kernel.as_str(),
+            settings.memory_limit,
+            settings.root_device.as_str(),
+            settings.run_level.as_str(),
+            settings.virt_mode.as_str(),
+            written_helpers(settings),
+            written_devices(settings),
+            config.updated,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Deletes a config whose interfaces are gone.
+pub fn delete(tx: &mut WriteTx, id: ConfigId) -> Result<(), StoreError> {
+    tx.execute("DELETE FROM config WHERE id = $1", args![id])?;
+    Ok(())
+}
+
+fn read(row: &mut Row) -> Result<Config, StoreError> {
+    Ok(Config {
+        id: row.take()?,
+        instance: row.take()?,
+        label: row.take()?,
+        settings: Settings {
+            comments: row.take()?,
+            kernel: row.take()?,
+            memory_limit: row.take()?,
+            root_device: row.take()?,
+            run_level: row.take()?,
+            virt_mode: row.take()?,
+            helpers: read_helpers(&row.take::<String>()?),
+            devices: read_devices(&row.take::<String>()?),
+        },
+        interfaces: Vec::new(),
+        created: row.take()?,
+        updated: row.take()?,
+    })
+}
+
+/// Helpers are kept as `11011`.
+fn written_helpers(settings: &Settings) -> String {
+    settings
+        .helpers
+        .iter()
+        .map(|on| if *on { '1' } else { '0' })
+        .collect()
+}
+
+fn read_helpers(text: &str) -> [bool; 5] {
+    let mut helpers = [true; 5];
+    for (helper, mark) in helpers.iter_mut().zip(text.chars()) {
+        *helper = mark == '1';
+    }
+    helpers
+}
+
+/// Devices are kept as the ids of their disks: `12,,,,,,,`.
+fn written_devices(settings: &Settings) -> String {
+    let disk = |device: &Option<DiskId>| device.map_or(String::new(), |disk| disk.to_string());
+    settings.devices.iter().map(disk).collect::<Vec<_>>().join(",")
+}
+
+fn read_devices(text: &str) -> [Option<DiskId>; 8] {
+    let mut devices = [None; 8];
+    for (device, id) in devices.iter_mut().zip(text.split(',')) {
+        *device = id.parse().ok().map(DiskId);
+    }
+    devices
+}

@@ -1,0 +1,262 @@
+//! Instances as rows, with their public addresses and disks.
+
+use crate::model::id::{AccountId, ConfigId, DiskId, InstanceId};
+use crate::model::instance::{Disk, Instance, InstanceLabel, NewInstance, Status};
+use crate::model::page::Paged;
+use crate::store::error::StoreError;
+use crate::store::filter::{Field, Gist, Kind};
+use crate::store::list::{Collection, Sight, Tallied, Wanted, among};
+use crate::store::tallies::Tally;
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{FromValue, Row, Value, args};
+
+const COLUMNS: &str = "i.id, i.account, i.label, i.group_name, i.region, i.plan, i.image, i.status,
+    i.running_config, i.last_config, i.tags, i.watchdog, i.has_user_data, i.host, i.created, i.updated";
+const ITS_ADDRESSES: &str = "SELECT 1 FROM public_address a WHERE a.instance = i.id";
+
+pub static FIELDS: [Field; 9] = [
+    Field::new("id", Kind::Integer, "i.id"),
+    Field::new("label", Kind::Text, "i.label"),
+    Field::new("region", Kind::Text, "i.region"),
+    Field::new("image", Kind::Text, "i.image"),
+    Field::new("group", Kind::Text, "i.group_name"),
+    Field::new("type", Kind::Text, "i.plan"),
+    Field::new("status", Kind::Text, "i.status"),
+    Field::new("created", Kind::Time, "i.created"),
+    Field::new("ipv4", Kind::Address, "a.address").within(ITS_ADDRESSES),
+];
+
+pub fn list(
+    tx: &mut ReadTx,
+    account: AccountId,
+    sight: Sight,
+    wanted: &Wanted,
+) -> Result<Paged<Instance>, StoreError> {
+    let mut collection = Collection {
+        columns: COLUMNS,
+        from: "instance i",
+        condition: "i.account = $1".to_owned(),
+        args: args![account].to_vec(),
+        key: &["i.id"],
+        order: None,
+        tallied: match wanted.filter.gist() {
+            Gist::Everything => Some(Tallied::whole(of(account))),
+            _ => None,
+        },
+    };
+    if let Sight::OnlyGrantedTo(user) = sight {
+        collection.condition += " AND i.id IN (SELECT g.entity FROM entity_grant g
+            WHERE g.app_user = $2 AND g.kind = 'linode')";
+        collection.args.push(user.into());
+        collection.tallied = None;
+    }
+    let mut instances = collection.page(tx, wanted, read)?;
+    add_addresses(tx, &mut instances.items)?;
+    Ok(instances)
+}
+
+pub fn find(tx: &mut ReadTx, account: AccountId, id: InstanceId) -> Result<Option<Instance>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM instance i WHERE i.id = $1 AND i.account = $2");
+    with_addresses(tx, &sql, args![id, account])
+}
+
+/// The instance of that id, whosever it is.
+pub fn find_any(tx: &mut ReadTx, id: InstanceId) -> Result<Option<Instance>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM instance i WHERE i.id = $1");
+    with_addresses(tx, &sql, args![id])
+}
+
+fn with_addresses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Option<Instance>, StoreError> {
+    let Some(mut row) = tx.find(sql, args)? else {
+        return Ok(None);
+    };
+    let mut instance = [read(&mut row)?];
+    add_addresses(tx, &mut instance)?;
+    Ok(instance.into_iter().next())
+}
+
+pub fn has_label(
+    tx: &mut ReadTx,
+    account: AccountId,
+    label: &InstanceLabel,
+    except: Option<InstanceId>,
+) -> Result<bool, StoreError> {
+    let row = tx.find(
+        "SELECT 1 FROM instance WHERE account = $1 AND lower(label) = lower($2) AND id IS DISTINCT FROM $3",
+        args![account, label, except],
+    )?;
+    Ok(row.is_some())
+}
+
+/// Inserts an instance. One without a label gets a placeholder until it is renamed: no user can choose it, because of
+/// its colon.
+pub fn insert(
+    tx: &mut WriteTx,
+    account: AccountId,
+    new: &NewInstance,
+    host: &str,
+) -> Result<InstanceId, StoreError> {
+    let now = tx.now();
+    let placeholder = format!(":{host}");
+    let id: InstanceId = tx
+        .one(
+            "INSERT INTO instance (account, label, group_name, region, plan, image, status, tags, watchdog,
+                 has_user_data, host, created, updated)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $11, $11) RETURNING id",
+            args![
+                account,
+                new.label.as_ref().map_or(&*placeholder, InstanceLabel::as_str),
+                new.group.as_str(),
+                new.region.as_str(),
+                new.plan.as_str(),
+                new.image.as_deref(),
+                Status::Provisioning.word(),
+                new.tags.join("\n"),
+                new.has_user_data,
+                host,
+                now,
+            ],
+        )?
+        .take()?;
+    tx.tally(of(account), id.0, 1);
+    Ok(id)
+}
+
+pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE instance SET label = $2, group_name = $3, status = $4, running_config = $5, last_config = $6,
+             tags = $7, watchdog = $8, updated = $9 WHERE id = $1",
+        args![
+            instance.id,
+            &instance.label,
+            instance.group.as_str(),
+            instance.status.word(),
+            instance.running,
+            instance.last_booted,
+            instance.tags.join("\n"),
+            instance.watchdog,
+            instance.updated,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Deletes an instance whose configs are gone, with its addresses and disks.
+pub fn delete(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
+    let id = instance.id;
+    for table in ["public_address", "disk", "due_work"] {
+        tx.execute(&format!("DELETE FROM {table} WHERE instance = $1"), args![id])?;
+    }
+    tx.execute("DELETE FROM instance WHERE id = $1", args![id])?;
+    tx.tally(of(instance.account), id.0, -1);
+    Ok(())
+}
+
+/// The tally of an account's instances.
+fn of(account: AccountId) -> Tally {
+    Tally::of("instance", account.0)
+}
+
+/// Forgets a config that is deleted as the one last booted.
+pub fn forget_config(tx: &mut WriteTx, config: ConfigId, id: InstanceId) -> Result<(), StoreError> {
+    let sql = "UPDATE instance SET last_config = NULL WHERE id = $1 AND last_config = $2";
+    tx.execute(sql, args![id, config])?;
+    Ok(())
+}
+
+/// A public address of a range that no instance has: the next after the highest in use, and only
+/// when there is none left the lowest that was given back.
+pub fn free_public(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>, StoreError> {
+    let highest = "SELECT max(address) FROM public_address WHERE address BETWEEN $1 AND $2";
+    let highest: Option<u32> = tx.one(highest, args![first, last])?.take()?;
+    match highest {
+        None => return Ok(Some(first)),
+        Some(highest) if highest < last => return Ok(Some(highest + 1)),
+        Some(_) => {}
+    }
+    let lowest = "SELECT 1 FROM public_address WHERE address = $1";
+    if tx.find(lowest, args![first])?.is_none() {
+        return Ok(Some(first));
+    }
+    let row = tx.find(
+        "SELECT a.address + 1 FROM public_address a
+         WHERE a.address >= $1 AND a.address < $2
+           AND NOT EXISTS (SELECT 1 FROM public_address b WHERE b.address = a.address + 1)
+         ORDER BY a.address LIMIT 1",
+        args![first, last],
+    )?;
+    row.map(|mut row| row.take()).transpose()
+}
+
+pub fn take_public(tx: &mut WriteTx, id: InstanceId, address: u32) -> Result<(), StoreError> {
+    let sql = "INSERT INTO public_address (address, instance) VALUES ($1, $2)";
+    tx.execute(sql, args![address, id])?;
+    Ok(())
+}
+
+pub fn add_disk(tx: &mut WriteTx, id: InstanceId, label: &str, size: i64) -> Result<DiskId, StoreError> {
+    let now = tx.now();
+    let sql = "INSERT INTO disk (instance, label, size, created) VALUES ($1, $2, $3, $4) RETURNING id";
+    tx.one(sql, args![id, label, size, now])?.take()
+}
+
+pub fn disks(tx: &mut ReadTx, id: InstanceId) -> Result<Vec<Disk>, StoreError> {
+    let rows = tx.all(
+        "SELECT id, label, size FROM disk WHERE instance = $1 ORDER BY id",
+        args![id],
+    )?;
+    let read = |mut row: Row| {
+        Ok(Disk {
+            id: row.take()?,
+            label: row.take()?,
+            size: row.take()?,
+        })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+fn add_addresses(tx: &mut ReadTx, instances: &mut [Instance]) -> Result<(), StoreError> {
+    if instances.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<i64> = instances.iter().map(|instance| instance.id.0).collect();
+    let (among, args) = among(&ids);
+    let at: std::collections::HashMap<i64, usize> =
+        ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+    let sql =
+        format!("SELECT instance, address FROM public_address WHERE instance IN {among} ORDER BY address");
+    for mut row in tx.all(&sql, &args)? {
+        let instance: i64 = row.take()?;
+        instances[at[&instance]].ipv4.push(row.take()?);
+    }
+    Ok(())
+}
+
+fn read(row: &mut Row) -> Result<Instance, StoreError> {
+    Ok(Instance {
+        id: row.take()?,
+        account: row.take()?,
+        label: row.take()?,
+        group: row.take()?,
+        region: row.take()?,
+        plan: row.take()?,
+        image: row.take()?,
+        status: row.take()?,
+        running: row.take()?,
+        last_booted: row.take()?,
+        tags: row.take::<String>()?.lines().map(str::to_owned).collect(),
+        watchdog: row.take()?,
+        has_user_data: row.take()?,
+        host: row.take()?,
+        ipv4: Vec::new(),
+        created: row.take()?,
+        updated: row.take()?,
+    })
+}
+
+impl FromValue for Status {
+    fn from_value(value: Value) -> Option<Self> {
+        let word = String::from_value(value)?;
+        Status::ALL.into_iter().find(|status| status.word() == word)
+    }
+}

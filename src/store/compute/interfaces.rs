@@ -1,0 +1,374 @@
+//! Interfaces of configs as rows, with the ranges routed to them.
+
+use std::collections::HashMap;
+
+use crate::model::address_map::Holder;
+use crate::model::cidr::Cidr;
+use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
+use crate::model::interface::{Interface, Purpose, VpcAttachment};
+use crate::model::subnet::Use;
+use crate::store::error::StoreError;
+use crate::store::list::among;
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{FromValue, Row, Value, args};
+
+const COLUMNS: &str = "f.id, f.config, f.purpose, f.is_primary, f.active, f.label, f.ipam_address,
+    f.vpc, f.subnet, f.address, f.nat_1_1";
+
+/// How subnets are used, under a condition; a text of its own where it is asked for all the time.
+macro_rules! uses_sql {
+    ($condition:literal) => {
+        concat!(
+            "SELECT f.subnet, f.instance, i.label, f.config, c.label, f.id, f.active
+             FROM interface f JOIN config c ON c.id = f.config JOIN instance i ON i.id = f.instance
+             WHERE ",
+            $condition,
+            " ORDER BY f.subnet, f.instance, f.config, f.place"
+        )
+    };
+}
+
+/// The interfaces of a config, in their order.
+pub fn of_config(tx: &mut ReadTx, config: ConfigId) -> Result<Vec<Interface>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM interface f WHERE f.config = $1 ORDER BY f.place");
+    Ok(read_all(tx, &sql, args![config])?
+        .into_iter()
+        .map(|(_, interface)| interface)
+        .collect())
+}
+
+/// The interfaces of all configs of an instance.
+pub fn of_instance(
+    tx: &mut ReadTx,
+    instance: InstanceId,
+) -> Result<HashMap<ConfigId, Vec<Interface>>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM interface f JOIN config c ON c.id = f.config
+         WHERE c.instance = $1 ORDER BY f.config, f.place"
+    );
+    let mut found: HashMap<ConfigId, Vec<Interface>> = HashMap::new();
+    for (config, interface) in read_all(tx, &sql, args![instance])? {
+        found.entry(config).or_default().push(interface);
+    }
+    Ok(found)
+}
+
+/// Every interface on these subnets, by subnet, instance, config and place.
+pub fn on_subnets(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<Vec<Use>, StoreError> {
+    if subnets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<i64> = subnets.iter().map(|subnet| subnet.0).collect();
+    let (among, args) = among(&ids);
+    uses(tx, &format!("f.subnet IN {among}"), &args)
+}
+
+/// Every interface on the subnets of several VPCs, in the same order; `near` is a condition on their ids.
+pub(in crate::store) fn in_vpcs(tx: &mut ReadTx, near: &str, args: &[Value]) -> Result<Vec<Use>, StoreError> {
+    uses(tx, &format!("f.vpc {near}"), args)
+}
+
+/// Every interface on a VPC's subnets, in the same order.
+pub fn in_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Use>, StoreError> {
+    tx.read(uses_sql!("f.vpc = $1"), args![vpc], read_use)
+}
+
+fn uses(tx: &mut ReadTx, condition: &str, args: &[Value]) -> Result<Vec<Use>, StoreError> {
+    let sql = format!(uses_sql!("{condition}"), condition = condition);
+    tx.read(&sql, args, read_use)
+}
+
+fn read_use(row: &mut Row) -> Result<Use, StoreError> {
+    Ok(Use {
+        subnet: row.take()?,
+        instance: row.take()?,
+        instance_label: row.take()?,
+        config: row.take()?,
+        config_label: row.take()?,
+        interface: row.take()?,
+        active: row.take()?,
+    })
+}
+
+pub fn insert(
+    tx: &mut WriteTx,
+    instance: InstanceId,
+    config: ConfigId,
+    place: usize,
+    new: &Interface,
+) -> Result<InterfaceId, StoreError> {
+    let vpc = new.vpc.as_ref();
+    let id: InterfaceId = tx
+        .one(
+            "INSERT INTO interface (config, instance, place, purpose, is_primary, active, label, ipam_address,
+                 vpc, subnet, address, nat_1_1)
+             VALUES ($1, $2, $3, $4, $5, 0, $6, $7, $8, $9, $10, $11) RETURNING id",
+            args![
+                config,
+                instance,
+                place as i64,
+                new.purpose.word(),
+                new.primary,
+                new.label.as_deref(),
+                new.ipam_address.as_deref(),
+                vpc.map(|vpc| vpc.vpc),
+                vpc.map(|vpc| vpc.subnet),
+                vpc.map(|vpc| vpc.address),
+                vpc.and_then(|vpc| vpc.nat_1_1),
+            ],
+        )?
+        .take()?;
+    insert_ranges(tx, instance, id, vpc)?;
+    Ok(id)
+}
+
+pub fn update(
+    tx: &mut WriteTx,
+    instance: InstanceId,
+    place: usize,
+    interface: &Interface,
+) -> Result<(), StoreError> {
+    let vpc = interface.vpc.as_ref();
+    tx.execute(
+        "UPDATE interface SET place = $2, is_primary = $3, label = $4, ipam_address = $5, address = $6,
+             nat_1_1 = $7 WHERE id = $1",
+        args![
+            interface.id,
+            place as i64,
+            interface.primary,
+            interface.label.as_deref(),
+            interface.ipam_address.as_deref(),
+            vpc.map(|vpc| vpc.address),
+            vpc.and_then(|vpc| vpc.nat_1_1),
+        ],
+    )?;
+    tx.execute(
+        "DELETE FROM interface_range WHERE interface = $1",
+        args![interface.id],
+    )?;
+    insert_ranges(tx, instance, interface.id, vpc)
+}
+
+pub fn delete(tx: &mut WriteTx, id: InterfaceId) -> Result<(), StoreError> {
+    tx.execute("DELETE FROM interface_range WHERE interface = $1", args![id])?;
+    tx.execute("DELETE FROM interface WHERE id = $1", args![id])?;
+    Ok(())
+}
+
+/// From now on the instance runs with the interfaces of this config, or with none.
+pub fn set_active(
+    tx: &mut WriteTx,
+    instance: InstanceId,
+    config: Option<ConfigId>,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE interface SET active = CASE WHEN config = $2 THEN 1 ELSE 0 END
+         WHERE config IN (SELECT id FROM config WHERE instance = $1)",
+        args![instance, config],
+    )?;
+    Ok(())
+}
+
+/// Whether anything in a span of a subnet belongs to another instance.
+pub fn is_taken_by_another(
+    tx: &mut ReadTx,
+    subnet: SubnetId,
+    instance: Option<InstanceId>,
+    first: u32,
+    last: u32,
+) -> Result<bool, StoreError> {
+    let row = tx.find(
+        "SELECT 1 FROM interface WHERE subnet = $1 AND instance IS DISTINCT FROM $2 AND address BETWEEN $3 AND $4
+         UNION ALL
+         SELECT 1 FROM interface_range
+         WHERE subnet = $1 AND instance IS DISTINCT FROM $2 AND first_address <= $4 AND last_address >= $3
+         LIMIT 1",
+        args![subnet, instance, first, last],
+    )?;
+    Ok(row.is_some())
+}
+
+/// What is in use in a span of a subnet, as spans in the order of their first address.
+pub fn claims(
+    tx: &mut ReadTx,
+    subnet: SubnetId,
+    first: u32,
+    last: u32,
+) -> Result<Vec<(u32, u32)>, StoreError> {
+    let rows = tx.all(
+        "SELECT address AS a, address FROM interface WHERE subnet = $1 AND address BETWEEN $2 AND $3
+         UNION ALL
+         SELECT first_address AS a, last_address FROM interface_range
+         WHERE subnet = $1 AND first_address <= $3 AND last_address >= $2
+         ORDER BY a",
+        args![subnet, first, last],
+    )?;
+    rows.into_iter()
+        .map(|mut row| Ok((row.take()?, row.take()?)))
+        .collect()
+}
+
+/// The address of an interface that is on this subnet.
+pub fn address_on(
+    tx: &mut ReadTx,
+    subnet: SubnetId,
+    interface: InterfaceId,
+) -> Result<Option<u32>, StoreError> {
+    let sql = "SELECT address FROM interface WHERE subnet = $1 AND id = $2";
+    let row = tx.find(sql, args![subnet, interface])?;
+    row.map(|mut row| row.take()).transpose()
+}
+
+/// Who has what in a span of a subnet, in the order of addresses; each once for an instance, by its
+/// first config.
+pub fn holders(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Result<Vec<Holder>, StoreError> {
+    let rows = tx.all(
+        "SELECT f.address AS a, f.address, 0 AS is_range, f.instance, i.label, f.config, f.id AS b, f.active
+         FROM interface f JOIN instance i ON i.id = f.instance
+         WHERE f.subnet = $1 AND f.address BETWEEN $2 AND $3
+         UNION ALL
+         SELECT r.first_address, r.last_address, 1, f.instance, i.label, f.config, f.id, f.active
+         FROM interface_range r JOIN interface f ON f.id = r.interface JOIN instance i ON i.id = f.instance
+         WHERE r.subnet = $1 AND r.first_address <= $3 AND r.last_address >= $2
+         ORDER BY a, is_range, b",
+        args![subnet, first, last],
+    )?;
+    let read = |mut row: Row| {
+        Ok(Holder {
+            first: row.take()?,
+            last: row.take()?,
+            is_range: row.take()?,
+            instance: row.take()?,
+            instance_label: Some(row.take()?),
+            config: row.take()?,
+            interface: row.take()?,
+            active: row.take()?,
+        })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// How many addresses outside of ranges are taken in each part of a span: the number of the part,
+/// and the count where it is not zero.
+pub fn counts(
+    tx: &mut ReadTx,
+    subnet: SubnetId,
+    span: Cidr,
+    prefix: u8,
+) -> Result<Vec<(u64, u64)>, StoreError> {
+    let size = 1i64 << (32 - prefix);
+    let rows = tx.all(
+        "SELECT (f.address - $2) / $4, count(DISTINCT f.address) FROM interface f
+         WHERE f.subnet = $1 AND f.address BETWEEN $2 AND $3 AND NOT EXISTS (
+             SELECT 1 FROM interface_range r
+             WHERE r.subnet = $1 AND r.first_address <= f.address AND r.last_address >= f.address)
+         GROUP BY 1 ORDER BY 1",
+        args![subnet, span.first(), span.last(), size],
+    )?;
+    let read = |mut row: Row| {
+        let (part, count): (i64, i64) = (row.take()?, row.take()?);
+        Ok((part.unsigned_abs(), count.unsigned_abs()))
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// The ranges that touch a span, in order.
+pub fn ranges(
+    tx: &mut ReadTx,
+    subnet: SubnetId,
+    first: u32,
+    last: u32,
+) -> Result<Vec<(u32, u32)>, StoreError> {
+    let rows = tx.all(
+        "SELECT DISTINCT first_address, last_address FROM interface_range
+         WHERE subnet = $1 AND first_address <= $3 AND last_address >= $2 ORDER BY first_address, last_address",
+        args![subnet, first, last],
+    )?;
+    rows.into_iter()
+        .map(|mut row| Ok((row.take()?, row.take()?)))
+        .collect()
+}
+
+fn insert_ranges(
+    tx: &mut WriteTx,
+    instance: InstanceId,
+    id: InterfaceId,
+    vpc: Option<&VpcAttachment>,
+) -> Result<(), StoreError> {
+    let Some(vpc) = vpc else { return Ok(()) };
+    for (place, range) in vpc.ranges.iter().enumerate() {
+        tx.execute(
+            "INSERT INTO interface_range (interface, place, subnet, instance, ipv4, first_address, last_address)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            args![id, place as i64, vpc.subnet, instance, range.to_string(), range.first(), range.last()],
+        )?;
+    }
+    Ok(())
+}
+
+fn read_all(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<(ConfigId, Interface)>, StoreError> {
+    let mut found: Vec<(ConfigId, Interface)> = tx
+        .all(sql, args)?
+        .into_iter()
+        .map(read)
+        .collect::<Result<_, _>>()?;
+    let at: HashMap<InterfaceId, usize> = found.iter().enumerate().map(|(at, (_, f))| (f.id, at)).collect();
+    if found.is_empty() {
+        return Ok(found);
+    }
+    let ids: Vec<i64> = found.iter().map(|(_, interface)| interface.id.0).collect();
+    let (among, args) = among(&ids);
+    let sql = format!(
+        "SELECT interface, ipv4 FROM interface_range WHERE interface IN {among} ORDER BY interface, place"
+    );
+    for mut row in tx.all(&sql, &args)? {
+        let interface: InterfaceId = row.take()?;
+        if let Some(vpc) = &mut found[at[&interface]].1.vpc {
+            vpc.ranges.push(row.take()?);
+        }
+    }
+    Ok(found)
+}
+
+fn read(mut row: Row) -> Result<(ConfigId, Interface), StoreError> {
+    let row = &mut row;
+    let (id, config) = (row.take()?, row.take()?);
+    let interface = Interface {
+        id,
+        purpose: row.take()?,
+        primary: row.take()?,
+        active: row.take()?,
+        label: row.take()?,
+        ipam_address: row.take()?,
+        vpc: read_attachment(row)?,
+    };
+    Ok((config, interface))
+}
+
+fn read_attachment(row: &mut Row) -> Result<Option<VpcAttachment>, StoreError> {
+    let (vpc, subnet, address, nat_1_1) = (row.take()?, row.take()?, row.take()?, row.take()?);
+    let vpc: Option<VpcId> = vpc;
+    let attachment = |vpc| -> Option<VpcAttachment> {
+        let (subnet, address): (Option<SubnetId>, Option<u32>) = (subnet, address);
+        Some(VpcAttachment {
+            vpc,
+            subnet: subnet?,
+            address: address?,
+            nat_1_1,
+            ranges: Vec::new(),
+        })
+    };
+    Ok(vpc.and_then(attachment))
+}
+
+impl FromValue for Purpose {
+    fn from_value(value: Value) -> Option<Self> {
+        Purpose::parse(&String::from_value(value)?).ok()
+    }
+}
+
+impl FromValue for Cidr {
+    fn from_value(value: Value) -> Option<Self> {
+        Cidr::parse(&String::from_value(value)?).ok()
+    }
+}

@@ -1,0 +1,5 @@
+//! Rows of instances, configs and interfaces.
+
+pub mod configs;
+pub mod instances;
+pub mod interfaces;

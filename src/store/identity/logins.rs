@@ -1,0 +1,77 @@
+//! Passwords as hashes, links to set them, and the last log-in.
+
+use crate::model::id::UserId;
+use crate::model::time::Time;
+use crate::model::token::TokenHash;
+use crate::store::error::StoreError;
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::args;
+
+/// The user of a name and the hash of its password. One query for any name, so that its time does not show whether there
+/// is such a user.
+pub fn credentials(tx: &mut ReadTx, username: &str) -> Result<Option<Credentials>, StoreError> {
+    let sql = "SELECT id, password FROM app_user WHERE lower(username) = lower($1)";
+    let row = tx.find(sql, args![username])?;
+    row.map(|mut row| {
+        Ok(Credentials {
+            user: row.take()?,
+            password: row.take()?,
+        })
+    })
+    .transpose()
+}
+
+#[derive(Clone, Debug)]
+pub struct Credentials {
+    pub user: UserId,
+    /// `None` for a user without a password, who cannot log in.
+    pub password: Option<String>,
+}
+
+/// The hash of a user's password, if there is such a user and it has one.
+pub fn find_password(tx: &mut ReadTx, user: UserId) -> Result<Option<String>, StoreError> {
+    let row = tx.find("SELECT password FROM app_user WHERE id = $1", args![user])?;
+    row.map_or(Ok(None), |mut row| row.take())
+}
+
+pub fn set_password(tx: &mut WriteTx, user: UserId, hash: &str) -> Result<(), StoreError> {
+    let now = tx.now();
+    let sql = "UPDATE app_user SET password = $2, password_created = $3 WHERE id = $1";
+    tx.execute(sql, args![user, hash, now])?;
+    Ok(())
+}
+
+/// Keeps when somebody last tried to log in as a user, and how that went.
+pub fn set_last(tx: &mut WriteTx, user: UserId, status: &str) -> Result<(), StoreError> {
+    let now = tx.now();
+    let sql = "UPDATE app_user SET last_login = $2, last_login_status = $3 WHERE id = $1";
+    tx.execute(sql, args![user, now, status])?;
+    Ok(())
+}
+
+pub fn insert_link(tx: &mut WriteTx, hash: TokenHash, user: UserId, expiry: Time) -> Result<(), StoreError> {
+    tx.execute(
+        "INSERT INTO password_link (hash, app_user, expiry) VALUES ($1, $2, $3)",
+        args![hash.hex(), user, expiry],
+    )?;
+    Ok(())
+}
+
+/// Whose link it is, if it is still good.
+pub fn find_link(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<UserId>, StoreError> {
+    let now = tx.now();
+    let sql = "SELECT app_user FROM password_link WHERE hash = $1 AND expiry > $2";
+    let row = tx.find(sql, args![hash.hex(), now])?;
+    row.map(|mut row| row.take()).transpose()
+}
+
+pub fn delete_links_of(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
+    tx.execute("DELETE FROM password_link WHERE app_user = $1", args![user])?;
+    Ok(())
+}
+
+pub fn delete_expired_links(tx: &mut WriteTx) -> Result<(), StoreError> {
+    let now = tx.now();
+    tx.execute("DELETE FROM password_link WHERE expiry <= $1", args![now])?;
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! Rows of users, grants, tokens, sessions and programs.
+
+pub mod grants;
+pub mod logins;
+pub mod oauth_clients;
+pub mod oauth_grants;
+pub mod sessions;
+pub mod tokens;
+pub mod users;

@@ -1,0 +1,138 @@
+//! Programs that may ask users for access, as rows.
+
+use crate::model::id::AccountId;
+use crate::model::oauth::{ClientLabel, OauthClient, RedirectUri};
+use crate::model::page::Paged;
+use crate::store::error::StoreError;
+use crate::store::filter::{Field, Kind};
+use crate::store::list::{Collection, Wanted};
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{FromValue, Row, Value, args};
+
+const COLUMNS: &str = "id, account, label, redirect_uri, secret, is_public, status, created";
+
+pub static FIELDS: [Field; 4] = [
+    Field::new("id", Kind::Text, "id"),
+    Field::new("label", Kind::Text, "label"),
+    Field::new("public", Kind::Truth, "is_public"),
+    Field::new("status", Kind::Text, "status"),
+];
+
+pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Paged<OauthClient>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: "oauth_client",
+        condition: "account = $1".to_owned(),
+        args: args![account].to_vec(),
+        key: &["number"],
+        order: None,
+        tallied: None,
+    };
+    collection.page(tx, wanted, read)
+}
+
+/// All clients, of all accounts and the provider's own, in the order they were made.
+pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM oauth_client ORDER BY number");
+    tx.read(&sql, args![], read)
+}
+
+pub fn find(tx: &mut ReadTx, id: &str) -> Result<Option<OauthClient>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM oauth_client WHERE id = $1");
+    tx.find(&sql, args![id])?.as_mut().map(read).transpose()
+}
+
+pub fn insert(tx: &mut WriteTx, client: &OauthClient) -> Result<(), StoreError> {
+    tx.execute(
+        "INSERT INTO oauth_client (id, number, account, label, redirect_uri, secret, is_public, status, created)
+         SELECT $1, coalesce(max(number), 0) + 1, $2, $3, $4, $5, $6, $7, $8 FROM oauth_client",
+        args![
+            client.id.as_str(),
+            client.account,
+            &client.label,
+            &client.redirect_uri,
+            client.secret.as_str(),
+            client.public,
+            client.status.as_str(),
+            client.created,
+        ],
+    )?;
+    Ok(())
+}
+
+/// The number of an account's newest client; zero if there is none.
+pub fn newest(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
+    let sql = "SELECT coalesce(max(number), 0) FROM oauth_client WHERE account = $1";
+    tx.one(sql, args![account])?.take()
+}
+
+/// Whether an account has made such a client after one.
+pub fn has_same(
+    tx: &mut ReadTx,
+    account: AccountId,
+    (label, redirect_uri, public): (&ClientLabel, &RedirectUri, bool),
+    after: i64,
+) -> Result<bool, StoreError> {
+    let row = tx.find(
+        "SELECT 1 FROM oauth_client WHERE account = $1 AND number > $2 AND label = $3 AND redirect_uri = $4
+             AND is_public = $5 LIMIT 1",
+        args![account, after, label, redirect_uri, public],
+    )?;
+    Ok(row.is_some())
+}
+
+pub fn update(tx: &mut WriteTx, client: &OauthClient) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE oauth_client SET label = $2, redirect_uri = $3, secret = $4 WHERE id = $1",
+        args![
+            client.id.as_str(),
+            &client.label,
+            &client.redirect_uri,
+            client.secret.as_str()
+        ],
+    )?;
+    Ok(())
+}
+
+/// Deletes a client with all that users had granted it.
+pub fn delete(tx: &mut WriteTx, id: &str) -> Result<(), StoreError> {
+    tx.execute("DELETE FROM oauth_client WHERE id = $1", args![id])?;
+    Ok(())
+}
+
+fn read(row: &mut Row) -> Result<OauthClient, StoreError> {
+    Ok(OauthClient {
+        id: row.take()?,
+        account: row.take()?,
+        label: row.take()?,
+        redirect_uri: row.take()?,
+        secret: row.take()?,
+        public: row.take()?,
+        status: row.take()?,
+        created: row.take()?,
+    })
+}
+
+impl From<&ClientLabel> for Value {
+    fn from(label: &ClientLabel) -> Self {
+        Value::from(label.as_str())
+    }
+}
+
+impl FromValue for ClientLabel {
+    fn from_value(value: Value) -> Option<Self> {
+        String::from_value(value).map(Self::stored)
+    }
+}
+
+impl From<&RedirectUri> for Value {
+    fn from(uri: &RedirectUri) -> Self {
+        Value::from(uri.as_str())
+    }
+}
+
+impl FromValue for RedirectUri {
+    fn from_value(value: Value) -> Option<Self> {
+        String::from_value(value).map(Self::stored)
+    }
+}

@@ -1,0 +1,302 @@
+//! What users have granted to programs, and what came of it: codes, refresh tokens, tokens.
+
+use crate::model::id::{TokenId, UserId};
+use crate::model::scope::Scopes;
+use crate::model::time::Time;
+use crate::model::token::TokenHash;
+use crate::store::error::StoreError;
+use crate::store::tokens::forget_identities;
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{Row, args};
+
+/// One authorization of a client by a user.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OauthGrant {
+    pub id: i64,
+    pub client: String,
+    pub client_label: String,
+    pub user: UserId,
+    pub scopes: Scopes,
+    pub created: Time,
+    pub revoked: bool,
+    /// When the last of what came of it ends; `None` if nothing does that has not ended.
+    pub expiry: Option<Time>,
+}
+
+impl OauthGrant {
+    /// Whether anything that came of it can be used. Only such a one is shown to its user, and so only such a
+    /// one stands for what the user has allowed.
+    pub fn is_live(&self, now: Time) -> bool {
+        !self.revoked && self.expiry.is_some_and(|expiry| expiry > now)
+    }
+}
+
+const COLUMNS: &str = "g.id, g.client, c.label, g.app_user, g.scopes, g.created,
+    CASE WHEN g.revoked IS NULL THEN 0 ELSE 1 END,
+    (SELECT max(t.expiry) FROM token t WHERE t.oauth_grant = g.id AND t.kind = 'oauth' AND t.revoked IS NULL),
+    (SELECT max(r.expiry) FROM refresh_token r WHERE r.oauth_grant = g.id AND r.used IS NULL)";
+const FROM: &str = "oauth_grant g JOIN oauth_client c ON c.id = g.client";
+
+pub fn insert(tx: &mut WriteTx, client: &str, user: UserId, scopes: &Scopes) -> Result<i64, StoreError> {
+    let now = tx.now();
+    tx.one(
+        "INSERT INTO oauth_grant (client, app_user, scopes, created) VALUES ($1, $2, $3, $4) RETURNING id",
+        args![client, user, scopes.to_string(), now],
+    )?
+    .take()
+}
+
+pub fn find(tx: &mut ReadTx, id: i64) -> Result<Option<OauthGrant>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE g.id = $1");
+    tx.find(&sql, args![id])?.as_mut().map(read).transpose()
+}
+
+/// What a user has granted and can still be used, newest last.
+pub fn live_of_user(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>, StoreError> {
+    let (now, mut grants) = (tx.now(), of_user(tx, user)?);
+    grants.retain(|grant| grant.is_live(now));
+    Ok(grants)
+}
+
+/// What a user has granted and not taken back, newest last.
+fn of_user(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>, StoreError> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM {FROM} WHERE g.app_user = $1 AND g.revoked IS NULL ORDER BY g.id");
+    tx.read(&sql, args![user], read)
+}
+
+/// Puts a new grant in the place of those its user gave the same client before, where it allows as much and
+/// nothing that came of the old one can be used any more. Tokens that the user made through the client go with it.
+pub fn replace_idle(
+    tx: &mut WriteTx,
+    new: i64,
+    client: &str,
+    user: UserId,
+    scopes: &Scopes,
+) -> Result<(), StoreError> {
+    let now = tx.now();
+    let mine = of_user(tx, user)?;
+    let others = mine
+        .iter()
+        .filter(|grant| grant.id != new && grant.client == client && grant.scopes.are_within(scopes));
+    for grant in others.filter(|grant| !grant.is_live(now)) {
+        let removed = tx.execute(
+            "DELETE FROM oauth_grant WHERE id = $1 AND NOT EXISTS
+             (SELECT 1 FROM oauth_code c WHERE c.oauth_grant = $1 AND c.used IS NULL AND c.expiry > $2)",
+            args![grant.id, now],
+        )?;
+        if removed > 0 {
+            let sql = "UPDATE token SET oauth_grant = $2 WHERE oauth_grant = $1 AND kind = 'personal'";
+            tx.execute(sql, args![grant.id, new])?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes what can be neither used nor misused any more: codes after a day, tokens that have ended,
+/// and grants that were taken back and have nothing left.
+pub fn sweep(tx: &mut WriteTx) -> Result<(), StoreError> {
+    let now = tx.now();
+    let yesterday = now.plus_seconds(-24 * 3600);
+    tx.execute("DELETE FROM oauth_code WHERE expiry <= $1", args![yesterday])?;
+    tx.execute("DELETE FROM refresh_token WHERE expiry <= $1", args![now])?;
+    tx.execute(
+        "DELETE FROM token WHERE kind = 'oauth' AND expiry <= $1",
+        args![yesterday],
+    )?;
+    tx.execute(
+        "DELETE FROM oauth_grant WHERE revoked <= $1
+         AND NOT EXISTS (SELECT 1 FROM oauth_code c WHERE c.oauth_grant = oauth_grant.id)
+         AND NOT EXISTS (SELECT 1 FROM refresh_token r WHERE r.oauth_grant = oauth_grant.id)",
+        args![yesterday],
+    )?;
+    Ok(())
+}
+
+/// Ends a grant with every token that came of it, and with those its user made through the client.
+pub fn end(tx: &mut WriteTx, id: i64) -> Result<(), StoreError> {
+    let now = tx.now();
+    let sql = "UPDATE oauth_grant SET revoked = $2 WHERE id = $1 AND revoked IS NULL";
+    tx.execute(sql, args![id, now])?;
+    let sql = "UPDATE token SET revoked = $2 WHERE oauth_grant = $1 AND revoked IS NULL";
+    tx.execute(sql, args![id, now])?;
+    forget_identities(tx)
+}
+
+/// Ends a grant with the client's own tokens; those its user made through the client stay.
+pub fn close(tx: &mut WriteTx, id: i64) -> Result<(), StoreError> {
+    let now = tx.now();
+    let sql = "UPDATE oauth_grant SET revoked = $2 WHERE id = $1 AND revoked IS NULL";
+    tx.execute(sql, args![id, now])?;
+    end_tokens(tx, id)
+}
+
+/// Ends all that a user has granted, likewise.
+pub fn close_of_user(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
+    let now = tx.now();
+    tx.execute(
+        "UPDATE token SET revoked = $2 WHERE app_user = $1 AND kind = 'oauth' AND revoked IS NULL",
+        args![user, now],
+    )?;
+    let sql = "UPDATE oauth_grant SET revoked = $2 WHERE app_user = $1 AND revoked IS NULL";
+    tx.execute(sql, args![user, now])?;
+    forget_identities(tx)
+}
+
+/// Ends all grants of a client, with what users made through it.
+pub fn end_of_client(tx: &mut WriteTx, client: &str) -> Result<(), StoreError> {
+    let now = tx.now();
+    tx.execute(
+        "UPDATE token SET revoked = $2 WHERE revoked IS NULL
+         AND oauth_grant IN (SELECT id FROM oauth_grant WHERE client = $1)",
+        args![client, now],
+    )?;
+    let sql = "UPDATE oauth_grant SET revoked = $2 WHERE client = $1 AND revoked IS NULL";
+    tx.execute(sql, args![client, now])?;
+    forget_identities(tx)
+}
+
+/// Ties a token to the grant it came of.
+pub fn adopt(tx: &mut WriteTx, id: i64, token: TokenHash) -> Result<(), StoreError> {
+    let sql = "UPDATE token SET oauth_grant = $1 WHERE hash = $2";
+    tx.execute(sql, args![id, token.hex()])?;
+    Ok(())
+}
+
+/// The grant an access token came of.
+pub fn of_token(tx: &mut ReadTx, token: TokenHash) -> Result<Option<i64>, StoreError> {
+    let sql = "SELECT oauth_grant FROM token WHERE hash = $1 AND kind = 'oauth'";
+    let row = tx.find(sql, args![token.hex()])?;
+    Ok(row
+        .map(|mut row| row.take::<Option<i64>>())
+        .transpose()?
+        .flatten())
+}
+
+/// What a token is: an access token of a grant, or a personal one, perhaps made through a client.
+pub fn origin(tx: &mut ReadTx, token: TokenId) -> Result<Option<Origin>, StoreError> {
+    let sql = "SELECT CASE WHEN kind = 'oauth' THEN 1 ELSE 0 END, oauth_grant FROM token WHERE id = $1";
+    let read = |mut row: Row| {
+        Ok(Origin {
+            is_access: row.take()?,
+            grant: row.take()?,
+        })
+    };
+    tx.find(sql, args![token])?.map(read).transpose()
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    pub is_access: bool,
+    pub grant: Option<i64>,
+}
+
+/// A code that was given out for a token.
+#[derive(Clone, Debug)]
+pub struct Code {
+    pub grant: i64,
+    pub redirect_uri: String,
+    pub challenge: Option<String>,
+    pub expiry: Time,
+    pub used: bool,
+}
+
+pub fn insert_code(
+    tx: &mut WriteTx,
+    hash: TokenHash,
+    grant: i64,
+    redirect_uri: &str,
+    challenge: Option<&str>,
+    expiry: Time,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "INSERT INTO oauth_code (hash, oauth_grant, redirect_uri, challenge, expiry) VALUES ($1, $2, $3, $4, $5)",
+        args![hash.hex(), grant, redirect_uri, challenge, expiry],
+    )?;
+    Ok(())
+}
+
+pub fn find_code(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Code>, StoreError> {
+    let row = tx.find(
+        "SELECT oauth_grant, redirect_uri, challenge, expiry, CASE WHEN used IS NULL THEN 0 ELSE 1 END
+         FROM oauth_code WHERE hash = $1",
+        args![hash.hex()],
+    )?;
+    let read = |mut row: Row| {
+        Ok(Code {
+            grant: row.take()?,
+            redirect_uri: row.take()?,
+            challenge: row.take()?,
+            expiry: row.take()?,
+            used: row.take()?,
+        })
+    };
+    row.map(read).transpose()
+}
+
+pub fn use_code(tx: &mut WriteTx, hash: TokenHash) -> Result<(), StoreError> {
+    let now = tx.now();
+    let sql = "UPDATE oauth_code SET used = $2 WHERE hash = $1";
+    tx.execute(sql, args![hash.hex(), now])?;
+    Ok(())
+}
+
+/// A refresh token, as far as it matters.
+#[derive(Clone, Debug)]
+pub struct Refresh {
+    pub grant: i64,
+    pub expiry: Time,
+    pub used: bool,
+}
+
+pub fn insert_refresh(tx: &mut WriteTx, hash: TokenHash, grant: i64, expiry: Time) -> Result<(), StoreError> {
+    let now = tx.now();
+    tx.execute(
+        "INSERT INTO refresh_token (hash, oauth_grant, created, expiry) VALUES ($1, $2, $3, $4)",
+        args![hash.hex(), grant, now, expiry],
+    )?;
+    Ok(())
+}
+
+pub fn find_refresh(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Refresh>, StoreError> {
+    let row = tx.find(
+        "SELECT oauth_grant, expiry, CASE WHEN used IS NULL THEN 0 ELSE 1 END FROM refresh_token WHERE hash = $1",
+        args![hash.hex()],
+    )?;
+    let read = |mut row: Row| {
+        Ok(Refresh {
+            grant: row.take()?,
+            expiry: row.take()?,
+            used: row.take()?,
+        })
+    };
+    row.map(read).transpose()
+}
+
+pub fn use_refresh(tx: &mut WriteTx, hash: TokenHash) -> Result<(), StoreError> {
+    let now = tx.now();
+    let sql = "UPDATE refresh_token SET used = $2 WHERE hash = $1";
+    tx.execute(sql, args![hash.hex(), now])?;
+    Ok(())
+}
+
+/// Ends the access tokens of a grant, because a fresh one takes their place.
+pub fn end_tokens(tx: &mut WriteTx, grant: i64) -> Result<(), StoreError> {
+    let now = tx.now();
+    let sql = "UPDATE token SET revoked = $2 WHERE oauth_grant = $1 AND kind = 'oauth' AND revoked IS NULL";
+    tx.execute(sql, args![grant, now])?;
+    forget_identities(tx)
+}
+
+fn read(row: &mut Row) -> Result<OauthGrant, StoreError> {
+    Ok(OauthGrant {
+        id: row.take()?,
+        client: row.take()?,
+        client_label: row.take()?,
+        user: row.take()?,
+        scopes: row.take()?,
+        created: row.take()?,
+        revoked: row.take()?,
+        expiry: row.take::<Option<Time>>()?.max(row.take()?),
+    })
+}

@@ -1,0 +1,170 @@
+//! Users as rows.
+
+use crate::model::grant::Permission;
+use crate::model::id::{AccountId, UserId};
+use crate::model::page::Paged;
+use crate::model::user::{Login, NewUser, User, Username};
+use crate::store::error::StoreError;
+use crate::store::filter::{Field, Kind};
+use crate::store::list::{Collection, Wanted};
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{FromValue, Row, Value, args};
+use crate::store::{grants, tokens};
+
+const COLUMNS: &str = "id, account, username, email, restricted, account_access, created, timezone,
+    email_notifications, lish_auth_method, authorized_keys, password_created, last_login, last_login_status";
+
+pub static FIELDS: [Field; 3] = [
+    Field::new("username", Kind::Text, "username"),
+    Field::new("email", Kind::Text, "email"),
+    Field::new("restricted", Kind::Truth, "restricted"),
+];
+
+/// The users of an account.
+pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Paged<User>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: "app_user",
+        condition: "account = $1".to_owned(),
+        args: args![account].to_vec(),
+        key: &["id"],
+        order: None,
+        tallied: None,
+    };
+    collection.page(tx, wanted, read)
+}
+
+/// All users, of all accounts and of the staff, in the order they were made. What each is granted is not read.
+pub fn all(tx: &mut ReadTx) -> Result<Vec<User>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM app_user ORDER BY id");
+    tx.read(&sql, args![], read)
+}
+
+pub fn find_by_id(tx: &mut ReadTx, id: UserId) -> Result<Option<User>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM app_user WHERE id = $1");
+    let Some(mut row) = tx.find(&sql, args![id])? else {
+        return Ok(None);
+    };
+    let mut user = read(&mut row)?;
+    user.globals = grants::globals(tx, user.id)?;
+    Ok(Some(user))
+}
+
+pub fn find(tx: &mut ReadTx, username: &str) -> Result<Option<User>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM app_user WHERE lower(username) = lower($1)");
+    let Some(mut row) = tx.find(&sql, args![username])? else {
+        return Ok(None);
+    };
+    let mut user = read(&mut row)?;
+    user.globals = grants::globals(tx, user.id)?;
+    Ok(Some(user))
+}
+
+/// A user of one account. A user of another takes the same query and the same time as none.
+pub fn find_in(tx: &mut ReadTx, account: AccountId, username: &str) -> Result<Option<User>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM app_user WHERE lower(username) = lower($1) AND account = $2");
+    let Some(mut row) = tx.find(&sql, args![username, account])? else {
+        return Ok(None);
+    };
+    let mut user = read(&mut row)?;
+    user.globals = grants::globals(tx, user.id)?;
+    Ok(Some(user))
+}
+
+pub fn exists(tx: &mut ReadTx, username: &Username) -> Result<bool, StoreError> {
+    let sql = "SELECT 1 FROM app_user WHERE lower(username) = lower($1)";
+    Ok(tx.find(sql, args![username])?.is_some())
+}
+
+pub fn is_empty(tx: &mut ReadTx) -> Result<bool, StoreError> {
+    Ok(tx.find("SELECT 1 FROM app_user LIMIT 1", args![])?.is_none())
+}
+
+pub fn insert(tx: &mut WriteTx, new: &NewUser) -> Result<UserId, StoreError> {
+    let now = tx.now();
+    let password = new.password.as_deref();
+    let id = tx
+        .one(
+            "INSERT INTO app_user (account, username, email, restricted, password, created, password_created)
+             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id",
+            args![
+                new.account,
+                &new.username,
+                &new.email,
+                new.restricted,
+                password,
+                now,
+                password.map(|_| now),
+            ],
+        )?
+        .take()?;
+    tokens::forget_identities(tx)?;
+    Ok(id)
+}
+
+/// Keeps what a user may change of itself or of another. What tokens prove of it is read again.
+pub fn update(tx: &mut WriteTx, user: &User) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE app_user SET username = $2, email = $3, restricted = $4, timezone = $5,
+             email_notifications = $6, lish_auth_method = $7, authorized_keys = $8 WHERE id = $1",
+        args![
+            user.id,
+            &user.username,
+            &user.email,
+            user.restricted,
+            user.timezone.as_str(),
+            user.email_notifications,
+            user.lish_auth_method.as_str(),
+            user.authorized_keys.as_deref(),
+        ],
+    )?;
+    tokens::forget_identities(tx)
+}
+
+/// Deletes a user with its tokens, sessions and grants; what it wrote stays.
+pub fn delete(tx: &mut WriteTx, id: UserId) -> Result<(), StoreError> {
+    tx.execute("DELETE FROM app_user WHERE id = $1", args![id])?;
+    tokens::forget_identities(tx)
+}
+
+/// What a program keeps for a user, as the JSON it sent.
+pub fn preferences(tx: &mut ReadTx, id: UserId) -> Result<String, StoreError> {
+    tx.one("SELECT preferences FROM app_user WHERE id = $1", args![id])?
+        .take()
+}
+
+pub fn set_preferences(tx: &mut WriteTx, id: UserId, written: &str) -> Result<(), StoreError> {
+    let sql = "UPDATE app_user SET preferences = $2 WHERE id = $1";
+    tx.execute(sql, args![id, written])?;
+    Ok(())
+}
+
+fn read(row: &mut Row) -> Result<User, StoreError> {
+    Ok(User {
+        id: row.take()?,
+        account: row.take()?,
+        username: row.take()?,
+        email: row.take()?,
+        restricted: row.take()?,
+        account_access: row.take()?,
+        globals: Vec::new(),
+        created: row.take()?,
+        timezone: row.take()?,
+        email_notifications: row.take()?,
+        lish_auth_method: row.take()?,
+        authorized_keys: row.take()?,
+        password_created: row.take()?,
+        last_login: read_login(row)?,
+    })
+}
+
+fn read_login(row: &mut Row) -> Result<Option<Login>, StoreError> {
+    let (at, status): (Option<_>, Option<_>) = (row.take()?, row.take()?);
+    Ok(at.zip(status).map(|(at, status)| Login { at, status }))
+}
+
+impl FromValue for Permission {
+    fn from_value(value: Value) -> Option<Self> {
+        Permission::parse(&String::from_value(value)?).ok()
+    }
+}

@@ -1,0 +1,132 @@
+//! What is free in each subnet, kept as ranges that do not touch each other.
+//!
+//! The lowest free address is the first of the first range, found through the key, however many
+//! addresses are taken. Taking splits a range, giving back joins its neighbours.
+
+use std::collections::HashMap;
+
+use crate::model::cidr::Cidr;
+use crate::model::id::SubnetId;
+use crate::store::error::StoreError;
+use crate::store::list::among;
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{Row, args};
+
+/// Everything that can be assigned of a new subnet.
+pub fn open(tx: &mut WriteTx, subnet: SubnetId, range: Cidr) -> Result<(), StoreError> {
+    let all = range.assignable();
+    insert(tx, subnet, *all.start(), *all.end())
+}
+
+pub fn close(tx: &mut WriteTx, subnet: SubnetId) -> Result<(), StoreError> {
+    tx.later("DELETE FROM free_range WHERE subnet = $1", args![subnet])?;
+    Ok(())
+}
+
+/// The lowest free address outside of these ranges.
+pub fn lowest_outside(
+    tx: &mut ReadTx,
+    subnet: SubnetId,
+    outside: &[Cidr],
+) -> Result<Option<u32>, StoreError> {
+    let mut outside: Vec<_> = outside
+        .iter()
+        .map(|range| (range.first(), range.last()))
+        .collect();
+    outside.sort_unstable();
+    let mut outside = outside.into_iter().peekable();
+    let mut from = 0;
+    loop {
+        let row = tx.find(
+            "SELECT first_address, last_address FROM free_range
+             WHERE subnet = $1 AND last_address >= $2 AND first_address >= coalesce(
+                 (SELECT max(first_address) FROM free_range WHERE subnet = $1 AND first_address <= $2), 0)
+             ORDER BY first_address LIMIT 1",
+            args![subnet, from],
+        )?;
+        let Some(mut row) = row else { return Ok(None) };
+        let (first, last): (u32, u32) = (row.take()?, row.take()?);
+        let mut lowest = first.max(from);
+        while let Some((_, end)) = outside.next_if(|(begin, _)| *begin <= lowest) {
+            match end.checked_add(1) {
+                Some(next) => lowest = lowest.max(next),
+                None => return Ok(None),
+            }
+        }
+        if lowest <= last {
+            return Ok(Some(lowest));
+        }
+        from = lowest;
+    }
+}
+
+/// How many addresses are free in each of these subnets; one that is full is left out.
+pub fn totals(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<HashMap<SubnetId, u64>, StoreError> {
+    if subnets.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let ids: Vec<i64> = subnets.iter().map(|subnet| subnet.0).collect();
+    let (among, args) = among(&ids);
+    let sql = format!(
+        "SELECT subnet, CAST(sum(last_address - first_address + 1) AS BIGINT) FROM free_range
+         WHERE subnet IN {among} GROUP BY subnet"
+    );
+    let read = |mut row: Row| {
+        let (subnet, free): (SubnetId, i64) = (row.take()?, row.take()?);
+        Ok((subnet, free.unsigned_abs()))
+    };
+    tx.all(&sql, &args)?.into_iter().map(read).collect()
+}
+
+/// Takes whatever of a span is free.
+pub fn take(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
+    for (from, to) in touching(tx, subnet, first, last)? {
+        delete(tx, subnet, from)?;
+        if from < first {
+            insert(tx, subnet, from, first - 1)?;
+        }
+        if to > last {
+            insert(tx, subnet, last + 1, to)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives a span back that nobody uses any more.
+pub fn give_back(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
+    let (mut joined_first, mut joined_last) = (first, last);
+    for (from, to) in touching(tx, subnet, first - 1, last + 1)? {
+        delete(tx, subnet, from)?;
+        joined_first = joined_first.min(from);
+        joined_last = joined_last.max(to);
+    }
+    insert(tx, subnet, joined_first, joined_last)
+}
+
+/// The free ranges that share an address with a span. They do not overlap each other, so all but
+/// the first begin inside the span.
+fn touching(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Result<Vec<(u32, u32)>, StoreError> {
+    let rows = tx.all(
+        "SELECT first_address, last_address FROM free_range
+         WHERE subnet = $1 AND first_address <= $3 AND last_address >= $2
+           AND first_address >= coalesce(
+               (SELECT max(first_address) FROM free_range WHERE subnet = $1 AND first_address <= $2), 0)
+         ORDER BY first_address",
+        args![subnet, first, last],
+    )?;
+    rows.into_iter()
+        .map(|mut row| Ok((row.take()?, row.take()?)))
+        .collect()
+}
+
+fn insert(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
+    let sql = "INSERT INTO free_range (subnet, first_address, last_address) VALUES ($1, $2, $3)";
+    tx.later(sql, args![subnet, first, last])?;
+    Ok(())
+}
+
+fn delete(tx: &mut WriteTx, subnet: SubnetId, first: u32) -> Result<(), StoreError> {
+    let sql = "DELETE FROM free_range WHERE subnet = $1 AND first_address = $2";
+    tx.later(sql, args![subnet, first])?;
+    Ok(())
+}

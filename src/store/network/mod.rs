@@ -1,0 +1,6 @@
+//! Rows of VPCs and subnets.
+
+pub mod free_ranges;
+pub mod subnets;
+pub mod vpc_ips;
+pub mod vpcs;

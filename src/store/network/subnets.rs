@@ -1,0 +1,200 @@
+//! Subnets as rows.
+
+use std::collections::HashMap;
+
+use crate::model::cidr::Cidr;
+use crate::model::id::{SubnetId, VpcId};
+use crate::model::label::Label;
+use crate::model::page::Paged;
+use crate::model::subnet::{NewSubnet, Subnet, Use};
+use crate::store::error::StoreError;
+use crate::store::filter::{Field, Gist, Kind};
+use crate::store::list::{Collection, Tallied, Wanted};
+use crate::store::tallies::{self, Tally};
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{Row, Value, args};
+use crate::store::{free_ranges, interfaces};
+
+const COLUMNS: &str = "s.id, s.vpc, s.label, s.first_address, s.last_address, s.created, s.updated";
+
+pub static FIELDS: [Field; 5] = [
+    Field::new("id", Kind::Integer, "s.id"),
+    Field::new("label", Kind::Text, "s.label"),
+    Field::new("ipv4", Kind::Text, "s.ipv4"),
+    Field::new("created", Kind::Time, "s.created"),
+    Field::new("updated", Kind::Time, "s.updated"),
+];
+
+pub fn list(tx: &mut ReadTx, vpc: VpcId, wanted: &Wanted) -> Result<Paged<Subnet>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: "subnet s",
+        condition: "s.vpc = $1".to_owned(),
+        args: args![vpc].to_vec(),
+        key: &["s.id"],
+        order: None,
+        tallied: match wanted.filter.gist() {
+            Gist::Everything => Some(Tallied::whole(of(vpc))),
+            _ => None,
+        },
+    };
+    let mut subnets = collection.page(tx, wanted, read)?;
+    add_uses(tx, &mut subnets.items)?;
+    Ok(subnets)
+}
+
+/// All subnets of a VPC, by id.
+pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
+    let sql = "SELECT s.id, s.vpc, s.label, s.first_address, s.last_address, s.created, s.updated
+        FROM subnet s WHERE s.vpc = $1 ORDER BY s.id";
+    let asked = tx.ask(sql, args![vpc], read);
+    let uses = interfaces::in_vpc(tx, vpc)?;
+    let mut subnets = tx.hear(asked)?;
+    give(&mut subnets, uses);
+    Ok(subnets)
+}
+
+/// The subnets of several VPCs, by VPC and id; `near` is a condition on their ids.
+pub(in crate::store) fn of_vpcs(
+    tx: &mut ReadTx,
+    near: &str,
+    args: &[Value],
+) -> Result<Vec<Subnet>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.vpc {near} ORDER BY s.vpc, s.id");
+    let asked = tx.ask(&sql, args, read);
+    let uses = interfaces::in_vpcs(tx, near, args)?;
+    let mut subnets = tx.hear(asked)?;
+    give(&mut subnets, uses);
+    Ok(subnets)
+}
+
+pub fn find(tx: &mut ReadTx, vpc: VpcId, id: SubnetId) -> Result<Option<Subnet>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.id = $1 AND s.vpc = $2");
+    Ok(with_uses(tx, &sql, args![id, vpc])?.into_iter().next())
+}
+
+/// The subnet of that id in whatever VPC, without its uses, of which there may be a great many.
+pub fn find_alone(tx: &mut ReadTx, id: SubnetId) -> Result<Option<Subnet>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.id = $1");
+    tx.find(&sql, args![id])?.as_mut().map(read).transpose()
+}
+
+pub fn has_label(
+    tx: &mut ReadTx,
+    vpc: VpcId,
+    label: &Label,
+    except: Option<SubnetId>,
+) -> Result<bool, StoreError> {
+    let row = tx.find(
+        "SELECT 1 FROM subnet WHERE vpc = $1 AND lower(label) = lower($2) AND id IS DISTINCT FROM $3",
+        args![vpc, label, except],
+    )?;
+    Ok(row.is_some())
+}
+
+/// The subnets of a VPC that share addresses with a range, in the order of their addresses. As they share none
+/// with each other, only the last one that begins before the range can reach into it.
+pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subnet>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM subnet s
+         WHERE s.vpc = $1 AND s.first_address <= $3 AND s.last_address >= $2 AND s.first_address >= coalesce(
+             (SELECT max(first_address) FROM subnet WHERE vpc = $1 AND first_address <= $2), 0)
+         ORDER BY s.first_address"
+    );
+    tx.read(&sql, args![vpc, range.first(), range.last()], read)
+}
+
+pub fn count(tx: &mut ReadTx, vpc: VpcId) -> Result<i64, StoreError> {
+    tallies::count(tx, &of(vpc))
+}
+
+pub fn insert(tx: &mut WriteTx, vpc: VpcId, new: &NewSubnet) -> Result<Subnet, StoreError> {
+    let now = tx.now();
+    let (first, last) = (new.ipv4.first(), new.ipv4.last());
+    let id: SubnetId = tx
+        .one(
+            "INSERT INTO subnet (vpc, label, ipv4, first_address, last_address, created, updated)
+             VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id",
+            args![vpc, &new.label, new.ipv4.to_string(), first, last, now],
+        )?
+        .take()?;
+    free_ranges::open(tx, id, new.ipv4)?;
+    tx.tally(of(vpc), id.0, 1);
+    Ok(Subnet {
+        id,
+        vpc,
+        label: new.label.clone(),
+        ipv4: new.ipv4,
+        uses: Vec::new(),
+        created: now,
+        updated: now,
+    })
+}
+
+pub fn update(tx: &mut WriteTx, subnet: &Subnet) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE subnet SET label = $2, updated = $3 WHERE id = $1",
+        args![subnet.id, &subnet.label, subnet.updated],
+    )?;
+    Ok(())
+}
+
+/// Deletes a subnet that nothing uses any more.
+pub fn delete(tx: &mut WriteTx, vpc: VpcId, id: SubnetId) -> Result<(), StoreError> {
+    free_ranges::close(tx, id)?;
+    tx.execute("DELETE FROM subnet WHERE id = $1", args![id])?;
+    tx.tally(of(vpc), id.0, -1);
+    Ok(())
+}
+
+/// The tally of a VPC's subnets. By its name it stands behind all others: nearly every new VPC has a row here, and
+/// PostgreSQL would take two of them for a conflict with whoever has just read a neighbour.
+fn of(vpc: VpcId) -> Tally {
+    Tally::of("vpc_subnet", vpc.0)
+}
+
+fn with_uses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<Subnet>, StoreError> {
+    let mut subnets = tx.read(sql, args, read)?;
+    add_uses(tx, &mut subnets)?;
+    Ok(subnets)
+}
+
+fn add_uses(tx: &mut ReadTx, subnets: &mut [Subnet]) -> Result<(), StoreError> {
+    let ids: Vec<SubnetId> = subnets.iter().map(|subnet| subnet.id).collect();
+    let uses = interfaces::on_subnets(tx, &ids)?;
+    give(subnets, uses);
+    Ok(())
+}
+
+/// Gives each subnet the interfaces that are on it.
+fn give(subnets: &mut [Subnet], uses: Vec<Use>) {
+    if uses.is_empty() {
+        return;
+    }
+    let mut at: HashMap<SubnetId, &mut Subnet> =
+        subnets.iter_mut().map(|subnet| (subnet.id, subnet)).collect();
+    for found in uses {
+        if let Some(subnet) = at.get_mut(&found.subnet) {
+            subnet.uses.push(found);
+        }
+    }
+}
+
+fn read(row: &mut Row) -> Result<Subnet, StoreError> {
+    Ok(Subnet {
+        id: row.take()?,
+        vpc: row.take()?,
+        label: row.take()?,
+        ipv4: read_range(row)?,
+        uses: Vec::new(),
+        created: row.take()?,
+        updated: row.take()?,
+    })
+}
+
+/// A subnet's range, from its ends: they are read sooner than its text.
+fn read_range(row: &mut Row) -> Result<Cidr, StoreError> {
+    let (first, last) = (row.take()?, row.take()?);
+    let unexpected = || StoreError::Unexpected(format!("no subnet goes from {first} to {last}"));
+    Cidr::spanning(first, last).ok_or_else(unexpected)
+}

@@ -1,0 +1,112 @@
+//! Addresses and ranges in use on VPC interfaces, as a list of their own.
+
+use crate::model::cidr::Cidr;
+use crate::model::id::{AccountId, ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
+use crate::model::page::Paged;
+use crate::store::error::StoreError;
+use crate::store::filter::{Field, Kind};
+use crate::store::list::{Collection, Sight, Wanted};
+use crate::store::tx::ReadTx;
+use crate::store::value::{Row, args};
+
+/// One address or one range of an interface.
+#[derive(Clone, Debug)]
+pub struct VpcIp {
+    /// `None` where it is a range.
+    pub address: Option<u32>,
+    pub range: Option<Cidr>,
+    pub vpc: VpcId,
+    pub subnet: SubnetId,
+    pub region: String,
+    pub instance: InstanceId,
+    pub config: ConfigId,
+    pub interface: InterfaceId,
+    pub active: bool,
+    pub nat_1_1: Option<u32>,
+    pub subnet_range: Cidr,
+}
+
+const FROM: &str = "(
+        SELECT f.address AS address, NULL AS address_range, f.subnet AS subnet, f.instance AS instance,
+            f.config AS config, f.id AS interface, f.active AS active, f.nat_1_1 AS nat_1_1, 0 AS place
+        FROM interface f WHERE f.subnet IS NOT NULL
+        UNION ALL
+        SELECT NULL, r.ipv4, f.subnet, f.instance, f.config, f.id, f.active, f.nat_1_1, r.place + 1
+        FROM interface_range r JOIN interface f ON f.id = r.interface
+    ) p JOIN subnet s ON s.id = p.subnet JOIN vpc v ON v.id = s.vpc";
+const COLUMNS: &str = "p.address, p.address_range, v.id, s.id, v.region, p.instance, p.config, p.interface,
+    p.active, p.nat_1_1, s.ipv4";
+
+pub static FIELDS: [Field; 9] = [
+    Field::new("active", Kind::Truth, "p.active"),
+    Field::new("address", Kind::Address, "p.address"),
+    Field::new("config_id", Kind::Integer, "p.config"),
+    Field::new("interface_id", Kind::Integer, "p.interface"),
+    Field::new("linode_id", Kind::Integer, "p.instance"),
+    Field::new("compute_id", Kind::Integer, "p.instance"),
+    Field::new("region", Kind::Text, "v.region"),
+    Field::new("vpc_id", Kind::Integer, "v.id"),
+    Field::new("subnet_id", Kind::Integer, "s.id"),
+];
+
+/// The records of an account, or of one of its VPCs or instances.
+pub fn list(
+    tx: &mut ReadTx,
+    account: AccountId,
+    sight: Sight,
+    only: Only,
+    wanted: &Wanted,
+) -> Result<Paged<VpcIp>, StoreError> {
+    let mut collection = Collection {
+        columns: COLUMNS,
+        from: FROM,
+        condition: "v.account = $1".to_owned(),
+        args: args![account].to_vec(),
+        key: &["v.id", "s.id", "p.instance", "p.config", "p.interface", "p.place"],
+        order: None,
+        tallied: None,
+    };
+    match only {
+        Only::All => {}
+        Only::Vpc(vpc) => {
+            collection.args.push(vpc.into());
+            collection.condition += &format!(" AND v.id = ${}", collection.args.len());
+        }
+        Only::Instance(instance) => {
+            collection.args.push(instance.into());
+            collection.condition += &format!(" AND p.instance = ${}", collection.args.len());
+        }
+    }
+    if let Sight::OnlyGrantedTo(user) = sight {
+        collection.args.push(user.into());
+        collection.condition += &format!(
+            " AND EXISTS (SELECT 1 FROM entity_grant g
+                WHERE g.app_user = ${} AND g.kind = 'vpc' AND g.entity = v.id)",
+            collection.args.len()
+        );
+    }
+    collection.page(tx, wanted, read)
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Only {
+    All,
+    Vpc(VpcId),
+    Instance(InstanceId),
+}
+
+fn read(row: &mut Row) -> Result<VpcIp, StoreError> {
+    Ok(VpcIp {
+        address: row.take()?,
+        range: row.take()?,
+        vpc: row.take()?,
+        subnet: row.take()?,
+        region: row.take()?,
+        instance: row.take()?,
+        config: row.take()?,
+        interface: row.take()?,
+        active: row.take()?,
+        nat_1_1: row.take()?,
+        subnet_range: row.take()?,
+    })
+}

@@ -1,0 +1,244 @@
+//! VPCs as rows.
+
+use crate::model::account::QuotaOverride;
+use crate::model::cidr::Cidr;
+use crate::model::id::{AccountId, VpcId};
+use crate::model::label::Label;
+use crate::model::page::Paged;
+use crate::model::region::RegionId;
+use crate::model::vpc::{NewVpc, Vpc};
+use crate::store::error::StoreError;
+use crate::store::filter::{Field, Gist, Kind};
+use crate::store::list::{Collection, Sight, Tallied, Wanted, near};
+use crate::store::subnets;
+use crate::store::tallies::{self, Tally};
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{Row, Value, args};
+
+const COLUMNS: &str = "v.id, v.label, v.description, v.region, v.created, v.updated";
+const FIND: &str = "SELECT v.id, v.label, v.description, v.region, v.created, v.updated
+    FROM vpc v WHERE v.id = $1 AND v.account = $2";
+const ITS_SUBNETS: &str = "SELECT 1 FROM subnet s WHERE s.vpc = v.id";
+
+pub static FIELDS: [Field; 9] = [
+    Field::new("id", Kind::Integer, "v.id"),
+    Field::new("label", Kind::Text, "v.label"),
+    Field::new("region", Kind::Text, "v.region"),
+    Field::new("created", Kind::Time, "v.created"),
+    Field::new("updated", Kind::Time, "v.updated"),
+    Field::new("subnets.id", Kind::Integer, "s.id").within(ITS_SUBNETS),
+    Field::new("subnets.label", Kind::Text, "s.label").within(ITS_SUBNETS),
+    Field::new("subnets.created", Kind::Time, "s.created").within(ITS_SUBNETS),
+    Field::new("subnets.updated", Kind::Time, "s.updated").within(ITS_SUBNETS),
+];
+
+pub fn list(
+    tx: &mut ReadTx,
+    account: AccountId,
+    sight: Sight,
+    wanted: &Wanted,
+) -> Result<Paged<Vpc>, StoreError> {
+    page(tx, visible_to(account, sight, wanted), wanted)
+}
+
+/// Of those, the ones with a subnet that has an address in common with a range. Subnets of a VPC do not overlap, so of
+/// each VPC one is looked at: the last one that does not begin behind the range.
+pub fn list_in_range(
+    tx: &mut ReadTx,
+    account: AccountId,
+    sight: Sight,
+    range: Cidr,
+    wanted: &Wanted,
+) -> Result<Paged<Vpc>, StoreError> {
+    let mut collection = visible_to(account, sight, wanted);
+    collection.args.extend(
+        args![i64::from(range.last()), i64::from(range.first())]
+            .iter()
+            .cloned(),
+    );
+    let (last, first) = (collection.args.len() - 1, collection.args.len());
+    collection.condition += &format!(
+        " AND (SELECT s.last_address FROM subnet s WHERE s.vpc = v.id AND s.first_address <= ${last}
+            ORDER BY s.first_address DESC LIMIT 1) >= ${first}"
+    );
+    collection.tallied = None;
+    page(tx, collection, wanted)
+}
+
+fn page(tx: &mut ReadTx, collection: Collection, wanted: &Wanted) -> Result<Paged<Vpc>, StoreError> {
+    let mut vpcs = collection.page(tx, wanted, read)?;
+    add_subnets(tx, &mut vpcs.items)?;
+    Ok(vpcs)
+}
+
+fn visible_to(account: AccountId, sight: Sight, wanted: &Wanted) -> Collection<'static> {
+    let mut collection = Collection {
+        columns: COLUMNS,
+        from: "vpc v",
+        condition: "v.account = $1".to_owned(),
+        args: args![account].to_vec(),
+        key: &["v.id"],
+        order: None,
+        tallied: tally_of(account, wanted).map(Tallied::whole),
+    };
+    if let Sight::OnlyGrantedTo(user) = sight {
+        collection.condition += " AND v.id IN (SELECT g.entity FROM entity_grant g
+            WHERE g.app_user = $2 AND g.kind = 'vpc')";
+        collection.args.push(user.into());
+        collection.tallied = None;
+    }
+    collection
+}
+
+pub fn find(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {
+    let asked = tx.ask(FIND, args![id, account], read);
+    let subnets = subnets::of_vpc(tx, id)?;
+    let vpc = tx.hear(asked)?.pop();
+    Ok(vpc.map(|vpc| Vpc { subnets, ..vpc }))
+}
+
+/// The VPC without its subnets, for those who only pass through it: it may have a great many, with a
+/// great many interfaces on them.
+pub fn find_alone(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {
+    tx.find(FIND, args![id, account])?.as_mut().map(read).transpose()
+}
+
+pub fn has_label(
+    tx: &mut ReadTx,
+    account: AccountId,
+    label: &Label,
+    except: Option<VpcId>,
+) -> Result<bool, StoreError> {
+    let row = tx.find(
+        "SELECT 1 FROM vpc WHERE account = $1 AND lower(label) = lower($2) AND id IS DISTINCT FROM $3",
+        args![account, label, except],
+    )?;
+    Ok(row.is_some())
+}
+
+/// What stands in the way of one more VPC, all of it in one question.
+pub struct Room {
+    pub quota: QuotaOverride,
+    /// Whether the account has a VPC of that label.
+    pub label_is_taken: bool,
+    /// How many VPCs the account has in that region.
+    pub in_region: i64,
+}
+
+pub fn room_for(
+    tx: &mut ReadTx,
+    account: AccountId,
+    label: Option<&Label>,
+    region: Option<&RegionId>,
+) -> Result<Room, StoreError> {
+    let tally = region.map(|region| in_region(account, &region.0));
+    let sql = concat!(
+        "SELECT a.vpcs_per_region, a.subnets_per_vpc, a.attachment_bytes,
+            CASE WHEN EXISTS (SELECT 1 FROM vpc v WHERE v.account = a.id AND lower(v.label) = lower($2))
+                THEN 1 ELSE 0 END,
+            (",
+        tallies::count_sql!("$3", "a.id", "$4"),
+        ") FROM account a WHERE a.id = $1"
+    );
+    let collection = tally.as_ref().map(Tally::collection);
+    let mut row = tx.one(sql, args![account, label, collection, tallies::LONG])?;
+    Ok(Room {
+        quota: QuotaOverride {
+            vpcs_per_region: row.take()?,
+            subnets_per_vpc: row.take()?,
+            attachment_bytes: row.take()?,
+        },
+        label_is_taken: row.take()?,
+        in_region: row.take::<i64>()? + tally.map_or(0, |tally| tx.untold(&tally)),
+    })
+}
+
+/// How many VPCs an account has in each region where it has any.
+pub fn counts(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(String, i64)>, StoreError> {
+    tallies::counts(tx, "vpc", account.0)
+}
+
+/// Inserts a VPC; its subnets are still to come.
+pub fn insert(tx: &mut WriteTx, account: AccountId, new: &NewVpc) -> Result<Vpc, StoreError> {
+    let now = tx.now();
+    let id = tx
+        .one(
+            "INSERT INTO vpc (account, label, description, region, created, updated)
+             VALUES ($1, $2, $3, $4, $5, $5) RETURNING id",
+            args![account, &new.label, &new.description, &new.region, now],
+        )?
+        .take()?;
+    tally(tx, account, &new.region, id, 1);
+    Ok(Vpc {
+        id,
+        label: new.label.clone(),
+        description: new.description.clone(),
+        region: new.region.clone(),
+        subnets: Vec::new(),
+        created: now,
+        updated: now,
+    })
+}
+
+pub fn update(tx: &mut WriteTx, vpc: &Vpc) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE vpc SET label = $2, description = $3, updated = $4 WHERE id = $1",
+        args![vpc.id, &vpc.label, &vpc.description, vpc.updated],
+    )?;
+    Ok(())
+}
+
+/// Deletes a VPC that has no subnets any more.
+pub fn delete(tx: &mut WriteTx, account: AccountId, vpc: &Vpc) -> Result<(), StoreError> {
+    tx.execute("DELETE FROM vpc WHERE id = $1", args![vpc.id])?;
+    tally(tx, account, &vpc.region, vpc.id, -1);
+    Ok(())
+}
+
+fn tally(tx: &mut WriteTx, account: AccountId, region: &RegionId, id: VpcId, by: i64) {
+    tx.tally(Tally::of("vpc", account.0), id.0, by);
+    tx.tally(in_region(account, &region.0), id.0, by);
+}
+
+fn in_region(account: AccountId, region: &str) -> Tally {
+    Tally::within("vpc", region, account.0)
+}
+
+/// The tally of what is wanted, if there is one: of all VPCs, or of those in one region.
+fn tally_of(account: AccountId, wanted: &Wanted) -> Option<Tally> {
+    match wanted.filter.gist() {
+        Gist::Everything => Some(Tally::of("vpc", account.0)),
+        Gist::Equal(field, Value::Text(region)) if field.name == "region" => Some(in_region(account, region)),
+        _ => None,
+    }
+}
+
+fn add_subnets(tx: &mut ReadTx, vpcs: &mut [Vpc]) -> Result<(), StoreError> {
+    if vpcs.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<i64> = vpcs.iter().map(|vpc| vpc.id.0).collect();
+    let (near, args) = near(&ids);
+    let mut by_id: Vec<&mut Vpc> = vpcs.iter_mut().collect();
+    by_id.sort_by_key(|vpc| vpc.id.0);
+    let mut vpcs = by_id.into_iter().peekable();
+    for subnet in subnets::of_vpcs(tx, &near, &args)? {
+        while vpcs.next_if(|vpc| vpc.id.0 < subnet.vpc.0).is_some() {}
+        if let Some(vpc) = vpcs.peek_mut().filter(|vpc| vpc.id == subnet.vpc) {
+            vpc.subnets.push(subnet);
+        }
+    }
+    Ok(())
+}
+
+fn read(row: &mut Row) -> Result<Vpc, StoreError> {
+    Ok(Vpc {
+        id: row.take()?,
+        label: row.take()?,
+        description: row.take()?,
+        region: row.take()?,
+        subnets: Vec::new(),
+        created: row.take()?,
+        updated: row.take()?,
+    })
+}

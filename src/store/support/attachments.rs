@@ -1,0 +1,116 @@
+//! Attachments as rows, and the keys of files that are on their way to become some.
+
+use crate::model::attachment::{Attachment, NewAttachment};
+use crate::model::id::{AccountId, AttachmentId, TicketId};
+use crate::model::page::Paged;
+use crate::model::time::Time;
+use crate::store::error::StoreError;
+use crate::store::filter::{Field, Kind};
+use crate::store::list::{Collection, Wanted};
+use crate::store::tallies::{self, Tally};
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{Row, args};
+
+pub(in crate::store) const COLUMNS: &str = "id, ticket, name, size, sha256, file_key, created, created_by";
+
+pub static FIELDS: [Field; 6] = [
+    Field::new("id", Kind::Integer, "id"),
+    Field::new("name", Kind::Text, "name"),
+    Field::new("size", Kind::Integer, "size"),
+    Field::new("sha256", Kind::Text, "sha256"),
+    Field::new("created", Kind::Time, "created"),
+    Field::new("created_by", Kind::Text, "created_by"),
+];
+
+pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<Attachment>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: "attachment",
+        condition: "ticket = $1".to_owned(),
+        args: args![ticket].to_vec(),
+        key: &["id"],
+        order: None,
+        tallied: None,
+    };
+    collection.page(tx, wanted, read)
+}
+
+pub fn find(tx: &mut ReadTx, ticket: TicketId, id: AttachmentId) -> Result<Option<Attachment>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM attachment WHERE id = $1 AND ticket = $2");
+    tx.find(&sql, args![id, ticket])?.as_mut().map(read).transpose()
+}
+
+/// How many bytes of attachments an account has.
+pub fn bytes_of(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
+    tallies::count(tx, &bytes_tally(account))
+}
+
+fn bytes_tally(account: AccountId) -> Tally {
+    Tally::of("attachment_bytes", account.0)
+}
+
+/// Makes a file part of a ticket of an account.
+pub fn insert(
+    tx: &mut WriteTx,
+    account: AccountId,
+    ticket: TicketId,
+    created_by: &str,
+    new: &NewAttachment,
+) -> Result<Attachment, StoreError> {
+    let now = tx.now();
+    let sql = format!(
+        "INSERT INTO attachment (ticket, name, size, sha256, file_key, created, created_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING {COLUMNS}"
+    );
+    let args = args![
+        ticket,
+        &new.name,
+        new.size,
+        new.sha256.as_str(),
+        new.key.as_str(),
+        now,
+        created_by
+    ];
+    let attachment = read(&mut tx.one(&sql, args)?)?;
+    tx.tally(bytes_tally(account), attachment.id.0, attachment.size);
+    Ok(attachment)
+}
+
+/// Remembers that bytes are about to be kept under a key.
+pub fn begin_upload(tx: &mut WriteTx, key: &str) -> Result<(), StoreError> {
+    let now = tx.now();
+    let sql = "INSERT INTO upload (file_key, begun) VALUES ($1, $2)";
+    tx.execute(sql, args![key, now])?;
+    Ok(())
+}
+
+/// Whether there was such an upload to forget.
+pub fn forget_upload(tx: &mut WriteTx, key: &str) -> Result<bool, StoreError> {
+    Ok(tx.execute("DELETE FROM upload WHERE file_key = $1", args![key])? > 0)
+}
+
+/// The keys of all uploads that have not become attachments.
+pub fn uploads(tx: &mut ReadTx) -> Result<Vec<String>, StoreError> {
+    let rows = tx.all("SELECT file_key FROM upload ORDER BY begun", args![])?;
+    rows.into_iter().map(|mut row| row.take()).collect()
+}
+
+/// The keys of uploads that began before a time and have not become attachments.
+pub fn stale_uploads(tx: &mut ReadTx, before: Time, most: i64) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT file_key FROM upload WHERE begun < $1 ORDER BY begun LIMIT $2";
+    let rows = tx.all(sql, args![before, most])?;
+    rows.into_iter().map(|mut row| row.take()).collect()
+}
+
+pub(in crate::store) fn read(row: &mut Row) -> Result<Attachment, StoreError> {
+    Ok(Attachment {
+        id: row.take()?,
+        ticket: row.take()?,
+        name: row.take()?,
+        size: row.take()?,
+        sha256: row.take()?,
+        key: row.take()?,
+        created: row.take()?,
+        created_by: row.take()?,
+    })
+}

@@ -1,0 +1,87 @@
+//! The directory of what other services keep, as far as tickets can be about it.
+
+use crate::model::id::AccountId;
+use crate::model::page::Paged;
+use crate::model::subject::VlanLabel;
+use crate::store::error::StoreError;
+use crate::store::filter::{Field, Kind};
+use crate::store::list::{Collection, Wanted};
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{Row, args};
+
+/// Something an account has elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Entry {
+    pub account: AccountId,
+    pub kind: String,
+    pub id: i64,
+    pub label: String,
+}
+
+const COLUMNS: &str = "account, kind, id, label";
+
+pub static FIELDS: [Field; 4] = [
+    Field::new("account_id", Kind::Integer, "account"),
+    Field::new("type", Kind::Text, "kind"),
+    Field::new("id", Kind::Integer, "id"),
+    Field::new("label", Kind::Text, "label"),
+];
+
+pub fn list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<Entry>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: "entity",
+        condition: "1 = 1".to_owned(),
+        args: Vec::new(),
+        key: &["account", "kind", "id"],
+        order: None,
+        tallied: None,
+    };
+    collection.page(tx, wanted, read)
+}
+
+pub fn find(tx: &mut ReadTx, account: AccountId, kind: &str, id: i64) -> Result<Option<Entry>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM entity WHERE account = $1 AND kind = $2 AND id = $3");
+    let row = tx.find(&sql, args![account, kind, id])?;
+    row.map(|mut row| read(&mut row)).transpose()
+}
+
+/// Makes an entry, or gives it another label.
+pub fn set(tx: &mut WriteTx, entry: &Entry) -> Result<(), StoreError> {
+    tx.execute(
+        "INSERT INTO entity (account, kind, id, label) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (account, kind, id) DO UPDATE SET label = excluded.label",
+        args![entry.account, entry.kind.as_str(), entry.id, entry.label.as_str()],
+    )?;
+    Ok(())
+}
+
+pub fn delete(tx: &mut WriteTx, entry: &Entry) -> Result<(), StoreError> {
+    let sql = "DELETE FROM entity WHERE account = $1 AND kind = $2 AND id = $3";
+    tx.execute(sql, args![entry.account, entry.kind.as_str(), entry.id])?;
+    Ok(())
+}
+
+/// The id under which a VLAN is known, the same each time.
+pub fn vlan(
+    tx: &mut WriteTx,
+    account: AccountId,
+    region: &str,
+    label: &VlanLabel,
+) -> Result<i64, StoreError> {
+    let sql = "SELECT id FROM vlan WHERE account = $1 AND region = $2 AND label = $3";
+    if let Some(mut known) = tx.find(sql, args![account, region, label])? {
+        return known.take();
+    }
+    let sql = "INSERT INTO vlan (account, region, label) VALUES ($1, $2, $3) RETURNING id";
+    tx.one(sql, args![account, region, label])?.take()
+}
+
+fn read(row: &mut Row) -> Result<Entry, StoreError> {
+    Ok(Entry {
+        account: row.take()?,
+        kind: row.take()?,
+        id: row.take()?,
+        label: row.take()?,
+    })
+}

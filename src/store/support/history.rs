@@ -1,0 +1,186 @@
+//! What has happened to tickets, as rows.
+
+use std::collections::HashMap;
+
+use crate::model::history::{History, Step};
+use crate::model::id::{AttachmentId, HistoryId, NoteId, ReplyId, TicketId};
+use crate::model::page::Paged;
+use crate::model::reply::ReplyText;
+use crate::model::ticket::Status;
+use crate::store::bell::DESK;
+use crate::store::error::StoreError;
+use crate::store::filter::{Field, Kind};
+use crate::store::list::{Collection, Wanted, among};
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{FromValue, Row, Value, args};
+
+const FROM: &str = "ticket_history h LEFT JOIN reply r ON r.id = h.reply LEFT JOIN note n ON n.id = h.note";
+const COLUMNS: &str = "h.id, h.step, h.created, h.created_by, h.from_staff, h.status, h.before, h.after,
+    coalesce(r.description, n.description), h.reply, h.note, h.attachment";
+
+/// Steps after which a ticket was last changed when it was before.
+const UNCHANGING: [Step; 5] = [
+    Step::Opened,
+    Step::Note,
+    Step::Priority,
+    Step::AttachmentRefused,
+    Step::Download,
+];
+
+pub static FIELDS: [Field; 5] = [
+    Field::new("id", Kind::Integer, "h.id"),
+    Field::new("action", Kind::Text, "h.step"),
+    Field::new("created", Kind::Time, "h.created"),
+    Field::new("created_by", Kind::Text, "h.created_by"),
+    Field::new("from_staff", Kind::Truth, "h.from_staff"),
+];
+
+/// A step about to be recorded.
+#[derive(Clone, Debug, Default)]
+pub struct NewHistory {
+    pub before: Option<String>,
+    pub after: Option<String>,
+    pub reply: Option<ReplyId>,
+    pub note: Option<NoteId>,
+    pub attachment: Option<AttachmentId>,
+}
+
+pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<History>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: FROM,
+        condition: "h.ticket = $1".to_owned(),
+        args: args![ticket].to_vec(),
+        key: &["h.id"],
+        order: None,
+        tallied: None,
+    };
+    collection.page(tx, wanted, read)
+}
+
+/// The newest step of a ticket.
+pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<HistoryId, StoreError> {
+    let sql = "SELECT coalesce(max(id), 0) FROM ticket_history WHERE ticket = $1";
+    tx.one(sql, args![ticket])?.take()
+}
+
+/// What others than one of the staff have done to a ticket after a step. Steps of one ticket are numbered in the
+/// order of their commits, because each changes the ticket's row.
+pub fn of_others(
+    tx: &mut ReadTx,
+    ticket: TicketId,
+    agent: &str,
+    after: HistoryId,
+) -> Result<Vec<History>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {FROM}
+         WHERE h.ticket = $1 AND h.id > $2 AND NOT (h.from_staff = 1 AND h.created_by = $3) ORDER BY h.id"
+    );
+    tx.read(&sql, args![ticket, after, agent], read)
+}
+
+/// Whoever changed each of these tickets last, by their own name; nobody if it is as it was opened.
+pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<TicketId, String>, StoreError> {
+    if tickets.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let ids: Vec<i64> = tickets.iter().map(|ticket| ticket.0).collect();
+    let (among, args) = among(&ids);
+    let unchanging = UNCHANGING.map(|step| format!("'{}'", step.word())).join(", ");
+    let sql = format!(
+        "SELECT ticket, created_by FROM ticket_history WHERE id IN
+             (SELECT max(id) FROM ticket_history WHERE ticket IN {among} AND step NOT IN ({unchanging}) GROUP BY ticket)"
+    );
+    let read = |mut row: Row| Ok((row.take()?, row.take()?));
+    tx.all(&sql, &args)?.into_iter().map(read).collect()
+}
+
+/// Whether one of the staff has said exactly this on a ticket after a step, or has said it last.
+pub fn has_said(
+    tx: &mut ReadTx,
+    (ticket, agent): (TicketId, &str),
+    (step, text): (Step, &ReplyText),
+    after: Option<HistoryId>,
+) -> Result<bool, StoreError> {
+    let sql = format!(
+        "SELECT h.id FROM {FROM}
+         WHERE h.ticket = $1 AND h.step = $2 AND h.from_staff = 1 AND h.created_by = $3
+             AND coalesce(r.description, n.description) = $4
+             AND (h.id > $5 OR h.id = (SELECT max(id) FROM ticket_history WHERE ticket = $1 AND step = $2))
+         LIMIT 1"
+    );
+    let after = after.unwrap_or(HistoryId(i64::MAX));
+    let found = tx.find(&sql, args![ticket, step.word(), agent, text, after])?;
+    Ok(found.is_some())
+}
+
+/// Records a step by somebody. Everything but looking at a file makes the ticket another than it was.
+pub fn append(
+    tx: &mut WriteTx,
+    ticket: TicketId,
+    (created_by, from_staff): (&str, bool),
+    step: Step,
+    status: Status,
+    new: &NewHistory,
+) -> Result<(), StoreError> {
+    let now = tx.now();
+    tx.execute(
+        "INSERT INTO ticket_history
+             (ticket, step, created, created_by, from_staff, status, before, after, reply, note, attachment)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        args![
+            ticket,
+            step.word(),
+            now,
+            created_by,
+            from_staff,
+            status.word(),
+            new.before.as_deref(),
+            new.after.as_deref(),
+            new.reply,
+            new.note,
+            new.attachment,
+        ],
+    )?;
+    tx.touch(DESK);
+    if step != Step::Download {
+        let sql = "UPDATE ticket SET revision = revision + 1 WHERE id = $1";
+        tx.execute(sql, args![ticket])?;
+    }
+    Ok(())
+}
+
+/// Something that differs after every step, whichever ticket it was: the newest id, and how many there are
+/// near it. Of several nodes one may commit an older id later, which only the count tells.
+pub fn mark(tx: &mut ReadTx) -> Result<(i64, i64), StoreError> {
+    const NEAR: i64 = 1000;
+    let mut row = tx.one(
+        "SELECT coalesce(max(id), 0), count(*) FROM ticket_history
+         WHERE id > (SELECT coalesce(max(id), 0) - $1 FROM ticket_history)",
+        args![NEAR],
+    )?;
+    Ok((row.take()?, row.take()?))
+}
+
+fn read(row: &mut Row) -> Result<History, StoreError> {
+    Ok(History {
+        id: row.take()?,
+        step: row.take()?,
+        created: row.take()?,
+        created_by: row.take()?,
+        from_staff: row.take()?,
+        status: row.take()?,
+        before: row.take()?,
+        after: row.take()?,
+        description: row.take()?,
+        reply: row.take()?,
+        note: row.take()?,
+        attachment: row.take()?,
+    })
+}
+
+impl FromValue for Step {
+    fn from_value(value: Value) -> Option<Self> {
+        Step::stored(&String::from_value(value)?)
+    }
+}

@@ -1,0 +1,104 @@
+//! Replies as rows.
+
+use crate::model::id::{ReplyId, TicketId};
+use crate::model::page::Paged;
+use crate::model::reply::{NewReply, Reply};
+use crate::model::time::Time;
+use crate::store::error::StoreError;
+use crate::store::filter::{Field, Kind};
+use crate::store::list::{Collection, Wanted};
+use crate::store::search;
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{Row, args};
+
+const COLUMNS: &str = "id, created, created_by, description, from_staff, gravatar_id";
+
+pub static FIELDS: [Field; 5] = [
+    Field::new("id", Kind::Integer, "id"),
+    Field::new("created", Kind::Time, "created"),
+    Field::new("created_by", Kind::Text, "created_by"),
+    Field::new("from_linode", Kind::Truth, "from_staff"),
+    Field::new("from_compute", Kind::Truth, "from_staff"),
+];
+
+pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<Reply>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: "reply",
+        condition: "ticket = $1".to_owned(),
+        args: args![ticket].to_vec(),
+        key: &["id"],
+        order: None,
+        tallied: None,
+    };
+    collection.page(tx, wanted, read)
+}
+
+/// The id of a ticket's newest reply; zero if there is none.
+pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<i64, StoreError> {
+    let sql = "SELECT coalesce(max(id), 0) FROM reply WHERE ticket = $1";
+    tx.one(sql, args![ticket])?.take()
+}
+
+/// A reply with the same words from the same side, if it came after one, or is the newest and not older than a time.
+pub fn same(
+    tx: &mut ReadTx,
+    ticket: TicketId,
+    new: &NewReply,
+    after: i64,
+    recent: Time,
+) -> Result<Option<ReplyId>, StoreError> {
+    let newest = newest(tx, ticket)?;
+    let row = tx.find(
+        "SELECT id FROM reply WHERE ticket = $1 AND (id > $2 OR (id = $3 AND created >= $4))
+             AND created_by = $5 AND description = $6 AND from_staff = $7
+         ORDER BY id DESC LIMIT 1",
+        args![
+            ticket,
+            after,
+            newest,
+            recent,
+            new.created_by,
+            new.description,
+            new.from_staff
+        ],
+    )?;
+    row.map(|mut row| row.take()).transpose()
+}
+
+pub fn insert(tx: &mut WriteTx, ticket: TicketId, new: &NewReply) -> Result<Reply, StoreError> {
+    let now = tx.now();
+    let sql = format!(
+        "INSERT INTO reply (ticket, created, created_by, description, from_staff, gravatar_id)
+         VALUES ($1, $2, $3, $4, $5, $6) RETURNING {COLUMNS}"
+    );
+    let reply = tx.one(
+        &sql,
+        args![
+            ticket,
+            now,
+            new.created_by,
+            new.description,
+            new.from_staff,
+            new.gravatar_id
+        ],
+    );
+    let reply = read(&mut reply?)?;
+    tx.execute(
+        "UPDATE ticket SET replies = replies + 1 WHERE id = $1",
+        args![ticket],
+    )?;
+    search::add(tx, ticket, &[new.description.as_str()])?;
+    Ok(reply)
+}
+
+fn read(row: &mut Row) -> Result<Reply, StoreError> {
+    Ok(Reply {
+        id: row.take()?,
+        created: row.take()?,
+        created_by: row.take()?,
+        description: row.take()?,
+        from_staff: row.take()?,
+        gravatar_id: row.take()?,
+    })
+}

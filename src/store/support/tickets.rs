@@ -1,0 +1,273 @@
+//! Tickets as rows, as their account sees them. What the staff see besides is in `desk`.
+
+use std::collections::HashMap;
+
+use crate::model::event::Entity;
+use crate::model::id::{AccountId, TicketId, UserId};
+use crate::model::page::Paged;
+use crate::model::ticket::{NewTicket, Status, Ticket};
+use crate::model::time::Time;
+use crate::store::error::StoreError;
+use crate::store::filter::{Comparison, Field, Filter, Gist, Kind};
+use crate::store::list::{Collection, Part, Tallied, Wanted, among};
+use crate::store::search;
+use crate::store::tallies::Tally;
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::{FromValue, Row, Value, args};
+
+pub(in crate::store) const COLUMNS: &str =
+    "t.id, t.account, t.summary, t.description, t.status, t.closable, t.closed,
+    t.opened, t.opened_by, t.opener, t.updated, t.updated_by, t.gravatar_id,
+    t.entity_kind, t.entity_id, t.entity_label, t.entity_url, t.replies";
+/// Open ones first (interface §4.3), the newest of each first.
+pub(in crate::store) const ORDER: &str = "t.is_closed ASC, t.id DESC";
+pub(in crate::store) const CLOSABLE: &str = "CASE WHEN t.closable <> 0 AND t.is_closed = 0 THEN 1 ELSE 0 END";
+
+pub static FIELDS: [Field; 12] = [
+    Field::new("id", Kind::Integer, "t.id"),
+    Field::new("summary", Kind::Text, "t.summary"),
+    Field::new("status", Kind::Text, "t.status"),
+    Field::new("closable", Kind::Truth, CLOSABLE),
+    Field::new("closed", Kind::Time, "t.closed"),
+    Field::new("opened", Kind::Time, "t.opened"),
+    Field::new("opened_by", Kind::Text, "t.opened_by"),
+    Field::new("updated", Kind::Time, "t.updated"),
+    Field::new("updated_by", Kind::Text, "t.updated_by"),
+    // A published client orders by it; no ticket has one.
+    Field::new("severity", Kind::Integer, "CAST(NULL AS BIGINT)"),
+    Field::new("entity.id", Kind::Integer, "t.entity_id"),
+    Field::new("entity.type", Kind::Text, "t.entity_kind").synonyms(&[("compute", "linode")]),
+];
+
+/// What people look for on a page. The index of words is the desk's alone: it has notes in it.
+static LOOKED_FOR: [Field; 4] = [
+    Field::new("id", Kind::Integer, "t.id"),
+    Field::new("summary", Kind::Text, "t.summary"),
+    Field::new("description", Kind::Text, "t.description"),
+    Field::new("opened_by", Kind::Text, "t.opened_by"),
+];
+
+/// The filter for tickets that say these words; for `#7`, for that one.
+pub fn looked_for(words: &str) -> Filter {
+    let number = words.strip_prefix('#').and_then(|number| number.parse().ok());
+    if let Some(number) = number {
+        return Filter::Test(&LOOKED_FOR[0], Comparison::Equal, Value::Int(number));
+    }
+    let says = |word: &str| {
+        let contains = |field| Filter::Test(field, Comparison::Contains, Value::Text(word.to_owned()));
+        Filter::Any(LOOKED_FOR.iter().map(contains).collect())
+    };
+    Filter::All(words.split_whitespace().map(says).collect())
+}
+
+/// The tickets of an account, or of those only what one user opened.
+pub fn list(
+    tx: &mut ReadTx,
+    account: AccountId,
+    opener: Option<UserId>,
+    wanted: &Wanted,
+) -> Result<Paged<Ticket>, StoreError> {
+    let mut collection = Collection {
+        columns: COLUMNS,
+        from: "ticket t",
+        condition: "t.account = $1".to_owned(),
+        args: args![account].to_vec(),
+        key: &["t.id"],
+        order: Some(ORDER),
+        tallied: tallied(account, wanted),
+    };
+    if let Some(opener) = opener {
+        collection.condition += " AND t.opener = $2";
+        collection.args.push(opener.into());
+        collection.tallied = None;
+    }
+    let mut tickets = collection.page(tx, wanted, read)?;
+    add_attachments(tx, tickets.items.iter_mut())?;
+    Ok(tickets)
+}
+
+pub fn find(tx: &mut ReadTx, account: AccountId, id: TicketId) -> Result<Option<Ticket>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM ticket t WHERE t.id = $1 AND t.account = $2");
+    let Some(mut row) = tx.find(&sql, args![id, account])? else {
+        return Ok(None);
+    };
+    let mut ticket = read(&mut row)?;
+    add_attachments(tx, std::iter::once(&mut ticket))?;
+    Ok(Some(ticket))
+}
+
+/// The id of the newest ticket that a user opened, or the provider; zero if there is none.
+pub fn newest(tx: &mut ReadTx, opener: Option<UserId>) -> Result<i64, StoreError> {
+    let sql = "SELECT coalesce(max(id), 0) FROM ticket WHERE opener IS NOT DISTINCT FROM $1";
+    tx.one(sql, args![opener])?.take()
+}
+
+/// A ticket with the same words about the same thing by the same opener, if it came after one, or is the opener's
+/// newest and not older than a time.
+pub fn same(
+    tx: &mut ReadTx,
+    new: &NewTicket,
+    after: i64,
+    recent: Time,
+) -> Result<Option<TicketId>, StoreError> {
+    let newest = newest(tx, new.opener)?;
+    let entity = new.entity.as_ref();
+    let row = tx.find(
+        "SELECT id FROM ticket WHERE opener IS NOT DISTINCT FROM $1 AND (id > $2 OR (id = $3 AND opened >= $4)) AND account = $5
+             AND summary = $6 AND description = $7 AND coalesce(entity_kind, '') = $8 AND coalesce(entity_id, 0) = $9
+         ORDER BY id DESC LIMIT 1",
+        args![
+            new.opener,
+            after,
+            newest,
+            recent,
+            new.account,
+            &new.summary,
+            &new.description,
+            entity.map_or("", |entity| entity.kind.as_str()),
+            entity.map_or(0, |entity| entity.id),
+        ],
+    )?;
+    row.map(|mut row| row.take()).transpose()
+}
+
+pub fn insert(tx: &mut WriteTx, new: &NewTicket) -> Result<TicketId, StoreError> {
+    let now = tx.now();
+    let entity = new.entity.as_ref();
+    let id: TicketId = tx
+        .one(
+            "INSERT INTO ticket (account, summary, description, status, is_closed, closable, opened, opened_by,
+                 opener, updated, updated_by, gravatar_id, entity_kind, entity_id, entity_label, entity_url,
+                 managed_issue, priority)
+             VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8, $6, $7, $9, $10, $11, $12, $13, $14, $15)
+             RETURNING id",
+            args![
+                new.account,
+                &new.summary,
+                &new.description,
+                Status::New.word(),
+                new.may_close,
+                now,
+                new.opened_by.as_str(),
+                new.opener,
+                new.gravatar_id.as_str(),
+                entity.map(|entity| entity.kind.as_str()),
+                entity.map(|entity| entity.id),
+                entity.map(|entity| entity.label.as_str()),
+                entity.map(|entity| entity.url.as_str()),
+                new.managed_issue,
+                new.priority.rank(),
+            ],
+        )?
+        .take()?;
+    tx.tally(of(new.account, Status::New), id.0, 1);
+    search::add(tx, id, &[new.summary.as_str(), new.description.as_str()])?;
+    Ok(id)
+}
+
+/// Keeps what can change of a ticket that had another status before.
+pub fn update(tx: &mut WriteTx, ticket: &Ticket, before: Status) -> Result<(), StoreError> {
+    tx.tally(of(ticket.account, before), ticket.id.0, -1);
+    tx.tally(of(ticket.account, ticket.status), ticket.id.0, 1);
+    tx.execute(
+        "UPDATE ticket SET status = $2, is_closed = $3, closable = $4, closed = $5, updated = $6, updated_by = $7
+         WHERE id = $1",
+        args![
+            ticket.id,
+            ticket.status.word(),
+            ticket.status == Status::Closed,
+            ticket.may_close,
+            ticket.closed,
+            ticket.updated,
+            ticket.updated_by.as_deref(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The tally of the tickets that stand together with those of a status.
+fn of(account: AccountId, status: Status) -> Tally {
+    match status {
+        Status::New | Status::Open => Tally::of("ticket:open", account.0),
+        Status::Closed => Tally::of("ticket:closed", account.0),
+    }
+}
+
+fn tallied(account: AccountId, wanted: &Wanted) -> Option<Tallied> {
+    let part = |status, condition| Part {
+        tally: of(account, status),
+        condition,
+        hidden: 0,
+    };
+    let (open, closed) = (
+        part(Status::Open, "t.is_closed = 0"),
+        part(Status::Closed, "t.is_closed = 1"),
+    );
+    let parts = match wanted.filter.gist() {
+        Gist::Everything => vec![open, closed],
+        Gist::Equal(field, Value::Text(word)) if field.name == "status" && word == Status::Closed.word() => {
+            vec![closed]
+        }
+        _ => return None,
+    };
+    Some(Tallied {
+        parts,
+        descending: true,
+    })
+}
+
+/// Something that tickets may be about is called otherwise from now on.
+pub fn rename_entity(tx: &mut WriteTx, account: AccountId, entity: &Entity) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE ticket SET entity_label = $4 WHERE account = $1 AND entity_kind = $2 AND entity_id = $3",
+        args![account, entity.kind.as_str(), entity.id, entity.label.as_str()],
+    )?;
+    Ok(())
+}
+
+/// Gives each ticket the names of its files.
+pub(in crate::store) fn add_attachments<'a>(
+    tx: &mut ReadTx,
+    tickets: impl Iterator<Item = &'a mut Ticket>,
+) -> Result<(), StoreError> {
+    let mut tickets: HashMap<TicketId, &mut Ticket> = tickets.map(|ticket| (ticket.id, ticket)).collect();
+    if tickets.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<i64> = tickets.keys().map(|id| id.0).collect();
+    let (among, args) = among(&ids);
+    let sql = format!("SELECT ticket, name FROM attachment WHERE ticket IN {among} ORDER BY id");
+    for mut row in tx.all(&sql, &args)? {
+        if let Some(ticket) = tickets.get_mut(&row.take()?) {
+            ticket.attachments.push(row.take()?);
+        }
+    }
+    Ok(())
+}
+
+pub(in crate::store) fn read(row: &mut Row) -> Result<Ticket, StoreError> {
+    Ok(Ticket {
+        id: row.take()?,
+        account: row.take()?,
+        summary: row.take()?,
+        description: row.take()?,
+        status: row.take()?,
+        may_close: row.take()?,
+        closed: row.take()?,
+        opened: row.take()?,
+        opened_by: row.take()?,
+        opener: row.take()?,
+        updated: row.take()?,
+        updated_by: row.take()?,
+        gravatar_id: row.take()?,
+        attachments: Vec::new(),
+        entity: crate::store::events::read_entity(row)?,
+        replies: row.take()?,
+    })
+}
+
+impl FromValue for Status {
+    fn from_value(value: Value) -> Option<Self> {
+        Status::stored(&String::from_value(value)?)
+    }
+}

@@ -1,0 +1,5 @@
+//! Accounts and their events.
+
+pub mod accounts;
+pub mod events;
+pub mod stream;

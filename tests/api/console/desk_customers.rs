@@ -1,0 +1,294 @@
+//! The customer at the desk in the console: their addresses, and tickets opened for them.
+
+use serde_json::json;
+
+use crate::browser::{hidden, text};
+use crate::console::desk::{page_of, with_desk};
+use crate::console::{entered, has, has_anchor, lacks, leads_to, links};
+use crate::harness::User;
+
+/// Tickets about the first VPC, two instances, and nothing.
+async fn four_tickets_about(ada: &User<'_>) {
+    for about in [Some("vpc_id"), Some("linode_id"), Some("linode_id"), None]
+        .into_iter()
+        .enumerate()
+    {
+        let mut ticket = json!({"summary": "It is slow", "description": "Since noon"});
+        if let (at, Some(field)) = about {
+            ticket[field] = json!(at.max(1));
+        }
+        assert_eq!(ada.post("/support/tickets", ticket).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn staff_see_which_address_an_instance_has_and_who_has_an_address() {
+    let app = with_desk().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24", "10.9.0.0/16"]).await;
+    ada.creates_instance_on(1).await;
+    ada.creates_instance_on(2).await;
+    four_tickets_about(&ada).await;
+    let mut grace = entered(&app, "grace").await;
+    let beside = |ticket: i64, subnet: i64| format!("/desk/tickets/{ticket}/vpc/subnets/{subnet}");
+    // Beside the thread: the instance's own addresses, each with the way to it.
+    let page = page_of(&mut grace, 2).await;
+    has(
+        &page,
+        &format!(
+            "<a href=\"{}#interface-1\"><code>10.0.0.2</code></a>",
+            beside(2, 1)
+        ),
+    );
+    has(&page, "in a <code>10.0.0.0/24</code>");
+    lacks(&page, "10.9.0.2");
+    let page = page_of(&mut grace, 3).await;
+    has(
+        &page,
+        &format!(
+            "<a href=\"{}?interface=2#interface-2\"><code>10.9.0.2</code></a>",
+            beside(3, 2)
+        ),
+    );
+    // And down to single addresses.
+    for (ticket, way) in [
+        (1, "/desk/tickets/1"),
+        (1, "/desk/tickets/1/vpc"),
+        (2, "/desk/tickets/2/vpc"),
+    ] {
+        let links = links(&grace.get(way).await);
+        assert!(links.contains(&beside(ticket, 1)), "{way}: {links:?}");
+    }
+    let small = grace.get(&beside(1, 1)).await;
+    has_anchor(&small, "interface-1");
+    for page in [small, grace.get(&beside(1, 2)).await] {
+        assert_eq!(page.status, 200);
+        for link in links(&page) {
+            assert!(!link.starts_with("/vpcs"), "staff cannot go there: {link}");
+        }
+        lacks(&page, ">Edit<");
+    }
+    let large = grace.get(&format!("{}?interface=2", beside(3, 2))).await;
+    has_anchor(&large, "interface-2");
+    // Only what the ticket is about.
+    let eve = app.user("eve").of(app.another_account().await).await;
+    eve.creates_vpc("hers", &["10.0.0.0/24"]).await;
+    for nowhere in [
+        beside(1, 3),
+        beside(4, 1),
+        format!("{}?in=10.9.0.0/24", beside(1, 1)),
+    ] {
+        assert_eq!(grace.get(&nowhere).await.status, 404, "{nowhere}");
+    }
+    let mut ada = entered(&app, "ada").await;
+    assert_eq!(ada.get(&beside(1, 1)).await.status, 403);
+}
+
+#[tokio::test]
+async fn staff_see_for_whom_they_open_a_ticket_before_it_is_sent() {
+    let app = with_desk().await;
+    let ada = app.user("ada").await;
+    let vpc = ada.creates_vpc("core", &[]).await;
+    let mut grace = entered(&app, "grace").await;
+    let form = grace.get("/desk/tickets/new").await;
+    has(&form, "name=\"act\" value=\"account\"");
+    let here = "/desk/tickets/new";
+    let typed = [
+        ("account_id", "1"),
+        ("summary", "Works"),
+        ("description", "At *night*"),
+        ("priority", "high"),
+    ];
+    let shown = grace
+        .submits(&form, here, &[&typed[..], &[("act", "account")]].concat())
+        .await;
+    assert_eq!(shown.status, 200);
+    has(&shown, "<strong>Example</strong> · owner@example.com");
+    has(&shown, &format!("<option value=\"vpc_id:{vpc}\""));
+    has(&shown, "value=\"Works\"");
+    has(&shown, "At *night*</textarea>");
+    has(&shown, "<option value=\"high\" selected>");
+    // The script asks for the same by the address.
+    has(
+        &grace.get("/desk/tickets/new?account_id=1").await,
+        "<strong>Example</strong> · owner@example.com",
+    );
+    for nobody in ["77", "Tidewater"] {
+        let page = grace.get(&format!("/desk/tickets/new?account_id={nobody}")).await;
+        has(&page, "No account has this number.");
+    }
+    lacks(&form, "No account has this number.");
+    assert_eq!(ada.count("/support/tickets").await, 0);
+}
+
+#[tokio::test]
+async fn a_ticket_for_a_customer_that_is_sent_again_by_going_back_is_opened_once() {
+    let app = with_desk().await;
+    let ada = app.user("ada").await;
+    let mut grace = entered(&app, "grace").await;
+    let here = "/desk/tickets/new";
+    let form = grace.get(here).await;
+    let newest = hidden(&form, "newest");
+    let typed = |newest: &str, summary: &str| {
+        [
+            ("account_id", "1"),
+            ("summary", summary),
+            ("description", "At night"),
+            ("newest", newest),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    };
+    let mut send = async |newest: &str, summary: &str| {
+        let fields = typed(newest, summary);
+        let fields: Vec<_> = fields.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        grace.submits(&form, here, &fields).await
+    };
+    leads_to(
+        &send(&newest, "Works").await,
+        "/desk/tickets/1?done=customer-told",
+    );
+    // On the page as it was, and on one that was drawn anew.
+    for newest in [newest.as_str(), "1"] {
+        let again = send(newest, "Works").await;
+        leads_to(&again, "/desk/tickets/1?done=ticket-opened-before");
+    }
+    leads_to(
+        &send(&newest, "More works").await,
+        "/desk/tickets/2?done=customer-told",
+    );
+    assert_eq!(ada.count("/support/tickets").await, 2);
+}
+
+#[tokio::test]
+async fn staff_open_tickets_for_customers_and_close_and_reopen_them() {
+    let app = with_desk().await;
+    let ada = app.user("ada").await;
+    let vpc = ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let mut grace = entered(&app, "grace").await;
+    let form = grace.get("/desk/tickets/new?account_id=1").await;
+    assert!(
+        text(&form).contains(&format!("<option value=\"vpc_id:{vpc}\"")),
+        "{form}"
+    );
+    let wrong = grace
+        .submits(
+            &form,
+            "/desk/tickets/new",
+            &[("summary", "Works"), ("description", "x"), ("account_id", "77")],
+        )
+        .await;
+    assert_eq!(wrong.status, 400);
+    assert!(
+        text(&wrong).contains("There is no such account") && text(&wrong).contains("value=\"Works\""),
+        "{wrong}"
+    );
+    let about = format!("vpc_id:{vpc}");
+    let fields = [
+        ("summary", "Works"),
+        ("description", "At night"),
+        ("account_id", "1"),
+        ("about", about.as_str()),
+        ("priority", "high"),
+        ("closable", "on"),
+    ];
+    let opened = grace.submits(&form, "/desk/tickets/new", &fields).await;
+    assert_eq!(opened.header("location"), "/desk/tickets/1?done=customer-told");
+    let ticket = ada.get("/support/tickets/1").await.json();
+    assert_eq!(
+        (
+            &ticket["closable"],
+            &ticket["entity"]["label"],
+            &ticket["opened_by"]
+        ),
+        (&json!(true), &json!("core"), &json!("Support"))
+    );
+
+    let page = grace.get("/desk/tickets/1").await;
+    let html = text(&page);
+    assert!(
+        html.contains("priority high") && html.contains("/desk/tickets/1/vpc"),
+        "{html}"
+    );
+    let map = text(&grace.get("/desk/tickets/1/vpc").await);
+    assert!(map.contains("10.0.0.0/24") && map.contains("core"), "{map}");
+    ada.opens_ticket("About nothing").await;
+    assert_eq!(grace.get("/desk/tickets/2/vpc").await.status, 404);
+
+    assert_eq!(
+        grace.submits(&page, "/desk/tickets/1/close", &[]).await.status,
+        303
+    );
+    let html = text(&grace.get("/desk/tickets/1").await);
+    assert!(
+        html.contains("Reopen")
+            && !html.contains("Send reply to customer")
+            && html.contains("Save internal note"),
+        "{html}"
+    );
+    let late = grace
+        .submits(&page, "/desk/tickets/1/replies", &[("description", "Long words")])
+        .await;
+    assert_eq!(late.status, 400);
+    assert!(text(&late).contains("Long words</textarea>"), "{late}");
+    assert_eq!(
+        grace.submits(&page, "/desk/tickets/1/reopen", &[]).await.status,
+        303
+    );
+    grace
+        .submits(
+            &page,
+            "/desk/tickets/1/change",
+            &[("priority", "low"), ("may_close", "no")],
+        )
+        .await;
+    let html = text(&grace.get("/desk/tickets/1").await);
+    for step in [
+        "closed the ticket",
+        "reopened the ticket",
+        "set the priority from high to low",
+        "kept the customer from closing it",
+    ] {
+        assert!(html.contains(step), "{step} is not in {html}");
+    }
+}
+
+#[tokio::test]
+async fn a_ticket_shows_the_addresses_of_the_vpc_it_is_about() {
+    let app = with_desk().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24", "10.9.0.0/16"]).await;
+    ada.creates_vpc("edge", &["192.168.0.0/24"]).await;
+    ada.creates_instance_on(1).await;
+    let alone = json!({"label": "alone", "type": "g6-nanode-1", "region": "us-east"});
+    ada.post("/compute/instances", alone).await;
+    four_tickets_about(&ada).await;
+    let mut grace = entered(&app, "grace").await;
+    for ticket in [1, 2] {
+        let here = format!("/desk/tickets/{ticket}");
+        let there = format!("{here}/vpc");
+        let (page, whole) = (grace.get(&here).await, grace.get(&there).await);
+        for page in [&page, &whole] {
+            has(page, "<title>a 10.0.0.0/24: 1 of 252 in use (&lt;1 %)</title>");
+            has(page, "<title>b 10.9.0.0/16: 0 of 65,532 in use</title>");
+            lacks(page, "192.168.0.0/24");
+            let links = links(page);
+            assert!(
+                !links.iter().any(|link| link.starts_with("/vpcs")),
+                "staff cannot go there: {links:?}"
+            );
+            assert!(links.contains(&format!("{there}/subnets/2")), "{links:?}");
+        }
+    }
+    for ticket in [3, 4] {
+        lacks(&grace.get(&format!("/desk/tickets/{ticket}")).await, "Map of ");
+        let nothing = grace.get(&format!("/desk/tickets/{ticket}/vpc")).await;
+        assert_eq!(nothing.status, 404);
+    }
+    // What is gone is only named.
+    ada.delete("/vpcs/2").await;
+    ada.delete("/compute/instances/1").await;
+    ada.delete("/vpcs/1").await;
+    let page = grace.get("/desk/tickets/1").await;
+    assert_eq!(page.status, 200);
+    lacks(&page, "Map of ");
+}

@@ -1,0 +1,484 @@
+//! The console's frame: who is let in, forms from elsewhere, assets, and the way back.
+
+mod account;
+mod conflicts;
+mod desk;
+mod desk_customers;
+mod desk_writing;
+mod live;
+mod tickets;
+mod tokens;
+mod users;
+mod vpcs;
+
+use garth::console::{PAGES, Who};
+use garth::files::Files;
+use garth::http::{App, Options};
+use garth::model::token::TokenHash;
+use garth::rules::caller::{Asker, Caller};
+use garth::rules::lists::ListRequest;
+use garth::rules::{self, Error};
+use hyper::Method;
+use tokio::sync::watch;
+
+use crate::browser::{Browser, PASSWORD, hidden, text};
+use crate::harness::{Reply, TestApp};
+
+const SESSION: &str = "__Host-garth-session";
+
+impl Browser<'_> {
+    /// Logs in at the console and is where that leads.
+    pub async fn enters(&mut self, username: &str) {
+        let page = self.get("/login").await;
+        let fields = [
+            ("form_token", hidden(&page, "form_token")),
+            ("return_to", hidden(&page, "return_to")),
+            ("username", username.to_owned()),
+            ("password", PASSWORD.to_owned()),
+        ];
+        let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let sent_on = self.post("/login", &fields).await;
+        assert_eq!(
+            (sent_on.status.as_u16(), sent_on.header("location")),
+            (303, "/"),
+            "{sent_on}"
+        );
+    }
+
+    /// Sends a form of the console, with the proof from the page it is on.
+    pub async fn submits(&mut self, page: &Reply, path: &str, fields: &[(&str, &str)]) -> Reply {
+        let token = hidden(page, "form_token");
+        let mut all = vec![("form_token", token.as_str())];
+        all.extend_from_slice(fields);
+        self.post(path, &all).await
+    }
+}
+
+/// A server with the unrestricted user `ada`, who has a password.
+pub async fn with_ada() -> TestApp {
+    let app = TestApp::new().await;
+    app.user("ada").await;
+    app.set_password("ada").await;
+    app
+}
+
+/// A browser in which this user, who has a password, is logged in.
+pub async fn browser<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
+    let mut browser = Browser::new(app);
+    browser.enters(username).await;
+    browser
+}
+
+/// The same for somebody who gets a password first.
+pub async fn entered<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
+    app.set_password(username).await;
+    browser(app, username).await
+}
+
+pub fn has(page: &Reply, wanted: &str) {
+    assert!(text(page).contains(wanted), "{wanted} is not in {page}");
+}
+
+pub fn lacks(page: &Reply, unwanted: &str) {
+    assert!(!text(page).contains(unwanted), "{unwanted} is in {page}");
+}
+
+/// Where a page sends the browser.
+pub fn leads_to(page: &Reply, place: &str) {
+    assert_eq!(
+        (page.status.as_u16(), page.header("location")),
+        (303, place),
+        "{page}"
+    );
+}
+
+/// Where the links of a page lead.
+pub fn links(page: &Reply) -> Vec<String> {
+    let html = text(page);
+    let found = html.split("href=\"").skip(1);
+    found
+        .filter_map(|rest| rest.split('"').next().map(|link| link.replace("&amp;", "&")))
+        .collect()
+}
+
+/// Whether something on the page can be pointed at by this name.
+pub fn has_anchor(page: &Reply, name: &str) {
+    let count = text(page).matches(&format!(" id=\"{name}\"")).count();
+    assert_eq!(count, 1, "{name} is {count} times on {page}");
+}
+
+/// A path of the table with ids of nothing.
+pub fn example(path: &str) -> String {
+    let segment = |segment: &str| if segment.starts_with('{') { "999" } else { segment }.to_owned();
+    path.split('/').map(segment).collect::<Vec<_>>().join("/")
+}
+
+#[tokio::test]
+async fn every_page_needs_somebody_who_is_logged_in() {
+    let app = with_ada().await;
+    let mut stranger = Browser::new(&app);
+    let mut seen = 0;
+    for page in PAGES.iter().filter(|page| page.who != Who::Everybody) {
+        let path = example(page.path);
+        let reply = match page.method {
+            Method::GET => stranger.get(&path).await,
+            _ => stranger.post(&path, &[("form_token", "x")]).await,
+        };
+        let expected = if page.method == Method::GET { 303 } else { 401 };
+        assert_eq!(reply.status.as_u16(), expected, "{} {path}", page.id);
+        if page.method == Method::GET {
+            let to = crate::browser::parameter(reply.header("location"), "to");
+            assert_eq!(to.as_deref(), Some(path.as_str()), "{}", page.id);
+        }
+        assert!(stranger.cookies.is_empty(), "{}", page.id);
+        seen += 1;
+    }
+    assert!(seen > 3, "the table is almost empty");
+}
+
+#[tokio::test]
+async fn every_form_must_come_from_a_page_of_the_session() {
+    let app = with_ada().await;
+    app.user("bob").await;
+    app.set_password("bob").await;
+    let (mut ada, mut bob) = (Browser::new(&app), Browser::new(&app));
+    ada.enters("ada").await;
+    bob.enters("bob").await;
+    let vpc = app.user("eve").await.creates_vpc("core", &[]).await;
+    let form = format!("/vpcs/{vpc}/edit");
+    let of_bob = hidden(&bob.get(&form).await, "form_token");
+    for page in PAGES
+        .iter()
+        .filter(|page| page.who == Who::Tenants && page.method == Method::POST)
+    {
+        for token in ["", "x", of_bob.as_str()] {
+            let reply = ada.post(&example(page.path), &[("form_token", token)]).await;
+            assert_eq!(reply.status, 403, "{} with {token:?}", page.id);
+            assert!(text(&reply).contains("nothing was changed"), "{reply}");
+        }
+        // With its proof it gets as far as the rule.
+        let own = hidden(&ada.get(&form).await, "form_token");
+        let reply = ada.post(&example(page.path), &[("form_token", &own)]).await;
+        assert!(
+            [400, 404].contains(&reply.status.as_u16()),
+            "{}: {reply}",
+            page.id
+        );
+    }
+}
+
+#[tokio::test]
+async fn pages_allow_only_our_own_script_and_style_and_are_kept_by_nobody() {
+    let app = with_ada().await;
+    let mut ada = Browser::new(&app);
+    ada.enters("ada").await;
+    let page = ada.get("/vpcs").await;
+    assert_eq!(page.status, 200);
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    assert_eq!(page.header("cache-control"), "no-store");
+    assert_eq!(
+        page.header("content-security-policy"),
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+         form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    );
+    assert!(
+        !page
+            .headers
+            .keys()
+            .any(|name| name.as_str().starts_with("access-control-")),
+        "other origins are told nothing: {:?}",
+        page.headers
+    );
+    let html = text(&page);
+    for wanted in [
+        "<html lang=\"en\"",
+        "<main",
+        "<h1>",
+        "href=\"#main\"",
+        "aria-current=\"page\"",
+        "allowEval&quot;:false",
+    ] {
+        assert!(html.contains(wanted), "{wanted} is not in {html}");
+    }
+    for bad in [
+        "style=\"",
+        "onclick",
+        "<script>",
+        "javascript:",
+        "http://",
+        "https://",
+    ] {
+        assert!(!html.contains(bad), "{bad} is in {html}");
+    }
+    // What the page names is there, and may be kept for good.
+    let assets: Vec<_> = html
+        .split('"')
+        .filter(|part| part.starts_with("/console/"))
+        .collect();
+    assert_eq!(assets.len(), 3, "{assets:?}");
+    for asset in assets {
+        let reply = ada.get(asset).await;
+        assert_eq!(reply.status, 200, "{asset}");
+        assert!(reply.header("cache-control").contains("immutable"), "{asset}");
+        assert!(reply.header("content-type").starts_with("text/"), "{asset}");
+    }
+    assert_eq!(ada.get("/console/console-000000000000.js").await.status, 404);
+}
+
+#[tokio::test]
+async fn htmx_is_the_file_that_the_readme_names() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/console/assets");
+    let htmx = std::fs::read_to_string(format!("{folder}/htmx.min.js")).unwrap();
+    let readme = std::fs::read_to_string(format!("{folder}/README.md")).unwrap();
+    assert!(readme.contains(&TokenHash::of(&htmx).hex()));
+    assert!(htmx.contains("version:\"2.0.11\"") && readme.contains("htmx 2.0.11"));
+}
+
+#[tokio::test]
+async fn logging_in_leads_to_the_page_that_was_wanted_and_never_elsewhere() {
+    let app = with_ada().await;
+    let wanted = [
+        ("/vpcs?q=x&region=us-east", "/vpcs?q=x&region=us-east"),
+        ("//evil.example/vpcs", "/"),
+        ("https://evil.example/vpcs", "/"),
+        ("/\\evil.example", "/"),
+        ("/oauth/authorize", "/"),
+        ("", "/"),
+    ];
+    for (to, lands) in wanted {
+        let mut ada = Browser::new(&app);
+        let page = ada.get("/login").await;
+        let token = hidden(&page, "form_token");
+        let fields = [
+            ("form_token", token.as_str()),
+            ("return_to", to),
+            ("username", "ada"),
+            ("password", PASSWORD),
+        ];
+        let sent_on = ada.post("/login", &fields).await;
+        assert_eq!(
+            (sent_on.status.as_u16(), sent_on.header("location")),
+            (303, lands),
+            "{to}"
+        );
+        // The page itself asks for no more than that either.
+        let query = crate::browser::form(&[("to", to)]);
+        let page = Browser::new(&app).get(&format!("/login?{query}")).await;
+        assert_eq!(hidden(&page, "return_to"), lands.trim_end_matches('/'), "{to}");
+    }
+}
+
+#[tokio::test]
+async fn wrong_passwords_lock_out_at_the_console_as_elsewhere() {
+    let app = with_ada().await;
+    let mut ada = Browser::new(&app);
+    let page = ada.get("/login?to=/vpcs").await;
+    let token = hidden(&page, "form_token");
+    let fields = [
+        ("form_token", token.as_str()),
+        ("return_to", "/vpcs"),
+        ("username", "ada"),
+        ("password", "wrong one"),
+    ];
+    for _ in 0..5 {
+        let again = ada.post("/login", &fields).await;
+        assert_eq!(again.status, 401);
+        assert_eq!(hidden(&again, "return_to"), "/vpcs");
+        assert!(
+            text(&again).contains("value=\"ada\""),
+            "the name is kept: {again}"
+        );
+    }
+    let locked = ada.post("/login", &fields).await;
+    assert_eq!(locked.status, 429);
+    assert!(!ada.cookies.contains_key(SESSION));
+    // A form from elsewhere is no attempt at all.
+    let from_elsewhere = Browser::new(&app).post("/login", &fields).await;
+    assert_eq!(from_elsewhere.status, 403);
+}
+
+#[tokio::test]
+async fn a_session_is_no_token_and_ends_at_once() {
+    let app = with_ada().await;
+    let mut ada = Browser::new(&app);
+    ada.enters("ada").await;
+    assert_eq!(ada.get("/vpcs").await.status, 200);
+    let session = ada.cookies[SESSION].clone();
+    // Neither before nor after a change that makes identities be read again.
+    assert_eq!(app.with_token(&session).get("/vpcs").await.status, 401);
+    app.user("eve").await;
+    assert_eq!(ada.get("/vpcs").await.status, 200);
+    assert_eq!(app.with_token(&session).get("/vpcs").await.status, 401);
+
+    let mut thief = Browser::new(&app);
+    thief.cookies = ada.cookies.clone();
+    assert_eq!(ada.get("/logout").await.status, 200);
+    assert_eq!(thief.get("/vpcs").await.status, 303);
+    // And by itself after twelve hours.
+    ada.enters("ada").await;
+    app.advance(12 * 3600);
+    assert_eq!(ada.get("/vpcs").await.status, 303);
+}
+
+#[tokio::test]
+async fn a_program_finds_the_api_as_before_and_a_browser_finds_pages() {
+    let app = with_ada().await;
+    let stranger = app.stranger();
+    let html = "text/html,application/xhtml+xml,*/*;q=0.8";
+    let home = stranger.call(Method::GET, "//").header("accept", html).await;
+    assert_eq!((home.status.as_u16(), home.header("location")), (303, "/login"));
+    let api = stranger
+        .call(Method::GET, "/nowhere")
+        .header("accept", html)
+        .await;
+    assert_eq!(
+        (api.status.as_u16(), api.header("content-type")),
+        (404, "application/json")
+    );
+    let page = stranger
+        .call(Method::GET, "//nowhere")
+        .header("accept", html)
+        .await;
+    assert_eq!(
+        (page.status.as_u16(), page.header("content-type")),
+        (404, "text/html; charset=utf-8")
+    );
+    let other = stranger.call(Method::PUT, "//vpcs").await;
+    assert_eq!(
+        (other.status.as_u16(), other.header("allow")),
+        (405, "GET, HEAD, OPTIONS")
+    );
+}
+
+#[tokio::test]
+async fn what_was_done_is_told_once_and_only_to_whoever_did_it() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let told = "Your profile was changed.";
+    lacks(&ada.get("/account?done=profile-changed").await, told);
+    let page = ada.get("/account").await;
+    let fields = [("email", "ada@new.example"), ("timezone", "GMT")];
+    let done = ada.submits(&page, "/account", &fields).await;
+    leads_to(&done, "/account?done=profile-changed");
+    lacks(&ada.get("/account").await, told);
+    let page = ada.get("/account?done=profile-changed").await;
+    has(&page, told);
+    lacks(&ada.get("/account?done=profile-changed").await, told);
+}
+
+#[tokio::test]
+async fn a_link_that_somebody_else_wrote_asks_before_it_logs_out() {
+    let app = with_ada().await;
+    let owner = app.user("owner").await;
+    app.client(&owner, false).await;
+    let stranger = app.stranger();
+    let out = async |site: &str, from: &str, ends: bool| {
+        let mut ada = browser(&app, "ada").await;
+        let cookie = format!("{SESSION}={}", ada.cookies[SESSION]);
+        let mut call = stranger
+            .call(Method::GET, "//logout")
+            .header("cookie", &cookie)
+            .header("host", "garth.example");
+        for (name, value) in [("sec-fetch-site", site), ("referer", from)] {
+            if !value.is_empty() {
+                call = call.header(name, value);
+            }
+        }
+        let page = call.await;
+        assert_eq!(page.status, 200, "{site} {from}");
+        let asked = text(&page).contains("Log out?") && text(&page).contains("href=\"logout\"");
+        assert_eq!(asked, !ends, "{site} {from}: {page}");
+        let still = ada.get("/vpcs").await.status == 200;
+        assert_eq!(still, !ends, "{site} {from}");
+    };
+    // An address that was typed, a program, our own pages, and the pages of a client that was registered.
+    out("none", "", true).await;
+    out("", "", true).await;
+    out("same-origin", "http://garth.example/vpcs", true).await;
+    out("cross-site", "https://app.example/", true).await;
+    out("same-site", "https://app.example/x", true).await;
+    // A link in what somebody wrote tells nothing of where it stands; other sites are nobody.
+    out("same-origin", "", false).await;
+    out("cross-site", "", false).await;
+    out("cross-site", "https://evil.example/", false).await;
+    out("cross-site", "https://app.example.evil.example/", false).await;
+    // Whoever is not logged in is told so.
+    let page = stranger
+        .call(Method::GET, "//logout")
+        .header("sec-fetch-site", "cross-site")
+        .await;
+    assert!(text(&page).contains("You are logged out"), "{page}");
+}
+
+#[tokio::test]
+async fn an_address_of_nothing_has_the_bar_for_whoever_is_logged_in() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    ada.accept = Some("text/html");
+    let page = ada.get("/nope").await;
+    assert_eq!(page.status, 404);
+    has(&page, "href=\"/vpcs\"");
+    has(&page, "href=\"/logout\"");
+    has(&page, "There is nothing at this address");
+}
+
+#[tokio::test]
+async fn a_page_in_pieces_is_sent_to_log_in_as_a_whole() {
+    let app = with_ada().await;
+    let stranger = app.stranger();
+    for (from, to) in [
+        ("http://garth.example/vpcs/new", "/login?to=%2Fvpcs%2Fnew"),
+        ("http://evil.example//x", "/login"),
+    ] {
+        let call = stranger.call(Method::GET, "//vpcs").header("hx-request", "true");
+        let reply = call.header("hx-current-url", from).await;
+        assert_eq!((reply.status.as_u16(), reply.header("hx-redirect")), (401, to));
+    }
+}
+
+#[tokio::test]
+async fn staff_have_no_business_on_the_pages_of_accounts() {
+    let app = TestApp::new().await;
+    app.user("sam").staff().await;
+    app.set_password("sam").await;
+    let mut sam = Browser::new(&app);
+    sam.enters("sam").await;
+    for page in PAGES
+        .iter()
+        .filter(|page| page.who == Who::Tenants && page.method == Method::GET)
+    {
+        let reply = sam.get(&example(page.path)).await;
+        assert_eq!(reply.status, 403, "{}", page.id);
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_ends_in_the_middle_of_a_request_ends_it_and_is_never_remembered() {
+    let app = with_ada().await;
+    let mut ada = Browser::new(&app);
+    ada.enters("ada").await;
+    let hash = TokenHash::of(&ada.cookies[SESSION]);
+    let (_stop, stopping) = watch::channel(false);
+    let files = Files::open(None, &app.folder().join("files")).expect("a place for files");
+    let server = App::new(app.store.clone(), files, Options::default(), stopping);
+
+    // As the door found it; then something changes that makes identities be read again.
+    let identity = app
+        .store
+        .read(move |tx| rules::sessions::identify(tx, hash))
+        .await;
+    let caller = Caller::admit(identity.expect("ada is logged in"), None).expect("a tenant");
+    app.user("eve").await;
+    let list = |caller: Caller| {
+        server.read(caller, |tx, caller| {
+            rules::vpcs::list(tx, caller, &ListRequest::default())
+        })
+    };
+    assert!(list(caller.clone()).await.is_ok());
+    let as_token = server.identify(hash).await;
+    assert!(matches!(as_token, Err(Error::Unauthenticated)), "{as_token:?}");
+
+    assert_eq!(ada.get("/logout").await.status, 200);
+    let late = list(caller).await;
+    assert!(matches!(late, Err(Error::Unauthenticated)), "{late:?}");
+}

@@ -1,0 +1,367 @@
+//! Tokens, applications and OAuth clients in the console: secrets are shown once, and end when they are revoked.
+
+use garth::model::grant::Permission;
+use garth::rules::grants::Grant;
+use serde_json::json;
+
+use crate::browser::{Browser, hidden, text};
+use crate::console::account::seen;
+use crate::console::{browser, has, lacks, leads_to, with_ada};
+use crate::harness::{Reply, TestApp};
+
+/// The secret that a page shows once.
+pub fn secret(page: &Reply) -> String {
+    let html = text(page);
+    let rest = html
+        .split_once("<code id=\"secret\" tabindex=\"0\">")
+        .unwrap_or_else(|| panic!("no secret on {html}"))
+        .1;
+    rest.split('<').next().expect("it ends").to_owned()
+}
+
+#[tokio::test]
+async fn a_token_is_shown_once_works_and_ends_when_it_is_revoked() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let form = ada.get("/account/tokens/new").await;
+    let none = [
+        ("label", "<b>ci"),
+        ("access", "chosen"),
+        ("expiry", "30"),
+        ("scopes.vpc", ""),
+    ];
+    let again = ada.submits(&form, "/account/tokens/new", &none).await;
+    assert_eq!(again.status, 400);
+    has(&again, "id=\"f-scopes-wrong\"");
+    has(&again, "value=\"&lt;b&gt;ci\"");
+    has(&again, "<option value=\"30\" selected>");
+    lacks(&again, "id=\"secret\"");
+
+    let fields = [
+        ("label", "<b>ci"),
+        ("access", "chosen"),
+        ("expiry", "30"),
+        ("scopes.vpc", "read_only"),
+        ("scopes.events", "read_write"),
+    ];
+    let made = ada.submits(&form, "/account/tokens/new", &fields).await;
+    assert_eq!(made.status, 200, "{made}");
+    assert_eq!(made.header("cache-control"), "no-store");
+    let token = secret(&made);
+    assert_eq!(token.len(), 64);
+    let program = app.with_token(&token);
+    assert_eq!(program.get("/vpcs").await.status, 200);
+    assert_eq!(
+        program
+            .post("/vpcs", json!({"label": "x", "region": "us-east"}))
+            .await
+            .status,
+        401,
+        "it may only look"
+    );
+    let list = ada.get("/account/tokens").await;
+    for wanted in [
+        "&lt;b&gt;ci",
+        &token[..16],
+        "vpc:read_only",
+        "events:read_write",
+        "2024-07-01T12:00:00Z",
+    ] {
+        has(&list, wanted);
+    }
+    for page in ["/account/tokens", "/account/tokens/new", "/account"] {
+        lacks(&ada.get(page).await, &token);
+    }
+    let of_it = text(&list);
+    let of_it = of_it.split_once("&lt;b&gt;ci").expect("it is listed").1;
+    let id = of_it
+        .split("/account/tokens/")
+        .find_map(|rest| rest.split_once("/revoke").map(|(id, _)| id.to_owned()))
+        .expect("a link");
+    let revoke = format!("/account/tokens/{id}/revoke");
+    let ask = ada.get(&revoke).await;
+    lacks(&ask, &token);
+    assert_eq!(program.get("/vpcs").await.status, 200, "looking revokes nothing");
+    let seen = seen(&ask);
+    leads_to(
+        &ada.submits(&ask, &revoke, &[("seen", &seen)]).await,
+        "/account/tokens?done=token-revoked",
+    );
+    assert_eq!(program.get("/vpcs").await.status, 401);
+    lacks(&ada.get("/account/tokens").await, "&lt;b&gt;ci");
+}
+
+#[tokio::test]
+async fn the_page_of_a_new_token_or_client_makes_no_second_one_when_it_is_loaded_again() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let to = "/account/tokens/new";
+    let form = ada.get(to).await;
+    let newest = hidden(&form, "newest");
+    let fields = [
+        ("newest", newest.as_str()),
+        ("label", "ci"),
+        ("access", "all"),
+        ("expiry", "30"),
+    ];
+    let made = ada.submits(&form, to, &fields).await;
+    let program = app.with_token(&secret(&made));
+    let count = program.get("/profile/tokens").await.ids().len();
+    app.advance(60);
+    let again = ada.submits(&form, to, &fields).await;
+    assert_eq!(again.status, 409, "{again}");
+    has(&again, "This token was made already");
+    has(&again, "href=\"/account/tokens\"");
+    lacks(&again, "id=\"secret\"");
+    assert_eq!(program.get("/profile/tokens").await.ids().len(), count);
+    // Another label, other scopes or a form of its own make another token.
+    let other = [
+        ("newest", newest.as_str()),
+        ("label", "ci 2"),
+        ("access", "all"),
+        ("expiry", "30"),
+    ];
+    secret(&ada.submits(&form, to, &other).await);
+    let narrow = [
+        ("newest", newest.as_str()),
+        ("label", "ci"),
+        ("access", "chosen"),
+        ("scopes.vpc", "read_only"),
+        ("expiry", "30"),
+    ];
+    secret(&ada.submits(&form, to, &narrow).await);
+    let form = ada.get(to).await;
+    let fresh = hidden(&form, "newest");
+    let meant = [
+        ("newest", fresh.as_str()),
+        ("label", "ci"),
+        ("access", "all"),
+        ("expiry", "30"),
+    ];
+    secret(&ada.submits(&form, to, &meant).await);
+    assert_eq!(program.get("/profile/tokens").await.ids().len(), count + 3);
+
+    let to = "/account/clients/new";
+    let form = ada.get(to).await;
+    let newest = hidden(&form, "newest");
+    let fields = [
+        ("newest", newest.as_str()),
+        ("label", "Dashboard"),
+        ("redirect_uri", "https://app.example/back"),
+    ];
+    secret(&ada.submits(&form, to, &fields).await);
+    let again = ada.submits(&form, to, &fields).await;
+    assert_eq!(again.status, 409, "{again}");
+    has(&again, "This client was made already");
+    has(&again, "href=\"/account/clients\"");
+    lacks(&again, "id=\"secret\"");
+    let clients = program.get("/account/oauth-clients").await;
+    assert_eq!(clients.json()["results"], 1, "{clients}");
+    let fresh = hidden(&ada.get(to).await, "newest");
+    let meant = [
+        ("newest", fresh.as_str()),
+        ("label", "Dashboard"),
+        ("redirect_uri", "https://app.example/back"),
+    ];
+    secret(&ada.submits(&form, to, &meant).await);
+}
+
+#[tokio::test]
+async fn a_token_gets_another_label() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let form = ada.get("/account/tokens/new").await;
+    let fields = [("label", "ci"), ("access", "all"), ("expiry", "30")];
+    let program = app.with_token(&secret(&ada.submits(&form, "/account/tokens/new", &fields).await));
+    let tokens = program.get("/profile/tokens").await;
+    let id = *tokens.ids().last().expect("the newest");
+    let here = format!("/account/tokens/{id}/edit");
+    has(&ada.get("/account/tokens").await, &format!("href=\"{here}\""));
+    let form = ada.get(&here).await;
+    has(&form, "value=\"ci\"");
+    let tag = seen(&form);
+    let long = "x".repeat(101);
+    let refused = ada
+        .submits(&form, &here, &[("seen", &tag), ("label", &long)])
+        .await;
+    assert_eq!(refused.status, 400);
+    has(&refused, &format!("value=\"{long}\""));
+    has(&refused, "id=\"f-label-wrong\"");
+    let fields = [("seen", tag.as_str()), ("label", "<b>build 3")];
+    leads_to(
+        &ada.submits(&form, &here, &fields).await,
+        "/account/tokens?done=token-changed",
+    );
+    has(&ada.get("/account/tokens").await, "&lt;b&gt;build 3");
+    let token = program.get(&format!("/profile/tokens/{id}")).await;
+    assert_eq!(token.json()["label"], "<b>build 3");
+    let late = ada.submits(&form, &here, &fields).await;
+    assert_eq!(late.status, 412);
+    has(&late, "Somebody has changed it");
+
+    app.user("eve").await;
+    app.set_password("eve").await;
+    let mut eve = browser(&app, "eve").await;
+    assert_eq!(eve.get(&here).await.status, 404, "tokens are one's own");
+}
+
+#[tokio::test]
+async fn a_token_for_everything_and_for_ever_is_one_that_was_asked_for() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let form = ada.get("/account/tokens/new").await;
+    let all = [("label", ""), ("access", "all"), ("expiry", "never")];
+    let made = ada.submits(&form, "/account/tokens/new", &all).await;
+    let program = app.with_token(&secret(&made));
+    assert_eq!(program.get("/profile/tokens").await.data()[0]["scopes"], "*");
+    has(&ada.get("/account/tokens").await, "Without a label");
+    let odd = [("access", "all"), ("expiry", "yesterday")];
+    let refused = ada.submits(&form, "/account/tokens/new", &odd).await;
+    assert_eq!(refused.status, 400);
+    has(&refused, "id=\"f-expiry-wrong\"");
+    // Nobody gets at another's tokens.
+    app.user("bob").await;
+    app.set_password("bob").await;
+    let mut bob = browser(&app, "bob").await;
+    for id in 1..5 {
+        assert_eq!(
+            bob.get(&format!("/account/tokens/{id}/revoke"))
+                .await
+                .status
+                .as_u16(),
+            if app_owns(&app, "bob", id).await { 200 } else { 404 }
+        );
+    }
+}
+
+async fn app_owns(app: &TestApp, username: &str, id: i64) -> bool {
+    let name = username.to_owned();
+    let tokens = app
+        .store
+        .read(move |tx| garth::rules::tokens::list(tx, &name))
+        .await;
+    tokens
+        .expect("the user is there")
+        .iter()
+        .any(|token| token.id.0 == id)
+}
+
+#[tokio::test]
+async fn an_application_is_listed_and_loses_its_access() {
+    let app = with_ada().await;
+    let maker = app.user("maker").await;
+    let client = app.client(&maker, false).await;
+    let mut ada = browser(&app, "ada").await;
+    has(&ada.get("/account/apps").await, "No applications");
+    let mut other = Browser::new(&app);
+    let code = other.gets_code(&client.query("vpc:read_only"), "ada").await;
+    let fields = [("grant_type", "authorization_code"), ("code", code.as_str())];
+    let token = app.token(&client, &fields).await.json()["access_token"]
+        .as_str()
+        .expect("a token")
+        .to_owned();
+    assert_eq!(app.with_token(&token).get("/vpcs").await.status, 200);
+
+    let list = ada.get("/account/apps").await;
+    has(&list, "Dashboard");
+    has(&list, "vpc:read_only");
+    let revoke = "/account/apps/1/revoke";
+    let ask = ada.get(revoke).await;
+    let seen = seen(&ask);
+    leads_to(
+        &ada.submits(&ask, revoke, &[("seen", &seen)]).await,
+        "/account/apps?done=app-revoked",
+    );
+    assert_eq!(app.with_token(&token).get("/vpcs").await.status, 401);
+}
+
+#[tokio::test]
+async fn whoever_may_only_look_at_the_account_sees_its_clients_and_changes_none() {
+    let app = with_ada().await;
+    app.user("rex")
+        .may(Grant::AccountAccess(Permission::ReadOnly))
+        .await;
+    app.set_password("rex").await;
+    let maker = app.user("maker").await;
+    let client = app.client(&maker, false).await;
+    let mut rex = browser(&app, "rex").await;
+    let list = rex.get("/account/clients").await;
+    has(&list, "Dashboard");
+    lacks(&list, "/account/clients/new");
+    lacks(&list, "New secret");
+    let edit = format!("/account/clients/{}/edit", client.id);
+    assert_eq!(rex.get(&edit).await.status, 403);
+    assert_eq!(rex.get("/account/users").await.status, 403);
+}
+
+#[tokio::test]
+async fn a_client_is_made_with_a_secret_shown_once_gets_another_and_is_deleted() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    has(&ada.get("/account/clients").await, "No clients yet");
+    let form = ada.get("/account/clients/new").await;
+    let wrong = [
+        ("label", "<i>Board"),
+        ("redirect_uri", "javascript:alert(1)"),
+        ("public", "true"),
+    ];
+    let again = ada.submits(&form, "/account/clients/new", &wrong).await;
+    assert_eq!(again.status, 400);
+    for wanted in [
+        "id=\"f-redirect-uri-wrong\"",
+        "value=\"&lt;i&gt;Board\"",
+        "value=\"javascript:alert(1)\"",
+        "name=\"public\" value=\"true\" checked",
+    ] {
+        has(&again, wanted);
+    }
+    let fields = [("label", "<i>Board"), ("redirect_uri", crate::browser::CALLBACK)];
+    let made = ada.submits(&form, "/account/clients/new", &fields).await;
+    let first = secret(&made);
+    let list = ada.get("/account/clients").await;
+    has(&list, "&lt;i&gt;Board");
+    lacks(&list, &first);
+    let id = text(&list)
+        .split("/account/clients/")
+        .find_map(|rest| rest.split_once("/edit").map(|(id, _)| id.to_owned()))
+        .expect("a link");
+    assert_eq!(id.len(), 20);
+
+    let reset = format!("/account/clients/{id}/reset");
+    let ask = ada.get(&reset).await;
+    lacks(&ask, &first);
+    let tag = seen(&ask);
+    let second = secret(&ada.submits(&ask, &reset, &[("seen", &tag)]).await);
+    assert_ne!(first, second);
+    for (secret, status) in [(first, 401), (second, 400)] {
+        let client = crate::browser::Client {
+            id: id.clone(),
+            secret,
+        };
+        let asked = [("grant_type", "authorization_code"), ("code", "none")];
+        assert_eq!(app.token(&client, &asked).await.status.as_u16(), status);
+    }
+
+    let edit = format!("/account/clients/{id}/edit");
+    let page = ada.get(&edit).await;
+    let tag = seen(&page);
+    let changed = [
+        ("seen", tag.as_str()),
+        ("label", "Board"),
+        ("redirect_uri", crate::browser::CALLBACK),
+    ];
+    leads_to(
+        &ada.submits(&page, &edit, &changed).await,
+        "/account/clients?done=client-changed",
+    );
+    assert_eq!(ada.submits(&page, &edit, &changed).await.status, 412);
+    let delete = format!("/account/clients/{id}/delete");
+    let ask = ada.get(&delete).await;
+    let tag = seen(&ask);
+    let fields = [("seen", tag.as_str()), ("label", "Board")];
+    leads_to(
+        &ada.submits(&ask, &delete, &fields).await,
+        "/account/clients?done=client-deleted",
+    );
+    has(&ada.get("/account/clients").await, "No clients yet");
+}

@@ -1,0 +1,227 @@
+//! Users and their grants in the console.
+
+use crate::browser::{Browser, PASSWORD, hidden};
+use crate::console::account::seen;
+use crate::console::tokens::secret;
+use crate::console::{browser, has, lacks, leads_to, with_ada};
+
+#[tokio::test]
+async fn nothing_is_offered_that_is_refused_for_oneself() {
+    let app = with_ada().await;
+    app.user("bob").await;
+    let mut ada = browser(&app, "ada").await;
+    lacks(&ada.get("/account/users/ada").await, "/account/users/ada/delete");
+    let edit = ada.get("/account/users/ada/edit").await;
+    lacks(&edit, "name=\"restricted\"");
+    has(&edit, "You cannot restrict yourself");
+    has(&ada.get("/account/users/bob/edit").await, "name=\"restricted\"");
+    let delete = ada.get("/account/users/ada/delete").await;
+    assert_eq!(delete.status, 400);
+    has(&delete, "You cannot delete yourself");
+    lacks(&delete, "<form class=\"card");
+
+    // A new token may look at networks unless something else is chosen.
+    let form = ada.get("/account/tokens/new").await;
+    has(&form, "name=\"scopes.vpc\" value=\"read_only\" checked");
+    let fields = [
+        ("newest", hidden(&form, "newest")),
+        ("label", String::new()),
+        ("access", "chosen".to_owned()),
+        ("expiry", "90".to_owned()),
+        ("scopes.vpc", "read_only".to_owned()),
+    ];
+    let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+    secret(&ada.submits(&form, "/account/tokens/new", &fields).await);
+}
+
+#[tokio::test]
+async fn a_user_is_made_invited_granted_something_renamed_and_deleted() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let form = ada.get("/account/new-user").await;
+    let taken = [
+        ("username", "ada"),
+        ("email", "no address"),
+        ("restricted", "true"),
+    ];
+    let again = ada.submits(&form, "/account/new-user", &taken).await;
+    assert_eq!(again.status, 400);
+    for wanted in [
+        "id=\"f-username-wrong\"",
+        "id=\"f-email-wrong\"",
+        "value=\"no address\"",
+    ] {
+        has(&again, wanted);
+    }
+    // Somebody may be called like one of our pages.
+    let fields = [
+        ("username", "new"),
+        ("email", "new@example.com"),
+        ("restricted", "true"),
+    ];
+    leads_to(
+        &ada.submits(&form, "/account/new-user", &fields).await,
+        "/account/users/new?done=user-created",
+    );
+    let page = ada.get("/account/users/new").await;
+    has(&page, "Cannot log in yet");
+    let link = secret(&ada.submits(&page, "/account/users/new/link", &[]).await);
+    let path = &link[link.find("/oauth/").expect("a path")..];
+    let chosen = [("password", PASSWORD), ("again", PASSWORD)];
+    assert_eq!(Browser::new(&app).post(path, &chosen).await.status, 200);
+    let mut new = browser(&app, "new").await;
+    lacks(&ada.get("/account/users/new").await, "Cannot log in yet");
+    // Whoever has a password is not to be let in by others.
+    let refused = ada.submits(&page, "/account/users/new/link", &[]).await;
+    assert_eq!(refused.status, 400);
+    lacks(&refused, "/oauth/password/");
+
+    let vpc = app.user("maker").await.creates_vpc("core", &[]).await;
+    assert_eq!(new.get(&format!("/vpcs/{vpc}")).await.status, 404);
+    let grants = ada.get("/account/users/new/grants").await;
+    let tag = seen(&grants);
+    let wanted = [
+        ("seen", tag.as_str()),
+        ("global.account_access", "read_only"),
+        ("global.add_vpcs", "true"),
+        ("vpc[0].id", "1"),
+        ("vpc[0].permissions", "read_write"),
+    ];
+    leads_to(
+        &ada.submits(&grants, "/account/users/new/grants", &wanted).await,
+        "/account/users/new?done=grants-changed",
+    );
+    assert_eq!(new.get(&format!("/vpcs/{vpc}/edit")).await.status, 200);
+    assert_eq!(new.get("/vpcs/new").await.status, 200);
+    let grants = ada.get("/account/users/new/grants").await;
+    has(
+        &grants,
+        "name=\"vpc[0].permissions\" value=\"read_write\" checked",
+    );
+    has(&grants, "name=\"global.add_vpcs\" value=\"true\" checked");
+    // What the form showed before is not so any more.
+    assert_eq!(
+        ada.submits(&grants, "/account/users/new/grants", &wanted)
+            .await
+            .status,
+        412
+    );
+    let tag = seen(&grants);
+    let fewer = [
+        ("seen", tag.as_str()),
+        ("vpc[0].id", "1"),
+        ("vpc[0].permissions", ""),
+    ];
+    leads_to(
+        &ada.submits(&grants, "/account/users/new/grants", &fewer).await,
+        "/account/users/new?done=grants-changed",
+    );
+    assert_eq!(new.get(&format!("/vpcs/{vpc}")).await.status, 404);
+    assert_eq!(new.get("/vpcs/new").await.status, 403);
+
+    let edit = ada.get("/account/users/new/edit").await;
+    let tag = seen(&edit);
+    let renamed = [
+        ("seen", tag.as_str()),
+        ("username", "newer"),
+        ("email", "new@example.com"),
+    ];
+    leads_to(
+        &ada.submits(&edit, "/account/users/new/edit", &renamed).await,
+        "/account/users/newer?done=user-changed",
+    );
+    has(&ada.get("/account/users/newer").await, "needs no grants");
+    assert_eq!(ada.get("/account/users/newer/grants").await.status, 404);
+    let ask = ada.get("/account/users/newer/delete").await;
+    let tag = seen(&ask);
+    let not_meant = [("seen", tag.as_str()), ("label", "new")];
+    let refused = ada.submits(&ask, "/account/users/newer/delete", &not_meant).await;
+    assert_eq!(refused.status, 400);
+    has(&refused, "value=\"new\"");
+    let meant = [("seen", tag.as_str()), ("label", "newer")];
+    leads_to(
+        &ada.submits(&ask, "/account/users/newer/delete", &meant).await,
+        "/account/users?done=user-deleted",
+    );
+    assert_eq!(new.get("/account").await.status, 303, "their session is over");
+}
+
+#[tokio::test]
+async fn nobody_restricts_or_deletes_themselves() {
+    let app = with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    let edit = ada.get("/account/users/ada/edit").await;
+    let tag = seen(&edit);
+    let fields = [
+        ("seen", tag.as_str()),
+        ("username", "ada"),
+        ("email", "kept@typed.example"),
+        ("restricted", "true"),
+    ];
+    let refused = ada.submits(&edit, "/account/users/ada/edit", &fields).await;
+    assert_eq!(refused.status, 400);
+    has(
+        &refused,
+        "<a href=\"#f-restricted\">Restricted</a>: You cannot restrict yourself",
+    );
+    has(&refused, "value=\"kept@typed.example\"");
+    let delete = [("label", "ada")];
+    let refused = ada.submits(&edit, "/account/users/ada/delete", &delete).await;
+    assert_eq!(refused.status, 400);
+    has(&refused, "You cannot delete yourself");
+}
+
+#[tokio::test]
+async fn restricted_users_see_only_what_is_theirs() {
+    let app = with_ada().await;
+    app.user("rex").restricted().await;
+    app.set_password("rex").await;
+    let maker = app.user("maker").await;
+    let client = app.client(&maker, false).await;
+    let mut rex = browser(&app, "rex").await;
+    for page in ["/account", "/account/tokens", "/account/apps", "/account/quotas"] {
+        let page = rex.get(page).await;
+        assert_eq!(page.status, 200);
+        lacks(&page, "/account/users");
+        lacks(&page, "/account/clients");
+    }
+    let proof = rex.get("/account").await;
+    let of_client = format!("/account/clients/{}", client.id);
+    for (page, status) in [
+        ("/account/users", 403),
+        ("/account/new-user", 403),
+        ("/account/users/ada", 403),
+        ("/account/users/ada/edit", 403),
+        ("/account/users/ada/delete", 403),
+        ("/account/users/rex/grants", 403),
+        ("/account/clients", 403),
+        ("/account/clients/new", 403),
+        (&format!("{of_client}/edit"), 403),
+        (&format!("{of_client}/reset"), 403),
+        (&format!("{of_client}/delete"), 403),
+    ] {
+        let reply = rex.get(page).await;
+        assert_eq!(reply.status.as_u16(), status, "{page}: {reply}");
+    }
+    let grants = [("global.add_vpcs", "true")];
+    for (page, fields) in [
+        ("/account/users/rex/grants", &grants[..]),
+        ("/account/users/ada/link", &[]),
+        ("/account/users/ada/delete", &[("label", "ada")]),
+        (
+            "/account/new-user",
+            &[("username", "evil"), ("email", "e@x.example")],
+        ),
+        (&format!("{of_client}/reset"), &[]),
+        (&format!("{of_client}/delete"), &[("label", "Dashboard")]),
+        (
+            "/account/clients/new",
+            &[("label", "x"), ("redirect_uri", "https://x.example")],
+        ),
+    ] {
+        let reply = rex.submits(&proof, page, fields).await;
+        assert_eq!(reply.status, 403, "{page}: {reply}");
+    }
+    assert_eq!(maker.get("/account/users/ada").await.status, 200);
+    assert_eq!(rex.get("/vpcs/new").await.status, 403);
+}

@@ -1,0 +1,12 @@
+//! Users, grants, tokens, programs and logging in.
+
+pub mod grants;
+pub mod login_throttle;
+pub mod logins;
+pub mod oauth;
+pub mod oauth_clients;
+pub mod oauth_endings;
+pub mod oauth_tokens;
+pub mod profile;
+pub mod tokens;
+pub mod users;

@@ -1,0 +1,9 @@
+//! Tickets on both sides of the desk.
+
+pub mod attachment_quota;
+pub mod attachments;
+pub mod desk;
+pub mod replies;
+pub mod ticket_races;
+pub mod tickets;
+pub mod uploads;
