@@ -13,7 +13,11 @@ pub mod files;
 
 pub mod rules;
 
-pub mod http;
+pub mod uploads;
+
+pub mod web;
+
+pub mod api;
 
 pub mod console;
 

@@ -59,7 +59,7 @@ fn assert_none(claim: &str, found: Vec<String>) {
 
 #[test]
 fn a_layer_uses_only_the_layers_above_it() {
-    let layers = ["model", "store", "files", "rules", "http", "console", "cli"];
+    let layers = ["model", "store", "files", "rules", "uploads", "web", "api", "cli"];
     for (at, layer) in layers.iter().enumerate() {
         let below: Vec<String> = layers[at + 1..]
             .iter()
@@ -69,6 +69,20 @@ fn a_layer_uses_only_the_layers_above_it() {
         assert_none(
             &format!("{layer} uses no layer below it"),
             lines_with(layer, &below, &[]),
+        );
+    }
+}
+
+#[test]
+fn the_console_stands_beside_the_api() {
+    for (one, other) in [
+        ("console", "crate::api"),
+        ("api", "crate::console"),
+        ("web", "crate::console"),
+    ] {
+        assert_none(
+            "api and console share only what is below them",
+            lines_with(one, &[other], &[]),
         );
     }
 }
@@ -128,13 +142,13 @@ fn only_the_engine_knows_which_database_it_is() {
 
 #[test]
 fn sql_is_in_the_store_and_status_codes_are_in_http() {
-    for layer in ["model", "rules", "http", "console", "cli"] {
+    for layer in ["model", "rules", "uploads", "web", "api", "console", "cli"] {
         let sql = ["SELECT ", "INSERT INTO", "UPDATE vpc", "DELETE FROM"];
         assert_none("SQL is in the store", lines_with(layer, &sql, &[]));
     }
-    for layer in ["model", "store", "rules", "cli"] {
+    for layer in ["model", "store", "rules", "uploads", "cli"] {
         assert_none(
-            "status codes are in http and the console",
+            "status codes are in web, api and console",
             lines_with(layer, &["StatusCode"], &[]),
         );
     }
@@ -144,7 +158,7 @@ fn sql_is_in_the_store_and_status_codes_are_in_http() {
 fn time_and_chance_come_through_the_store() {
     let direct = ["SystemTime", "Timestamp::now", "getrandom"];
     // A request id is no secret and decides nothing.
-    let found = lines_with("", &direct, &["store/world.rs", "http/answering.rs"]);
+    let found = lines_with("", &direct, &["store/world.rs", "web/answering.rs"]);
     assert_none("only the world has a clock and dice", found);
 }
 

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use garth::http::{VpcView, WireNames};
+use garth::api::VpcView;
 use garth::model::id::VpcId;
 use garth::model::input::Input;
 use garth::model::time::Time;
@@ -16,6 +16,7 @@ use garth::rules::lists::ListRequest;
 use garth::rules::{self, Error};
 use garth::store::world::Clock;
 use garth::store::{ReadTx, WriteTx};
+use garth::web::WireNames;
 
 use crate::furnishing::{asking, caller, object, open, text, token, why, world};
 use crate::rows::written;

@@ -9,13 +9,14 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use axum::serve::ListenerExt;
 use clap::Args;
-use garth::http::{VpcView, WireNames};
+use garth::api::VpcView;
 use garth::model::page::Paged;
 use garth::model::token::TokenText;
 use garth::model::vpc::Vpc;
 use garth::rules;
 use garth::rules::lists::ListRequest;
 use garth::store::world::Clock;
+use garth::web::WireNames;
 use serde::Serialize;
 
 use crate::furnishing::{caller, listen, open, token, why, world};

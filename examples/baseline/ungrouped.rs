@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use garth::api;
 use garth::cli::{Settings, policy_of};
 use garth::files::Files;
-use garth::http::{self, App, Options};
 use garth::model::token::TokenText;
 use garth::store::world::{Chance, Clock};
 use garth::store::{Store, World};
+use garth::web::{self, App, Options};
 use tokio::sync::watch;
 
 use crate::furnishing::{listen, make_first_account, token};
@@ -44,7 +45,8 @@ impl Ungrouped {
         let (_stop, stopping) = watch::channel(false);
         let files = Files::open(None, &self.data)?;
         let app = App::new(store, files, Options::default(), stopping.clone());
-        http::server::serve(listen(self.listen).await?, app, axum::Router::new(), stopping).await;
+        let router = api::router(&app);
+        web::server::serve(listen(self.listen).await?, app, router, stopping).await;
         Ok(())
     }
 }

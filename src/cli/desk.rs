@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use super::output::Output;
 use super::place::{Opened, Place};
-use crate::http::{DeskTicketView, HistoryView, ReplyView, WireNames};
+use crate::api::{DeskTicketView, HistoryView, ReplyView};
 use crate::model::history::{History, Step};
 use crate::model::id::TicketId;
 use crate::model::input::Input;
@@ -18,6 +18,7 @@ use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
 use crate::rules::{self, Result};
 use crate::store::WriteTx;
+use crate::web::WireNames;
 
 #[derive(Args)]
 pub struct Desk {

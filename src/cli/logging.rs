@@ -11,7 +11,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::settings::Settings;
-use crate::http::{ClientAddress, LoginNames};
+use crate::web::{ClientAddress, LoginNames};
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

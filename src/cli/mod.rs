@@ -96,7 +96,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Desk(desk) => desk::run(&cli.place, output, desk).await,
             Command::Entity(command) => entity::run(&cli.place, output, command).await,
             Command::Copy(wish) => copy::run(&cli.place, output, wish).await,
-            Command::Openapi => output.text(crate::http::openapi_json()),
+            Command::Openapi => output.text(crate::api::openapi_json()),
         }
     });
     // Work on other threads that was given up, such as a read of a slow disk, must not hold up the end.

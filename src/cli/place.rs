@@ -245,7 +245,7 @@ mod tests {
             Error::Body(BodyFault::NotMultipart { sent: sent.clone() }),
             Error::Body(BodyFault::NotForm { sent }),
             Error::Body(BodyFault::Unreadable(reason.clone())),
-            Error::Refused(vec![FieldError::whole(reason)]),
+            Error::whole(reason),
             Error::Files(FilesFault::Storage("the bucket is away".to_owned())),
             Error::Files(FilesFault::Scanner("it crashed".to_owned())),
             Error::Store(StoreError::Full),

@@ -5,11 +5,10 @@ use std::time::Duration;
 use futures_util::StreamExt;
 
 use crate::files::{Files, ReadFault};
-use crate::http::attachments::fingerprint;
-use crate::http::damage;
 use crate::model::attachment::Attachment;
 use crate::rules::{self, scrub};
 use crate::store::Store;
+use crate::web::damage;
 
 /// How many bytes of attachments are read in a second, on average.
 const BYTES_PER_SECOND: u64 = 16 * 1024 * 1024;
@@ -85,7 +84,7 @@ async fn examine(files: &Files, attachment: &Attachment) -> Finding {
         Err(cause) if cause.is_missing() => return Finding::Damaged("bytes are missing"),
         Err(cause) => return Finding::Unknown(cause.to_string()),
     };
-    let mut pieces = Box::pin(crate::files::verified(pieces, fingerprint(attachment)));
+    let mut pieces = Box::pin(crate::files::verified(pieces, attachment.into()));
     while let Some(piece) = pieces.next().await {
         match piece {
             Ok(_) => {}

@@ -15,11 +15,9 @@ use super::place::{Place, in_words, open_shared};
 use super::policy::policy_of;
 use super::settings::{LimitSettings, Names, Profile, Settings};
 use super::{address, data_folder, logging, open_files, scrub, wake};
+use crate::api;
 use crate::console;
 use crate::files::{Files, Scanner};
-use crate::http::connections::MaxConnections;
-use crate::http::tls::Certificate;
-use crate::http::{self, App, Network, Options, WireNames};
 use crate::model::policy::Policy;
 use crate::model::time::Time;
 use crate::model::token::TokenText;
@@ -28,6 +26,9 @@ use crate::rules::caller::authenticate;
 use crate::store::due_work::WORKSHOP;
 use crate::store::world::{Chance, Clock};
 use crate::store::{Database, Store, World, WriteTx};
+use crate::web::connections::MaxConnections;
+use crate::web::tls::Certificate;
+use crate::web::{self, App, Network, Options, WireNames};
 
 const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 /// After this time an upload cannot be going on any more.
@@ -149,7 +150,7 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
     let (stop, stopping) = watch::channel(false);
     let metrics_address = metrics.as_ref().map(TcpListener::local_addr).transpose()?;
     if let Some(listener) = metrics {
-        http::metrics::serve(listener, stopping.clone()).await?;
+        web::metrics::serve(listener, stopping.clone()).await?;
     }
     let _address = match &database {
         None => {
@@ -185,12 +186,12 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
     let mut failed = store.failed();
     let app = App::new(store.clone(), files, options, stopping.clone());
     tokio::spawn(renew(certificate.clone(), hup));
-    tokio::spawn(http::readiness::watch(app.clone()));
-    let pages = console::router(&app);
-    let serving = tokio::spawn(http::server::serve_with(
+    tokio::spawn(web::readiness::watch(app.clone()));
+    let router = api::router(&app).merge(console::router(&app));
+    let serving = tokio::spawn(web::server::serve_with(
         listener,
         app,
-        pages,
+        router,
         certificate,
         stopping,
     ));
@@ -246,7 +247,7 @@ fn options_of(settings: &Settings) -> anyhow::Result<Options> {
         answer_memory: answer_memory(&settings.limits)?,
         client_address: settings.log.client_address(),
         login_names: settings.log.login_names(),
-        min_free_bytes: settings.min_free_bytes.unwrap_or(http::MIN_FREE_BYTES),
+        min_free_bytes: settings.min_free_bytes.unwrap_or(web::MIN_FREE_BYTES),
         ..Options::default()
     })
 }

@@ -11,8 +11,8 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
 use super::session::Wrong;
-use crate::http::pages::LOOK;
 use crate::model::token::TokenHash;
+use crate::web::pages::LOOK;
 
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";

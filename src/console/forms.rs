@@ -13,12 +13,12 @@ use axum::http::request::Parts;
 use maud::{Markup, html};
 
 use super::session::Visit;
-use crate::http::App;
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 use crate::model::tag::Tag;
 use crate::rules::error::{Error, FieldError};
 use crate::rules::request::{Expected, Request};
+use crate::web::App;
 
 /// The hidden field that says in which state a thing was when its form was drawn.
 pub const SEEN: &str = "seen";
@@ -340,7 +340,7 @@ pub async fn confirmed<T>(
         Code::ChoiceInvalid,
         format!("Must be {label}, as a sign that you mean it"),
     );
-    Err(Error::Refused(vec![FieldError::on(CONFIRM, reason)]))
+    Err(Error::on(CONFIRM, reason))
 }
 
 /// A field on a page.

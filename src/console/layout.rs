@@ -8,10 +8,10 @@ use maud::{DOCTYPE, Markup, html};
 use super::assets::{HTMX, OWN, STYLE};
 use super::session::{FORM_TOKEN, Visit, Wrong};
 use super::{NAVIGATION, Who, events};
-use crate::http::oauth::go_to;
-use crate::http::{cookies, pages};
 use crate::model::page::Paged;
 use crate::model::time::Time;
+use crate::web::pages::go_to;
+use crate::web::{cookies, pages};
 
 /// No script but ours, no style but ours, nothing from anywhere else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \

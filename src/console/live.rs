@@ -17,7 +17,6 @@ use tokio::sync::watch;
 
 use super::query::Query;
 use super::session::Answer;
-use crate::http::App;
 use crate::model::event::Event;
 use crate::model::id::{AccountId, EventId, TicketId};
 use crate::rules::agent::Staff;
@@ -25,6 +24,7 @@ use crate::rules::caller::Caller;
 use crate::rules::desk::Mark;
 use crate::rules::{self, Result};
 use crate::store::bell::DESK;
+use crate::web::App;
 
 /// After how long a browser comes back that has lost its connection.
 const COME_BACK: Duration = Duration::from_secs(2);

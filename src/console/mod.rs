@@ -29,8 +29,8 @@ use axum::http::{HeaderMap, Method, Uri};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use axum::{Router, middleware};
 
-use crate::http::operations::Class;
-use crate::http::{App, insecure};
+use crate::web::operation::Class;
+use crate::web::{App, insecure};
 
 /// A page, or what a form on a page is sent to.
 pub struct Page {

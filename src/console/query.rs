@@ -6,9 +6,9 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
 use super::forms::Sent;
-use crate::http::App;
-use crate::http::fields::pairs;
 use crate::rules::lists::ListRequest;
+use crate::web::App;
+use crate::web::fields::pairs;
 
 /// How many characters are looked for at most.
 pub const LONGEST: usize = 100;

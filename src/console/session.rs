@@ -16,16 +16,6 @@ use axum::response::{IntoResponse, Response};
 
 use super::forms::Sent;
 use super::{NAVIGATION, PAGES, Page, Who, layout, live};
-use crate::http::answering::Noted;
-use crate::http::error::{self, Cause, unknown_path, wants_page};
-use crate::http::fields::{Fields, Written, pairs};
-use crate::http::limits::Key;
-use crate::http::login_attempts::{Attempted, Guess, attempt, client_address};
-use crate::http::logins;
-use crate::http::oauth::{LOG_IN, form_proof, go_to};
-use crate::http::pages::{self, Bound, FROM_ANYWHERE, LogInNotes};
-use crate::http::server::Peer;
-use crate::http::{App, body, cookies, load};
 use crate::model::id::EventId;
 use crate::rules::agent::Staff;
 use crate::rules::caller::{Asker, Caller};
@@ -33,6 +23,16 @@ use crate::rules::error::BodyFault;
 use crate::rules::{self, Error};
 use crate::store::tokens::Identity;
 use crate::store::{ReadTx, StoreError};
+use crate::web::answering::Noted;
+use crate::web::cookies::{LOG_IN, form_proof};
+use crate::web::error::{self, Cause, unknown_path, wants_page};
+use crate::web::fields::{Fields, Written, pairs};
+use crate::web::limits::Key;
+use crate::web::login_attempts::{Attempted, Guess, attempt, client_address};
+use crate::web::origin::Peer;
+use crate::web::pages::go_to;
+use crate::web::pages::{self, Bound, FROM_ANYWHERE, LogInNotes, LogInPage};
+use crate::web::{App, body, cookies, load};
 
 /// The purpose of the proof in the forms of the console.
 const CONSOLE: &str = "console";
@@ -484,7 +484,7 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Answer {
         return Err(Wrong::new(StatusCode::BAD_REQUEST, "This cannot be", text));
     };
     let to = fields.text("return_to").and_then(local);
-    let page = logins::Page {
+    let page = LogInPage {
         bound: Bound::Console,
         return_to: to.as_deref().unwrap_or_default(),
         proof,

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt};
 use sha2::{Digest, Sha256};
 
+use crate::model::attachment::Attachment;
 use crate::model::token::hex;
 
 /// Why bytes could not be read to their end.
@@ -21,6 +22,15 @@ pub struct Fingerprint {
     pub size: u64,
     /// 64 hexadecimal digits.
     pub sha256: String,
+}
+
+impl From<&Attachment> for Fingerprint {
+    fn from(attachment: &Attachment) -> Self {
+        Self {
+            size: u64::try_from(attachment.size).unwrap_or_default(),
+            sha256: attachment.sha256.clone(),
+        }
+    }
 }
 
 type Pieces = BoxStream<'static, std::io::Result<Bytes>>;

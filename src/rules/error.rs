@@ -99,6 +99,18 @@ impl FieldError {
     }
 }
 
+impl Error {
+    /// Refuses the request because of one field.
+    pub fn on(field: impl Into<String>, reason: Reason) -> Self {
+        Error::Refused(vec![FieldError::on(field, reason)])
+    }
+
+    /// Refuses the request as a whole.
+    pub fn whole(reason: Reason) -> Self {
+        Error::Refused(vec![FieldError::whole(reason)])
+    }
+}
+
 impl From<StoreError> for Error {
     fn from(cause: StoreError) -> Self {
         match &cause {

@@ -5,12 +5,13 @@
 
 use std::fmt::Write;
 
-use garth::http::operations::{Base, Needs, OPERATIONS, Operation, Who};
+use garth::api::operations::OPERATIONS;
 use garth::model::grant::{Global, Permission};
 use garth::model::id::{InstanceId, VpcId};
 use garth::model::scope::Scopes;
 use garth::rules::Error;
 use garth::rules::grants::Grant;
+use garth::web::operation::{Base, Needs, Operation, Who};
 use hyper::Method;
 use serde_json::{Value, json};
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use garth::http::operations::{Base, Needs, OPERATIONS, Who};
+use garth::api::operations::OPERATIONS;
 use garth::model::reason::Code;
+use garth::web::operation::{Base, Needs, Who};
 use hyper::Method;
 use serde_json::json;
 

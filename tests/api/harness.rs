@@ -9,10 +9,10 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::atomic::AtomicU64;
 
+use garth::api;
 use garth::cli::{Settings, policy_of};
 use garth::console;
 use garth::files::Files;
-use garth::http::{App, Options, server};
 use garth::model::grant::Global;
 use garth::model::id::{AccountId, TokenId, VpcId};
 use garth::model::policy::Policy;
@@ -23,6 +23,7 @@ use garth::model::user::{Email, NewUser, Username};
 use garth::rules::{self, Error, grants::Grant};
 use garth::store::world::{Chance, Clock};
 use garth::store::{Store, World};
+use garth::web::{App, Options, server};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Bytes, Frame, Incoming};
@@ -84,8 +85,8 @@ impl TestApp {
         let place = place_of(&home.name());
         let files = Files::open(place.as_deref(), &home.folder).expect("a place for files");
         let app = App::new(store.clone(), files, options, stopping.clone());
-        let pages = console::router(&app);
-        tokio::spawn(server::serve(listener, app, pages, stopping));
+        let router = api::router(&app).merge(console::router(&app));
+        tokio::spawn(server::serve(listener, app, router, stopping));
         let client = Client::builder(TokioExecutor::new()).build_http();
         Self {
             address,

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
+use garth::api::operations::OPERATIONS;
 use garth::console::PAGES;
-use garth::http::operations::{Base, OPERATIONS, Operation};
+use garth::web::operation::{Base, Operation};
 use hyper::Method;
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use crate::harness::Reply;
 
 pub static DOCUMENT: LazyLock<Value> =
-    LazyLock::new(|| serde_json::from_str(garth::http::openapi_json()).expect("JSON"));
+    LazyLock::new(|| serde_json::from_str(garth::api::openapi_json()).expect("JSON"));
 
 /// Panics if an answer is not one that the document promises for this request.
 pub fn hold(method: &Method, path: &str, sent: &[u8], reply: &Reply) {

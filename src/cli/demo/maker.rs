@@ -1,22 +1,22 @@
 //! How the demo is made: people act one after the other, each by the rules, while the clock moves on.
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use serde_json::Value;
 
 use crate::cli::place::in_words;
 use crate::files::Files;
-use crate::model::attachment::{FileName, NewAttachment};
+use crate::model::attachment::FileName;
 use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::{NewToken, Secret, TokenKind, TokenText};
 use crate::rules::agent::Agent;
-use crate::rules::attachments::{self, Announced};
 use crate::rules::caller::{Asker, Caller, authenticate};
 use crate::rules::request::Request;
 use crate::rules::{self, Result};
-use crate::store::{Store, WriteTx};
+use crate::store::{ReadTx, Store, WriteTx};
+use crate::uploads::{Upload, Uploads};
 
 /// What whoever looks at the demo must know; nothing of it is kept in clear.
 pub struct Made {
@@ -143,23 +143,21 @@ impl Maker {
     ) -> anyhow::Result<()> {
         let mut spool = self.files.spool().await?;
         spool.write(text.as_bytes()).await?;
-        let spooled = spool.finish().await?;
-        let key = self.write(attachments::begin).await?;
-        self.files.keep(&key, &spooled).await?;
-        let new = NewAttachment {
-            name: FileName::stored(name.to_owned()),
-            size: spooled.size as i64,
-            sha256: spooled.sha256.clone(),
-            key,
-        };
-        let announced = Announced {
+        let upload = Upload {
+            ticket,
             expected: None,
-            boundary: Ok(String::new()),
+            name: FileName::parse(name).map_err(|_| anyhow!("{name} is no file name"))?,
+            spooled: spool.finish().await?,
         };
-        self.does(actor, Value::Object(Default::default()), move |tx, caller, _| {
-            attachments::create(tx, caller, ticket, &announced, &new).map(drop)
-        })
-        .await
+        let hash = actor.token.hash();
+        let admit = move |tx: &mut ReadTx| Caller::admit(authenticate(tx, hash)?, None);
+        let caller = self.store.read(admit).await.map_err(in_words)?;
+        let uploads = Uploads {
+            store: self.store.clone(),
+            files: self.files.clone(),
+            scanner: None,
+        };
+        uploads.attach(caller, upload).await.map_err(in_words)
     }
 
     pub fn password(&self) -> Secret {

@@ -7,12 +7,12 @@ use crate::console::forms::Sent;
 use crate::console::layout::{done, empty, pager, time};
 use crate::console::query::Query;
 use crate::console::session::{Answer, MANY_UNSEEN, Visit};
-use crate::http::App;
 use crate::model::event::{Entity, Event};
 use crate::model::id::EventId;
 use crate::model::page::Paged;
 use crate::rules;
 use crate::rules::caller::Caller;
+use crate::web::App;
 
 /// How many events have not been seen; it counts by itself as they come.
 pub fn bell(unseen: i64) -> Markup {

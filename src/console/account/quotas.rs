@@ -8,7 +8,6 @@ use crate::console::layout::{empty, number};
 use crate::console::session::{Answer, Visit};
 use crate::console::usage::{bytes_meter, used_meter};
 use crate::console::vpcs;
-use crate::http::App;
 use crate::model::input::Input;
 use crate::model::vpc::Vpc;
 use crate::rules;
@@ -16,6 +15,7 @@ use crate::rules::accounts::QuotaUse;
 use crate::rules::addresses::Usage;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
+use crate::web::App;
 
 /// So many VPCs are looked at, and of those the fullest are shown.
 const LOOKED_AT: &str = "500";

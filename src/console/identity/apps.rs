@@ -8,11 +8,11 @@ use crate::console::forms::{self, Card, SEEN, Sent, Typed};
 use crate::console::layout::{done, empty, pager, time};
 use crate::console::query::Query;
 use crate::console::session::{Answer, Visit};
-use crate::http::App;
-use crate::http::extract::At;
 use crate::model::tag::Tag;
 use crate::rules;
 use crate::rules::caller::Caller;
+use crate::web::App;
+use crate::web::extract::At;
 
 const LIST: (&str, &str) = ("Applications", "/account/apps");
 

@@ -10,8 +10,6 @@ use crate::console::forms::{self, Card, Field, Sent, Typed};
 use crate::console::layout::done;
 use crate::console::session::{Answer, Visit, Wrong};
 use crate::console::users::{self, LIST};
-use crate::http::App;
-use crate::http::extract::At;
 use crate::model::grant::{Global, Permission};
 use crate::model::input::Input;
 use crate::model::user::User;
@@ -19,6 +17,8 @@ use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::grants::Grants;
 use crate::store::grants::Granting;
+use crate::web::App;
+use crate::web::extract::At;
 
 /// The grants on the account as a whole that open something here, in words.
 const GLOBALS: [(Global, &str, &str); 2] = [

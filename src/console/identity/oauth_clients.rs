@@ -10,13 +10,13 @@ use crate::console::forms::{self, Card, Field, NEWEST, Sent, Typed};
 use crate::console::layout::{done, empty, pager, time};
 use crate::console::query::Query;
 use crate::console::session::{Answer, Visit};
-use crate::http::App;
-use crate::http::extract::At;
 use crate::model::oauth::OauthClient;
 use crate::model::token::TokenText;
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::once::Once;
+use crate::web::App;
+use crate::web::extract::At;
 
 const LIST: (&str, &str) = ("OAuth clients", "/account/clients");
 const NEW: &str = "/account/clients/new";

@@ -10,8 +10,6 @@ use crate::console::forms::{self, Card, Field, NEWEST, SEEN, Sent, Typed};
 use crate::console::layout::{done, empty, pager, time};
 use crate::console::query::Query;
 use crate::console::session::{Answer, Visit};
-use crate::http::App;
-use crate::http::extract::At;
 use crate::model::id::TokenId;
 use crate::model::input::Input;
 use crate::model::reason::Code;
@@ -21,6 +19,8 @@ use crate::model::token::{Token, TokenText};
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::once::Once;
+use crate::web::App;
+use crate::web::extract::At;
 
 const LIST: (&str, &str) = ("Tokens", "/account/tokens");
 const NEW: &str = "/account/tokens/new";

@@ -12,15 +12,15 @@ use crate::console::grants;
 use crate::console::layout::{counted, done, pager, time};
 use crate::console::query::Query;
 use crate::console::session::{Answer, Visit};
-use crate::http::App;
-use crate::http::extract::At;
-use crate::http::oauth::issuer;
-use crate::http::taken_names;
 use crate::model::input::Input;
 use crate::model::user::User;
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
+use crate::web::App;
+use crate::web::extract::At;
+use crate::web::origin::issuer;
+use crate::web::taken_names;
 
 pub const LIST: (&str, &str) = ("Users", "/account/users");
 /// Not below the list: somebody may be called `new`.

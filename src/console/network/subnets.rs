@@ -12,8 +12,6 @@ use crate::console::query::Query;
 use crate::console::session::{Answer, Visit, Wrong};
 use crate::console::usage::used_meter;
 use crate::console::vpcs::{self, label_field, range_field, refusals, state, verdict};
-use crate::http::App;
-use crate::http::extract::At;
 use crate::model::address_map::{View, bucket_prefix};
 use crate::model::cidr::Cidr;
 use crate::model::grant::{Granted, Permission};
@@ -29,6 +27,8 @@ use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
 use crate::rules::error::FieldError;
 use crate::store::ReadTx;
+use crate::web::App;
+use crate::web::extract::At;
 
 type Path = At<(VpcId, SubnetId)>;
 

@@ -11,8 +11,6 @@ use crate::console::layout::{done, empty, pager, time};
 use crate::console::query::Query;
 use crate::console::session::{Answer, Visit};
 use crate::console::threads;
-use crate::http::App;
-use crate::http::extract::At;
 use crate::model::canned_reply::{CannedLabel, PLACEHOLDERS};
 use crate::model::id::CannedReplyId;
 use crate::model::reply::ReplyText;
@@ -20,6 +18,8 @@ use crate::model::tag::Tag;
 use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::lists::ListRequest;
+use crate::web::App;
+use crate::web::extract::At;
 
 const LIST: (&str, &str) = ("Canned replies", "/desk/canned-replies");
 const NEW: &str = "/desk/canned-replies/new";

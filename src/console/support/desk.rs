@@ -12,7 +12,6 @@ use crate::console::live;
 use crate::console::query::Query;
 use crate::console::session::{Answer, Visit};
 use crate::console::threads::{self, kind_in_words};
-use crate::http::App;
 use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::page::Paged;
@@ -21,6 +20,7 @@ use crate::model::time::Time;
 use crate::rules::agent::Staff;
 use crate::rules::lists::ListRequest;
 use crate::rules::{self, Error};
+use crate::web::App;
 
 pub const QUEUE: (&str, &str) = ("Desk", "/desk");
 

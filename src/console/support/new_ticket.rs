@@ -12,7 +12,6 @@ use crate::console::session::{Answer, Visit};
 use crate::console::subjects;
 use crate::console::threads;
 use crate::console::{desk, tickets};
-use crate::http::App;
 use crate::model::account::DeskAccount;
 use crate::model::id::AccountId;
 use crate::model::input::Input;
@@ -25,6 +24,7 @@ use crate::rules::lists::ListRequest;
 use crate::rules::once::Once;
 use crate::rules::subjects::{Eyes, Offered, offered};
 use crate::store::ReadTx;
+use crate::web::App;
 
 const HERE: &str = "/tickets/new";
 const DESK_HERE: &str = "/desk/tickets/new";

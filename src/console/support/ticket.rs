@@ -11,9 +11,6 @@ use crate::console::query::Query;
 use crate::console::session::{Answer, Visit};
 use crate::console::threads::{self, Message, Side};
 use crate::console::tickets::{LIST, address};
-use crate::http::App;
-use crate::http::attachments;
-use crate::http::extract::At;
 use crate::model::attachment::Attachment;
 use crate::model::grant::Permission;
 use crate::model::id::{AttachmentId, TicketId};
@@ -29,6 +26,9 @@ use crate::rules::once::Once;
 use crate::rules::transitions::{self, Act};
 use crate::rules::{self, Error};
 use crate::store::ReadTx;
+use crate::web::App;
+use crate::web::extract::At;
+use crate::web::{downloads, upload};
 
 /// How many replies are on a page.
 const FEW: i64 = 100;
@@ -136,7 +136,7 @@ pub async fn attach(
     request: Request,
 ) -> Answer {
     let by_script = request.headers().contains_key("hx-request");
-    let taken = attachments::take(app, caller, id, request).await;
+    let taken = upload::take(app, caller, id, request).await;
     let (status, wrong) = match taken {
         Ok(()) if by_script => return Ok(StatusCode::NO_CONTENT.into_response()),
         Ok(()) => return Ok(done(&address(id), "file-attached")),
@@ -182,7 +182,7 @@ pub async fn download(
             rules::attachments::view(tx, caller, ticket, id)
         })
         .await?;
-    Ok(attachments::send(&app, &file).await?)
+    Ok(downloads::send(&app, &file).await?)
 }
 
 async fn draw(

@@ -7,7 +7,6 @@ use crate::console::layout::{counted, empty, number, page_of, pager};
 use crate::console::query::{LONGEST, Query};
 use crate::console::session::{Answer, Visit};
 use crate::console::threads::{about, address_of, last_change, status};
-use crate::http::App;
 use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::page::Paged;
@@ -15,6 +14,7 @@ use crate::model::ticket::{Status, Ticket};
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
+use crate::web::App;
 
 pub const LIST: (&str, &str) = ("Tickets", "/tickets");
 

@@ -9,7 +9,7 @@ use crate::model::interface::Interface;
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::rules::caller::Caller;
-use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::error::{Error, Result};
 use crate::rules::form::{Form, short_text};
 use crate::rules::interfaces::{self, Site};
 use crate::rules::lists::ListRequest;
@@ -90,7 +90,7 @@ pub fn delete(
             instance.label.as_str()
         );
         let reason = Reason::new(Code::ConfigActive, text);
-        return Err(Error::Refused(vec![FieldError::whole(reason)]));
+        return Err(Error::whole(reason));
     }
     remove(tx, &config)?;
     record(tx, caller, Action::ConfigDelete, &instance, &config)

@@ -13,7 +13,7 @@ use crate::model::instance::Instance;
 use crate::model::interface::{Interface, Purpose};
 use crate::model::reason::{Code, Reason};
 use crate::rules::caller::Caller;
-use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::error::{Error, Result};
 use crate::rules::request::Request;
 use crate::rules::{addresses, configs, events};
 use crate::store::{self, ReadTx, WriteTx};
@@ -295,5 +295,5 @@ fn active(instance: &Instance, config: &Config) -> Reason {
 }
 
 fn refused(reason: Reason) -> Error {
-    Error::Refused(vec![FieldError::whole(reason)])
+    Error::whole(reason)
 }

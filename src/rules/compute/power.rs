@@ -11,7 +11,7 @@ use crate::model::instance::{Instance, Status};
 use crate::model::reason::{Code, Reason};
 use crate::model::time::Time;
 use crate::rules::caller::Caller;
-use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::error::{Error, Result};
 use crate::rules::events::{self, Author};
 use crate::rules::instances;
 use crate::rules::request::Request;
@@ -267,5 +267,5 @@ fn config_to_boot(tx: &mut ReadTx, instance: &Instance, request: &Request) -> Re
 }
 
 fn refused(code: Code, text: impl Into<String>) -> Error {
-    Error::Refused(vec![FieldError::whole(Reason::new(code, text))])
+    Error::whole(Reason::new(code, text))
 }

@@ -8,7 +8,7 @@ use crate::model::id::{InstanceId, VpcId};
 use crate::model::reason::{Code, Reason};
 use crate::model::user::User;
 use crate::rules::caller::Caller;
-use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::request::Request;
 use crate::rules::{events, users};
@@ -61,7 +61,7 @@ fn must_be(found: bool, field: &str, otherwise: String) -> Result<()> {
 }
 
 fn refused(field: &str, text: impl Into<String>) -> Error {
-    Error::Refused(vec![FieldError::on(field, Reason::new(Code::GrantInvalid, text))])
+    Error::on(field, Reason::new(Code::GrantInvalid, text))
 }
 
 /// All that a restricted user may do.

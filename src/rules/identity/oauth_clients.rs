@@ -7,7 +7,7 @@ use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::token::{TokenText, hex};
 use crate::rules::caller::Caller;
-use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::error::{Error, Result};
 use crate::rules::events;
 use crate::rules::lists::ListRequest;
 use crate::rules::once::Once;
@@ -99,7 +99,7 @@ pub fn register(tx: &mut WriteTx, new: &NewClient) -> Result<(OauthClient, Token
     };
     if store::oauth_clients::find(tx, &client.id)?.is_some() {
         let reason = Reason::new(Code::ClientInvalid, "There is such a client already");
-        return Err(Error::Refused(vec![FieldError::on("id", reason)]));
+        return Err(Error::on("id", reason));
     }
     store::oauth_clients::insert(tx, &client)?;
     Ok((client, secret))

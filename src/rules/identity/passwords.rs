@@ -26,7 +26,7 @@ pub fn hash(password: &Secret) -> Result<String> {
     if password.reveal().chars().count() < SHORTEST {
         let text = format!("Must have at least {SHORTEST} characters");
         let reason = Reason::new(Code::PasswordTooShort, text);
-        return Err(Error::Refused(vec![FieldError::on("password", reason)]));
+        return Err(Error::on("password", reason));
     }
     let mut letters = password.reveal().chars();
     let first = letters.next();
@@ -35,7 +35,7 @@ pub fn hash(password: &Secret) -> Result<String> {
             Code::PasswordTooSimple,
             "Must be more than one character repeated, and not blank",
         );
-        return Err(Error::Refused(vec![FieldError::on("password", reason)]));
+        return Err(Error::on("password", reason));
     }
     let mut kept = phc::PasswordHash::new(NOBODYS).expect("it is one");
     let salt = phc::Salt::new(&generate_salt()).expect("a salt of the usual length");
@@ -119,7 +119,7 @@ pub fn invite(tx: &mut WriteTx, caller: &Caller, username: &str) -> Result<Token
     if user.password_created.is_some() {
         let text = "This user has a password already; only the provider makes a link for another one";
         let reason = Reason::new(Code::ChoiceInvalid, text);
-        return Err(Error::Refused(vec![FieldError::whole(reason)]));
+        return Err(Error::whole(reason));
     }
     make_link(tx, user.username.as_str(), INVITED)
 }

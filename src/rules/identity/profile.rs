@@ -6,7 +6,7 @@ use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::Line;
 use crate::model::user::{Email, User};
 use crate::rules::caller::Caller;
-use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::error::{Error, Result};
 use crate::rules::events;
 use crate::rules::request::Request;
 use crate::store::{self, ReadTx, WriteTx};
@@ -62,7 +62,7 @@ pub fn set_preferences(
     if written.len() > MOST_PREFERENCES {
         let text = format!("Preferences may have at most {MOST_PREFERENCES} bytes");
         let reason = Reason::new(Code::PreferencesTooLarge, text);
-        return Err(Error::Refused(vec![FieldError::whole(reason)]));
+        return Err(Error::whole(reason));
     }
     store::users::set_preferences(tx, caller.user(), written)?;
     Ok(written.to_owned())

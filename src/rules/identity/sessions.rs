@@ -1,6 +1,6 @@
 //! Logging in, and the sessions that come of it.
 //!
-//! How often a password may be guessed is decided on each node, in `http/login_throttle.rs`.
+//! How often a password may be guessed is decided on each node, in `web/login/login_throttle.rs`.
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::user::{Email, NewUser, User, Username};
 use crate::rules::caller::Caller;
-use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::error::{Error, Result};
 use crate::rules::events;
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
@@ -17,11 +17,11 @@ pub fn create(tx: &mut WriteTx, new: &NewUser) -> Result<User> {
     if let Some(account) = new.account {
         store::accounts::find(tx, account)?.ok_or(Error::NotFound)?;
         if is_reserved(tx, &new.username) {
-            return Err(Error::Refused(vec![FieldError::on("username", username_taken())]));
+            return Err(Error::on("username", username_taken()));
         }
     }
     if store::users::exists(tx, &new.username)? {
-        return Err(Error::Refused(vec![FieldError::on("username", username_taken())]));
+        return Err(Error::on("username", username_taken()));
     }
     store::users::insert(tx, new)?;
     load(tx, new.username.as_str())
@@ -108,7 +108,7 @@ pub fn must_be_other(caller: &Caller, user: &User) -> Result<()> {
     }
     let text = "You cannot delete yourself; another unrestricted user can";
     let reason = Reason::new(Code::UserSelf, text);
-    Err(Error::Refused(vec![FieldError::whole(reason)]))
+    Err(Error::whole(reason))
 }
 
 /// All users there are, for the provider.
@@ -127,7 +127,7 @@ pub fn restrict(tx: &mut WriteTx, username: &str, restricted: bool) -> Result<Us
     let mut user = load(tx, username)?;
     if user.account.is_none() {
         let reason = Reason::new(Code::GrantInvalid, "The provider's staff take no grants");
-        return Err(Error::Refused(vec![FieldError::on("user", reason)]));
+        return Err(Error::on("user", reason));
     }
     set_restricted(tx, &mut user, restricted)?;
     store::users::update(tx, &user)?;

@@ -14,7 +14,7 @@ use crate::model::ticket::Ticket;
 use crate::model::token::hex;
 use crate::rules::accounts;
 use crate::rules::caller::Caller;
-use crate::rules::error::{BodyFault, Error, FieldError, FilesFault, Result};
+use crate::rules::error::{BodyFault, Error, FilesFault, Result};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{Expected, unchanged};
 use crate::rules::tickets::{self, Doing, Party, act, remember};
@@ -70,11 +70,11 @@ pub fn create(
     tx: &mut WriteTx,
     caller: &Caller,
     ticket: TicketId,
-    announced: &Announced,
+    expected: Option<&Expected>,
     new: &NewAttachment,
 ) -> Result<Attachment> {
     let mut ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
-    unchanged(announced.expected.as_ref(), &ticket)?;
+    unchanged(expected, &ticket)?;
     refuse_more(tx, &ticket)?;
     refuse_over_quota(tx, caller, new.size)?;
     if !store::attachments::forget_upload(tx, &new.key)? {
@@ -133,14 +133,14 @@ fn refuse_over_quota(tx: &mut ReadTx, caller: &Caller, size: i64) -> Result<()> 
     if used.saturating_add(size) > limit {
         let text = format!("The account may have at most {limit} bytes of attachments, and has {used}");
         let reason = Reason::new(Code::QuotaExceeded, text);
-        return Err(Error::Refused(vec![FieldError::on("file", reason)]));
+        return Err(Error::on("file", reason));
     }
     Ok(())
 }
 
 fn refuse_more(tx: &ReadTx, ticket: &Ticket) -> Result<()> {
     let support = &tx.policy().support;
-    let refuse = |reason| Error::Refused(vec![FieldError::whole(reason)]);
+    let refuse = |reason| Error::whole(reason);
     transitions::after(ticket, Act::CustomerAttach, tx.now(), support).map_err(refuse)?;
     let most = support.attachments_per_ticket;
     if ticket.attachments.len() as i64 >= most {

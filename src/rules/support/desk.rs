@@ -16,7 +16,7 @@ use crate::model::ticket::{DeskTicket, NewTicket, Priority, Status, Summary, Tic
 use crate::model::user::Email;
 use crate::model::vpc::Vpc;
 use crate::rules::agent::Agent;
-use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::once::{MOMENTS, Once};
@@ -409,7 +409,7 @@ fn read_search(search: Option<&str>) -> Result<Vec<String>> {
         _ => return Ok(words),
     };
     let reason = Reason::new(Code::SearchInvalid, wrong);
-    Err(Error::Refused(vec![FieldError::on("q", reason)]))
+    Err(Error::on("q", reason))
 }
 
 fn read_account(tx: &mut ReadTx, form: &mut Form) -> Result<Option<AccountId>> {
@@ -492,5 +492,5 @@ fn filled(
 }
 
 fn refused(code: Code, text: impl Into<String>) -> Error {
-    Error::Refused(vec![FieldError::whole(Reason::new(code, text))])
+    Error::whole(Reason::new(code, text))
 }

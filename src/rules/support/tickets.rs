@@ -10,7 +10,7 @@ use crate::model::id::{TicketId, UserId};
 use crate::model::page::Paged;
 use crate::model::ticket::{NewTicket, Priority, Status, Summary, Ticket, TicketText};
 use crate::rules::caller::Caller;
-use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::error::{Error, Result};
 use crate::rules::events::{self, Author};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
@@ -206,7 +206,7 @@ pub fn refuse_unless_allowed(tx: &ReadTx, form: &mut Form, ticket: &Ticket, act:
 pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, doing: Doing) -> Result<bool> {
     let now = tx.now_after(ticket.updated);
     let next = transitions::after(ticket, doing.act, now, &tx.policy().support);
-    let next = next.map_err(|reason| Error::Refused(vec![FieldError::whole(reason)]))?;
+    let next = next.map_err(Error::whole)?;
     let Some(next) = next else { return Ok(false) };
 
     let before = std::mem::replace(&mut ticket.status, next);

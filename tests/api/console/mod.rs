@@ -13,11 +13,11 @@ mod vpcs;
 
 use garth::console::{PAGES, Who};
 use garth::files::Files;
-use garth::http::{App, Options};
 use garth::model::token::TokenHash;
 use garth::rules::caller::{Asker, Caller};
 use garth::rules::lists::ListRequest;
 use garth::rules::{self, Error};
+use garth::web::{App, Options};
 use hyper::Method;
 use tokio::sync::watch;
 

@@ -1,7 +1,7 @@
 //! Limits for guesses at passwords: by address, by name and address, and for known devices.
 
-use garth::http::Network;
 use garth::rules;
+use garth::web::Network;
 
 use crate::browser::{Browser, PASSWORD, hidden, text};
 use crate::harness::{Reply, TestApp};

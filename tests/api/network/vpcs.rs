@@ -395,7 +395,7 @@ async fn what_is_no_id_names_nothing() {
 
 #[tokio::test]
 async fn output_can_be_trimmed_to_one_spelling() {
-    use garth::http::WireNames;
+    use garth::web::WireNames;
     for (names, there, gone) in [
         (WireNames::Compute, "computes", "linodes"),
         (WireNames::Linode, "linodes", "computes"),

@@ -1,6 +1,6 @@
 //! Replies to tickets.
 
-use garth::http::WireNames;
+use garth::web::WireNames;
 use serde_json::json;
 
 use crate::harness::TestApp;

@@ -10,14 +10,14 @@ use crate::console::forms::{self, Card, SEEN, Sent, Typed};
 use crate::console::layout::{counted, done};
 use crate::console::session::{Answer, Visit};
 use crate::console::subnets;
-use crate::http::App;
-use crate::http::extract::At;
 use crate::model::grant::Permission;
 use crate::model::id::VpcId;
 use crate::model::tag::Tag;
 use crate::model::vpc::Vpc;
 use crate::rules;
 use crate::rules::caller::Caller;
+use crate::web::App;
+use crate::web::extract::At;
 
 pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> Answer {
     let vpc = app

@@ -10,13 +10,13 @@ use crate::console::forms::{self, Field, Sent, Typed};
 use crate::console::layout::{done, fragment};
 use crate::console::query::Query;
 use crate::console::session::{Answer, Visit};
-use crate::http::App;
 use crate::model::cidr::Cidr;
 use crate::model::grant::Global;
 use crate::model::region::Region;
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::request::Request;
+use crate::web::App;
 
 pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
     app.read(caller, |_, caller| caller.must_hold(Global::AddVpcs))

@@ -8,7 +8,6 @@ use crate::console::layout::{counted, empty, page_of, pager, time};
 use crate::console::query::{LONGEST, Query};
 use crate::console::session::{Answer, Visit};
 use crate::console::usage::used_meter;
-use crate::http::App;
 use crate::model::cidr::Cidr;
 use crate::model::grant::Global;
 use crate::model::input::Input;
@@ -19,6 +18,7 @@ use crate::rules;
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
+use crate::web::App;
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
     let search = Search::read(&query);

@@ -13,8 +13,6 @@ use crate::console::query::Query;
 use crate::console::session::{Answer, Visit};
 use crate::console::subnets;
 use crate::console::usage::used_meter;
-use crate::http::App;
-use crate::http::extract::At;
 use crate::model::cidr::Cidr;
 use crate::model::grant::{Granted, Permission};
 use crate::model::id::VpcId;
@@ -26,6 +24,8 @@ use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
 use crate::rules::{self, Error};
 use crate::store::vpc_ips::VpcIp;
+use crate::web::App;
+use crate::web::extract::At;
 
 pub async fn view(
     State(app): State<App>,

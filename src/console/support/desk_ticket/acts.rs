@@ -11,9 +11,6 @@ use crate::console::desk::address;
 use crate::console::forms::{self, Sent, Typed};
 use crate::console::layout::done;
 use crate::console::session::{Answer, Visit};
-use crate::http::App;
-use crate::http::attachments;
-use crate::http::extract::At;
 use crate::model::id::{AttachmentId, CannedReplyId, HistoryId, TicketId};
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
@@ -22,6 +19,9 @@ use crate::rules::error::FieldError;
 use crate::rules::request::Request;
 use crate::rules::{self, Error};
 use crate::store::WriteTx;
+use crate::web::App;
+use crate::web::downloads;
+use crate::web::extract::At;
 
 /// A form on the page of a ticket that somebody has sent.
 pub struct Form {
@@ -277,5 +277,5 @@ pub async fn download(
 ) -> Answer {
     // Nobody here answers that a browser has it already, so every download is one.
     let nothing_known = HeaderMap::new();
-    Ok(attachments::send_to_staff(app, staff, (ticket, id), &method, &nothing_known).await?)
+    Ok(downloads::send_to_staff(app, staff, (ticket, id), &method, &nothing_known).await?)
 }

@@ -20,8 +20,6 @@ use crate::console::live;
 use crate::console::query::Query;
 use crate::console::session::{Answer, Visit};
 use crate::console::threads::{self, Message, Side};
-use crate::http::App;
-use crate::http::extract::At;
 use crate::model::attachment::Attachment;
 use crate::model::canned_reply::CannedReply;
 use crate::model::history::{History, Step};
@@ -36,6 +34,8 @@ use crate::rules::agent::{Agent, Staff};
 use crate::rules::desk::Mark;
 use crate::rules::lists::ListRequest;
 use crate::store::ReadTx;
+use crate::web::App;
+use crate::web::extract::At;
 
 /// How many steps are on a page.
 const FEW: i64 = 200;

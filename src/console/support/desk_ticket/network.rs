@@ -11,8 +11,6 @@ use crate::console::query::Query;
 use crate::console::session::{Answer, Visit, Wrong};
 use crate::console::subnets;
 use crate::console::usage::used_meter;
-use crate::http::App;
-use crate::http::extract::At;
 use crate::model::cidr::Cidr;
 use crate::model::id::{SubnetId, TicketId};
 use crate::model::interface::{Interface, write_address};
@@ -22,6 +20,8 @@ use crate::rules;
 use crate::rules::addresses::{self, Usage};
 use crate::rules::agent::Staff;
 use crate::store::ReadTx;
+use crate::web::App;
+use crate::web::extract::At;
 
 /// A VPC, how full its subnets are, and what the ticket's instance has of it.
 pub struct Network {

@@ -1,0 +1,4 @@
+//! Accounts and events on the wire.
+
+pub mod accounts;
+pub mod events;

@@ -1,0 +1,131 @@
+//! Configs on the wire.
+
+use axum::extract::State;
+use axum::response::Response;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::api::interfaces::InterfaceView;
+use crate::model::config::{Config, DEVICES, HELPERS};
+use crate::model::id::{ConfigId, InstanceId};
+use crate::model::time::Time;
+use crate::rules::caller::Caller;
+use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
+use crate::rules::{self, Result};
+use crate::web::extract::At;
+use crate::web::{App, answer};
+
+#[derive(Serialize)]
+struct ConfigView<'a> {
+    id: i64,
+    label: &'a str,
+    helpers: Map<String, Value>,
+    kernel: &'a str,
+    comments: &'a str,
+    memory_limit: i64,
+    #[serde(serialize_with = "answer::time")]
+    created: Time,
+    #[serde(serialize_with = "answer::time")]
+    updated: Time,
+    root_device: &'a str,
+    devices: Map<String, Value>,
+    initrd: Option<i64>,
+    run_level: &'a str,
+    virt_mode: &'a str,
+    interfaces: Vec<InterfaceView<'a>>,
+}
+
+impl<'a> ConfigView<'a> {
+    fn new(config: &'a Config) -> Self {
+        let settings = &config.settings;
+        let helpers = HELPERS
+            .iter()
+            .zip(settings.helpers)
+            .map(|(name, on)| ((*name).to_owned(), json!(on)));
+        let devices = DEVICES.iter().zip(settings.devices).map(|(name, disk)| {
+            let device = disk.map_or(Value::Null, |disk| json!({"disk_id": disk.0, "volume_id": null}));
+            ((*name).to_owned(), device)
+        });
+        Self {
+            id: config.id.0,
+            label: config.label.as_str(),
+            helpers: helpers.collect(),
+            kernel: &settings.kernel,
+            comments: &settings.comments,
+            memory_limit: settings.memory_limit,
+            created: config.created,
+            updated: config.updated,
+            root_device: &settings.root_device,
+            devices: devices.collect(),
+            initrd: None,
+            run_level: &settings.run_level,
+            virt_mode: &settings.virt_mode,
+            interfaces: config.interfaces.iter().map(InterfaceView::new).collect(),
+        }
+    }
+}
+
+type ConfigAt = At<(InstanceId, ConfigId)>;
+
+pub async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    At(instance): At<InstanceId>,
+    list: ListRequest,
+) -> Result<Response> {
+    let configs = app
+        .read(caller, move |tx, caller| {
+            rules::configs::list(tx, caller, instance, &list)
+        })
+        .await?;
+    Ok(answer::page(&configs, ConfigView::new))
+}
+
+pub async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    At(instance): At<InstanceId>,
+    request: Request,
+) -> Result<Response> {
+    let config = app
+        .write(caller, move |tx, caller| {
+            rules::configs::create(tx, caller, instance, &request)
+        })
+        .await?;
+    Ok(answer::one(&config, &ConfigView::new(&config)))
+}
+
+pub async fn view(State(app): State<App>, caller: Caller, At(at): ConfigAt) -> Result<Response> {
+    let config = app
+        .read(caller, move |tx, caller| rules::configs::view(tx, caller, at))
+        .await?;
+    Ok(answer::one(&config, &ConfigView::new(&config)))
+}
+
+pub async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    At(at): ConfigAt,
+    request: Request,
+) -> Result<Response> {
+    let config = app
+        .write(caller, move |tx, caller| {
+            rules::configs::update(tx, caller, at, &request)
+        })
+        .await?;
+    Ok(answer::one(&config, &ConfigView::new(&config)))
+}
+
+pub async fn delete(
+    State(app): State<App>,
+    caller: Caller,
+    At(at): ConfigAt,
+    request: Request,
+) -> Result<Response> {
+    app.write(caller, move |tx, caller| {
+        rules::configs::delete(tx, caller, at, &request)
+    })
+    .await?;
+    Ok(answer::done())
+}

@@ -1,0 +1,366 @@
+//! Instances on the wire.
+
+use std::net::Ipv6Addr;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Serialize;
+
+use crate::api::vpc_ips::VpcIpView;
+use crate::model::id::InstanceId;
+use crate::model::instance::Instance;
+use crate::model::interface::write_address;
+use crate::model::policy::Policy;
+use crate::model::time::Time;
+use crate::rules::caller::Caller;
+use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
+use crate::rules::{self, Result};
+use crate::store::vpc_ips::VpcIp;
+use crate::web::extract::At;
+use crate::web::{App, answer};
+
+#[derive(Serialize)]
+struct InstanceView<'a> {
+    id: i64,
+    label: &'a str,
+    group: &'a str,
+    status: &'static str,
+    #[serde(serialize_with = "answer::time")]
+    created: Time,
+    #[serde(serialize_with = "answer::time")]
+    updated: Time,
+    #[serde(rename = "type")]
+    plan: &'a str,
+    ipv4: Vec<String>,
+    ipv6: String,
+    image: Option<&'a str>,
+    region: &'a str,
+    specs: SpecsView,
+    alerts: AlertsView,
+    backups: BackupsView,
+    hypervisor: &'static str,
+    watchdog_enabled: bool,
+    tags: &'a [String],
+    host_uuid: &'a str,
+    has_user_data: bool,
+    placement_group: Option<()>,
+}
+
+#[derive(Default, Serialize)]
+struct SpecsView {
+    disk: i64,
+    memory: i64,
+    vcpus: i64,
+    gpus: i64,
+    transfer: i64,
+}
+
+/// When the public service would write to the owner; nobody does here.
+#[derive(Serialize)]
+struct AlertsView {
+    cpu: i64,
+    network_in: i64,
+    network_out: i64,
+    transfer_quota: i64,
+    io: i64,
+}
+
+/// Garth makes no backups of instances.
+#[derive(Default, Serialize)]
+struct BackupsView {
+    enabled: bool,
+    available: bool,
+    schedule: ScheduleView,
+    last_successful: Option<()>,
+}
+
+#[derive(Default, Serialize)]
+struct ScheduleView {
+    day: Option<()>,
+    window: Option<()>,
+}
+
+impl<'a> InstanceView<'a> {
+    fn new(instance: &'a Instance, policy: &Policy) -> Self {
+        let plan = policy.plans.iter().find(|plan| plan.id == instance.plan);
+        let specs = plan.map(|plan| SpecsView {
+            disk: plan.disk,
+            memory: plan.memory,
+            vcpus: plan.vcpus,
+            gpus: plan.gpus,
+            transfer: plan.transfer,
+        });
+        Self {
+            id: instance.id.0,
+            label: instance.label.as_str(),
+            group: &instance.group,
+            status: instance.status.word(),
+            created: instance.created,
+            updated: instance.updated,
+            plan: &instance.plan,
+            ipv4: instance.ipv4.iter().copied().map(write_address).collect(),
+            ipv6: format!("{}/128", ipv6(instance)),
+            image: instance.image.as_deref(),
+            region: &instance.region,
+            specs: specs.unwrap_or_default(),
+            alerts: AlertsView {
+                cpu: 90,
+                network_in: 10,
+                network_out: 10,
+                transfer_quota: 80,
+                io: 10_000,
+            },
+            backups: BackupsView::default(),
+            hypervisor: "kvm",
+            watchdog_enabled: instance.watchdog,
+            tags: &instance.tags,
+            host_uuid: &instance.host,
+            has_user_data: instance.has_user_data,
+            placement_group: None,
+        }
+    }
+}
+
+/// An address from the range for documentation, the instance's own for ever.
+fn ipv6(instance: &Instance) -> Ipv6Addr {
+    const DOCUMENTATION: u128 = 0x2001_0db8 << 96;
+    Ipv6Addr::from_bits(DOCUMENTATION | u128::from(instance.id.0.unsigned_abs()))
+}
+
+fn link_local(instance: &Instance) -> Ipv6Addr {
+    const LOCAL: u128 = 0xfe80 << 112 | 0xffff << 32;
+    Ipv6Addr::from_bits(LOCAL | u128::from(instance.id.0.unsigned_abs()))
+}
+
+pub async fn list(State(app): State<App>, caller: Caller, list: ListRequest) -> Result<Response> {
+    let instances = app
+        .read(caller, move |tx, caller| {
+            rules::instances::list(tx, caller, &list)
+        })
+        .await?;
+    let policy = &app.store().world().policy;
+    Ok(answer::page(&instances, |instance| {
+        InstanceView::new(instance, policy)
+    }))
+}
+
+pub async fn create(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
+    let instance = app
+        .write(caller, move |tx, caller| {
+            rules::instances::create(tx, caller, &request)
+        })
+        .await?;
+    Ok(one(&app, &instance))
+}
+
+pub async fn view(State(app): State<App>, caller: Caller, At(id): At<InstanceId>) -> Result<Response> {
+    let instance = app
+        .read(caller, move |tx, caller| rules::instances::view(tx, caller, id))
+        .await?;
+    Ok(one(&app, &instance))
+}
+
+pub async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    At(id): At<InstanceId>,
+    request: Request,
+) -> Result<Response> {
+    let instance = app
+        .write(caller, move |tx, caller| {
+            rules::instances::update(tx, caller, id, &request)
+        })
+        .await?;
+    Ok(one(&app, &instance))
+}
+
+pub async fn delete(
+    State(app): State<App>,
+    caller: Caller,
+    At(id): At<InstanceId>,
+    request: Request,
+) -> Result<Response> {
+    app.write(caller, move |tx, caller| {
+        rules::instances::delete(tx, caller, id, &request)
+    })
+    .await?;
+    Ok(answer::done())
+}
+
+pub async fn boot(
+    State(app): State<App>,
+    caller: Caller,
+    At(id): At<InstanceId>,
+    request: Request,
+) -> Result<Response> {
+    app.write(caller, move |tx, caller| {
+        rules::power::boot(tx, caller, id, &request)
+    })
+    .await?;
+    Ok(answer::done())
+}
+
+pub async fn reboot(
+    State(app): State<App>,
+    caller: Caller,
+    At(id): At<InstanceId>,
+    request: Request,
+) -> Result<Response> {
+    app.write(caller, move |tx, caller| {
+        rules::power::reboot(tx, caller, id, &request)
+    })
+    .await?;
+    Ok(answer::done())
+}
+
+pub async fn shutdown(
+    State(app): State<App>,
+    caller: Caller,
+    At(id): At<InstanceId>,
+    request: Request,
+) -> Result<Response> {
+    app.write(caller, move |tx, caller| {
+        rules::power::shutdown(tx, caller, id, &request)
+    })
+    .await?;
+    Ok(answer::done())
+}
+
+fn one(app: &App, instance: &Instance) -> Response {
+    answer::one(
+        instance,
+        &InstanceView::new(instance, &app.store().world().policy),
+    )
+}
+
+#[derive(Serialize)]
+struct IpsView<'a> {
+    ipv4: Ipv4sView<'a>,
+    ipv6: Ipv6sView<'a>,
+}
+
+#[derive(Serialize)]
+struct Ipv4sView<'a> {
+    public: Vec<PublicView<'a>>,
+    private: [(); 0],
+    shared: [(); 0],
+    reserved: [(); 0],
+    vpc: Vec<VpcIpView<'a>>,
+}
+
+#[derive(Serialize)]
+struct Ipv6sView<'a> {
+    slaac: Ipv6View<'a>,
+    link_local: Ipv6View<'a>,
+    global: [(); 0],
+}
+
+#[derive(Serialize)]
+struct PublicView<'a> {
+    address: String,
+    gateway: String,
+    subnet_mask: String,
+    prefix: u8,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    public: bool,
+    rdns: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linode_id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compute_id: Option<i64>,
+    region: &'a str,
+    vpc_nat_1_1: Option<NatView>,
+}
+
+#[derive(Serialize)]
+struct NatView {
+    vpc_id: i64,
+    subnet_id: i64,
+    address: String,
+}
+
+#[derive(Serialize)]
+struct Ipv6View<'a> {
+    address: String,
+    gateway: &'static str,
+    subnet_mask: &'static str,
+    prefix: u8,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    public: bool,
+    rdns: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linode_id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compute_id: Option<i64>,
+    region: &'a str,
+}
+
+pub async fn ips(State(app): State<App>, caller: Caller, At(id): At<InstanceId>) -> Result<Response> {
+    let (instance, vpc) = app
+        .read(caller, move |tx, caller| {
+            rules::instances::addresses(tx, caller, id)
+        })
+        .await?;
+    let names = app.names();
+    let public = instance
+        .ipv4
+        .iter()
+        .map(|address| public_view(&app, &instance, *address, &vpc));
+    let six = |address: String, kind, public| Ipv6View {
+        address,
+        gateway: "fe80::1",
+        subnet_mask: "ffff:ffff:ffff:ffff::",
+        prefix: 64,
+        kind,
+        public,
+        rdns: None,
+        linode_id: names.linode(instance.id.0),
+        compute_id: names.compute(instance.id.0),
+        region: &instance.region,
+    };
+    let view = IpsView {
+        ipv4: Ipv4sView {
+            public: public.collect(),
+            private: [],
+            shared: [],
+            reserved: [],
+            vpc: vpc.iter().map(|ip| VpcIpView::new(ip, names)).collect(),
+        },
+        ipv6: Ipv6sView {
+            slaac: six(ipv6(&instance).to_string(), "ipv6", true),
+            link_local: six(link_local(&instance).to_string(), "ipv6", false),
+            global: [],
+        },
+    };
+    Ok(answer::json(StatusCode::OK, &view))
+}
+
+fn public_view<'a>(app: &App, instance: &'a Instance, address: u32, vpc: &[VpcIp]) -> PublicView<'a> {
+    let names = app.names();
+    let ranges = &app.store().world().policy.public_ranges;
+    let range = ranges
+        .iter()
+        .find(|range| range.first() <= address && address <= range.last());
+    let translated = vpc.iter().find(|ip| ip.nat_1_1 == Some(address));
+    PublicView {
+        address: write_address(address),
+        gateway: range.map_or_else(String::new, |range| write_address(range.gateway())),
+        subnet_mask: range.map_or_else(String::new, |range| write_address(range.mask())),
+        prefix: range.map_or(32, |range| range.prefix()),
+        kind: "ipv4",
+        public: true,
+        rdns: None,
+        linode_id: names.linode(instance.id.0),
+        compute_id: names.compute(instance.id.0),
+        region: &instance.region,
+        vpc_nat_1_1: translated.map(|ip| NatView {
+            vpc_id: ip.vpc.0,
+            subnet_id: ip.subnet.0,
+            address: ip.address.map(write_address).unwrap_or_default(),
+        }),
+    }
+}

@@ -1,0 +1,67 @@
+//! Regions on the wire.
+
+use axum::extract::State;
+use axum::response::Response;
+use serde::Serialize;
+
+use crate::model::region::Region;
+use crate::rules::lists::ListRequest;
+use crate::rules::{self, Result};
+use crate::web::extract::At;
+use crate::web::{App, answer};
+
+#[derive(Serialize)]
+struct RegionView<'a> {
+    id: &'a str,
+    label: &'a str,
+    country: &'a str,
+    capabilities: &'a [String],
+    status: &'a str,
+    resolvers: ResolversView<'a>,
+    placement_group_limits: PlacementGroupLimitsView,
+    site_type: &'static str,
+}
+
+#[derive(Serialize)]
+struct ResolversView<'a> {
+    ipv4: &'a str,
+    ipv6: &'a str,
+}
+
+/// Garth has no placement groups; clients read the numbers all the same.
+#[derive(Serialize)]
+struct PlacementGroupLimitsView {
+    maximum_pgs_per_customer: i64,
+    maximum_linodes_per_pg: i64,
+}
+
+impl<'a> RegionView<'a> {
+    fn new(region: &'a Region) -> Self {
+        Self {
+            id: &region.id,
+            label: &region.label,
+            country: &region.country,
+            capabilities: &region.capabilities,
+            status: &region.status,
+            resolvers: ResolversView {
+                ipv4: &region.resolvers_ipv4,
+                ipv6: &region.resolvers_ipv6,
+            },
+            placement_group_limits: PlacementGroupLimitsView {
+                maximum_pgs_per_customer: 0,
+                maximum_linodes_per_pg: 0,
+            },
+            site_type: "core",
+        }
+    }
+}
+
+pub async fn list(State(app): State<App>, list: ListRequest) -> Result<Response> {
+    let regions = rules::regions::list(&app.store().world().policy, &list)?;
+    Ok(answer::page(&regions, RegionView::new))
+}
+
+pub async fn view(State(app): State<App>, At(id): At<String>) -> Result<Response> {
+    let region = rules::regions::view(&app.store().world().policy, &id)?;
+    Ok(answer::one(&region, &RegionView::new(&region)))
+}

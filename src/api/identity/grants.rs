@@ -1,0 +1,137 @@
+//! What users may do, on the wire.
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::Response;
+use serde::Serialize;
+
+use crate::model::grant::{Global, Permission};
+use crate::rules::caller::Caller;
+use crate::rules::grants::Grants;
+use crate::rules::request::Request;
+use crate::rules::{self, Result};
+use crate::store::grants::Granting;
+use crate::web::extract::At;
+use crate::web::{App, answer};
+
+#[derive(Serialize)]
+pub struct GrantsView<'a> {
+    global: GlobalsView,
+    linode: Vec<GrantingView<'a>>,
+    domain: [(); 0],
+    nodebalancer: [(); 0],
+    image: [(); 0],
+    longview: [(); 0],
+    stackscript: [(); 0],
+    volume: [(); 0],
+    firewall: [(); 0],
+    database: [(); 0],
+    lkecluster: [(); 0],
+    vpc: Vec<GrantingView<'a>>,
+}
+
+#[derive(Serialize)]
+struct GlobalsView {
+    account_access: Option<&'static str>,
+    add_databases: bool,
+    add_domains: bool,
+    add_firewalls: bool,
+    add_images: bool,
+    add_linodes: bool,
+    add_longview: bool,
+    add_nodebalancers: bool,
+    add_stackscripts: bool,
+    add_volumes: bool,
+    add_vpcs: bool,
+    cancel_account: bool,
+    longview_subscription: bool,
+    child_account_access: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct GrantingView<'a> {
+    id: i64,
+    label: &'a str,
+    permissions: Option<&'static str>,
+}
+
+impl<'a> GrantsView<'a> {
+    fn new(grants: &'a Grants) -> Self {
+        let holds = |global: Global| grants.globals.contains(&global);
+        let list = |grantings: &'a [Granting]| grantings.iter().map(GrantingView::new).collect();
+        Self {
+            global: GlobalsView {
+                account_access: grants.account_access.map(Permission::word),
+                add_databases: holds(Global::AddDatabases),
+                add_domains: holds(Global::AddDomains),
+                add_firewalls: holds(Global::AddFirewalls),
+                add_images: holds(Global::AddImages),
+                add_linodes: holds(Global::AddLinodes),
+                add_longview: holds(Global::AddLongview),
+                add_nodebalancers: holds(Global::AddNodebalancers),
+                add_stackscripts: holds(Global::AddStackscripts),
+                add_volumes: holds(Global::AddVolumes),
+                add_vpcs: holds(Global::AddVpcs),
+                cancel_account: holds(Global::CancelAccount),
+                longview_subscription: holds(Global::LongviewSubscription),
+                child_account_access: None,
+            },
+            linode: list(&grants.linodes),
+            domain: [],
+            nodebalancer: [],
+            image: [],
+            longview: [],
+            stackscript: [],
+            volume: [],
+            firewall: [],
+            database: [],
+            lkecluster: [],
+            vpc: list(&grants.vpcs),
+        }
+    }
+
+    /// The grants; an unrestricted user needs none, and published clients know that by a 204.
+    pub fn answer(grants: Option<&'a Grants>) -> Response {
+        match grants {
+            Some(grants) => answer::one(grants, &Self::new(grants)),
+            None => {
+                let mut response = answer::done();
+                *response.status_mut() = StatusCode::NO_CONTENT;
+                *response.body_mut() = axum::body::Body::empty();
+                response.headers_mut().remove(header::CONTENT_TYPE);
+                response
+            }
+        }
+    }
+}
+
+impl<'a> GrantingView<'a> {
+    fn new(granting: &'a Granting) -> Self {
+        Self {
+            id: granting.id,
+            label: &granting.label,
+            permissions: granting.permission.map(Permission::word),
+        }
+    }
+}
+
+pub async fn view(State(app): State<App>, caller: Caller, At(username): At<String>) -> Result<Response> {
+    let grants = app
+        .read(caller, move |tx, caller| rules::grants::of(tx, caller, &username))
+        .await?;
+    Ok(GrantsView::answer(grants.as_ref()))
+}
+
+pub async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    At(username): At<String>,
+    request: Request,
+) -> Result<Response> {
+    let grants = app
+        .write(caller, move |tx, caller| {
+            rules::grants::update(tx, caller, &username, &request)
+        })
+        .await?;
+    Ok(GrantsView::answer(Some(&grants)))
+}

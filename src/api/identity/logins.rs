@@ -1,0 +1,175 @@
+//! Logging in and out, and choosing a password.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::Response;
+
+use crate::api::oauth::{Wish, not_our_form, refused};
+use crate::model::oauth::RedirectUri;
+use crate::model::token::Secret;
+use crate::rules::oauth::Next;
+use crate::rules::{Error, Result, oauth, oauth_clients, passwords, sessions};
+use crate::web::cookies::LOG_IN;
+use crate::web::extract::{At, Link};
+use crate::web::fields::{Fields, Written};
+use crate::web::hashing::Place;
+use crate::web::login_attempts::{self, Attempted, Guess, client_address};
+use crate::web::pages::{self, Bound, LogInPage};
+use crate::web::pages::{go_to, incomplete};
+use crate::web::{App, cookies};
+
+pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response> {
+    let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
+    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
+    let proof = cookies::read(&headers, cookies::FORM).map(|cookie| cookies::proof(LOG_IN, &cookie));
+    let sent = fields.text("form_token").unwrap_or_default();
+    let Some(proof) = proof.filter(|proof| proof.is_kept_as(sent)) else {
+        return Ok(not_our_form());
+    };
+    let wish = Wish::read(fields.text("return_to").unwrap_or_default());
+    let ask = wish.ask.clone();
+    let wanted = match app
+        .store()
+        .read(move |tx| oauth::consider(tx, &ask, None))
+        .await?
+    {
+        Next::LogIn(wanted) => wanted,
+        Next::Refuse(reason) => return Ok(refused(&reason)),
+        _ => return Ok(incomplete()),
+    };
+    let (Some(username), Some(password)) = (fields.text("username"), fields.secret("password")) else {
+        return Ok(incomplete());
+    };
+    let page = LogInPage {
+        bound: Bound::Program(&wanted),
+        return_to: &wish.query,
+        proof,
+        username,
+    };
+    let guess = Guess::new(&headers, address, username, password);
+    match login_attempts::attempt(&app, guess).await? {
+        Attempted::Locked { wait } => Ok(page.again(StatusCode::TOO_MANY_REQUESTS, wait)),
+        Attempted::Wrong { wait } => Ok(page.again(StatusCode::UNAUTHORIZED, wait)),
+        Attempted::Right(logged_in) => {
+            // Only ever back to our own page: what was asked for is in its query.
+            let mut response = go_to(StatusCode::SEE_OTHER, &format!("authorize?{}", wish.query));
+            logged_in.set_cookies(response.headers_mut());
+            Ok(response)
+        }
+    }
+}
+
+/// Ends the browser's session. What programs were given stays; they give it back themselves. Whoever comes by a link that
+/// anybody may have written is asked first.
+pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap) -> Result<Response> {
+    if !is_meant(&app, &headers).await? && is_logged_in(&app, &headers).await? {
+        return Ok(pages::ask_log_out());
+    }
+    let text = "You are logged out of this provider. Applications may still hold access that you gave them.";
+    let mut page = pages::note_and_log_in("Logged out", text, "oauth/style.css");
+    // Whoever asks for the head alone only looks.
+    if method == Method::GET {
+        if let Some(session) = cookies::read(&headers, cookies::SESSION) {
+            let hash = session.hash();
+            app.store().write(move |tx| sessions::end(tx, hash)).await?;
+        }
+        cookies::clear(page.headers_mut(), cookies::SESSION);
+    }
+    Ok(page)
+}
+
+/// Whether somebody wants to log out: by hand, on a page of ours, or on a page of a client that is registered here. A
+/// link in what people write tells nothing of where it stands. What is no browser, or an old one, is believed.
+async fn is_meant(app: &App, headers: &HeaderMap) -> Result<bool> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let from = text("referer").unwrap_or_default().to_owned();
+    match text("sec-fetch-site") {
+        None | Some("none") => Ok(true),
+        Some("same-origin") => Ok(!from.is_empty()),
+        Some(_) => {
+            let from = RedirectUri::stored(from);
+            app.store()
+                .read(move |tx| oauth_clients::is_one_at(tx, &from))
+                .await
+        }
+    }
+}
+
+async fn is_logged_in(app: &App, headers: &HeaderMap) -> Result<bool> {
+    let Some(session) = cookies::read(headers, cookies::SESSION) else {
+        return Ok(false);
+    };
+    let hash = session.hash();
+    match app.store().read(move |tx| sessions::identify(tx, hash)).await {
+        Ok(_) => Ok(true),
+        Err(Error::Unauthenticated) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
+
+pub async fn password_page(State(app): State<App>, At(Link(link)): At<Link>) -> Result<Response> {
+    match app.store().read(move |tx| passwords::link_owner(tx, link)).await {
+        Ok(user) => Ok(pages::choose_password(
+            StatusCode::OK,
+            user.username.as_str(),
+            None,
+        )),
+        Err(Error::NotFound) => Ok(no_such_link()),
+        Err(other) => Err(other),
+    }
+}
+
+pub async fn set_password(
+    State(app): State<App>,
+    At(Link(link)): At<Link>,
+    request: Request,
+) -> Result<Response> {
+    let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
+    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
+    let user = match app.store().read(move |tx| passwords::link_owner(tx, link)).await {
+        Ok(user) => user,
+        Err(Error::NotFound) => return Ok(no_such_link()),
+        Err(other) => return Err(other),
+    };
+    let again = |text: &str| {
+        let name = user.username.as_str();
+        Ok(pages::choose_password(StatusCode::BAD_REQUEST, name, Some(text)))
+    };
+    if fields.text("password") != fields.text("again") {
+        return again("The two passwords differ.");
+    }
+    let password = fields
+        .secret("password")
+        .unwrap_or_else(|| Secret::new(String::new()));
+    // A link is as good as a password, so it needs no place among the guesses.
+    let place = Place::address(address, 0);
+    let hash = match app.hash(place, move || passwords::hash(&password)).await? {
+        Ok(hash) => hash,
+        Err(Error::Refused(wrong)) => {
+            let wrong: Vec<_> = wrong.iter().map(|wrong| wrong.reason.as_str()).collect();
+            return again(&wrong.join("; "));
+        }
+        Err(other) => return Err(other),
+    };
+    let set = app
+        .store()
+        .write(move |tx| passwords::set_by_link(tx, link, &hash))
+        .await;
+    match set {
+        Ok(_) => {
+            let text = "You can log in with your new password now, wherever you were asked to.";
+            let mut page = pages::note_and_log_in("Password set", text, "../style.css");
+            let device = login_attempts::device_cookie(&app, &headers, user.id).await?;
+            cookies::set_device(page.headers_mut(), &device);
+            Ok(page)
+        }
+        // Somebody was faster.
+        Err(Error::NotFound) => Ok(no_such_link()),
+        Err(other) => Err(other),
+    }
+}
+
+fn no_such_link() -> Response {
+    let text = "This link is good no longer. Ask your provider for another one.";
+    pages::note(StatusCode::NOT_FOUND, "Not found", text, "../style.css")
+}

@@ -1,0 +1,185 @@
+//! Asking users for access, and what a client needs to know of this server.
+
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use crate::model::reason::{Code, Reason};
+use crate::model::token::TokenText;
+use crate::rules::oauth::{Ask, Next};
+use crate::rules::{self, Result};
+use crate::web::cookies::form_proof;
+use crate::web::fields::{self, Fields, Written};
+use crate::web::origin::issuer;
+use crate::web::pages::{self, Bound, LogInNotes, go_to, incomplete};
+use crate::web::{App, answer, cookies};
+
+const CONSENT: &str = "consent";
+const WRONG: &str = "Something is wrong with this request";
+
+pub async fn style() -> Response {
+    let css = HeaderValue::from_static("text/css; charset=utf-8");
+    ([(header::CONTENT_TYPE, css)], pages::STYLE.as_str()).into_response()
+}
+
+pub async fn authorize(State(app): State<App>, parts: Parts) -> Result<Response> {
+    let wish = Wish::read(parts.uri.query().unwrap_or_default());
+    let session = cookies::read(&parts.headers, cookies::SESSION);
+    let hash = session.as_ref().map(TokenText::hash);
+    let ask = wish.ask.clone();
+    let mut next = app
+        .store()
+        .read(move |tx| rules::oauth::consider(tx, &ask, hash))
+        .await?;
+    if let Next::Known = next {
+        // Whoever asks for the head alone only looks.
+        if parts.method == Method::HEAD {
+            let text = "You have allowed this application before.";
+            return Ok(pages::note(StatusCode::OK, "Go on", text, "style.css"));
+        }
+        let ask = wish.ask.clone();
+        next = app
+            .store()
+            .write(move |tx| rules::oauth::give_again(tx, &ask, hash))
+            .await?;
+    }
+    Ok(show(&app, &parts, &wish, session.as_ref(), next))
+}
+
+pub async fn decide(State(app): State<App>, request: Request) -> Result<Response> {
+    let (parts, body) = request.into_parts();
+    let request = Request::from_parts(parts.clone(), body);
+    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
+    let wish = Wish::read(fields.text("return_to").unwrap_or_default());
+    let session = cookies::read(&parts.headers, cookies::SESSION);
+    let proven = |session: &TokenText| {
+        let sent = fields.text("form_token").unwrap_or_default();
+        cookies::proof(CONSENT, session).is_kept_as(sent)
+    };
+    if session.as_ref().is_some_and(|session| !proven(session)) {
+        return Ok(not_our_form());
+    }
+    let allows = match fields.text("decision") {
+        Some("allow") => true,
+        Some("deny") => false,
+        _ => return Ok(incomplete()),
+    };
+    let (ask, hash) = (wish.ask.clone(), session.as_ref().map(TokenText::hash));
+    let next = app
+        .store()
+        .write(move |tx| rules::oauth::decide(tx, &ask, hash, allows))
+        .await?;
+    Ok(show(&app, &parts, &wish, session.as_ref(), next))
+}
+
+/// What a program wants, with the query that said it, written our own way.
+pub struct Wish {
+    pub ask: Ask,
+    pub query: String,
+}
+
+impl Wish {
+    pub fn read(query: &str) -> Self {
+        let pairs = fields::pairs(query.as_bytes());
+        let mut written = form_urlencoded::Serializer::new(String::new());
+        Self {
+            ask: Ask::read(&pairs),
+            query: written.extend_pairs(pairs).finish(),
+        }
+    }
+}
+
+fn show(app: &App, parts: &Parts, wish: &Wish, session: Option<&TokenText>, next: Next) -> Response {
+    match (next, session) {
+        (Next::Refuse(reason), _) => refused(&reason),
+        (Next::Back(address), _) => {
+            let address = with_issuer(address, &issuer(app, parts));
+            go_to(StatusCode::SEE_OTHER, &address)
+        }
+        (Next::Consent(wanted, user), Some(session)) => {
+            let proof = cookies::proof(CONSENT, session).hex();
+            pages::consent(&wanted, user.username.as_str(), &wish.query, &proof)
+        }
+        (Next::LogIn(wanted) | Next::Consent(wanted, _), _) => {
+            let (proof, fresh) = form_proof(app, &parts.headers);
+            let notes = LogInNotes::default();
+            let mut page = pages::log_in(
+                StatusCode::OK,
+                Bound::Program(&wanted),
+                &wish.query,
+                &proof.hex(),
+                &notes,
+            );
+            if let Some(fresh) = fresh {
+                cookies::set(page.headers_mut(), cookies::FORM, &fresh);
+            }
+            page
+        }
+        // Between the look and the write everything stayed as it was, or the write would have said so.
+        (Next::Known, _) => incomplete(),
+    }
+}
+
+/// The address with the issuer behind its other parameters, by which a client of several servers knows which of them has
+/// answered (RFC 9207).
+fn with_issuer(address: String, issuer: &str) -> String {
+    let mut written = form_urlencoded::Serializer::new(String::new());
+    format!("{address}&{}", written.append_pair("iss", issuer).finish())
+}
+
+pub fn refused(reason: &Reason) -> Response {
+    match reason.code {
+        Code::WrongSide => pages::note(StatusCode::FORBIDDEN, "Access denied", &reason.text, "style.css"),
+        _ => pages::note(StatusCode::BAD_REQUEST, WRONG, &reason.text, "style.css"),
+    }
+}
+
+pub fn not_our_form() -> Response {
+    let text = "This form did not come from the page it belongs to, in this browser. Go back, load the page anew and \
+                try again. Cookies must be allowed, and the address must begin with https://.";
+    pages::note(StatusCode::FORBIDDEN, "Please try again", text, "style.css")
+}
+
+#[derive(Serialize)]
+struct ServerView {
+    issuer: String,
+    authorization_endpoint: String,
+    token_endpoint: String,
+    revocation_endpoint: String,
+    service_documentation: String,
+    response_types_supported: Vec<&'static str>,
+    response_modes_supported: Vec<&'static str>,
+    grant_types_supported: Vec<&'static str>,
+    token_endpoint_auth_methods_supported: [&'static str; 3],
+    revocation_endpoint_auth_methods_supported: [&'static str; 3],
+    code_challenge_methods_supported: [&'static str; 1],
+    authorization_response_iss_parameter_supported: bool,
+}
+
+/// What RFC 8414 wants told.
+pub async fn metadata(State(app): State<App>, parts: Parts) -> Response {
+    const AUTH: [&str; 3] = ["client_secret_post", "client_secret_basic", "none"];
+    let issuer = issuer(&app, &parts);
+    let implicit = app.store().world().policy.oauth.implicit;
+    let and = |usual: &[&'static str], more: &'static str| {
+        let more = implicit.then_some(more);
+        usual.iter().copied().chain(more).collect::<Vec<_>>()
+    };
+    let view = ServerView {
+        authorization_endpoint: format!("{issuer}/oauth/authorize"),
+        token_endpoint: format!("{issuer}/oauth/token"),
+        revocation_endpoint: format!("{issuer}/oauth/revoke"),
+        service_documentation: format!("{issuer}/docs"),
+        response_types_supported: and(&["code"], "token"),
+        response_modes_supported: and(&["query"], "fragment"),
+        grant_types_supported: and(&["authorization_code", "refresh_token"], "implicit"),
+        token_endpoint_auth_methods_supported: AUTH,
+        revocation_endpoint_auth_methods_supported: AUTH,
+        code_challenge_methods_supported: ["S256"],
+        authorization_response_iss_parameter_supported: true,
+        issuer,
+    };
+    answer::json(StatusCode::OK, &view)
+}

@@ -1,0 +1,171 @@
+//! Tokens for programs, on the wire: in the words of RFC 6749, and beside them in ours.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use base64::prelude::{BASE64_STANDARD, Engine};
+use serde::Serialize;
+
+use crate::model::reason::Code;
+use crate::model::token::Secret;
+use crate::rules::error::BodyFault;
+use crate::rules::oauth_tokens::{self, Fault, Given, Outcome, Refusal, Return, Wish};
+use crate::rules::{Error, Result};
+use crate::web::error::{ErrorView, errors_of};
+use crate::web::fields::{Fields, Written};
+use crate::web::{App, answer};
+
+#[derive(Serialize)]
+struct TokenView<'a> {
+    access_token: &'a str,
+    token_type: &'static str,
+    expires_in: i64,
+    refresh_token: &'a str,
+    scope: &'a str,
+    scopes: &'a str,
+}
+
+#[derive(Serialize)]
+struct RefusalView<'a> {
+    error: &'static str,
+    error_description: &'a str,
+    errors: Vec<ErrorView<'a>>,
+}
+
+pub async fn give(State(app): State<App>, request: Request) -> Result<Response> {
+    let headers = request.headers().clone();
+    let fields = match read(&app, request).await? {
+        Ok(fields) => fields,
+        Err(refused) => return Ok(refused),
+    };
+    let Some((client_id, client_secret)) = client(&headers, &fields) else {
+        return Ok(refusal(&TWO_WAYS));
+    };
+    let wish = Wish {
+        client_id,
+        client_secret,
+        grant_type: fields.owned("grant_type"),
+        code: fields.secret("code"),
+        code_verifier: fields.secret("code_verifier"),
+        redirect_uri: fields.owned("redirect_uri"),
+        refresh_token: fields.secret("refresh_token"),
+        scope: fields.owned("scope").or(fields.owned("scopes")),
+    };
+    let outcome = app.store().write(move |tx| oauth_tokens::give(tx, &wish)).await?;
+    Ok(match outcome {
+        Outcome::Done(given) => token(&given),
+        Outcome::Refused(refused) => refusal(&refused),
+    })
+}
+
+pub async fn take_back(State(app): State<App>, request: Request) -> Result<Response> {
+    let headers = request.headers().clone();
+    let fields = match read(&app, request).await? {
+        Ok(fields) => fields,
+        Err(refused) => return Ok(refused),
+    };
+    let Some((client_id, client_secret)) = client(&headers, &fields) else {
+        return Ok(refusal(&TWO_WAYS));
+    };
+    let back = Return {
+        client_id,
+        client_secret,
+        token: fields.secret("token"),
+    };
+    let outcome = app
+        .store()
+        .write(move |tx| oauth_tokens::take_back(tx, &back))
+        .await?;
+    Ok(match outcome {
+        Outcome::Done(()) => unkept(answer::done()),
+        Outcome::Refused(refused) => refusal(&refused),
+    })
+}
+
+const TWO_WAYS: Refusal = Refusal {
+    fault: Fault::InvalidRequest,
+    field: None,
+    code: Code::ClientInvalid,
+    text: "The client must show who it is in one way: in the form or in Authorization",
+};
+const TWICE: Refusal = Refusal {
+    fault: Fault::InvalidRequest,
+    field: None,
+    code: Code::FormInvalid,
+    text: "A field is there twice",
+};
+
+/// The fields; a form that cannot be read is refused in both ways of saying it.
+async fn read(app: &App, request: Request) -> Result<Result<Fields, Response>> {
+    match Fields::read(app, request, Written::Either).await {
+        Ok(fields) if fields.repeated().is_some() => Ok(Err(refusal(&TWICE))),
+        Ok(fields) => Ok(Ok(fields)),
+        Err(Error::Body(BodyFault::Unreadable(reason))) => Ok(Err(refusal(&Refusal {
+            fault: Fault::InvalidRequest,
+            field: None,
+            code: reason.code,
+            text: "The form cannot be read to its end",
+        }))),
+        Err(other) => Err(other),
+    }
+}
+
+/// Who the client says it is, in the form or by HTTP Basic; `None` if it says so in both.
+fn client(headers: &HeaderMap, fields: &Fields) -> Option<(Option<String>, Option<Secret>)> {
+    let (id, secret) = (fields.owned("client_id"), fields.secret("client_secret"));
+    match basic(headers) {
+        None => Some((id, secret)),
+        Some(_) if secret.is_some() => None,
+        Some((named, _)) if id.as_ref().is_some_and(|id| *id != named) => None,
+        Some((named, secret)) => Some((Some(named), Some(secret))),
+    }
+}
+
+fn basic(headers: &HeaderMap) -> Option<(String, Secret)> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (kind, encoded) = value.split_once(' ')?;
+    if !kind.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let decoded = String::from_utf8(BASE64_STANDARD.decode(encoded.trim()).ok()?).ok()?;
+    let (id, secret) = decoded.split_once(':')?;
+    Some((id.to_owned(), Secret::new(secret.to_owned())))
+}
+
+fn token(given: &Given) -> Response {
+    let scopes = given.scopes.to_string();
+    let view = TokenView {
+        access_token: given.access.reveal(),
+        token_type: "bearer",
+        expires_in: oauth_tokens::ACCESS_LASTS,
+        refresh_token: given.refresh.reveal(),
+        scope: &scopes,
+        scopes: &scopes,
+    };
+    unkept(answer::json(StatusCode::OK, &view))
+}
+
+fn refusal(refused: &Refusal) -> Response {
+    let view = RefusalView {
+        error: refused.fault.word(),
+        error_description: refused.text,
+        errors: errors_of(refused.code, refused.field, refused.text),
+    };
+    let status = match refused.fault {
+        Fault::InvalidClient => StatusCode::UNAUTHORIZED,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    let mut response = unkept(answer::json(status, &view));
+    if status == StatusCode::UNAUTHORIZED {
+        let how = HeaderValue::from_static("Basic realm=\"garth\"");
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, how);
+    }
+    response
+}
+
+/// Nobody on the way may keep it.
+fn unkept(mut response: Response) -> Response {
+    let never = HeaderValue::from_static("no-store");
+    response.headers_mut().insert(header::CACHE_CONTROL, never);
+    response
+}

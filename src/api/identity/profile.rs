@@ -1,0 +1,107 @@
+//! Users about themselves, on the wire.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::Response;
+use serde::Serialize;
+
+use crate::api::grants::GrantsView;
+use crate::model::user::User;
+use crate::rules::caller::Caller;
+use crate::rules::request::Request;
+use crate::rules::{self, Result};
+use crate::web::{App, answer, json};
+
+#[derive(Serialize)]
+struct ProfileView<'a> {
+    uid: i64,
+    username: &'a str,
+    email: &'a str,
+    timezone: &'a str,
+    email_notifications: bool,
+    ip_whitelist_enabled: bool,
+    lish_auth_method: &'a str,
+    authorized_keys: Option<Vec<&'a str>>,
+    two_factor_auth: bool,
+    restricted: bool,
+    authentication_type: &'static str,
+    user_type: &'static str,
+    verified_phone_number: Option<&'static str>,
+    referrals: Referrals,
+}
+
+/// Nobody is paid for bringing others here, but clients expect the numbers.
+#[derive(Default, Serialize)]
+struct Referrals {
+    code: &'static str,
+    url: &'static str,
+    total: i64,
+    completed: i64,
+    pending: i64,
+    credit: i64,
+}
+
+impl<'a> ProfileView<'a> {
+    fn new(user: &'a User) -> Self {
+        Self {
+            uid: user.id.0,
+            username: user.username.as_str(),
+            email: user.email.as_str(),
+            timezone: &user.timezone,
+            email_notifications: user.email_notifications,
+            ip_whitelist_enabled: false,
+            lish_auth_method: &user.lish_auth_method,
+            authorized_keys: user.authorized_keys.as_deref().map(|keys| keys.lines().collect()),
+            two_factor_auth: false,
+            restricted: user.restricted,
+            authentication_type: "password",
+            user_type: "default",
+            verified_phone_number: None,
+            referrals: Referrals::default(),
+        }
+    }
+}
+
+pub async fn view(State(app): State<App>, caller: Caller) -> Result<Response> {
+    let user = app.read(caller, rules::profile::view).await?;
+    Ok(answer::one(&user, &ProfileView::new(&user)))
+}
+
+pub async fn update(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
+    let user = app
+        .write(caller, move |tx, caller| {
+            rules::profile::update(tx, caller, &request)
+        })
+        .await?;
+    Ok(answer::one(&user, &ProfileView::new(&user)))
+}
+
+pub async fn grants(State(app): State<App>, caller: Caller) -> Result<Response> {
+    let grants = app.read(caller, rules::grants::own).await?;
+    Ok(GrantsView::answer(grants.as_ref()))
+}
+
+pub async fn preferences(State(app): State<App>, caller: Caller) -> Result<Response> {
+    let kept = app.read(caller, rules::profile::preferences).await?;
+    Ok(as_it_is(kept))
+}
+
+pub async fn set_preferences(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
+    let written = request.body.as_ref().map(json::write).unwrap_or_default();
+    let kept = app
+        .write(caller, move |tx, caller| {
+            rules::profile::set_preferences(tx, caller, &request, &written)
+        })
+        .await?;
+    Ok(as_it_is(kept))
+}
+
+/// JSON that was written before, with its tag.
+fn as_it_is(written: String) -> Response {
+    let tag = answer::tag(&written);
+    let mut response = Response::new(Body::from(written));
+    response.headers_mut().insert(header::CONTENT_TYPE, answer::JSON);
+    response.headers_mut().insert(header::ETAG, tag);
+    response
+}

@@ -1,0 +1,27 @@
+//! How it is spoken: the operation table and the JSON shapes of the resources.
+//!
+//! A handler reads the request, runs one rule in one transaction and shapes the answer; it
+//! decides nothing.
+
+mod account;
+mod compute;
+pub(crate) mod docs;
+pub(crate) mod health;
+pub(crate) mod icon;
+mod identity;
+mod network;
+pub mod operations;
+pub(crate) mod service;
+mod support;
+
+pub(crate) use account::{accounts, events};
+pub(crate) use compute::{configs, images, instances, interfaces, plans, regions};
+pub(crate) use identity::{apps, grants, logins, oauth, oauth_clients, oauth_tokens, profile, tokens, users};
+pub(crate) use network::{subnets, vpc_ips, vpcs};
+pub(crate) use support::{attachments, canned_replies, desk, entities, replies, tickets};
+
+pub use desk::{DeskTicketView, HistoryView};
+pub use docs::openapi_json;
+pub use operations::router;
+pub use replies::ReplyView;
+pub use vpcs::VpcView;

@@ -1,0 +1,77 @@
+//! VPC IP address records on the wire.
+
+use axum::extract::State;
+use axum::response::Response;
+use serde::Serialize;
+
+use crate::model::id::VpcId;
+use crate::model::interface::write_address;
+use crate::rules::caller::Caller;
+use crate::rules::lists::ListRequest;
+use crate::rules::{self, Result};
+use crate::store::vpc_ips::VpcIp;
+use crate::web::extract::At;
+use crate::web::{App, WireNames, answer};
+
+#[derive(Serialize)]
+pub struct VpcIpView<'a> {
+    address: Option<String>,
+    address_range: Option<String>,
+    vpc_id: i64,
+    subnet_id: i64,
+    region: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linode_id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compute_id: Option<i64>,
+    config_id: i64,
+    interface_id: i64,
+    active: bool,
+    /// Empty when it is not used.
+    nat_1_1: String,
+    gateway: String,
+    prefix: u8,
+    subnet_mask: String,
+}
+
+impl<'a> VpcIpView<'a> {
+    pub fn new(ip: &'a VpcIp, names: WireNames) -> Self {
+        Self {
+            address: ip.address.map(write_address),
+            address_range: ip.range.map(|range| range.to_string()),
+            vpc_id: ip.vpc.0,
+            subnet_id: ip.subnet.0,
+            region: &ip.region,
+            linode_id: names.linode(ip.instance.0),
+            compute_id: names.compute(ip.instance.0),
+            config_id: ip.config.0,
+            interface_id: ip.interface.0,
+            active: ip.active,
+            nat_1_1: ip.nat_1_1.map(write_address).unwrap_or_default(),
+            gateway: write_address(ip.subnet_range.gateway()),
+            prefix: ip.subnet_range.prefix(),
+            subnet_mask: write_address(ip.subnet_range.mask()),
+        }
+    }
+}
+
+pub async fn list(State(app): State<App>, caller: Caller, list: ListRequest) -> Result<Response> {
+    let ips = app
+        .read(caller, move |tx, caller| rules::vpc_ips::list(tx, caller, &list))
+        .await?;
+    Ok(answer::page(&ips, |ip| VpcIpView::new(ip, app.names())))
+}
+
+pub async fn of_vpc(
+    State(app): State<App>,
+    caller: Caller,
+    At(vpc): At<VpcId>,
+    list: ListRequest,
+) -> Result<Response> {
+    let ips = app
+        .read(caller, move |tx, caller| {
+            rules::vpc_ips::of_vpc(tx, caller, vpc, &list)
+        })
+        .await?;
+    Ok(answer::page(&ips, |ip| VpcIpView::new(ip, app.names())))
+}

@@ -1,0 +1,281 @@
+//! The desk on the wire: tickets as the provider's staff see them.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::Response;
+use serde::Serialize;
+
+use crate::api::attachments::AttachmentView;
+use crate::api::replies::ReplyView;
+use crate::api::tickets::TicketView;
+use crate::model::history::History;
+use crate::model::id::{AttachmentId, TicketId};
+use crate::model::ticket::{Customer, DeskTicket};
+use crate::model::time::Time;
+use crate::rules::agent::{Agent, Staff};
+use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
+use crate::rules::{self, Result};
+use crate::store::WriteTx;
+use crate::web::downloads;
+use crate::web::extract::{At, Search};
+use crate::web::{App, answer};
+
+#[derive(Serialize)]
+pub struct DeskTicketView<'a> {
+    #[serde(flatten)]
+    ticket: TicketView<'a>,
+    account_id: i64,
+    account: AccountView<'a>,
+    customer: Option<CustomerView<'a>>,
+    priority: &'static str,
+    claimed_by: Option<&'a str>,
+    #[serde(serialize_with = "answer::maybe_time")]
+    claimed: Option<Time>,
+    managed_issue: bool,
+    replies: i64,
+    notes: i64,
+}
+
+#[derive(Serialize)]
+struct AccountView<'a> {
+    id: i64,
+    company: &'a str,
+    email: &'a str,
+}
+
+#[derive(Serialize)]
+struct CustomerView<'a> {
+    username: &'a str,
+    email: &'a str,
+    restricted: bool,
+}
+
+impl<'a> DeskTicketView<'a> {
+    pub fn new(desk: &'a DeskTicket) -> Self {
+        let account = desk.ticket.account.0;
+        Self {
+            ticket: TicketView::new(&desk.ticket),
+            account_id: account,
+            account: AccountView {
+                id: account,
+                company: &desk.company,
+                email: &desk.email,
+            },
+            customer: desk.customer.as_ref().map(CustomerView::new),
+            priority: desk.priority.word(),
+            claimed_by: desk.claim.as_ref().map(|claim| claim.username.as_str()),
+            claimed: desk.claim.as_ref().map(|claim| claim.since),
+            managed_issue: desk.managed_issue,
+            replies: desk.ticket.replies,
+            notes: desk.notes,
+        }
+    }
+}
+
+impl<'a> CustomerView<'a> {
+    fn new(customer: &'a Customer) -> Self {
+        Self {
+            username: &customer.username,
+            email: &customer.email,
+            restricted: customer.restricted,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct NoteView<'a> {
+    id: i64,
+    #[serde(serialize_with = "answer::time")]
+    created: Time,
+    created_by: &'a str,
+    description: &'a str,
+}
+
+#[derive(Serialize)]
+pub struct HistoryView<'a> {
+    id: i64,
+    action: &'static str,
+    #[serde(serialize_with = "answer::time")]
+    created: Time,
+    created_by: &'a str,
+    from_staff: bool,
+    status: &'static str,
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+    description: Option<&'a str>,
+    reply_id: Option<i64>,
+    note_id: Option<i64>,
+    attachment_id: Option<i64>,
+}
+
+impl<'a> HistoryView<'a> {
+    pub fn new(entry: &'a History) -> Self {
+        Self {
+            id: entry.id.0,
+            action: entry.step.word(),
+            created: entry.created,
+            created_by: &entry.created_by,
+            from_staff: entry.from_staff,
+            status: entry.status.word(),
+            before: entry.before.as_deref(),
+            after: entry.after.as_deref(),
+            description: entry.description.as_deref(),
+            reply_id: entry.reply.map(|id| id.0),
+            note_id: entry.note.map(|id| id.0),
+            attachment_id: entry.attachment.map(|id| id.0),
+        }
+    }
+}
+
+pub async fn list(
+    State(app): State<App>,
+    staff: Staff,
+    list: ListRequest,
+    Search(words): Search,
+) -> Result<Response> {
+    let tickets = app
+        .read(staff, move |tx, _| rules::desk::list(tx, &list, words.as_deref()))
+        .await?;
+    Ok(answer::page(&tickets, DeskTicketView::new))
+}
+
+pub async fn create(State(app): State<App>, staff: Staff, request: Request) -> Result<Response> {
+    let ticket = app
+        .write(staff, move |tx, staff| {
+            rules::desk::create(tx, &staff.agent, &request)
+        })
+        .await?;
+    Ok(one(&ticket))
+}
+
+pub async fn view(State(app): State<App>, staff: Staff, At(id): At<TicketId>) -> Result<Response> {
+    let ticket = app.read(staff, move |tx, _| rules::desk::view(tx, id)).await?;
+    Ok(one(&ticket))
+}
+
+pub async fn update(
+    State(app): State<App>,
+    staff: Staff,
+    At(id): At<TicketId>,
+    request: Request,
+) -> Result<Response> {
+    let ticket = change(&app, staff, id, request, rules::desk::update).await?;
+    Ok(one(&ticket))
+}
+
+pub async fn claim(
+    State(app): State<App>,
+    staff: Staff,
+    At(id): At<TicketId>,
+    request: Request,
+) -> Result<Response> {
+    let ticket = change(&app, staff, id, request, rules::desk::claim).await?;
+    Ok(one(&ticket))
+}
+
+pub async fn release(
+    State(app): State<App>,
+    staff: Staff,
+    At(id): At<TicketId>,
+    request: Request,
+) -> Result<Response> {
+    let ticket = change(&app, staff, id, request, rules::desk::release).await?;
+    Ok(one(&ticket))
+}
+
+pub async fn close(
+    State(app): State<App>,
+    staff: Staff,
+    At(id): At<TicketId>,
+    request: Request,
+) -> Result<Response> {
+    let ticket = change(&app, staff, id, request, rules::desk::close).await?;
+    Ok(one(&ticket))
+}
+
+pub async fn reopen(
+    State(app): State<App>,
+    staff: Staff,
+    At(id): At<TicketId>,
+    request: Request,
+) -> Result<Response> {
+    let ticket = change(&app, staff, id, request, rules::desk::reopen).await?;
+    Ok(one(&ticket))
+}
+
+pub async fn reply(
+    State(app): State<App>,
+    staff: Staff,
+    At(id): At<TicketId>,
+    request: Request,
+) -> Result<Response> {
+    let reply = change(&app, staff, id, request, rules::desk::reply).await?;
+    Ok(answer::json(StatusCode::OK, &ReplyView::new(&reply, app.names())))
+}
+
+pub async fn note(
+    State(app): State<App>,
+    staff: Staff,
+    At(id): At<TicketId>,
+    request: Request,
+) -> Result<Response> {
+    let note = change(&app, staff, id, request, rules::desk::note).await?;
+    let view = NoteView {
+        id: note.id.0,
+        created: note.created,
+        created_by: &note.created_by,
+        description: note.description.as_str(),
+    };
+    Ok(answer::json(StatusCode::OK, &view))
+}
+
+pub async fn history(
+    State(app): State<App>,
+    staff: Staff,
+    At(id): At<TicketId>,
+    list: ListRequest,
+) -> Result<Response> {
+    let history = app
+        .read(staff, move |tx, _| rules::desk::history(tx, id, &list))
+        .await?;
+    Ok(answer::page(&history, HistoryView::new))
+}
+
+pub async fn attachments(
+    State(app): State<App>,
+    staff: Staff,
+    At(id): At<TicketId>,
+    list: ListRequest,
+) -> Result<Response> {
+    let attachments = app
+        .read(staff, move |tx, _| rules::desk::attachments(tx, id, &list))
+        .await?;
+    Ok(answer::page(&attachments, AttachmentView::new))
+}
+
+pub async fn download(
+    State(app): State<App>,
+    staff: Staff,
+    At((ticket, id)): At<(TicketId, AttachmentId)>,
+    method: Method,
+    headers: HeaderMap,
+) -> Result<Response> {
+    downloads::send_to_staff(app, staff, (ticket, id), &method, &headers).await
+}
+
+/// Runs a rule that does something to a ticket.
+async fn change<T: Send + 'static>(
+    app: &App,
+    staff: Staff,
+    id: TicketId,
+    request: Request,
+    rule: fn(&mut WriteTx, &Agent, TicketId, &Request) -> Result<T>,
+) -> Result<T> {
+    app.write(staff, move |tx, staff| rule(tx, &staff.agent, id, &request))
+        .await
+}
+
+fn one(ticket: &DeskTicket) -> Response {
+    answer::one(ticket, &DeskTicketView::new(ticket))
+}

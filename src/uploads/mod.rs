@@ -1,0 +1,116 @@
+//! Attaching a file to a ticket: scan it, keep its bytes, then make them an attachment. In this order, so that an
+//! attachment that can be seen is always whole. Bytes that never became one are removed here, or later by the sweep.
+
+use crate::files::{Files, FilesError, Scanner, Spooled, Verdict};
+use crate::model::attachment::{FileName, NewAttachment};
+use crate::model::id::TicketId;
+use crate::model::reason::{Code, Reason};
+use crate::rules::caller::{Asker, Caller};
+use crate::rules::error::FilesFault;
+use crate::rules::request::Expected;
+use crate::rules::{Error, Result, attachments};
+use crate::store::{Store, WriteTx};
+
+/// What an upload passes through.
+#[derive(Clone)]
+pub struct Uploads {
+    pub store: Store,
+    pub files: Files,
+    pub scanner: Option<Scanner>,
+}
+
+/// A file that has arrived whole, for a ticket.
+pub struct Upload {
+    pub ticket: TicketId,
+    /// The state the ticket must still have.
+    pub expected: Option<Expected>,
+    pub name: FileName,
+    pub spooled: Spooled,
+}
+
+impl Uploads {
+    pub async fn attach(&self, caller: Caller, upload: Upload) -> Result<()> {
+        self.scan(&caller, &upload).await?;
+        let key = self.write(&caller, |tx, _| attachments::begin(tx)).await?;
+        if let Err(cause) = self.files.keep(&key, &upload.spooled).await {
+            // A storage that keeps nothing may be as slow to remove it: the client does not wait for that.
+            let uploads = self.clone();
+            tokio::spawn(async move { uploads.discard(key).await });
+            return Err(storage(&cause));
+        }
+        let Upload {
+            ticket,
+            expected,
+            name,
+            spooled,
+        } = upload;
+        let new = NewAttachment {
+            name,
+            size: spooled.size as i64,
+            sha256: spooled.sha256.clone(),
+            key: key.clone(),
+        };
+        let attached = self
+            .write(&caller, move |tx, caller| {
+                attachments::create(tx, caller, ticket, expected.as_ref(), &new)
+            })
+            .await
+            .map(drop);
+        // A failed store may have kept it all the same: then the sweep decides.
+        if attached.is_err() && !matches!(attached, Err(Error::Store(_))) {
+            self.discard(key).await;
+        }
+        attached
+    }
+
+    async fn scan(&self, caller: &Caller, upload: &Upload) -> Result<()> {
+        let Some(scanner) = &self.scanner else {
+            return Ok(());
+        };
+        match scanner.look_at(upload.spooled.path()).await {
+            Verdict::Clean => Ok(()),
+            Verdict::None(cause) => Err(Error::Files(FilesFault::Scanner(cause))),
+            Verdict::Refused => {
+                let (ticket, name) = (upload.ticket, upload.name.clone());
+                let refused = move |tx: &mut WriteTx, caller: &Caller| {
+                    attachments::record_refused(tx, caller, ticket, &name)
+                };
+                self.write(caller, refused).await?;
+                let text = "The provider's scanner refused this file; nobody gets to see it";
+                Err(Error::on("file", Reason::new(Code::FileRefused, text)))
+            }
+        }
+    }
+
+    /// Runs a rule for a caller who is confirmed in the same transaction.
+    async fn write<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        rule: impl Fn(&mut WriteTx, &Caller) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (account, caller) = (caller.account, caller.clone());
+        let confirmed = move |tx: &mut WriteTx| {
+            let caller = caller.clone().confirm(tx)?;
+            rule(tx, &caller)
+        };
+        self.store.write_for(Some(account), confirmed).await
+    }
+
+    /// Removes bytes that did not become an attachment. If that fails too, the sweep removes them later.
+    async fn discard(&self, key: String) {
+        match self.files.remove(&key).await {
+            Err(cause) => tracing::warn!(%cause, "could not remove the bytes of a failed upload"),
+            Ok(()) => {
+                let forgotten = self.store.write(move |tx| attachments::forget(tx, &key)).await;
+                if let Err(cause) = forgotten {
+                    tracing::warn!(?cause, "could not forget a failed upload");
+                }
+            }
+        }
+    }
+}
+
+/// The error of a request that the storage of files did not serve.
+pub fn storage(cause: &FilesError) -> Error {
+    Error::Files(FilesFault::Storage(cause.to_string()))
+}

@@ -1,0 +1,151 @@
+//! The door: token, scope, side and rate, in this order, before a handler sees the request.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::model::scope::Scopes;
+use crate::model::token::TokenHash;
+use crate::rules::agent::Staff;
+use crate::rules::caller::{Asker, Caller};
+use crate::rules::{Error, Result};
+use crate::store::tokens::Proof;
+use crate::web::answering::{ANY, Noted};
+use crate::web::entity_tags::KnownTags;
+use crate::web::error::TokenInvalid;
+use crate::web::limits::{Key, Verdict};
+use crate::web::operation::{Class, Operation, Who};
+use crate::web::origin::Peer;
+use crate::web::{App, pages};
+
+pub async fn check(
+    State((app, operation)): State<(App, &'static Operation)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let mut noted = Noted::of(operation);
+    let reads_html = operation.page && reads_html(request.headers());
+    let mut response = match admit(&app, operation, &mut request, &mut noted).await {
+        Ok(()) => {
+            let expected = not_wanted_again(&request);
+            let response = next.run(request).await;
+            if response.extensions().get::<TokenInvalid>().is_some() {
+                // It was good a moment ago, as far as this node remembered.
+                noted.scopes = None;
+            }
+            unless_unchanged(expected, response)
+        }
+        Err(response) => *response,
+    };
+    if reads_html {
+        response = pages::instead_of(response, operation.path);
+    }
+    if let Some(verdict) = &noted.verdict {
+        verdict.tell(response.headers_mut());
+    }
+    response.extensions_mut().insert(noted);
+    response
+}
+
+async fn admit(
+    app: &App,
+    operation: &'static Operation,
+    request: &mut Request,
+    noted: &mut Noted,
+) -> Result<(), Box<Response>> {
+    let refuse = |error: Error| Box::new(error.into_response());
+    let key = match operation.who {
+        Who::Everybody => address_of(request),
+        Who::Tenants | Who::Staff => {
+            let identity = match bearer(request.headers()) {
+                Some(hash) => app.identify(hash).await,
+                None => Err(Error::Unauthenticated),
+            };
+            let identity = match identity {
+                Err(Error::Unauthenticated) => return Err(Box::new(count_bad_token(app, request, noted))),
+                other => other.map_err(refuse)?,
+            };
+            noted.scopes = match identity.scopes {
+                Scopes::Everything => Some(ANY),
+                _ => HeaderValue::try_from(identity.scopes.to_string()).ok(),
+            };
+            noted.identity = Some(identity.clone());
+            let key = match identity.proof {
+                Proof::Token(token) => Key::Token(token),
+                Proof::Session => Key::User(identity.user),
+            };
+            if operation.who == Who::Staff {
+                let staff = Staff::admit(identity, operation.scope).map_err(refuse)?;
+                request.extensions_mut().insert(staff);
+            } else {
+                let caller = Caller::admit(identity, operation.scope).map_err(refuse)?;
+                request.extensions_mut().insert(caller);
+            }
+            Some(key)
+        }
+    };
+    if let (Some(limits), Some(key)) = (app.limits(), key) {
+        let clock = &app.store().world().clock;
+        noted.verdict = limits.count(key, operation.id, operation.class, clock);
+        if let Some(verdict) = noted.verdict.as_ref().filter(|verdict| verdict.refused) {
+            return Err(Box::new(Verdict::refusal(verdict)));
+        }
+    }
+    Ok(())
+}
+
+fn address_of(request: &Request) -> Option<Key> {
+    let peer = request.extensions().get::<Peer>();
+    peer.map(|peer| Key::address(peer.0.ip()))
+}
+
+/// Counts a request without a good token by its address. Its answer is 401 without a word of limits, until there were too
+/// many: a good token from the same address is counted for itself.
+fn count_bad_token(app: &App, request: &Request, noted: &mut Noted) -> Response {
+    if let (Some(limits), Some(key)) = (app.limits(), address_of(request)) {
+        let clock = &app.store().world().clock;
+        let verdict = limits.count(key, "bad token", Class::Command, clock);
+        if let Some(verdict) = verdict.filter(|verdict| verdict.refused) {
+            let refusal = Verdict::refusal(&verdict);
+            noted.verdict = Some(verdict);
+            return refusal;
+        }
+    }
+    Error::Unauthenticated.into_response()
+}
+
+fn reads_html(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accepted.is_some_and(|accepted| accepted.contains("text/html"))
+}
+
+fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (kind, token) = value.split_once(' ')?;
+    let token = token.trim();
+    (kind.eq_ignore_ascii_case("bearer") && !token.is_empty()).then(|| TokenHash::of(token))
+}
+
+/// The tags a reader already has, if it is a reader.
+fn not_wanted_again(request: &Request) -> Option<KnownTags> {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    reads.then(|| KnownTags::of(request.headers())).flatten()
+}
+
+fn unless_unchanged(known: Option<KnownTags>, mut response: Response) -> Response {
+    let tag = response
+        .headers()
+        .get(header::ETAG)
+        .and_then(|tag| tag.to_str().ok());
+    let (Some(known), Some(tag)) = (known, tag) else {
+        return response;
+    };
+    if response.status() == StatusCode::OK && known.contain(tag) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.body_mut() = axum::body::Body::empty();
+        response.headers_mut().remove(header::CONTENT_TYPE);
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+    }
+    response
+}

@@ -1,0 +1,320 @@
+//! From a request as it came to an answer as it goes: what all of them have in common.
+//!
+//! Sizes are checked before anything looks at the request; a panic becomes an answer; the common
+//! headers, the log line and the metrics are added last. Tokens, bodies and query strings are
+//! never logged.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
+use axum::response::Response;
+use futures_util::FutureExt;
+use tower::ServiceExt;
+
+use crate::model::reason::Code;
+use crate::model::token::hex;
+use crate::store::tokens::Identity;
+use crate::web::answer_memory::AnswerMemory;
+use crate::web::common_headers::{OF_ANSWERS, OF_PAGES};
+use crate::web::error::{self, Cause};
+use crate::web::limits::Verdict;
+use crate::web::operation::Operation;
+use crate::web::origin::Peer;
+use crate::web::proxies::client_network;
+use crate::web::{App, answer, load, metrics, pages, paths};
+
+const LONGEST_URI: usize = 8 * 1024;
+const MOST_HEADER_BYTES: usize = 32 * 1024;
+const MOST_HEADERS: usize = 100;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const OAUTH_SCOPES: HeaderName = HeaderName::from_static("x-oauth-scopes");
+const ACCEPTED_SCOPES: HeaderName = HeaderName::from_static("x-accepted-oauth-scopes");
+/// The scopes of a token that is none.
+const UNKNOWN: HeaderValue = HeaderValue::from_static("unknown");
+/// The scopes of a token that may everything, and those an operation takes that asks for none.
+pub const ANY: HeaderValue = HeaderValue::from_static("*");
+
+/// What the door found out about a request, for its headers, its log line and the metrics.
+#[derive(Clone)]
+pub struct Noted {
+    pub operation: &'static str,
+    /// The value of `X-Accepted-OAuth-Scopes`; `None` for a page of the console, which takes no token.
+    pub accepted: Option<HeaderValue>,
+    /// The value of `X-OAuth-Scopes`.
+    pub scopes: Option<HeaderValue>,
+    pub identity: Option<Arc<Identity>>,
+    pub verdict: Option<Verdict>,
+}
+
+impl Noted {
+    pub fn of(operation: &'static Operation) -> Self {
+        Self {
+            accepted: Some(operation.accepted_scopes().clone()),
+            ..Self::page(operation.id)
+        }
+    }
+
+    /// What is known of a page of the console.
+    pub fn page(operation: &'static str) -> Self {
+        Self {
+            operation,
+            accepted: None,
+            scopes: None,
+            identity: None,
+            verdict: None,
+        }
+    }
+
+    /// What is known of a request that came to no operation.
+    fn nothing() -> Self {
+        Self {
+            accepted: Some(ANY),
+            ..Self::page("none")
+        }
+    }
+
+    fn is_page(&self) -> bool {
+        self.accepted.is_none()
+    }
+}
+
+/// Answers a request, unless its connection refuses it already.
+pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Option<Response>) -> Response {
+    let started = Instant::now();
+    let id = request_id(request.headers());
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let client = request.extensions().get::<Peer>().copied();
+
+    let refusal = refusal
+        .or_else(|| over_limits(&request))
+        .or_else(|| too_much(&request));
+    let mut response = match refusal {
+        Some(refusal) => refusal,
+        None => {
+            paths::rewrite(&mut request, &app.options().oauth_prefix);
+            within_memory(router, app.answer_memory(), request).await
+        }
+    };
+    let noted = response.extensions_mut().remove();
+    let noted = noted.unwrap_or_else(Noted::nothing);
+    let Noted { operation, .. } = noted;
+    let status = response.status().as_u16();
+    let response = dress(response, &id, &noted);
+
+    let took = started.elapsed();
+    metrics::count(operation, status, took);
+    let id = id.to_str().unwrap_or_default();
+    if let Some(Cause(cause)) = response.extensions().get::<Cause>() {
+        tracing::error!(id, operation, cause, "request failed");
+    }
+    let identity = noted.identity.as_ref();
+    let client = client.and_then(|Peer(client)| app.options().client_address.logged(client.ip()));
+    tracing::info!(
+        id,
+        %method,
+        path = paths::without_secrets(uri.path()),
+        operation,
+        status,
+        user = identity.map_or("-", |identity| identity.username.as_str()),
+        client = client.map(tracing::field::display),
+        micros = took.as_micros() as u64,
+        "request"
+    );
+    response
+}
+
+/// Answers a request within the memory that there is for answers: an answer that does not fit is dropped, and made
+/// again when there is room.
+async fn within_memory(router: Router, memory: &AnswerMemory, request: Request) -> Response {
+    let client = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
+    let client = client_network(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
+    // Small, and must be answered in time whatever else the client holds.
+    if is_health(&request) {
+        return run(router, request).await;
+    }
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let response = run(router, request).await;
+        return memory.reserve_anyway(client, &response).attach(response);
+    }
+    let is_scarce = memory.is_scarce();
+    if is_scarce
+        && let Some(needed) = memory.lacking(client)
+        && !memory.wait(client, needed).await
+    {
+        return error::too_much();
+    }
+    let again = is_scarce.then(|| without_body(&request));
+    let mut response = run(router.clone(), request).await;
+    let needed = match memory.reserve(client, &response) {
+        Ok(charge) => return charge.attach(response),
+        Err(needed) => needed,
+    };
+    let noted = response.extensions_mut().remove::<Noted>();
+    drop(response);
+    if memory.wait(client, needed).await
+        && let Some(again) = again
+    {
+        let response = run(router, again).await;
+        if let Ok(charge) = memory.reserve(client, &response) {
+            return charge.attach(response);
+        }
+    }
+    let mut refusal = error::too_much();
+    if let Some(noted) = noted {
+        refusal.extensions_mut().insert(noted);
+    }
+    refusal
+}
+
+/// Whether a request asks how the server is.
+pub fn is_health(request: &Request) -> bool {
+    matches!(request.uri().path(), "/healthz" | "/readyz")
+}
+
+fn without_body(request: &Request) -> Request {
+    let mut copy = Request::new(Body::empty());
+    *copy.method_mut() = request.method().clone();
+    *copy.uri_mut() = request.uri().clone();
+    *copy.headers_mut() = request.headers().clone();
+    *copy.extensions_mut() = request.extensions().clone();
+    copy
+}
+
+async fn run(router: Router, request: Request) -> Response {
+    let answered = AssertUnwindSafe(router.oneshot(request)).catch_unwind().await;
+    match answered {
+        Ok(Ok(response)) => response,
+        Ok(Err(never)) => match never {},
+        Err(_) => error::internal(),
+    }
+}
+
+fn over_limits(request: &Request) -> Option<Response> {
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    let needed = usize::from(request.version() == Version::HTTP_11);
+    if !(needed..=1).contains(&hosts) {
+        let reason = "A request has one Host header";
+        return Some(error::plain(StatusCode::BAD_REQUEST, Code::HttpInvalid, reason));
+    }
+    let uri = request.uri();
+    let uri = uri.path().len() + uri.query().map_or(0, str::len);
+    if uri > LONGEST_URI {
+        let reason = format!("A URL may have at most {LONGEST_URI} bytes");
+        return Some(error::plain(StatusCode::URI_TOO_LONG, Code::UriTooLong, &reason));
+    }
+    let headers = request.headers();
+    let bytes: usize = headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len())
+        .sum();
+    if headers.len() > MOST_HEADERS || bytes > MOST_HEADER_BYTES {
+        let reason = format!("At most {MOST_HEADERS} headers of {MOST_HEADER_BYTES} bytes in all are taken");
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return Some(error::plain(status, Code::HeadersTooLarge, &reason));
+    }
+    None
+}
+
+/// Whoever asks for an operation while too much waits already is told so before anything else is done for it: the less
+/// a refusal takes, the more is left for answers.
+fn too_much(request: &Request) -> Option<Response> {
+    (request.uri().path().starts_with("/v4") && load::is_too_much()).then(error::too_much)
+}
+
+/// The caller's own id if it is a plain one, else a new one.
+fn request_id(headers: &HeaderMap) -> HeaderValue {
+    static RUN: LazyLock<String> =
+        LazyLock::new(|| format!("{:016x}-", getrandom::u64().unwrap_or_default()));
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let plain = |id: &&HeaderValue| {
+        let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+        (1..=64).contains(&id.len()) && id.as_bytes().iter().all(plain)
+    };
+    match headers.get(REQUEST_ID).filter(plain) {
+        Some(id) => id.clone(),
+        None => {
+            let number = hex(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+            let id = [RUN.as_str(), number.trim_start_matches('0')].concat();
+            HeaderValue::try_from(id).expect("hexadecimal digits are a header value")
+        }
+    }
+}
+
+fn dress(mut response: Response, id: &HeaderValue, noted: &Noted) -> Response {
+    if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
+        let id = id.to_str().unwrap_or_default();
+        let told = match noted.is_page() {
+            true => pages::failed(id),
+            false => {
+                let reason = format!("Internal error; tell your provider the request id {id}");
+                error::plain(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, &reason)
+            }
+        };
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        response.headers_mut().extend(told.headers().clone());
+        *response.body_mut() = told.into_body();
+    }
+    // Pages are for whoever is before the screen: no other origin is told anything of them.
+    let usual = if noted.is_page() { &*OF_PAGES } else { &*OF_ANSWERS };
+    let own = std::mem::replace(response.headers_mut(), usual.clone());
+    let headers = response.headers_mut();
+    headers.extend(own);
+    headers.insert(REQUEST_ID, id.clone());
+    if let Some(accepted) = &noted.accepted {
+        headers.insert(OAUTH_SCOPES, noted.scopes.clone().unwrap_or(UNKNOWN));
+        headers.insert(ACCEPTED_SCOPES, accepted.clone());
+    }
+    response
+}
+
+/// The headers of an answer to what never became a request.
+pub fn headers_without_a_request() -> HeaderMap {
+    let mut headers = OF_ANSWERS.clone();
+    headers.insert(header::CONTENT_TYPE, answer::JSON);
+    headers.insert(REQUEST_ID, request_id(&HeaderMap::new()));
+    headers.insert(OAUTH_SCOPES, UNKNOWN);
+    headers.insert(ACCEPTED_SCOPES, ANY);
+    headers
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_an_answer_with_the_requests_id_and_nothing_of_the_inside() {
+        async fn broken() -> Response {
+            panic!("the secret plan")
+        }
+        let router = Router::new().route("/broken", get(broken));
+        let request = Request::get("/broken")
+            .header("x-request-id", "job-7")
+            .body(Body::empty());
+
+        let mut response = run(router, request.expect("a request")).await;
+        let noted = Noted::nothing();
+        let id = HeaderValue::from_static("job-7");
+        response = dress(response, &id, &noted);
+
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(response.headers()["content-type"], "application/json");
+        assert_eq!(response.headers()["x-request-id"], "job-7");
+        let body = response.into_body().collect().await.expect("a body").to_bytes();
+        let body = String::from_utf8(body.to_vec()).expect("text");
+        assert!(
+            body.contains("job-7") && body.contains("internal_error") && !body.contains("plan"),
+            "{body}"
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! Shaping answers: one object, a page of them, or nothing to say.
+
+use std::hash::Hash;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use serde::{Serialize, Serializer};
+
+use crate::model::cidr::Cidr;
+use crate::model::page::Paged;
+use crate::model::tag::Tag;
+use crate::model::time::Time;
+use crate::web::pieces::Pieces;
+
+/// Exactly this, without a charset: a published client compares it for equality.
+pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// How many bytes an item of a list may take: a VPC with two subnets does.
+const ITEM: usize = 640;
+
+pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
+    let mut bytes = Vec::with_capacity(1024);
+    serde_json::to_writer(&mut bytes, value).expect("our own shapes can be written as JSON");
+    let length = HeaderValue::from(bytes.len());
+    let mut response = Response::new(Body::from(bytes));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    response.headers_mut().insert(header::CONTENT_LENGTH, length);
+    response
+}
+
+/// A single object, with the tag of its present state.
+pub fn one(thing: &impl Hash, view: &impl Serialize) -> Response {
+    let mut response = json(StatusCode::OK, view);
+    response.headers_mut().insert(header::ETAG, tag(thing));
+    response
+}
+
+/// The tag of a thing's present state.
+pub fn tag(thing: &impl Hash) -> HeaderValue {
+    HeaderValue::try_from(Tag::of(thing).to_string()).expect("a tag is plain ASCII")
+}
+
+/// A page in the collection envelope (interface §2.6).
+pub fn page<'a, T, V: Serialize>(paged: &'a Paged<T>, view: impl Fn(&'a T) -> V) -> Response {
+    let mut pieces = Pieces::of_about(512 + ITEM * paged.items.len());
+    pieces.text(r#"{"data":["#);
+    for (at, item) in paged.items.iter().enumerate() {
+        if at > 0 {
+            pieces.text(",");
+        }
+        pieces.json(&view(item));
+    }
+    let (page, pages, results) = (paged.page.number, paged.pages(), paged.results);
+    pieces.text(&format!(
+        r#"],"page":{page},"pages":{pages},"results":{results}}}"#
+    ));
+    pieces.into_response()
+}
+
+/// `{}`: done, and nothing to say.
+pub fn done() -> Response {
+    #[derive(Serialize)]
+    struct Nothing {}
+    json(StatusCode::OK, &Nothing {})
+}
+
+/// A time that may not have come yet.
+pub fn maybe_time<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
+    match at {
+        Some(at) => time(at, to),
+        None => to.serialize_none(),
+    }
+}
+
+/// A time in the wire's form.
+pub fn time<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
+    let mut text = [0; Time::WIDTH];
+    to.serialize_str(time.write(&mut text))
+}
+
+/// A network in the wire's form.
+pub fn network<S: Serializer>(network: &Cidr, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(network.write(&mut [0; Cidr::WIDTH]))
+}

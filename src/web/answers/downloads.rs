@@ -1,0 +1,119 @@
+//! Sending the bytes of attachments, verified, for keeping and not for showing.
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+
+use crate::files::{self, ReadFault};
+use crate::model::attachment::Attachment;
+use crate::model::id::{AttachmentId, TicketId};
+use crate::rules::agent::Staff;
+use crate::rules::error::FilesFault;
+use crate::rules::{Error, Result, desk};
+use crate::uploads::storage;
+use crate::web::entity_tags::KnownTags;
+use crate::web::{App, damage};
+
+/// A file of at most so many bytes is read before its answer begins.
+const BUFFERED_BYTES: i64 = 256 * 1024;
+
+/// The bytes of an attachment for one of the staff, which goes into the history.
+pub async fn send_to_staff(
+    app: App,
+    staff: Staff,
+    (ticket, id): (TicketId, AttachmentId),
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Response> {
+    let looked = staff.clone();
+    let attachment = app
+        .read(looked, move |tx, _| desk::attachment(tx, ticket, id))
+        .await?;
+    // Only bytes that go out are read by somebody.
+    if *method == Method::HEAD || is_known(headers, &attachment) {
+        return send(&app, &attachment).await;
+    }
+    let content = open(&app, &attachment).await?;
+    let attachment = app
+        .write(staff, move |tx, staff| {
+            desk::download(tx, &staff.agent, ticket, id)
+        })
+        .await?;
+    Ok(respond(&attachment, content))
+}
+
+/// Whether the client has these bytes already.
+fn is_known(headers: &HeaderMap, attachment: &Attachment) -> bool {
+    KnownTags::of(headers).is_some_and(|known| known.contain(&tag_of(attachment)))
+}
+
+fn tag_of(attachment: &Attachment) -> String {
+    format!("\"{}\"", attachment.sha256)
+}
+
+/// The bytes of an attachment, for keeping and not for showing.
+pub async fn send(app: &App, attachment: &Attachment) -> Result<Response> {
+    let content = open(app, attachment).await?;
+    Ok(respond(attachment, content))
+}
+
+/// The content of an attachment. Of a small file all of it was compared with the hash when this returns; the transfer
+/// of a large one is cut before its last piece if its bytes are not those that were uploaded.
+async fn open(app: &App, attachment: &Attachment) -> Result<Body> {
+    let pieces = app.files().read(&attachment.key).await;
+    let pieces = pieces.map_err(|cause| storage(&cause))?;
+    let (store, id) = (app.store().clone(), attachment.id);
+    let pieces = files::verified(pieces, attachment.into()).inspect_err(move |fault| {
+        if matches!(fault, ReadFault::Damaged) {
+            damage::report(&store, id);
+        }
+    });
+    if attachment.size > BUFFERED_BYTES {
+        return Ok(Body::from_stream(pieces));
+    }
+    let read: std::result::Result<Vec<Bytes>, ReadFault> = pieces.try_collect().await;
+    match read {
+        Ok(pieces) => Ok(Body::from(pieces.concat())),
+        Err(ReadFault::Damaged) => Err(Error::Files(FilesFault::Damaged)),
+        Err(ReadFault::Io(cause)) => Err(Error::Files(FilesFault::Storage(cause.to_string()))),
+    }
+}
+
+fn respond(attachment: &Attachment, content: Body) -> Response {
+    let mut response = Response::new(content);
+    let headers = response.headers_mut();
+    let text = |text: String| HeaderValue::try_from(text).expect("written in plain ASCII");
+    let kind = HeaderValue::from_static(attachment.name.kind().media_type());
+    headers.insert(header::CONTENT_TYPE, kind);
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(attachment.size));
+    headers.insert(header::ETAG, text(tag_of(attachment)));
+    headers.insert(
+        header::CONTENT_DISPOSITION,
+        text(disposition(attachment.name.as_str())),
+    );
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; sandbox"),
+    );
+    response
+}
+
+/// The name twice: once in plain letters for old clients, once as it is.
+fn disposition(name: &str) -> String {
+    let plain = |c: char| match c {
+        '"' | '\\' | '%' => '_',
+        ' '..='~' => c,
+        _ => '_',
+    };
+    let simple: String = name.chars().map(plain).collect();
+    let mut exact = String::new();
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => exact.push(byte as char),
+            other => exact.push_str(&format!("%{other:02X}")),
+        }
+    }
+    format!("attachment; filename=\"{simple}\"; filename*=UTF-8''{exact}")
+}

@@ -1,0 +1,114 @@
+//! A long answer in pieces: each is freed as soon as it was sent, and none has to be copied to grow.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use hyper::body::{Frame, SizeHint};
+use serde::Serialize;
+
+use crate::web::answer::JSON;
+
+/// A piece that is at least so long is complete.
+const PIECE: usize = 256 * 1024;
+
+pub struct Pieces {
+    complete: VecDeque<Bytes>,
+    current: Vec<u8>,
+}
+
+impl Pieces {
+    /// `size` is how many bytes there may be in all: growing is copying.
+    pub fn of_about(size: usize) -> Self {
+        Self {
+            complete: VecDeque::new(),
+            current: Vec::with_capacity(size.min(PIECE + PIECE / 4)),
+        }
+    }
+
+    pub fn text(&mut self, text: &str) {
+        self.current.extend_from_slice(text.as_bytes());
+    }
+
+    pub fn json(&mut self, value: &impl Serialize) {
+        serde_json::to_writer(&mut self.current, value).expect("our own shapes can be written as JSON");
+        if self.current.len() >= PIECE {
+            let next = Vec::with_capacity(PIECE + PIECE / 4);
+            let complete = std::mem::replace(&mut self.current, next);
+            self.complete.push_back(complete.into());
+        }
+    }
+
+    pub fn into_response(mut self) -> Response {
+        self.complete.push_back(self.current.into());
+        let length = self.complete.iter().map(Bytes::len).sum();
+        let body = match self.complete.len() {
+            1 => Body::from(self.complete.remove(0).unwrap_or_default()),
+            _ => Body::new(Unsent {
+                pieces: self.complete,
+                length,
+            }),
+        };
+        let mut response = Response::new(body);
+        response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+        let length = HeaderValue::from(length);
+        response.headers_mut().insert(header::CONTENT_LENGTH, length);
+        response
+    }
+}
+
+/// The pieces that were not asked for yet, and how long they are together.
+struct Unsent {
+    pieces: VecDeque<Bytes>,
+    length: usize,
+}
+
+impl HttpBody for Unsent {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let piece = self.pieces.pop_front();
+        self.length -= piece.as_ref().map_or(0, Bytes::len);
+        Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.length as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_long_answer_is_cut_into_pieces_and_loses_nothing() {
+        let mut pieces = Pieces::of_about(100);
+        let mut expected = String::new();
+        for number in 0..200_000 {
+            pieces.json(&number);
+            pieces.text(",");
+            expected += &format!("{number},");
+        }
+        assert!(pieces.complete.len() > 3);
+        let response = pieces.into_response();
+        assert_eq!(response.headers()["content-length"], expected.len().to_string());
+        assert_eq!(response.body().size_hint().exact(), Some(expected.len() as u64));
+        let body = response.into_body().collect().await.expect("a body").to_bytes();
+        assert!(body == expected.as_bytes());
+    }
+}

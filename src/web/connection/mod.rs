@@ -1,0 +1,9 @@
+//! Connections: how many, how long, and through TLS.
+
+pub mod connections;
+pub mod head_lines;
+pub mod sending;
+pub mod tls;
+pub mod unread;
+pub mod wire;
+pub mod write_stall;

@@ -1,0 +1,126 @@
+//! The cookies there are: who is logged in in a browser, on which device, that a form came from our page, and what the
+//! next page tells.
+//!
+//! They are bound to this host over a secure connection by their names (`__Host-`), so that nobody
+//! beside us can set them.
+
+use axum::http::{HeaderMap, HeaderValue, header};
+
+use crate::model::device::{Device, DeviceKey, KNOWN_FOR};
+use crate::model::time::Time;
+use crate::model::token::{TokenHash, TokenText, hex};
+use crate::rules::sessions;
+use crate::web::App;
+
+/// The session of somebody who has logged in.
+pub const SESSION: &str = "__Host-garth-session";
+/// What the log-in page's form must match.
+pub const FORM: &str = "__Host-garth-form";
+
+/// The device of somebody who has logged in before.
+pub const DEVICE: &str = "__Host-garth-device";
+
+/// The word of what was done just now, or why it was not, for the page that is shown next.
+pub const NEWS: &str = "__Host-garth-news";
+/// For how many seconds it may be told.
+const NEWS_LASTS: i64 = 60;
+
+/// A cookie, if it is there and one of ours.
+pub fn read(headers: &HeaderMap, name: &str) -> Option<TokenText> {
+    find(headers, name, TokenText::parse)
+}
+
+fn find<T>(headers: &HeaderMap, name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let all = headers.get_all(header::COOKIE).into_iter();
+    let mut pairs = all.flat_map(|value| value.to_str().unwrap_or_default().split(';'));
+    pairs.find_map(|pair| {
+        let (key, value) = pair.trim().split_once('=')?;
+        (key == name).then(|| parse(value)).flatten()
+    })
+}
+
+/// The device, if the cookie is one of ours.
+pub fn device(headers: &HeaderMap, key: &DeviceKey, now: Time) -> Option<Device> {
+    find(headers, DEVICE, |value| key.verify(value, now))
+}
+
+pub fn set_device(headers: &mut HeaderMap, cookie: &str) {
+    write(headers, DEVICE, cookie, KNOWN_FOR);
+}
+
+/// Leaves something for the next page to tell. It is kept in hexadecimal digits, so it may be any text.
+pub fn set_news(headers: &mut HeaderMap, news: &str) {
+    write(headers, NEWS, &hex(news.as_bytes()), NEWS_LASTS);
+}
+
+/// What was left to be told.
+pub fn news(headers: &HeaderMap) -> Option<String> {
+    find(headers, NEWS, |value| {
+        let digits = value.as_bytes().chunks(2);
+        let byte = |two: &[u8]| u8::from_str_radix(str::from_utf8(two).ok()?, 16).ok();
+        String::from_utf8(digits.map(byte).collect::<Option<_>>()?).ok()
+    })
+}
+
+/// Sets a cookie for as long as a session lasts.
+pub fn set(headers: &mut HeaderMap, name: &str, value: &TokenText) {
+    write(headers, name, value.reveal(), sessions::LASTS);
+}
+
+pub fn clear(headers: &mut HeaderMap, name: &str) {
+    write(headers, name, "", 0);
+}
+
+/// What a form must send back to show that it came from a page with this cookie. It does not tell
+/// the cookie itself.
+pub fn proof(purpose: &str, cookie: &TokenText) -> TokenHash {
+    TokenHash::of(&format!("{purpose} {}", cookie.reveal()))
+}
+
+fn write(headers: &mut HeaderMap, name: &str, value: &str, seconds: i64) {
+    let cookie = format!("{name}={value}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Lax");
+    let mut cookie = HeaderValue::try_from(cookie).expect("digits and dots are a header value");
+    cookie.set_sensitive(true);
+    headers.append(header::SET_COOKIE, cookie);
+}
+
+/// The purpose of the secret in the log-in form.
+pub const LOG_IN: &str = "log-in";
+
+/// What the log-in form is to send back, and the cookie for it if the browser has none yet.
+pub fn form_proof(app: &App, headers: &HeaderMap) -> (TokenHash, Option<TokenText>) {
+    match read(headers, FORM) {
+        Some(cookie) => (proof(LOG_IN, &cookie), None),
+        None => {
+            let fresh = TokenText::from_bytes(app.store().world().chance.bytes());
+            (proof(LOG_IN, &fresh), Some(fresh))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_found_among_others_and_only_in_our_form() {
+        let token = "0f".repeat(32);
+        let with = |cookies: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(
+                header::COOKIE,
+                HeaderValue::try_from(cookies).expect("plain text"),
+            );
+            read(&headers, SESSION).map(|found| found.reveal().to_owned())
+        };
+        assert_eq!(with(&format!("a=b; {SESSION}={token}; c=d")), Some(token.clone()));
+        for none in [
+            String::new(),
+            format!("{SESSION}="),
+            format!("{SESSION}=x"),
+            format!("x{SESSION}={token}"),
+        ] {
+            assert_eq!(with(&none), None, "{none}");
+        }
+    }
+}

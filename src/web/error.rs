@@ -1,0 +1,294 @@
+//! Errors as answers. The only place that knows status codes.
+
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use crate::model::reason::Code;
+use crate::rules::Error;
+use crate::rules::error::{Blocker, BodyFault, FieldError, FilesFault};
+use crate::store::StoreError;
+use crate::web::answer::{done, json};
+use crate::web::pages;
+
+/// What is logged of an error and never sent.
+#[derive(Clone)]
+pub struct Cause(pub String);
+
+/// Marks an answer to a token that is none, or is none any more.
+#[derive(Clone, Copy)]
+pub struct TokenInvalid;
+
+#[derive(Serialize)]
+struct ErrorsView<'a> {
+    errors: Vec<ErrorView<'a>>,
+}
+
+/// One error, for answers that have more to say than that.
+pub fn errors_of<'a>(code: Code, field: Option<&'a str>, reason: &'a str) -> Vec<ErrorView<'a>> {
+    vec![ErrorView {
+        field,
+        ..ErrorView::new(code, reason)
+    }]
+}
+
+#[derive(Serialize)]
+pub struct ErrorView<'a> {
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    required_scopes: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_scopes: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocker: Option<BlockerView<'a>>,
+}
+
+/// What must be removed first.
+#[derive(Serialize)]
+struct BlockerView<'a> {
+    subnet_id: i64,
+    linode_id: i64,
+    compute_id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linode_label: Option<&'a str>,
+    config_id: i64,
+    interface_id: i64,
+    active: bool,
+}
+
+impl<'a> BlockerView<'a> {
+    fn new(blocker: &'a Blocker) -> Self {
+        Self {
+            subnet_id: blocker.subnet.0,
+            linode_id: blocker.instance.0,
+            compute_id: blocker.instance.0,
+            linode_label: blocker.instance_label.as_deref(),
+            config_id: blocker.config.0,
+            interface_id: blocker.interface.0,
+            active: blocker.active,
+        }
+    }
+}
+
+impl<'a> ErrorView<'a> {
+    fn new(code: Code, reason: &'a str) -> Self {
+        Self {
+            reason,
+            field: None,
+            code: code.word(),
+            required_scopes: None,
+            held_scopes: None,
+            blocker: None,
+        }
+    }
+}
+
+impl<'a> From<&'a FieldError> for ErrorView<'a> {
+    fn from(error: &'a FieldError) -> Self {
+        Self {
+            field: error.field.as_deref(),
+            blocker: error.blocker.as_ref().map(BlockerView::new),
+            ..Self::new(error.code, &error.reason)
+        }
+    }
+}
+
+/// An answer with one error that concerns no field.
+pub fn plain(status: StatusCode, code: Code, reason: &str) -> Response {
+    let errors = vec![ErrorView::new(code, reason)];
+    json(status, &ErrorsView { errors })
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        match self {
+            Error::Unauthenticated => {
+                let mut response = plain(StatusCode::UNAUTHORIZED, Code::TokenInvalid, "Invalid Token");
+                response.extensions_mut().insert(TokenInvalid);
+                challenge(response, "Bearer error=\"invalid_token\"")
+            }
+            Error::ScopeMissing { needed, held } => {
+                let reason = "Your OAuth token is not authorized to use this endpoint.";
+                let mut error = ErrorView::new(Code::ScopeMissing, reason);
+                error.required_scopes = Some(vec![needed.to_string()]);
+                error.held_scopes = Some(held.words());
+                let response = json(StatusCode::UNAUTHORIZED, &ErrorsView { errors: vec![error] });
+                challenge(response, "Bearer error=\"insufficient_scope\"")
+            }
+            Error::Forbidden => plain(StatusCode::FORBIDDEN, Code::GrantMissing, "Unauthorized"),
+            Error::WrongSide => plain(StatusCode::FORBIDDEN, Code::WrongSide, "Unauthorized"),
+            Error::NotFound => plain(StatusCode::NOT_FOUND, Code::NotFound, "Not found"),
+            Error::TooMany { wait } => {
+                let mut response = plain(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    Code::RateLimited,
+                    "Too many requests",
+                );
+                let wait = HeaderValue::from(wait);
+                response.headers_mut().insert(header::RETRY_AFTER, wait);
+                response
+            }
+            Error::Stale => {
+                let reason = "It has changed since you looked; get it again and compare";
+                plain(StatusCode::PRECONDITION_FAILED, Code::PreconditionFailed, reason)
+            }
+            Error::Body(fault) => body_fault(&fault),
+            Error::Refused(errors) => refused(&errors),
+            Error::Files(fault) => files_failure(fault),
+            Error::Store(cause) => store_failure(&cause),
+        }
+    }
+}
+
+fn challenge(mut response: Response, how: &'static str) -> Response {
+    response
+        .headers_mut()
+        .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(how));
+    response
+}
+
+fn refused(errors: &[FieldError]) -> Response {
+    let errors = errors.iter().map(ErrorView::from).collect();
+    json(StatusCode::BAD_REQUEST, &ErrorsView { errors })
+}
+
+fn body_fault(fault: &BodyFault) -> Response {
+    match fault {
+        BodyFault::TooLarge { most } => {
+            let reason = format!("A request may carry at most {most} bytes");
+            plain(StatusCode::PAYLOAD_TOO_LARGE, Code::BodyTooLarge, &reason)
+        }
+        BodyFault::TooSlow => {
+            let reason = "The request's content did not arrive in time";
+            let mut response = plain(StatusCode::REQUEST_TIMEOUT, Code::BodyTimeout, reason);
+            response
+                .headers_mut()
+                .insert(header::CONNECTION, HeaderValue::from_static("close"));
+            response
+        }
+        BodyFault::NotJson { sent } => {
+            let reason = format!("Send application/json, not {sent}");
+            plain(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                Code::MediaTypeUnsupported,
+                &reason,
+            )
+        }
+        BodyFault::NotMultipart { sent } => {
+            let reason = format!("Send multipart/form-data with the file as its part \"file\", not {sent}");
+            plain(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                Code::MediaTypeUnsupported,
+                &reason,
+            )
+        }
+        BodyFault::NotForm { sent } => {
+            let reason = format!("Send application/x-www-form-urlencoded, not {sent}");
+            plain(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                Code::MediaTypeUnsupported,
+                &reason,
+            )
+        }
+        BodyFault::FileTooLarge { most } => {
+            let reason = format!("A file may have at most {most} bytes");
+            let mut error = ErrorView::new(Code::FileTooLarge, &reason);
+            error.field = Some("file");
+            json(StatusCode::PAYLOAD_TOO_LARGE, &ErrorsView { errors: vec![error] })
+        }
+        BodyFault::Unreadable(reason) => plain(StatusCode::BAD_REQUEST, reason.code, &reason.text),
+    }
+}
+
+fn files_failure(fault: FilesFault) -> Response {
+    let (code, reason, cause) = match fault {
+        FilesFault::Storage(cause) => {
+            let reason = "Files cannot be kept or read at the moment; try again";
+            (Code::FilesUnavailable, reason, cause)
+        }
+        FilesFault::Scanner(cause) => {
+            let reason = "The file could not be checked at the moment; try again";
+            (Code::ScanUnavailable, reason, format!("the scanner: {cause}"))
+        }
+        FilesFault::Damaged => return damaged(),
+    };
+    let mut response = overloaded(code, reason);
+    response.extensions_mut().insert(Cause(cause));
+    response
+}
+
+/// Where the damage was found, it was logged.
+fn damaged() -> Response {
+    let reason = "The file is damaged and cannot be sent; tell your provider";
+    let mut response = overloaded(Code::FileDamaged, reason);
+    let later = HeaderValue::from_static("3600");
+    response.headers_mut().insert(header::RETRY_AFTER, later);
+    response
+}
+
+fn store_failure(cause: &StoreError) -> Response {
+    let mut response = match cause {
+        // There is nothing to look into, and of all things this must not be a line in the log each.
+        StoreError::Full => return too_much(),
+        StoreError::Unavailable(_) | StoreError::Stopped => {
+            overloaded(Code::StoreUnavailable, "The store is not available; try again")
+        }
+        _ => internal(),
+    };
+    response.extensions_mut().insert(Cause(cause.to_string()));
+    response
+}
+
+pub fn too_much() -> Response {
+    overloaded(Code::Overloaded, "Too much to do at the moment; try again")
+}
+
+fn overloaded(code: Code, reason: &str) -> Response {
+    let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, code, reason);
+    response
+        .headers_mut()
+        .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    response
+}
+
+/// An answer that tells nothing but that it is our fault; `answering` adds the request's id.
+pub fn internal() -> Response {
+    plain(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        Code::InternalError,
+        "Internal error",
+    )
+}
+
+/// A browser is shown a page, unless it asks for what is a program's.
+pub fn unknown_path(headers: &HeaderMap, uri: &Uri) -> Response {
+    if !wants_page(headers) || uri.path().starts_with("/v4") {
+        return Error::NotFound.into_response();
+    }
+    let text = "There is nothing at this address.";
+    pages::note(StatusCode::NOT_FOUND, "Not found", text, pages::FROM_ANYWHERE)
+}
+
+/// Whether whoever asks is a browser that is about to show what it gets.
+pub fn wants_page(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).into_iter();
+    let mut accepted = accepted.map(|kinds| kinds.to_str().unwrap_or_default());
+    accepted.any(|kinds| kinds.contains("text/html"))
+}
+
+/// For a path that exists, asked with a method it does not take.
+pub fn other_method(method: &Method, allowed: &str) -> Response {
+    let mut response = match *method {
+        Method::OPTIONS => done(),
+        _ => {
+            let reason = format!("Method not allowed; this path takes {allowed}");
+            plain(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, &reason)
+        }
+    };
+    let allowed = HeaderValue::try_from(allowed).expect("methods are plain ASCII");
+    response.headers_mut().insert(header::ALLOW, allowed);
+    response
+}

@@ -1,0 +1,234 @@
+//! Parts of a request as handlers take them. None of these refuses: what is wrong with a part is
+//! told by the rule that looks into it, after it is clear that the caller may ask.
+
+use std::convert::Infallible;
+
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+
+use crate::model::id::{
+    AccountId, AttachmentId, CannedReplyId, ConfigId, EventId, InstanceId, InterfaceId, SubnetId, TicketId,
+    TokenId, VpcId,
+};
+use crate::model::reason::{Code, Reason};
+use crate::model::token::TokenHash;
+use crate::rules::agent::Staff;
+use crate::rules::caller::Caller;
+use crate::rules::lists::{FILTER, ListRequest};
+use crate::rules::request::{Expected, Request};
+use crate::web::{App, body, json};
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let caller = parts.extensions.remove::<Caller>();
+        Ok(caller.expect("the door lets nobody through to a tenants' operation without a caller"))
+    }
+}
+
+impl FromRequestParts<App> for Staff {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let staff = parts.extensions.remove::<Staff>();
+        Ok(staff.expect("the door lets nobody through to the desk who is not staff"))
+    }
+}
+
+/// The words to look for, from `?q=`.
+pub struct Search(pub Option<String>);
+
+impl FromRequestParts<App> for Search {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let mut query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        Ok(Search(
+            query
+                .find(|(key, _)| key == "q")
+                .map(|(_, words)| words.into_owned()),
+        ))
+    }
+}
+
+impl FromRequest<App> for Request {
+    type Rejection = Infallible;
+
+    async fn from_request(request: axum::extract::Request, app: &App) -> Result<Self, Infallible> {
+        let expected = expected(request.headers());
+        let body = body::read(request, app.options().body_timeout).await;
+        Ok(Request { expected, body })
+    }
+}
+
+pub fn expected(headers: &HeaderMap) -> Option<Expected> {
+    let tags = headers.get_all(header::IF_MATCH).into_iter();
+    let mut tags = tags
+        .flat_map(|value| value.to_str().unwrap_or_default().split(','))
+        .map(str::trim)
+        .peekable();
+    tags.peek()?;
+    let tags: Vec<_> = tags.map(str::to_owned).collect();
+    Some(if tags.iter().any(|tag| tag == "*") {
+        Expected::Any
+    } else {
+        Expected::Tags(tags)
+    })
+}
+
+impl FromRequestParts<App> for ListRequest {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let mut list = ListRequest::default();
+        for (key, value) in form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()) {
+            match key.as_ref() {
+                "page" => list.page = Some(value.into_owned()),
+                "page_size" => list.page_size = Some(value.into_owned()),
+                "after" => list.after = Some(("after", value.into_owned())),
+                _ => {}
+            }
+        }
+        list.filter = parts.headers.get(FILTER).map(|value| {
+            let not_json = |text| Reason::new(Code::FilterInvalid, text);
+            json::parse(value.as_bytes()).map_err(|reason| not_json(reason.text))
+        });
+        Ok(list)
+    }
+}
+
+/// What a path names. What is no id names nothing: zero is nobody's.
+pub struct At<T>(pub T);
+
+impl<T: FromPath> FromRequestParts<App> for At<T> {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        let params = RawPathParams::from_request_parts(parts, app).await;
+        let find = |name: &str| {
+            let params = params.as_ref().ok()?;
+            params
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| value.to_owned())
+        };
+        Ok(At(T::from_path(&find)))
+    }
+}
+
+pub trait FromPath {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self;
+}
+
+/// An id in digits, as we write it ourselves.
+fn id(raw: Option<String>) -> i64 {
+    let plain = raw.filter(|raw| !raw.starts_with(['0', '+', '-']));
+    plain.and_then(|raw| raw.parse().ok()).unwrap_or(0)
+}
+
+impl FromPath for VpcId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        VpcId(id(find("vpcId")))
+    }
+}
+
+impl FromPath for (VpcId, SubnetId) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (VpcId::from_path(find), SubnetId(id(find("vpcSubnetId"))))
+    }
+}
+
+impl FromPath for TicketId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        TicketId(id(find("ticketId")))
+    }
+}
+
+impl FromPath for (TicketId, AttachmentId) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (TicketId::from_path(find), AttachmentId(id(find("attachmentId"))))
+    }
+}
+
+impl FromPath for (TicketId, SubnetId) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (TicketId::from_path(find), SubnetId(id(find("vpcSubnetId"))))
+    }
+}
+
+impl FromPath for CannedReplyId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        CannedReplyId(id(find("cannedReplyId")))
+    }
+}
+
+impl FromPath for AccountId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        AccountId(id(find("accountId")))
+    }
+}
+
+/// The place of an entry in the directory.
+impl FromPath for (AccountId, String, i64) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        let kind = find("entityType").unwrap_or_default();
+        (AccountId::from_path(find), kind, id(find("entityId")))
+    }
+}
+
+impl FromPath for TokenId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        TokenId(id(find("tokenId")))
+    }
+}
+
+/// What a user has granted to a program.
+impl FromPath for i64 {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        id(find("appId"))
+    }
+}
+
+impl FromPath for EventId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        EventId(id(find("eventId")))
+    }
+}
+
+impl FromPath for InstanceId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        InstanceId(id(find("computeId")))
+    }
+}
+
+impl FromPath for (InstanceId, ConfigId) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (InstanceId::from_path(find), ConfigId(id(find("configId"))))
+    }
+}
+
+impl FromPath for (InstanceId, ConfigId, InterfaceId) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        let (instance, config) = FromPath::from_path(find);
+        (instance, config, InterfaceId(id(find("interfaceId"))))
+    }
+}
+
+/// What is known of a link for a password: the hash of its secret.
+pub struct Link(pub TokenHash);
+
+impl FromPath for Link {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        Link(TokenHash::of(&find("link").unwrap_or_default()))
+    }
+}
+
+/// The id of a region, a plan, an image or a client, or the name of a user: words all.
+impl FromPath for String {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        let names = ["regionId", "typeId", "imageId", "username", "clientId"];
+        names.into_iter().find_map(find).unwrap_or_default()
+    }
+}

@@ -1,0 +1,87 @@
+//! Reading what comes with a request: bounded in size, time and depth.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::{HeaderMap, header};
+use http_body_util::BodyExt;
+
+use crate::model::input::Input;
+use crate::model::reason::{Code, Reason};
+use crate::rules::error::BodyFault;
+use crate::web::json;
+
+const MOST: usize = 1024 * 1024;
+/// How much more is read and thrown away, so that a client in the middle of sending gets to read
+/// its answer.
+const DRAINED: usize = 8 * MOST;
+
+/// The object in a request's body; no body at all is an object without keys.
+pub async fn read(request: Request, patience: Duration) -> Result<Input, BodyFault> {
+    let (parts, body) = request.into_parts();
+    let bytes = bytes(&parts.headers, body, patience).await?;
+    if bytes.is_empty() {
+        return Ok(Input::Object(Vec::new()));
+    }
+    if let Some(sent) = other_type(&parts.headers) {
+        return Err(BodyFault::NotJson { sent });
+    }
+    match json::parse(&bytes) {
+        Ok(object @ Input::Object(_)) => Ok(object),
+        Ok(_) => {
+            let reason = Reason::new(Code::JsonNotObject, "Must be a JSON object");
+            Err(BodyFault::Unreadable(reason))
+        }
+        Err(reason) => Err(BodyFault::Unreadable(reason)),
+    }
+}
+
+/// All of a body, if it comes in time and is not too much.
+pub async fn bytes(headers: &HeaderMap, body: Body, patience: Duration) -> Result<Bytes, BodyFault> {
+    match tokio::time::timeout(patience, collect(headers, body)).await {
+        Ok(collected) => collected,
+        Err(_) => Err(BodyFault::TooSlow),
+    }
+}
+
+async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault> {
+    let too_large = BodyFault::TooLarge { most: MOST };
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|length: u64| length > (MOST + DRAINED) as u64) {
+        return Err(too_large);
+    }
+    let mut bytes = Vec::new();
+    let mut seen = 0;
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else {
+            let reason = Reason::new(Code::JsonInvalid, "The request's content broke off");
+            return Err(BodyFault::Unreadable(reason));
+        };
+        let Ok(data) = frame.into_data() else { continue };
+        seen += data.len();
+        if seen > MOST + DRAINED {
+            return Err(too_large);
+        }
+        if seen <= MOST {
+            bytes.extend_from_slice(&data);
+        }
+    }
+    if seen > MOST {
+        Err(too_large)
+    } else {
+        Ok(bytes.into())
+    }
+}
+
+/// The content type, if it is not JSON; none given counts as JSON.
+fn other_type(headers: &HeaderMap) -> Option<String> {
+    let sent = headers
+        .get(header::CONTENT_TYPE)?
+        .to_str()
+        .unwrap_or("something unreadable");
+    let essence = sent.split(';').next().unwrap_or_default().trim();
+    (!essence.eq_ignore_ascii_case("application/json")).then(|| essence.to_owned())
+}

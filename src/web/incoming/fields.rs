@@ -1,0 +1,103 @@
+//! The fields of a form, as a browser or an OAuth client sends it.
+
+use axum::body::Bytes;
+use axum::extract::Request;
+use axum::http::{HeaderMap, header};
+use futures_util::stream;
+use multer::Multipart;
+
+use crate::model::reason::{Code, Reason};
+use crate::model::token::Secret;
+use crate::rules::error::{BodyFault, Error, Result};
+use crate::web::{App, body};
+
+/// How a form may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    UrlEncoded,
+    /// Or as multipart/form-data.
+    Either,
+}
+
+pub struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    pub async fn read(app: &App, request: Request, written: Written) -> Result<Self> {
+        let (parts, body) = request.into_parts();
+        let bytes = body::bytes(&parts.headers, body, app.options().body_timeout).await;
+        let bytes = bytes.map_err(Error::Body)?;
+        let sent = content_type(&parts.headers);
+        if bytes.is_empty() || is(&sent, "application/x-www-form-urlencoded") {
+            return Ok(Self(pairs(&bytes)));
+        }
+        match multer::parse_boundary(&sent) {
+            Ok(boundary) if written == Written::Either => Ok(Self(multipart(bytes, boundary).await?)),
+            _ => {
+                let sent = sent.split(';').next().unwrap_or_default().trim().to_owned();
+                Err(Error::Body(BodyFault::NotForm { sent }))
+            }
+        }
+    }
+
+    /// A field; one without a value counts as left out.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(key, _)| key == name);
+        found
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty())
+    }
+
+    pub fn owned(&self, name: &str) -> Option<String> {
+        self.text(name).map(str::to_owned)
+    }
+
+    pub fn secret(&self, name: &str) -> Option<Secret> {
+        self.owned(name).map(Secret::new)
+    }
+
+    /// The name of a field that is there twice.
+    pub fn repeated(&self) -> Option<&str> {
+        let before = |at: usize, name: &str| self.0[..at].iter().any(|(key, _)| key == name);
+        let mut named = self.0.iter().enumerate();
+        named
+            .find(|(at, (name, _))| before(*at, name))
+            .map(|(_, (name, _))| name.as_str())
+    }
+}
+
+/// The pairs of a query.
+pub fn pairs(query: &[u8]) -> Vec<(String, String)> {
+    form_urlencoded::parse(query).into_owned().collect()
+}
+
+async fn multipart(bytes: Bytes, boundary: String) -> Result<Vec<(String, String)>> {
+    let whole = stream::iter([Ok::<_, std::convert::Infallible>(bytes)]);
+    let mut parts = Multipart::new(whole, boundary);
+    let mut fields = Vec::new();
+    // What is in a part may be a secret, so the cause says nothing of it.
+    let unreadable = |_| {
+        let reason = Reason::new(
+            Code::MultipartInvalid,
+            "This is not a whole form of multipart/form-data",
+        );
+        Error::Body(BodyFault::Unreadable(reason))
+    };
+    while let Some(part) = parts.next_field().await.map_err(unreadable)? {
+        if let Some(name) = part.name().map(str::to_owned) {
+            fields.push((name, part.text().await.map_err(unreadable)?));
+        }
+    }
+    Ok(fields)
+}
+
+fn content_type(headers: &HeaderMap) -> String {
+    let sent = headers.get(header::CONTENT_TYPE);
+    sent.and_then(|value| value.to_str().ok())
+        .unwrap_or("nothing")
+        .to_owned()
+}
+
+fn is(sent: &str, kind: &str) -> bool {
+    let essence = sent.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case(kind)
+}

@@ -1,0 +1,9 @@
+//! What a request brings: its path, body, fields and files.
+
+pub mod body;
+pub mod fields;
+pub mod file_names;
+pub mod json;
+pub mod part_heads;
+pub mod paths;
+pub mod upload;

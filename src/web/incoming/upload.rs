@@ -1,0 +1,368 @@
+//! Receiving a file from a form: bounded in size and time, and never in memory whole.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderMap, header};
+use bytes::Bytes;
+use futures_util::stream::{self, Stream};
+use http_body_util::BodyExt;
+use multer::{Field, Multipart};
+use tokio::sync::Mutex;
+
+use crate::files::{FilesError, Spooled};
+use crate::model::attachment::FileName;
+use crate::model::id::TicketId;
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::rules::attachments::{self, Announced};
+use crate::rules::caller::Caller;
+use crate::rules::error::{BodyFault, Error, FieldError, FilesFault, Result};
+use crate::store::StoreError;
+use crate::uploads::Upload;
+use crate::web::extract::expected;
+use crate::web::part_heads::PartHeads;
+use crate::web::{App, file_names};
+
+/// What a form may have besides the file itself.
+const BESIDES: u64 = 1024 * 1024;
+/// How long the head of a part may be, or what stands before the first.
+const HEAD: u64 = 64 * 1024;
+/// How much more is read and thrown away, so that a client in the middle of sending gets to read its
+/// answer.
+const DRAINED: u64 = 16 * 1024 * 1024;
+/// How long all of it may take, however steadily it comes.
+const ALTOGETHER: Duration = Duration::from_secs(15 * 60);
+const FILE: &str = "file";
+
+/// A file that came in whole, under a name that can be shown.
+struct Received {
+    name: FileName,
+    spooled: Spooled,
+}
+
+/// Makes the file in a form an attachment.
+pub async fn take(app: App, caller: Caller, ticket: TicketId, request: Request) -> Result<()> {
+    let (head, body) = request.into_parts();
+    let announced = announced(&head.headers);
+    let asked = announced.clone();
+    let expected = app
+        .read(caller.clone(), move |tx, caller| {
+            attachments::expect(tx, caller, ticket, &asked)
+        })
+        .await;
+    let boundary = match expected {
+        Ok(boundary) => boundary,
+        Err(refusal) => {
+            throw_away(&app, &head.headers, body).await;
+            return Err(refusal);
+        }
+    };
+    let Received { name, spooled } = receive(&app, &head.headers, body, &boundary).await?;
+    let upload = Upload {
+        ticket,
+        expected: announced.expected,
+        name,
+        spooled,
+    };
+    // From here on it goes to its end, even if the client has gone.
+    let uploads = app.uploads();
+    let attaching = tokio::spawn(async move { uploads.attach(caller, upload).await });
+    attaching.await.unwrap_or(Err(Error::Store(StoreError::Panicked)))
+}
+
+/// What the head of a request says of the file that is to come.
+fn announced(headers: &HeaderMap) -> Announced {
+    let sent = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let boundary = multer::parse_boundary(sent.unwrap_or_default()).map_err(|_| {
+        let kind = sent.map_or("nothing", |sent| sent.split(';').next().unwrap_or_default());
+        let sent = match kind.trim() {
+            "multipart/form-data" => "multipart/form-data without a boundary".to_owned(),
+            other => other.to_owned(),
+        };
+        BodyFault::NotMultipart { sent }
+    });
+    Announced {
+        expected: expected(headers),
+        boundary,
+    }
+}
+
+/// Reads a form whose file is not wanted.
+async fn throw_away(app: &App, headers: &HeaderMap, body: Body) {
+    if announced_length(headers).is_none_or(|length| length <= DRAINED) {
+        let mut source = Source::new(body, 0, app.options().body_timeout);
+        source.drain().await;
+    }
+}
+
+/// The one file of a form; all that is wrong with it is told at once.
+async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> Result<Received> {
+    let most = app.store().world().policy.support.attachment_max_bytes;
+    let too_large = || Error::Body(BodyFault::FileTooLarge { most });
+    let all = most as u64 + BESIDES;
+    if announced_length(headers).is_some_and(|length| length > all + DRAINED) {
+        return Err(too_large());
+    }
+    let source = Source::new(body, all, app.options().body_timeout);
+    let unparsed = source.unparsed.clone();
+    let source = Arc::new(Mutex::new(source));
+    let mut form = Form {
+        app,
+        unparsed,
+        most: most as u64,
+        complaints: Vec::new(),
+        file: None,
+        files: 0,
+        too_large: false,
+    };
+    let parts = Multipart::new(bytes_of(source.clone(), PartHeads::new(boundary)), boundary);
+    let read = tokio::time::timeout(ALTOGETHER, form.read(parts)).await;
+    source.lock().await.drain().await;
+    match read {
+        Ok(read) => read.map_err(|stopped| match stopped.told() {
+            // It is the file that is too large, or something beside it.
+            Error::Body(BodyFault::TooLarge { .. }) if form.too_large => too_large(),
+            Error::Body(BodyFault::TooLarge { .. }) => {
+                Error::Body(BodyFault::TooLarge { most: all as usize })
+            }
+            other => other,
+        })?,
+        Err(_) => return Err(Error::Body(BodyFault::TooSlow)),
+    }
+    match form.too_large {
+        true => Err(too_large()),
+        false => form.finish().await,
+    }
+}
+
+struct Form<'a> {
+    app: &'a App,
+    /// See [`Source`].
+    unparsed: Arc<AtomicU64>,
+    most: u64,
+    complaints: Vec<FieldError>,
+    file: Option<(Option<FileName>, Spooled)>,
+    files: usize,
+    too_large: bool,
+}
+
+impl Form<'_> {
+    async fn read(&mut self, mut parts: Multipart<'static>) -> std::result::Result<(), Stopped> {
+        while let Some(mut part) = parts.next_field().await? {
+            if part.name() == Some(FILE) {
+                self.files += 1;
+                if self.files == 1 {
+                    self.read_file(part).await?;
+                    continue;
+                }
+            }
+            while self.next_of(&mut part).await?.is_some() {}
+        }
+        Ok(())
+    }
+
+    /// Some more of a part's content.
+    async fn next_of(&self, part: &mut Field<'static>) -> std::result::Result<Option<Bytes>, Stopped> {
+        self.unparsed.store(0, Ordering::Relaxed);
+        Ok(part.chunk().await?)
+    }
+
+    async fn read_file(&mut self, mut part: Field<'static>) -> std::result::Result<(), Stopped> {
+        let disposition = part.headers().get(header::CONTENT_DISPOSITION);
+        let name = match disposition.and_then(file_names::sent_in) {
+            Some(raw) => self.keep(FileName::parse(&raw)),
+            None => {
+                let text = "The part \"file\" has no file name";
+                self.keep(Err(vec![Reason::new(Code::FileRequired, text)]))
+            }
+        };
+        let mut spool = self.app.files().spool().await?;
+        while let Some(bytes) = self.next_of(&mut part).await? {
+            self.too_large |= spool.size() + bytes.len() as u64 > self.most;
+            if !self.too_large {
+                spool.write(&bytes).await?;
+            }
+        }
+        self.file = Some((name, spool.finish().await?));
+        Ok(())
+    }
+
+    async fn finish(mut self) -> Result<Received> {
+        if self.files > 1 {
+            let text = "Send one file at a time: there must be one part \"file\"";
+            self.complain(Reason::new(Code::FileCount, text));
+        }
+        let Some((name, spooled)) = self.file.take() else {
+            let text = "file is required: send it as the part \"file\" of the form";
+            self.complain(Reason::new(Code::FileRequired, text));
+            return Err(Error::Refused(self.complaints));
+        };
+        if spooled.size == 0 {
+            self.complain(Reason::new(Code::FileEmpty, "The file is empty"));
+        } else if let Some(name) = &name
+            && let Err(reason) = name.kind().check(&spooled.content)
+        {
+            self.complain(reason);
+        }
+        match name {
+            Some(name) if self.complaints.is_empty() => Ok(Received { name, spooled }),
+            _ => Err(Error::Refused(self.complaints)),
+        }
+    }
+
+    fn keep<T>(&mut self, parsed: std::result::Result<T, Reasons>) -> Option<T> {
+        match parsed {
+            Ok(value) => Some(value),
+            Err(reasons) => {
+                reasons.into_iter().for_each(|reason| self.complain(reason));
+                None
+            }
+        }
+    }
+
+    fn complain(&mut self, reason: Reason) {
+        self.complaints.push(FieldError::on(FILE, reason));
+    }
+}
+
+/// Why a form was not read to its end.
+#[derive(Debug)]
+enum Stopped {
+    Form(multer::Error),
+    Files(FilesError),
+}
+
+impl From<multer::Error> for Stopped {
+    fn from(cause: multer::Error) -> Self {
+        Stopped::Form(cause)
+    }
+}
+
+impl From<FilesError> for Stopped {
+    fn from(cause: FilesError) -> Self {
+        Stopped::Files(cause)
+    }
+}
+
+impl Stopped {
+    fn told(self) -> Error {
+        let cause = match self {
+            Stopped::Files(cause) => return Error::Files(FilesFault::Storage(cause.to_string())),
+            Stopped::Form(cause) => cause,
+        };
+        let broken = match &cause {
+            multer::Error::StreamReadFailed(cause) => cause.downcast_ref::<Broken>(),
+            _ => None,
+        };
+        let why = match broken {
+            Some(Broken::TooMuch) => return Error::Body(BodyFault::TooLarge { most: 0 }),
+            Some(Broken::TooSlow) => return Error::Body(BodyFault::TooSlow),
+            Some(broken @ (Broken::Off | Broken::Pointless)) => broken.to_string(),
+            None => cause.to_string(),
+        };
+        let text = format!("This is not a whole form of multipart/form-data: {why}");
+        Error::Body(BodyFault::Unreadable(Reason::new(Code::MultipartInvalid, text)))
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Broken {
+    #[error("there is too much of it")]
+    TooMuch,
+    #[error("it did not arrive in time")]
+    TooSlow,
+    #[error("it broke off")]
+    Off,
+    #[error("there are more than {HEAD} bytes before a part's content")]
+    Pointless,
+}
+
+/// A body's bytes up to a size. What comes after that is read for a while, and then it is too much.
+struct Source {
+    body: Body,
+    most: u64,
+    patience: Duration,
+    seen: u64,
+    /// How much has come since a part was last found, or some of its content.
+    unparsed: Arc<AtomicU64>,
+    ended: bool,
+}
+
+impl Source {
+    fn new(body: Body, most: u64, patience: Duration) -> Self {
+        Self {
+            body,
+            most,
+            patience,
+            seen: 0,
+            unparsed: Arc::default(),
+            ended: false,
+        }
+    }
+
+    async fn next(&mut self) -> std::result::Result<Option<Bytes>, Broken> {
+        if self.ended {
+            return Ok(None);
+        }
+        loop {
+            let frame = tokio::time::timeout(self.patience, self.body.frame()).await;
+            self.ended = !matches!(frame, Ok(Some(Ok(_))));
+            let frame = match frame {
+                Err(_) => return Err(Broken::TooSlow),
+                Ok(None) if self.seen > self.most => return Err(Broken::TooMuch),
+                Ok(None) => return Ok(None),
+                Ok(Some(Err(_))) => return Err(Broken::Off),
+                Ok(Some(Ok(frame))) => frame,
+            };
+            let Ok(bytes) = frame.into_data() else { continue };
+            self.seen += bytes.len() as u64;
+            if self.seen > self.most + DRAINED {
+                self.ended = true;
+                return Err(Broken::TooMuch);
+            }
+            if self.seen <= self.most {
+                return Ok(Some(bytes));
+            }
+        }
+    }
+
+    /// What is to be looked at for parts: never much of it before some was found.
+    async fn next_to_parse(&mut self) -> std::result::Result<Option<Bytes>, Broken> {
+        if self.unparsed.load(Ordering::Relaxed) > HEAD {
+            return Err(Broken::Pointless);
+        }
+        let bytes = self.next().await?;
+        let length = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+        self.unparsed.fetch_add(length, Ordering::Relaxed);
+        Ok(bytes)
+    }
+
+    /// Reads the rest and throws it away.
+    async fn drain(&mut self) {
+        self.most = 0;
+        let drained = async { while let Ok(Some(_)) = self.next().await {} };
+        let _ = tokio::time::timeout(ALTOGETHER, drained).await;
+    }
+}
+
+fn bytes_of(
+    source: Arc<Mutex<Source>>,
+    heads: PartHeads,
+) -> impl Stream<Item = std::result::Result<Bytes, Broken>> + Send + 'static {
+    stream::unfold((source, heads), |(source, mut heads)| async move {
+        // What came last is looked at first: whoever looks takes all that is there before.
+        tokio::task::yield_now().await;
+        let bytes = source.lock().await.next_to_parse().await;
+        let bytes = bytes.map(|bytes| bytes.map(|bytes| heads.without_controls(bytes)));
+        bytes.transpose().map(|bytes| (bytes, (source, heads)))
+    })
+}
+
+fn announced_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}

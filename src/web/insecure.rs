@@ -1,0 +1,90 @@
+//! No password over a connection that others can read.
+//!
+//! Over plain http from another host a browser drops the session cookie, which is `Secure`, so a log-in cannot succeed;
+//! and the password has crossed the network in clear text by then. Such a browser gets a page that says what to do
+//! instead of a form.
+
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use crate::web::origin::Secured;
+use crate::web::pages;
+
+/// A middleware for pages that ask for a password, and for the forms on them.
+pub async fn refuse(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    match is_secure(&parts) {
+        true => next.run(Request::from_parts(parts, body)).await,
+        false => pages::insecure(StatusCode::FORBIDDEN),
+    }
+}
+
+/// Whether the browser considers its connection secure, and so keeps the session cookie.
+fn is_secure(parts: &Parts) -> bool {
+    let secured = parts.extensions.get::<Secured>().is_some_and(|secured| secured.0);
+    let host = parts
+        .headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let host = host.or(parts.uri.authority().map(|authority| authority.as_str()));
+    secured || host.is_some_and(is_loopback) || browser_uses_tls(&parts.headers)
+}
+
+/// Whether the request itself shows that the browser uses TLS, to a proxy that is not named as trusted. A client that
+/// forges this only gets the form.
+fn browser_uses_tls(headers: &HeaderMap) -> bool {
+    let starts = |name: &str, start: &str| {
+        let value = headers.get(name).and_then(|value| value.to_str().ok());
+        value.is_some_and(|value| value.starts_with(start))
+    };
+    // Browsers send Sec-Fetch-Site only to addresses that they trust.
+    headers.contains_key("sec-fetch-site")
+        || starts("origin", "https://")
+        || starts("x-forwarded-proto", "https")
+}
+
+/// Whether browsers trust plain http to this host: it never leaves the machine.
+fn is_loopback(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    let address = name.parse::<std::net::IpAddr>();
+    address.is_ok_and(|address| address.is_loopback()) || name == "localhost" || name.ends_with(".localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_loopback;
+
+    #[test]
+    fn only_loopback_hosts_are_trusted_without_tls() {
+        for host in [
+            "localhost",
+            "LOCALHOST:8080",
+            "localhost.:8080",
+            "app.localhost:8080",
+            "127.0.0.1:8080",
+            "127.1.2.3",
+            "[::1]:8080",
+            "[::1]",
+        ] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in [
+            "garth.example",
+            "10.0.0.1:8080",
+            "[fd00::1]:8080",
+            "localhost.example",
+            "127.0.0.1.example",
+            "notlocalhost",
+            "",
+        ] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
+}

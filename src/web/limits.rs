@@ -1,0 +1,181 @@
+//! Rate limits, as the public service has them: counted per token in fixed windows.
+//!
+//! The counts are in memory, so each node of several counts for itself. Windows end by the monotonic
+//! clock, so that setting the system's clock neither opens nor lengthens one.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+
+use crate::model::id::{TokenId, UserId};
+use crate::model::reason::Code;
+use crate::store::world::Clock;
+use crate::web::error;
+use crate::web::operation::Class;
+use crate::web::proxies::client_network;
+
+/// Who is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    Token(TokenId),
+    /// Somebody in a browser.
+    User(UserId),
+    Address(IpAddr),
+}
+
+impl Key {
+    /// Where a request comes from. Whoever has one IPv6 address has its whole /64, so that is counted as one.
+    pub fn address(address: IpAddr) -> Self {
+        Key::Address(client_network(address))
+    }
+}
+
+/// So many requests in so many seconds.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    most: u32,
+    seconds: i64,
+}
+
+/// All requests of one caller together.
+const ALTOGETHER: Rate = Rate {
+    most: 800,
+    seconds: 120,
+};
+/// How many windows are remembered before those that have passed are thrown away.
+const MANY: usize = 100_000;
+
+fn rate_of(class: Class) -> Option<Rate> {
+    match class {
+        Class::Command => Some(Rate {
+            most: 400,
+            seconds: 60,
+        }),
+        Class::InstanceCreate => Some(Rate {
+            most: 10,
+            seconds: 30,
+        }),
+        Class::List => Some(Rate {
+            most: 200,
+            seconds: 60,
+        }),
+        Class::Oauth => Some(Rate {
+            most: 60,
+            seconds: 60,
+        }),
+        Class::TicketCreate => Some(Rate { most: 2, seconds: 60 }),
+        Class::Unlimited => None,
+    }
+}
+
+#[derive(Default)]
+pub struct Limits {
+    windows: Mutex<HashMap<(Key, &'static str), Window>>,
+}
+
+#[derive(Clone, Copy)]
+struct Window {
+    /// In seconds of the monotonic clock.
+    ends: i64,
+    used: u32,
+}
+
+/// Where a caller stands with an operation's limit.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    pub refused: bool,
+    limit: u32,
+    remaining: u32,
+    /// When the window ends, as the system's clock says.
+    resets: i64,
+    /// The same in seconds from now.
+    wait: i64,
+}
+
+impl Limits {
+    /// Counts a request; `None` where no limit applies.
+    pub fn count(&self, key: Key, operation: &'static str, class: Class, clock: &Clock) -> Option<Verdict> {
+        let rate = rate_of(class)?;
+        let now = i64::try_from(clock.monotonic().as_secs()).unwrap_or(i64::MAX);
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        if windows.len() > MANY {
+            windows.retain(|_, window| window.ends > now);
+        }
+        let all = use_one(&mut windows, (key, ""), ALTOGETHER, now);
+        let own = use_one(&mut windows, (key, operation), rate, now);
+        let mut verdict = if all.refused { all } else { own };
+        verdict.resets = clock.now().seconds() + verdict.wait;
+        Some(verdict)
+    }
+}
+
+fn use_one(
+    windows: &mut HashMap<(Key, &'static str), Window>,
+    key: (Key, &'static str),
+    rate: Rate,
+    now: i64,
+) -> Verdict {
+    let fresh = Window {
+        ends: now + rate.seconds,
+        used: 0,
+    };
+    let window = windows.entry(key).or_insert(fresh);
+    if window.ends <= now {
+        *window = fresh;
+    }
+    let refused = window.used >= rate.most;
+    window.used = window.used.saturating_add(1).min(rate.most);
+    Verdict {
+        refused,
+        limit: rate.most,
+        remaining: rate.most - window.used,
+        resets: 0,
+        wait: window.ends - now,
+    }
+}
+
+impl Verdict {
+    pub fn tell(&self, headers: &mut HeaderMap) {
+        headers.insert(
+            HeaderName::from_static("x-ratelimit-limit"),
+            HeaderValue::from(self.limit),
+        );
+        headers.insert(
+            HeaderName::from_static("x-ratelimit-remaining"),
+            HeaderValue::from(self.remaining),
+        );
+        headers.insert(
+            HeaderName::from_static("x-ratelimit-reset"),
+            HeaderValue::from(self.resets),
+        );
+        // An answer may have a better reason to wait.
+        let wait = HeaderValue::from(self.wait);
+        headers.entry(header::RETRY_AFTER).or_insert(wait);
+    }
+
+    pub fn refusal(&self) -> Response {
+        error::plain(
+            StatusCode::TOO_MANY_REQUESTS,
+            Code::RateLimited,
+            "Too many requests",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Key;
+
+    #[test]
+    fn an_ipv6_network_is_one_and_an_ipv4_address_is_one() {
+        let key = |raw: &str| Key::address(raw.parse().unwrap());
+        assert_eq!(key("2001:db8::1"), key("2001:db8::ffff:1:2:3"));
+        assert_ne!(key("2001:db8::1"), key("2001:db8:0:1::1"));
+        assert_ne!(key("192.0.2.1"), key("192.0.2.2"));
+        assert_eq!(key("::ffff:192.0.2.1"), key("192.0.2.1"));
+        assert_ne!(key("::ffff:192.0.2.1"), key("::ffff:192.0.2.2"));
+    }
+}

@@ -1,0 +1,216 @@
+//! Limits for guesses at passwords, on each node for itself.
+//!
+//! A fresh device is counted by its address, and by the name it tries at that address; never by the name alone, so that
+//! guesses by others do not lock anyone out. A known device, and a user who is logged in, have counters of their own.
+
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::model::device::DeviceId;
+use crate::model::id::UserId;
+use crate::model::token::TokenHash;
+use crate::web::throttle::{Failures, Rate};
+
+const MINUTE: u64 = 60;
+const HOUR: u64 = 60 * MINUTE;
+
+/// Wrong passwords for one name from one address, or from one known device.
+const PER_NAME: Rate = Rate {
+    free_failures: 5,
+    first_wait: Duration::from_secs(30),
+    max_wait: Duration::from_secs(15 * MINUTE),
+    forgotten_after: Duration::from_secs(24 * HOUR),
+};
+/// Wrong passwords from one address, which may be that of a whole office.
+const PER_ADDRESS: Rate = Rate {
+    free_failures: 20,
+    forgotten_after: Duration::from_secs(HOUR),
+    ..PER_NAME
+};
+/// The size of each table. An entry takes about 200 bytes.
+const MAX_ENTRIES: usize = 20_000;
+
+/// The origin of a guess, as far as it is counted.
+#[derive(Clone, Copy, Debug)]
+pub enum Source {
+    /// A device without a cookie for the user. `address` is a client network, `name` the hash of the name as it was typed.
+    Fresh {
+        name: TokenHash,
+        address: IpAddr,
+    },
+    Known(Known),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Known {
+    Device(DeviceId),
+    /// Somebody who is logged in and types the old password.
+    User(UserId),
+}
+
+pub struct LoginThrottle(Arc<Mutex<Tables>>);
+
+struct Tables {
+    addresses: Failures<IpAddr>,
+    names: Failures<(TokenHash, IpAddr)>,
+    known: Failures<Known>,
+}
+
+impl Default for LoginThrottle {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Tables {
+            addresses: Failures::new(PER_ADDRESS, MAX_ENTRIES),
+            names: Failures::new(PER_NAME, MAX_ENTRIES),
+            known: Failures::new(PER_NAME, MAX_ENTRIES),
+        })))
+    }
+}
+
+impl LoginThrottle {
+    /// Reserves an attempt; else the time to wait before the next one.
+    pub fn reserve(&self, source: Source, now: Duration) -> Result<Reservation, Duration> {
+        let mut tables = lock(&self.0);
+        let (wait, earlier) = match source {
+            Source::Fresh { name, address } => (
+                tables
+                    .addresses
+                    .wait(&address, now)
+                    .max(tables.names.wait(&(name, address), now)),
+                tables.addresses.count(&address, now),
+            ),
+            Source::Known(known) => (tables.known.wait(&known, now), 0),
+        };
+        if !wait.is_zero() {
+            return Err(wait);
+        }
+        let reserved = match source {
+            Source::Fresh { name, address } => {
+                let both = tables.addresses.reserve(address, now);
+                if both && !tables.names.reserve((name, address), now) {
+                    tables.addresses.release(&address, now);
+                    return Err(Duration::from_secs(1));
+                }
+                both
+            }
+            Source::Known(known) => tables.known.reserve(known, now),
+        };
+        match reserved {
+            false => Err(Duration::from_secs(1)),
+            true => Ok(Reservation {
+                tables: self.0.clone(),
+                source,
+                reserved_at: now,
+                earlier,
+                settled: false,
+            }),
+        }
+    }
+}
+
+/// An attempt in progress. Dropped without a result, it is not counted.
+pub struct Reservation {
+    tables: Arc<Mutex<Tables>>,
+    source: Source,
+    reserved_at: Duration,
+    /// Failures of the same address so far, and its other attempts in progress.
+    pub earlier: u32,
+    settled: bool,
+}
+
+impl Reservation {
+    /// Counts a wrong password; how long the next attempt has to wait.
+    pub fn fail(mut self, now: Duration) -> Duration {
+        self.settled = true;
+        let mut tables = lock(&self.tables);
+        match self.source {
+            Source::Fresh { name, address } => {
+                let wait = tables.addresses.fail(&address, now);
+                wait.max(tables.names.fail(&(name, address), now))
+            }
+            Source::Known(known) => tables.known.fail(&known, now),
+        }
+    }
+
+    /// Forgets wrong passwords before the right one. Those of the address stay: they may have been for other names.
+    pub fn succeed(mut self, now: Duration) {
+        self.settled = true;
+        let mut tables = lock(&self.tables);
+        match self.source {
+            Source::Fresh { name, address } => {
+                tables.addresses.release(&address, now);
+                tables.names.succeed(&(name, address), now);
+            }
+            Source::Known(known) => tables.known.succeed(&known, now),
+        }
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if self.settled {
+            return;
+        }
+        let mut tables = lock(&self.tables);
+        match self.source {
+            Source::Fresh { name, address } => {
+                tables.addresses.release(&address, self.reserved_at);
+                tables.names.release(&(name, address), self.reserved_at);
+            }
+            Source::Known(known) => tables.known.release(&known, self.reserved_at),
+        }
+    }
+}
+
+fn lock(tables: &Mutex<Tables>) -> MutexGuard<'_, Tables> {
+    tables.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Duration = Duration::from_secs(100);
+
+    fn fresh(name: &str, last: u8) -> Source {
+        Source::Fresh {
+            name: TokenHash::of(name),
+            address: IpAddr::from([192, 0, 2, last]),
+        }
+    }
+
+    #[test]
+    fn an_attempt_without_a_result_is_not_counted() {
+        let throttle = LoginThrottle::default();
+        for _ in 0..100 {
+            // As when there is no place to hash the password, and the answer is 503.
+            drop(throttle.reserve(fresh("ada", 1), NOW).expect("a reservation"));
+        }
+        for failed in 0..5 {
+            let attempt = throttle.reserve(fresh("ada", 1), NOW).expect("a reservation");
+            assert_eq!(attempt.earlier, failed);
+            attempt.fail(NOW);
+        }
+        let wait = throttle.reserve(fresh("ada", 1), NOW).err();
+        assert_eq!(wait, Some(Duration::from_secs(30)));
+        assert!(throttle.reserve(fresh("ada", 2), NOW).is_ok(), "another address");
+    }
+
+    #[test]
+    fn attempts_in_progress_use_up_the_limit() {
+        let throttle = LoginThrottle::default();
+        let reserve = |number: usize| throttle.reserve(fresh(&format!("name-{}", number / 5), 1), NOW);
+        let attempts: Vec<_> = (0..20).map(reserve).collect();
+        assert!(attempts.iter().all(Result::is_ok));
+        assert!(
+            throttle.reserve(fresh("another", 1), NOW).is_err(),
+            "twenty of one address are being compared"
+        );
+        drop(attempts);
+        let tables = lock(&throttle.0);
+        assert_eq!(
+            tables.addresses.wait(&IpAddr::from([192, 0, 2, 1]), NOW),
+            Duration::ZERO
+        );
+    }
+}

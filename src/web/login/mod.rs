@@ -1,0 +1,8 @@
+//! Attempts to log in: how many, how they are slowed down, and the work of hashing.
+
+pub mod hashing;
+pub mod login_attempts;
+pub mod login_names;
+pub mod login_throttle;
+pub mod taken_names;
+pub mod throttle;

@@ -1,0 +1,36 @@
+//! How clients are served: connections, TLS, authentication, limits, and what all requests and answers have in common.
+//!
+//! It knows no resource. The operations of the API and the pages of the console stand on it, side by side.
+
+pub(crate) mod access;
+pub(crate) mod answering;
+mod answers;
+pub(crate) mod app;
+pub(crate) mod client_address;
+mod connection;
+pub(crate) mod cookies;
+pub(crate) mod error;
+pub(crate) mod extract;
+mod incoming;
+pub(crate) mod insecure;
+pub mod limits;
+pub(crate) mod load;
+mod login;
+pub mod metrics;
+pub mod operation;
+pub(crate) mod origin;
+pub(crate) mod pages;
+pub(crate) mod proxies;
+pub(crate) mod readiness;
+pub mod server;
+
+pub(crate) use answers::{answer, answer_memory, common_headers, damage, downloads, entity_tags, pieces};
+pub use connection::{connections, tls};
+pub(crate) use connection::{head_lines, sending, unread, wire, write_stall};
+pub(crate) use incoming::{body, fields, file_names, json, part_heads, paths, upload};
+pub(crate) use login::{hashing, login_attempts, login_names, login_throttle, taken_names, throttle};
+
+pub use app::{App, MIN_FREE_BYTES, Options, WireNames};
+pub use client_address::ClientAddress;
+pub use login::login_names::LoginNames;
+pub use proxies::Network;

@@ -1,0 +1,384 @@
+//! The pages that people see: to log in, to allow access, to choose a password.
+//!
+//! They are made on the server and need no script. Addresses on them are relative, because the same
+//! pages are served under the provider's prefix too.
+
+use std::sync::LazyLock;
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use maud::{DOCTYPE, Markup, html};
+
+use crate::model::oauth::{OauthClient, RedirectUri};
+use crate::model::scope::Scopes;
+use crate::model::token::TokenHash;
+use crate::rules::oauth::Authorization;
+
+/// Colours and measures that these pages share with the console.
+pub const LOOK: &str = include_str!("look.css");
+pub static STYLE: LazyLock<String> = LazyLock::new(|| format!("{LOOK}{}", include_str!("pages.css")));
+
+/// Where somebody goes who has logged in.
+#[derive(Clone, Copy)]
+pub enum Bound<'a> {
+    Program(&'a Authorization),
+    Console,
+}
+
+/// What the log-in page has besides its form.
+#[derive(Default)]
+pub struct LogInNotes<'a> {
+    pub username: &'a str,
+    pub alert: Option<String>,
+}
+
+pub fn log_in(status: StatusCode, bound: Bound, query: &str, proof: &str, notes: &LogInNotes) -> Response {
+    let (style, goes_on_to) = match bound {
+        Bound::Program(wanted) => ("style.css", Some(&wanted.redirect_uri)),
+        Bound::Console => ("oauth/style.css", None),
+    };
+    let body = html! {
+        h1 { "Log in" }
+        @if let Bound::Program(wanted) = bound { p { "to go on to " strong { (wanted.client.label.quoted()) } } }
+        (alert(notes.alert.as_deref()))
+        form method="post" action="login" {
+            input type="hidden" name="form_token" value=(proof);
+            input type="hidden" name="return_to" value=(query);
+            label for="username" { "Username" }
+            input #username name="username" autocomplete="username" autocapitalize="none" spellcheck="false"
+                required value=(notes.username) autofocus[notes.username.is_empty()]
+                aria-describedby=[notes.alert.as_ref().map(|_| "alert")];
+            label for="password" { "Password" }
+            input #password name="password" type="password" autocomplete="current-password" required
+                autofocus[!notes.username.is_empty()] aria-describedby=[notes.alert.as_ref().map(|_| "alert")];
+            button type="submit" { "Log in" }
+        }
+    };
+    page(status, "Log in", style, goes_on_to, &body)
+}
+
+pub fn consent(wanted: &Authorization, username: &str, query: &str, proof: &str) -> Response {
+    let Authorization {
+        client,
+        redirect_uri,
+        scopes,
+        ..
+    } = wanted;
+    let label = client.label.quoted();
+    let title = format!("Allow access for {label}?");
+    let body = html! {
+        h1 { (title) }
+        (origin_note(client))
+        p { "It would act for you, " strong { (username) } ", and could:" }
+        (wishes(scopes))
+        p .quiet { "You will be sent to " (redirect_uri.origin()) ". It can never do more than you may do yourself." }
+        form method="post" action="authorize" {
+            input type="hidden" name="form_token" value=(proof);
+            input type="hidden" name="return_to" value=(query);
+            button type="submit" name="decision" value="allow" { "Allow" }
+            button .other type="submit" name="decision" value="deny" { "Do not allow" }
+        }
+        p .quiet { "Not you? " (log_out("../logout")) }
+    };
+    page(StatusCode::OK, &title, "style.css", Some(redirect_uri), &body)
+}
+
+pub fn choose_password(status: StatusCode, username: &str, wrong: Option<&str>) -> Response {
+    let described = wrong.map(|_| "alert");
+    let body = html! {
+        h1 { "Choose a password" }
+        (alert(wrong))
+        form method="post" {
+            label for="username" { "Username" }
+            input #username name="username" autocomplete="username" readonly value=(username);
+            label for="password" { "New password" }
+            input #password name="password" type="password" autocomplete="new-password" required minlength="11"
+                autofocus aria-describedby=[described];
+            label for="again" { "The same again" }
+            input #again name="again" type="password" autocomplete="new-password" required minlength="11";
+            p .quiet { "At least 11 characters. Several words are easier to remember than signs." }
+            button type="submit" { "Set password" }
+        }
+    };
+    page(status, "Choose a password", "../style.css", None, &body)
+}
+
+/// Something went wrong that is ours to mend.
+pub fn failed(request_id: &str) -> Response {
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    let text = format!("Something went wrong on our side. Tell your provider the request id {request_id}.");
+    note(status, "This did not work", &text, FROM_ANYWHERE)
+}
+
+/// The way to the style from pages that are served at the root only.
+pub const FROM_ANYWHERE: &str = "/oauth/style.css";
+
+/// A page that only says something; `style` is the way from it to the style.
+pub fn note(status: StatusCode, title: &str, text: &str, style: &str) -> Response {
+    let body = html! {
+        h1 { (title) }
+        p { (text) }
+    };
+    page(status, title, style, None, &body)
+}
+
+/// Instead of a page that asks for a password, where a browser would not keep the session.
+pub fn insecure(status: StatusCode) -> Response {
+    let body = html! {
+        h1 { "A secure connection is needed" }
+        p {
+            "This page was opened over plain http from another host. Your browser would not keep you logged in, and others \
+             on the network could read your password, so it does not ask for one."
+        }
+        p { "Open this server with an address that begins with " code { "https://" } "." }
+        p { "If you run this server, do one of these:" }
+        ul {
+            li { "Give it a certificate: " code { "garth serve --tls-cert cert.pem --tls-key key.pem" } }
+            li {
+                "Put a proxy with TLS in front of it, and name the proxy with " code { "--trusted-proxies" } "."
+            }
+            li { "To try it alone, open it on the same machine: " code { "http://localhost:8080" } }
+        }
+        p .quiet { "The section \"One node\" of docs/operating.md describes all of them." }
+    };
+    page(
+        status,
+        "A secure connection is needed",
+        FROM_ANYWHERE,
+        None,
+        &body,
+    )
+}
+
+/// The same with the way to the console's own log-in.
+pub fn note_and_log_in(title: &str, text: &str, style: &str) -> Response {
+    let body = html! {
+        h1 { (title) }
+        p { (text) }
+        p { a href="/login" { "Log in" } }
+    };
+    page(StatusCode::OK, title, style, None, &body)
+}
+
+/// Asks whoever comes to log out from where anybody may have sent them.
+pub fn ask_log_out() -> Response {
+    let body = html! {
+        h1 { "Log out?" }
+        p { "A link has brought you here. If you did not mean to log out, close this page or go back: nothing has changed." }
+        p { (log_out("logout")) }
+    };
+    page(StatusCode::OK, "Log out?", "oauth/style.css", None, &body)
+}
+
+/// A link that logs out. It tells that it stands on a page of ours, and of that page nothing more.
+fn log_out(address: &str) -> Markup {
+    html! { a href=(address) referrerpolicy="origin" { "Log out" } }
+}
+
+/// For people in place of an error for programs; any other answer stays as it is.
+pub fn instead_of(response: Response, path: &str) -> Response {
+    let status = response.status();
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let for_programs = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if !for_programs || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let (title, text) = match status {
+        StatusCode::REQUEST_TIMEOUT => (
+            "Please try again",
+            "What your browser sent did not come to its end.",
+        ),
+        StatusCode::PAYLOAD_TOO_LARGE => ("Too large", "Your browser has sent more than this page takes."),
+        StatusCode::TOO_MANY_REQUESTS => (
+            "Too many requests",
+            "There were too many requests from where you are. Wait a minute, then try again.",
+        ),
+        StatusCode::SERVICE_UNAVAILABLE => (
+            "Please try again",
+            "There is too much to do at this moment. Wait a little, then try again.",
+        ),
+        status if status.is_server_error() => (
+            "Something went wrong here",
+            "It is not your fault. Try again later, and tell your provider if it stays so.",
+        ),
+        _ => (
+            "Something is wrong with this request",
+            "Your browser has sent something that this page does not understand. Go back and try again.",
+        ),
+    };
+    let style = match path {
+        "/logout" => "oauth/style.css",
+        path if path.starts_with("/oauth/password/") => "../style.css",
+        _ => "style.css",
+    };
+    let (parts, _) = response.into_parts();
+    let mut shown = note(status, title, text, style);
+    *shown.extensions_mut() = parts.extensions;
+    if let Some(wait) = parts.headers.get(header::RETRY_AFTER) {
+        shown.headers_mut().insert(header::RETRY_AFTER, wait.clone());
+    }
+    shown
+}
+
+fn page(
+    status: StatusCode,
+    title: &str,
+    style: &str,
+    goes_on_to: Option<&RedirectUri>,
+    body: &Markup,
+) -> Response {
+    let whole = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) " – Garth" }
+                link rel="stylesheet" href=(style);
+            }
+            body {
+                header { (mark()) "Garth" }
+                main { (body) }
+            }
+        }
+    };
+    let mut response = Response::new(Body::from(whole.into_string()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    let html = HeaderValue::from_static("text/html; charset=utf-8");
+    headers.insert(header::CONTENT_TYPE, html);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let policy = HeaderValue::try_from(policy(goes_on_to)).expect("an origin is plain ASCII");
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    // The address of a page may have a secret in it.
+    let referrer = HeaderName::from_static("referrer-policy");
+    headers.insert(referrer, HeaderValue::from_static("no-referrer"));
+    response
+}
+
+/// The provider's house, as in the icon.
+pub fn mark() -> Markup {
+    html! {
+        svg .mark viewBox="0 0 32 32" width="22" height="22" aria-hidden="true" focusable="false" {
+            rect width="32" height="32" rx="7" {}
+            path d="M7 25V11l9-5 9 5v14zM7 18h18M16 11v14" {}
+        }
+    }
+}
+
+/// Chromium asks `form-action` also of where a form's answer sends the browser.
+fn policy(goes_on_to: Option<&RedirectUri>) -> String {
+    let origin = goes_on_to.map(RedirectUri::origin);
+    let origin = match origin {
+        None => String::new(),
+        // Policies have no way to name such a host.
+        Some(origin) if origin.contains('[') => format!(" {}:", origin.split(':').next().unwrap_or("https")),
+        Some(origin) => format!(" {origin}"),
+    };
+    format!(
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'{origin}; frame-ancestors 'none'; base-uri 'none'"
+    )
+}
+
+fn alert(text: Option<&str>) -> Markup {
+    html! { @if let Some(text) = text { p #alert .alert role="alert" { (text) } } }
+}
+
+fn origin_note(client: &OauthClient) -> Markup {
+    html! {
+        @if client.account.is_some() {
+            p .alert {
+                strong { "A customer of this provider has registered it; the provider does not vouch for it." }
+                " Allow it only if you know who it is from."
+            }
+        }
+    }
+}
+
+/// What a program wants, in words.
+fn wishes(scopes: &Scopes) -> Markup {
+    html! {
+        ul {
+            @for word in scopes.words() {
+                li { (in_words(&word)) }
+            }
+        }
+    }
+}
+
+fn in_words(scope: &str) -> String {
+    let Some((family, level)) = scope.split_once(':') else {
+        return "do everything that you may do".to_owned();
+    };
+    let does = if level == "read_write" {
+        "read and change"
+    } else {
+        "read"
+    };
+    let what = match family {
+        "account" => "your account: tickets, users, tokens and settings",
+        "desk" => "the support desk",
+        "events" => "the account's events",
+        "ips" => "IP addresses",
+        "linodes" => "instances",
+        "vpc" => "VPCs and subnets",
+        other => other,
+    };
+    format!("{does} {what}")
+}
+
+/// The log-in page as it was, to be shown again.
+pub struct LogInPage<'a> {
+    pub bound: Bound<'a>,
+    pub return_to: &'a str,
+    pub proof: TokenHash,
+    pub username: &'a str,
+}
+
+impl LogInPage<'_> {
+    pub fn again(&self, status: StatusCode, wait: u64) -> Response {
+        let wrong = "That username and password do not go together.";
+        let alert = match (status, wait) {
+            (_, 0) => wrong.to_owned(),
+            (StatusCode::UNAUTHORIZED, wait) => format!("{wrong} Wait {wait} seconds before you try again."),
+            (_, wait) => format!("There were too many wrong passwords. Wait {wait} seconds, then try again."),
+        };
+        let notes = LogInNotes {
+            username: self.username,
+            alert: Some(alert),
+        };
+        let mut page = log_in(status, self.bound, self.return_to, &self.proof.hex(), &notes);
+        if wait > 0 {
+            page.headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from(wait));
+        }
+        page
+    }
+}
+
+/// Sends the browser on.
+pub fn go_to(status: StatusCode, address: &str) -> Response {
+    match HeaderValue::try_from(address) {
+        Ok(address) => {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = status;
+            let headers = response.headers_mut();
+            headers.insert(header::LOCATION, address);
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            response
+        }
+        // Addresses are checked before they are kept, and what is added is encoded.
+        Err(_) => incomplete(),
+    }
+}
+
+pub fn incomplete() -> Response {
+    let text = "Something is missing in what your browser sent. Go back and try again.";
+    note(
+        StatusCode::BAD_REQUEST,
+        "Something is wrong with this request",
+        text,
+        "style.css",
+    )
+}

@@ -1,0 +1,265 @@
+//! Whether this server can do its work: the store, its writer and flushes, and free disk space.
+//!
+//! Each check is probed once a second in the background, and when `/readyz` is asked; at most one probe of a check runs
+//! at a time. A probe that hangs does not hold up an answer: the check counts as stalled after a while.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use tokio::task::JoinHandle;
+
+use crate::store::StoreError;
+use crate::store::tokens::identity_version;
+use crate::web::App;
+
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
+/// How long an answer waits for the probes that it has started.
+const PROBE_WAIT: Duration = Duration::from_millis(300);
+/// A database that has not answered for so long is not available.
+const DATABASE_LIMIT: Duration = Duration::from_secs(1);
+/// A write or a flush may take a while on a busy disk.
+const WRITE_LIMIT: Duration = Duration::from_secs(5);
+
+/// What is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// A read from the store.
+    Database,
+    /// A write that changes nothing.
+    Writer,
+    /// Free space in the folders that are written to.
+    Disk,
+}
+
+impl Check {
+    const ALL: [Check; 3] = [Check::Database, Check::Writer, Check::Disk];
+
+    fn limit(self) -> Duration {
+        match self {
+            Check::Database => DATABASE_LIMIT,
+            Check::Writer | Check::Disk => WRITE_LIMIT,
+        }
+    }
+}
+
+/// What a check has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Ok,
+    /// It takes too long.
+    Stalled,
+    /// The store refused or could not be reached.
+    Unavailable,
+    /// There is less free space than there must be.
+    LowSpace,
+    /// The server was asked to stop.
+    Stopping,
+}
+
+impl Outcome {
+    pub fn word(self) -> &'static str {
+        match self {
+            Outcome::Ok => "ok",
+            Outcome::Stalled => "stalled",
+            Outcome::Unavailable => "unavailable",
+            Outcome::LowSpace => "low_space",
+            Outcome::Stopping => "stopping",
+        }
+    }
+}
+
+/// All checks, as `/readyz` shows them.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    pub server: Outcome,
+    pub database: Outcome,
+    pub writer: Outcome,
+    pub flush: Outcome,
+    pub disk: Outcome,
+}
+
+impl Report {
+    pub fn is_ready(&self) -> bool {
+        self.checks().iter().all(|(_, outcome)| *outcome == Outcome::Ok)
+    }
+
+    pub fn checks(&self) -> [(&'static str, Outcome); 5] {
+        [
+            ("server", self.server),
+            ("database", self.database),
+            ("writer", self.writer),
+            ("flush", self.flush),
+            ("disk", self.disk),
+        ]
+    }
+}
+
+/// The state of the probes; clones share it.
+#[derive(Clone, Default)]
+pub struct Readiness(Arc<[Probe; 3]>);
+
+#[derive(Default)]
+struct Probe(Mutex<ProbeState>);
+
+#[derive(Default)]
+struct ProbeState {
+    running: bool,
+    /// Since when there was no result, if there is none at the moment.
+    waiting_since: Option<Instant>,
+    last: Option<Outcome>,
+}
+
+impl Probe {
+    fn state(&self) -> MutexGuard<'_, ProbeState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a probe is to be started: there is none that runs.
+    fn begin(&self) -> bool {
+        let mut state = self.state();
+        if state.running {
+            return false;
+        }
+        state.running = true;
+        state.waiting_since.get_or_insert_with(Instant::now);
+        true
+    }
+
+    /// `None` is no result: the store had too much to do to even take the probe.
+    fn end(&self, outcome: Option<Outcome>) {
+        let mut state = self.state();
+        state.running = false;
+        if let Some(outcome) = outcome {
+            state.waiting_since = None;
+            state.last = Some(outcome);
+        }
+    }
+
+    fn outcome(&self, limit: Duration) -> Outcome {
+        let state = self.state();
+        match (state.waiting_since, state.last) {
+            (Some(since), _) if since.elapsed() > limit => Outcome::Stalled,
+            (_, last) => last.unwrap_or(Outcome::Ok),
+        }
+    }
+}
+
+impl Readiness {
+    fn probe(&self, check: Check) -> &Probe {
+        &self.0[check as usize]
+    }
+
+    fn outcome(&self, check: Check) -> Outcome {
+        self.probe(check).outcome(check.limit())
+    }
+}
+
+/// Probes what is not being probed already, waits for a moment, and reports.
+pub async fn examine(app: &App) -> Report {
+    let started = start_probes(app);
+    let _ = tokio::time::timeout(PROBE_WAIT, join_all(started)).await;
+    report(app)
+}
+
+/// Keeps the state and its metrics up to date until the server stops.
+pub async fn watch(app: App) {
+    let mut stopping = app.stopping();
+    let stopped = async move {
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+    };
+    let watching = async {
+        loop {
+            drop(start_probes(&app));
+            tokio::time::sleep(PROBE_INTERVAL).await;
+            for (check, outcome) in report(&app).checks() {
+                let ready = f64::from(u8::from(outcome == Outcome::Ok));
+                metrics::gauge!("garth_ready", "check" => check).set(ready);
+            }
+        }
+    };
+    tokio::select! {
+        () = watching => {}
+        () = stopped => {}
+    }
+}
+
+fn report(app: &App) -> Report {
+    let readiness = app.readiness();
+    let flush = app.store().flushing();
+    Report {
+        server: match *app.stopping().borrow() {
+            true => Outcome::Stopping,
+            false => Outcome::Ok,
+        },
+        database: readiness.outcome(Check::Database),
+        writer: match *app.store().failed().borrow() {
+            true => Outcome::Unavailable,
+            false => readiness.outcome(Check::Writer),
+        },
+        flush: match flush.is_some_and(|took| took > WRITE_LIMIT) {
+            true => Outcome::Stalled,
+            false => Outcome::Ok,
+        },
+        disk: readiness.outcome(Check::Disk),
+    }
+}
+
+fn start_probes(app: &App) -> Vec<JoinHandle<()>> {
+    let idle = |check: &Check| app.readiness().probe(*check).begin();
+    let start = |check: Check| {
+        let app = app.clone();
+        tokio::spawn(async move {
+            let outcome = match check {
+                Check::Database => probe_database(&app).await,
+                Check::Writer => probe_writer(&app).await,
+                Check::Disk => probe_disk(&app).await,
+            };
+            app.readiness().probe(check).end(outcome);
+        })
+    };
+    Check::ALL.into_iter().filter(idle).map(start).collect()
+}
+
+async fn probe_database(app: &App) -> Option<Outcome> {
+    let read = app.store().probe(identity_version);
+    outcome_of(read.await.map(drop))
+}
+
+async fn probe_writer(app: &App) -> Option<Outcome> {
+    let started = Instant::now();
+    let written = app.store().write(|_| Ok::<_, StoreError>(())).await;
+    metrics::histogram!("garth_store_writer_wait_seconds").record(started.elapsed());
+    outcome_of(written)
+}
+
+fn outcome_of(result: Result<(), StoreError>) -> Option<Outcome> {
+    match result {
+        Ok(()) => Some(Outcome::Ok),
+        Err(StoreError::Full) => None,
+        Err(cause) => {
+            tracing::debug!(%cause, "readiness probe failed");
+            Some(Outcome::Unavailable)
+        }
+    }
+}
+
+async fn probe_disk(app: &App) -> Option<Outcome> {
+    let (files, minimum) = (app.files().clone(), app.options().min_free_bytes);
+    let measured = tokio::task::spawn_blocking(move || files.free_bytes()).await;
+    let free = match measured {
+        Ok(Ok(free)) => free,
+        Ok(Err(cause)) => {
+            tracing::warn!(%cause, "free disk space could not be read");
+            return Some(Outcome::Unavailable);
+        }
+        Err(_) => return Some(Outcome::Unavailable),
+    };
+    for (folder, free) in &free {
+        metrics::gauge!("garth_disk_free_bytes", "folder" => *folder).set(*free as f64);
+    }
+    match free.iter().any(|(_, free)| *free < minimum) {
+        true => Some(Outcome::LowSpace),
+        false => Some(Outcome::Ok),
+    }
+}

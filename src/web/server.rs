@@ -1,0 +1,207 @@
+//! Accepting connections, and stopping without dropping anyone in the middle of a sentence.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use http_body_util::BodyExt;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tower::{Layer, service_fn};
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
+
+use crate::web::connections::{Admission, Connections, Counted};
+use crate::web::origin::{Peer, Secured};
+use crate::web::tls::Certificate;
+use crate::web::unread::Unread;
+use crate::web::wire::{Cut, Talk, Wire};
+use crate::web::{App, answering, error, proxies};
+
+/// How long requests that run when the server stops may go on.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a connection that may only ask for health has for the head of its request.
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long to wait after the system could not give us a connection (too many open files).
+const PAUSE: Duration = Duration::from_millis(50);
+/// Smaller answers are sent as they are.
+const WORTH_COMPRESSING: u64 = 1024;
+
+/// Serves until `stop` becomes true, and then until every request that runs is answered.
+pub async fn serve(listener: TcpListener, app: App, router: Router, stop: watch::Receiver<bool>) {
+    serve_with(listener, app, router, None, stop).await;
+}
+
+/// The same through TLS, if there is a certificate. Each connection takes the one of the moment.
+pub async fn serve_with(
+    listener: TcpListener,
+    app: App,
+    router: Router,
+    tls: Option<Certificate>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let open = Connections::new(app.options().max_connections);
+    let connections = GracefulShutdown::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stop.wait_for(|stop| *stop) => break,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let Some((admission, counted)) = open.admit(peer.ip(), is_proxy(&app, peer)) else {
+                    metrics::counter!("garth_connections_refused_total").increment(1);
+                    continue;
+                };
+                let _ = stream.set_nodelay(true);
+                let connection = Connection {
+                    peer: Peer(peer),
+                    secured: Secured(tls.is_some()),
+                    admission,
+                    _counted: counted,
+                };
+                let (app, router, watcher) = (app.clone(), router.clone(), connections.watcher());
+                match tls.clone() {
+                    None => drop(tokio::spawn(converse(stream, connection, app, router, watcher))),
+                    Some(tls) => drop(tokio::spawn(async move {
+                        match tls.greet(stream, connection.header_timeout(&app)).await {
+                            Ok(stream) => converse(stream, connection, app, router, watcher).await,
+                            Err(cause) => tracing::debug!(%cause, "TLS handshake failed"),
+                        }
+                    })),
+                }
+            }
+            Err(cause) => {
+                tracing::warn!(%cause, "could not accept a connection");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    if tokio::time::timeout(PATIENCE, connections.shutdown())
+        .await
+        .is_err()
+    {
+        tracing::warn!("some requests did not end in time and were cut off");
+    }
+}
+
+/// A connection that was let in.
+struct Connection {
+    peer: Peer,
+    secured: Secured,
+    admission: Admission,
+    _counted: Counted,
+}
+
+impl Connection {
+    fn header_timeout(&self, app: &App) -> Duration {
+        match self.admission {
+            Admission::All => app.options().header_timeout,
+            Admission::HealthOnly => HEALTH_TIMEOUT,
+        }
+    }
+
+    /// The answer to a request that this connection may not make.
+    fn refusal(&self, request: &Request) -> Option<Response> {
+        if self.admission == Admission::All || answering::is_health(request) {
+            return None;
+        }
+        let mut response = error::too_much();
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
+        Some(response)
+    }
+}
+
+fn is_proxy(app: &App, peer: SocketAddr) -> bool {
+    let trusted = &app.options().trusted_proxies;
+    trusted.iter().any(|network| network.contains(peer.ip()))
+}
+
+async fn converse<S>(stream: S, connection: Connection, app: App, router: Router, watcher: Watcher)
+where
+    S: AsyncRead + AsyncWrite + Cut + Unpin + Send + 'static,
+{
+    let talk = Arc::new(Talk::default());
+    let wire = Wire::new(stream, talk.clone(), connection.header_timeout(&app));
+    let connection = Arc::new(connection);
+
+    let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        let answering = talk.begin();
+        let mut request: Request = request.map(Body::new);
+        come_from(&mut request, connection.peer, connection.secured, &app);
+        let (router, app, connection, talk) = (router.clone(), app.clone(), connection.clone(), talk.clone());
+        async move {
+            let refusal = connection.refusal(&request);
+            let (request, unread) = Unread::watch(request);
+            let mut response = answering::answer(router, &app, request, refusal).await;
+            if let Some(unread) = unread {
+                unread.settle(&mut response).await;
+            }
+            if talk.is_multiplexed() {
+                response = talk.sending.watch(response);
+            }
+            // The request is being answered until its last byte is out.
+            let response: Response = response.map(|body| {
+                Body::new(body.map_frame(move |frame| {
+                    let _until_the_end = &answering;
+                    frame
+                }))
+            });
+            Ok::<_, std::convert::Infallible>(response)
+        }
+    });
+    let worth_it = SizeAbove::new(WORTH_COMPRESSING).and(NotForContentType::SSE);
+    let compression = CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(worth_it);
+    let service = TowerToHyperService::new(compression.layer(service));
+
+    let connection = builder()
+        .serve_connection(TokioIo::new(wire), service)
+        .into_owned();
+    if let Err(cause) = watcher.watch(connection).await {
+        tracing::debug!(%cause, "a connection ended early");
+    }
+}
+
+/// Keeps with a request where it comes from, as far as that can be believed.
+fn come_from(request: &mut Request, Peer(peer): Peer, Secured(secured): Secured, app: &App) {
+    let trusted = &app.options().trusted_proxies;
+    let origin = proxies::origin(peer.ip(), request.headers(), trusted);
+    let secured = secured || proxies::was_secured(peer.ip(), request.headers(), trusted);
+    let extensions = request.extensions_mut();
+    extensions.insert(Peer(SocketAddr::new(origin, peer.port())));
+    extensions.insert(Secured(secured));
+}
+
+/// The protocol's own limits are wider than ours, so that ours are the ones that answer.
+fn builder() -> auto::Builder<TokioExecutor> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(None)
+        .max_buf_size(256 * 1024)
+        .max_headers(256);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(128 * 1024)
+        .max_concurrent_streams(256)
+        .keep_alive_interval(Some(Duration::from_secs(30)))
+        .keep_alive_timeout(Duration::from_secs(20));
+    builder
+}
