@@ -6,6 +6,7 @@
 mod account;
 mod compute;
 pub(crate) mod docs;
+mod handlers;
 pub(crate) mod health;
 pub(crate) mod icon;
 mod identity;
@@ -14,11 +15,10 @@ pub mod operations;
 pub(crate) mod service;
 mod support;
 
-pub(crate) use account::{accounts, events};
-pub(crate) use compute::{configs, images, instances, interfaces, plans, regions};
-pub(crate) use identity::{apps, grants, logins, oauth, oauth_clients, oauth_tokens, profile, tokens, users};
+pub(crate) use compute::interfaces;
+pub(crate) use identity::oauth;
 pub(crate) use network::{subnets, vpc_ips, vpcs};
-pub(crate) use support::{attachments, canned_replies, desk, entities, replies, tickets};
+pub(crate) use support::{desk, replies, tickets};
 
 pub use desk::{DeskTicketView, HistoryView};
 pub use docs::openapi_json;

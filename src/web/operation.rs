@@ -70,16 +70,28 @@ pub enum Class {
     Unlimited,
 }
 
-/// A line of the table: an operation of tenants at a versioned path, until it is said otherwise.
-pub fn op<H, T>(id: &'static str, method: &Method, path: &'static str, handler: H) -> Operation
+/// How requests for an operation are handled, whatever its method.
+pub struct Handling(Box<dyn FnOnce(MethodFilter) -> MethodRouter<App>>);
+
+/// A handler, as a line of the table takes it.
+pub fn handler<H, T>(handler: H) -> Handling
 where
     H: Handler<T, App>,
     T: 'static,
 {
-    let filter = MethodFilter::try_from(method.clone()).expect("the table uses plain methods");
+    Handling(Box::new(move |filter| on(filter, handler)))
+}
+
+/// An operation of tenants at a versioned path, until its line says otherwise.
+fn operation(
+    (method, filter): (Method, MethodFilter),
+    id: &'static str,
+    path: &'static str,
+    handling: Handling,
+) -> Operation {
     Operation {
         id,
-        method: method.clone(),
+        method,
         path,
         base: Base::Versioned,
         who: Who::Tenants,
@@ -87,9 +99,25 @@ where
         grant: None,
         class: Class::Command,
         page: false,
-        route: on(filter, handler),
+        route: (handling.0)(filter),
         accepted: OnceLock::new(),
     }
+}
+
+pub fn get(id: &'static str, path: &'static str, handling: Handling) -> Operation {
+    operation((Method::GET, MethodFilter::GET), id, path, handling)
+}
+
+pub fn post(id: &'static str, path: &'static str, handling: Handling) -> Operation {
+    operation((Method::POST, MethodFilter::POST), id, path, handling)
+}
+
+pub fn put(id: &'static str, path: &'static str, handling: Handling) -> Operation {
+    operation((Method::PUT, MethodFilter::PUT), id, path, handling)
+}
+
+pub fn delete(id: &'static str, path: &'static str, handling: Handling) -> Operation {
+    operation((Method::DELETE, MethodFilter::DELETE), id, path, handling)
 }
 
 impl Operation {
@@ -101,6 +129,14 @@ impl Operation {
     pub fn needs(mut self, grant: Needs) -> Self {
         self.grant = Some(grant);
         self
+    }
+
+    /// It concerns a VPC or what is in it: any token may look, changing takes a scope.
+    pub fn on_vpc(self) -> Self {
+        match self.method == Method::GET {
+            true => self.needs(Needs::VpcReadOnly),
+            false => self.scope(Scope::VPC_READ_WRITE).needs(Needs::VpcReadWrite),
+        }
     }
 
     /// It concerns an instance or what it has: looking takes less than changing.
@@ -128,6 +164,11 @@ impl Operation {
             true => self.on_account().needs(Needs::AccountReadOnly),
             false => self.on_account().needs(Needs::AccountReadWrite),
         }
+    }
+
+    /// It concerns the account's users or programs, which no grant opens.
+    pub fn unrestricted(self) -> Self {
+        self.on_account().needs(Needs::Unrestricted)
     }
 
     /// It is for the provider's staff, at the desk.

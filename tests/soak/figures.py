@@ -1,6 +1,8 @@
 """The memory of a process over time, and its slope."""
+import itertools
 import pathlib
 import re
+import statistics
 import time
 
 # Seconds between two samples, and between two lines that are printed.
@@ -31,6 +33,24 @@ class Samples:
         self.printed = now
         return f"{now / 60:6.1f} min  heap {found['RssAnon']:7.1f} MiB  resident {found['VmRSS']:7.1f} MiB"
 
+    def minutes(self, name: str) -> list[tuple[float, float]]:
+        """The median of each minute: seconds since the first sample, MiB."""
+        first = self.taken[0][0]
+        by_minute: dict[int, list[float]] = {}
+        for taken, found in self.taken:
+            by_minute.setdefault(int((taken - first) // 60), []).append(found[name])
+        return [(60.0 * minute, statistics.median(values)) for minute, values in sorted(by_minute.items())]
+
+    def slope(self, name: str) -> float:
+        """Percent in 10 minutes: the median of the slopes between any two minutes (Theil and Sen).
+
+        A leak shows in every pair of minutes. A burst, such as passwords being hashed on a busy machine, does not move it.
+        """
+        points = self.minutes(name)
+        slopes = [(b - a) / (y - x) for (x, a), (y, b) in itertools.combinations(points, 2)]
+        start = statistics.median(value for _, value in points[:5])
+        return 100 * statistics.median(slopes) * 600 / start if slopes else 0.0
+
     def line(self, name: str) -> tuple[float, float]:
         """Least squares: MiB at the first sample, MiB a second."""
         first = self.taken[0][0]
@@ -41,8 +61,8 @@ class Samples:
         slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread if spread else 0.0
         return mean_y - slope * mean_x, slope
 
-    def slope(self, name: str) -> float:
-        """Percent in 10 minutes."""
+    def least_squares(self, name: str) -> float:
+        """Percent in 10 minutes, bursts included."""
         start, slope = self.line(name)
         return 100 * slope * 600 / start
 
@@ -51,5 +71,6 @@ class Samples:
         start, _ = self.line(name)
         return (
             f"{start:.1f} MiB at first, least {min(values):.1f}, most {max(values):.1f}, "
-            f"slope {self.slope(name):+.2f} % in 10 minutes ({len(values)} samples)"
+            f"slope {self.slope(name):+.2f} % in 10 minutes, by least squares {self.least_squares(name):+.2f} % "
+            f"({len(values)} samples)"
         )

@@ -2,20 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
+use crate::model::account::Account;
 use crate::model::account::DeskAccount;
-use crate::model::id::AccountId;
+use crate::model::page::Paged;
 use crate::model::region::Region;
 use crate::model::time::Time;
-use crate::rules::agent::Staff;
-use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::{self, Result};
-use crate::web::extract::At;
-use crate::web::{App, answer};
+use crate::rules::accounts::QuotaUse;
+use crate::web::answer;
 
 #[derive(Serialize)]
 struct QuotasView {
@@ -41,8 +38,7 @@ struct UsedView {
     used: i64,
 }
 
-pub async fn quotas(State(app): State<App>, caller: Caller) -> Result<Response> {
-    let used = app.read(caller, rules::accounts::quota_use).await?;
+pub fn quotas(used: &QuotaUse, _: &Wire) -> Response {
     let view = QuotasView {
         vpcs_per_region: VpcsPerRegionView {
             limit: used.quota.vpcs_per_region,
@@ -56,7 +52,7 @@ pub async fn quotas(State(app): State<App>, caller: Caller) -> Result<Response> 
             used: used.attachment_bytes,
         },
     };
-    Ok(answer::one(&used, &view))
+    answer::one(used, &view)
 }
 
 #[derive(Serialize)]
@@ -83,20 +79,6 @@ impl<'a> DeskAccountView<'a> {
             users: account.users,
         }
     }
-}
-
-pub async fn desk_list(State(app): State<App>, staff: Staff, list: ListRequest) -> Result<Response> {
-    let accounts = app
-        .read(staff, move |tx, _| rules::accounts::desk_list(tx, &list))
-        .await?;
-    Ok(answer::page(&accounts, DeskAccountView::new))
-}
-
-pub async fn desk_view(State(app): State<App>, staff: Staff, At(id): At<AccountId>) -> Result<Response> {
-    let account = app
-        .read(staff, move |tx, _| rules::accounts::desk_view(tx, id))
-        .await?;
-    Ok(answer::one(&account, &DeskAccountView::new(&account)))
 }
 
 #[derive(Serialize)]
@@ -131,8 +113,7 @@ struct CardView {
 }
 
 /// What Garth knows of an account; it sends no bills, so the rest of the public shape is empty.
-pub async fn view(State(app): State<App>, caller: Caller) -> Result<Response> {
-    let account = app.read(caller, rules::accounts::view).await?;
+pub fn one(account: &Account, _: &Wire) -> Response {
     let view = AccountView {
         company: &account.company,
         email: &account.email,
@@ -158,7 +139,7 @@ pub async fn view(State(app): State<App>, caller: Caller) -> Result<Response> {
         active_promotions: [],
         euuid: account.euuid(),
     };
-    Ok(answer::one(&account, &view))
+    answer::one(account, &view)
 }
 
 #[derive(Hash, Serialize)]
@@ -168,18 +149,6 @@ struct SettingsView {
     network_helper: bool,
     backups_enabled: bool,
     object_storage: &'static str,
-}
-
-pub async fn settings(State(app): State<App>, caller: Caller) -> Result<Response> {
-    app.read(caller, |_, _| Ok(())).await?;
-    let view = SettingsView {
-        managed: false,
-        longview_subscription: None,
-        network_helper: true,
-        backups_enabled: false,
-        object_storage: "disabled",
-    };
-    Ok(answer::one(&view, &view))
 }
 
 #[derive(Hash, Serialize)]
@@ -198,23 +167,30 @@ impl<'a> AvailabilityView<'a> {
     }
 }
 
-pub async fn availability(State(app): State<App>, caller: Caller, list: ListRequest) -> Result<Response> {
-    let regions = app
-        .read(caller, move |tx, _| {
-            rules::regions::list_named(tx.policy(), &list)
-        })
-        .await?;
-    Ok(answer::page(&regions, AvailabilityView::new))
+pub fn desk_one(account: &DeskAccount, _: &Wire) -> Response {
+    answer::one(account, &DeskAccountView::new(account))
 }
 
-pub async fn region_availability(
-    State(app): State<App>,
-    caller: Caller,
-    At(region): At<String>,
-) -> Result<Response> {
-    let region = app
-        .read(caller, move |tx, _| rules::regions::view(tx.policy(), &region))
-        .await?;
-    let view = AvailabilityView::new(&region);
-    Ok(answer::one(&view, &view))
+pub fn desk_page(accounts: &Paged<DeskAccount>, _: &Wire) -> Response {
+    answer::page(accounts, DeskAccountView::new)
+}
+
+pub fn availability(region: &Region, _: &Wire) -> Response {
+    let view = AvailabilityView::new(region);
+    answer::one(&view, &view)
+}
+
+pub fn availability_page(regions: &Paged<Region>, _: &Wire) -> Response {
+    answer::page(regions, AvailabilityView::new)
+}
+
+pub fn settings(_: &(), _: &Wire) -> Response {
+    let view = SettingsView {
+        managed: false,
+        longview_subscription: None,
+        network_helper: true,
+        backups_enabled: false,
+        object_storage: "disabled",
+    };
+    answer::one(&view, &view)
 }

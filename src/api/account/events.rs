@@ -11,15 +11,15 @@ use futures_util::stream;
 use serde::Serialize;
 use tokio::sync::watch;
 
+use crate::api::handlers::Wire;
 use crate::model::event::{Entity, Event};
 use crate::model::id::EventId;
+use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
 use crate::rules::{self, Result};
 use crate::store::ReadTx;
-use crate::web::extract::At;
 use crate::web::{App, answer};
 
 #[derive(Serialize)]
@@ -80,46 +80,6 @@ impl<'a> EntityView<'a> {
             url: &entity.url,
         }
     }
-}
-
-pub async fn list(State(app): State<App>, caller: Caller, list: ListRequest) -> Result<Response> {
-    let events = app
-        .read(caller, move |tx, caller| rules::events::list(tx, caller, &list))
-        .await?;
-    Ok(answer::page(&events, EventView::new))
-}
-
-pub async fn view(State(app): State<App>, caller: Caller, At(id): At<EventId>) -> Result<Response> {
-    let event = app
-        .read(caller, move |tx, caller| rules::events::view(tx, caller, id))
-        .await?;
-    Ok(answer::one(&event, &EventView::new(&event)))
-}
-
-pub async fn seen(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<EventId>,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::events::mark_seen(tx, caller, id, &request)
-    })
-    .await?;
-    Ok(answer::done())
-}
-
-pub async fn read(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<EventId>,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::events::mark_read(tx, caller, id, &request)
-    })
-    .await?;
-    Ok(answer::done())
 }
 
 /// Events as they happen, as server-sent events. A reader that comes back with the id of the last
@@ -212,4 +172,12 @@ impl Following {
         self.waiting.extend(found);
         Ok(())
     }
+}
+
+pub fn one(event: &Event, _: &Wire) -> Response {
+    answer::one(event, &EventView::new(event))
+}
+
+pub fn page(events: &Paged<Event>, _: &Wire) -> Response {
+    answer::page(events, EventView::new)
 }

@@ -2,3 +2,105 @@
 
 pub mod accounts;
 pub mod events;
+
+use crate::api::handlers::{change_at, done, list, view, view_at};
+use crate::model::scope::Scope;
+use crate::rules;
+use crate::rules::agent::Staff;
+use crate::rules::caller::Caller;
+use crate::web::operation::{Needs, Operation, get, handler, post};
+
+pub fn operations() -> Vec<Operation> {
+    vec![
+        // Events (interface §6)
+        get(
+            "getEvents",
+            "/account/events",
+            list(rules::events::list, events::page),
+        )
+        .scope(Scope::EVENTS_READ_ONLY)
+        .list(),
+        get("streamEvents", "/account/events/stream", handler(events::stream)).scope(Scope::EVENTS_READ_ONLY),
+        get(
+            "getEvent",
+            "/account/events/{eventId}",
+            view_at(rules::events::view, events::one),
+        )
+        .scope(Scope::EVENTS_READ_ONLY),
+        post(
+            "markEventSeen",
+            "/account/events/{eventId}/seen",
+            change_at(rules::events::mark_seen, done),
+        )
+        .scope(Scope::EVENTS_READ_ONLY),
+        post(
+            "markEventRead",
+            "/account/events/{eventId}/read",
+            change_at(rules::events::mark_read, done),
+        )
+        .scope(Scope::EVENTS_READ_ONLY),
+        // The account
+        get(
+            "getQuotas",
+            "/account/quotas",
+            view(rules::accounts::quota_use, accounts::quotas),
+        ),
+        get(
+            "getAccount",
+            "/account",
+            view(rules::accounts::view, accounts::one),
+        )
+        .on_account()
+        .needs(Needs::AccountReadOnly),
+        get(
+            "getAccountSettings",
+            "/account/settings",
+            view(|_, _: &Caller| Ok(()), accounts::settings),
+        )
+        .on_account(),
+        get(
+            "getAvailability",
+            "/account/availability",
+            list(
+                |tx, _: &Caller, list| rules::regions::list_named(tx.policy(), list),
+                accounts::availability_page,
+            ),
+        )
+        .on_account()
+        .list(),
+        get(
+            "getRegionAvailability",
+            "/account/availability/{regionId}",
+            view_at(
+                |tx, _: &Caller, id: String| rules::regions::view(tx.policy(), &id),
+                accounts::availability,
+            ),
+        )
+        .on_account(),
+    ]
+}
+
+/// Accounts as the provider's staff see them.
+pub fn desk_operations() -> Vec<Operation> {
+    vec![
+        get(
+            "getDeskAccounts",
+            "/desk/accounts",
+            list(
+                |tx, _: &Staff, list| rules::accounts::desk_list(tx, list),
+                accounts::desk_page,
+            ),
+        )
+        .at_desk()
+        .list(),
+        get(
+            "getDeskAccount",
+            "/desk/accounts/{accountId}",
+            view_at(
+                |tx, _: &Staff, id| rules::accounts::desk_view(tx, id),
+                accounts::desk_one,
+            ),
+        )
+        .at_desk(),
+    ]
+}

@@ -1,20 +1,15 @@
 //! Configs on the wire.
 
-use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::api::handlers::Wire;
 use crate::api::interfaces::InterfaceView;
 use crate::model::config::{Config, DEVICES, HELPERS};
-use crate::model::id::{ConfigId, InstanceId};
+use crate::model::page::Paged;
 use crate::model::time::Time;
-use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
-use crate::rules::{self, Result};
-use crate::web::extract::At;
-use crate::web::{App, answer};
+use crate::web::answer;
 
 #[derive(Serialize)]
 struct ConfigView<'a> {
@@ -66,66 +61,10 @@ impl<'a> ConfigView<'a> {
     }
 }
 
-type ConfigAt = At<(InstanceId, ConfigId)>;
-
-pub async fn list(
-    State(app): State<App>,
-    caller: Caller,
-    At(instance): At<InstanceId>,
-    list: ListRequest,
-) -> Result<Response> {
-    let configs = app
-        .read(caller, move |tx, caller| {
-            rules::configs::list(tx, caller, instance, &list)
-        })
-        .await?;
-    Ok(answer::page(&configs, ConfigView::new))
+pub fn one(config: &Config, _: &Wire) -> Response {
+    answer::one(config, &ConfigView::new(config))
 }
 
-pub async fn create(
-    State(app): State<App>,
-    caller: Caller,
-    At(instance): At<InstanceId>,
-    request: Request,
-) -> Result<Response> {
-    let config = app
-        .write(caller, move |tx, caller| {
-            rules::configs::create(tx, caller, instance, &request)
-        })
-        .await?;
-    Ok(answer::one(&config, &ConfigView::new(&config)))
-}
-
-pub async fn view(State(app): State<App>, caller: Caller, At(at): ConfigAt) -> Result<Response> {
-    let config = app
-        .read(caller, move |tx, caller| rules::configs::view(tx, caller, at))
-        .await?;
-    Ok(answer::one(&config, &ConfigView::new(&config)))
-}
-
-pub async fn update(
-    State(app): State<App>,
-    caller: Caller,
-    At(at): ConfigAt,
-    request: Request,
-) -> Result<Response> {
-    let config = app
-        .write(caller, move |tx, caller| {
-            rules::configs::update(tx, caller, at, &request)
-        })
-        .await?;
-    Ok(answer::one(&config, &ConfigView::new(&config)))
-}
-
-pub async fn delete(
-    State(app): State<App>,
-    caller: Caller,
-    At(at): ConfigAt,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::configs::delete(tx, caller, at, &request)
-    })
-    .await?;
-    Ok(answer::done())
+pub fn page(configs: &Paged<Config>, _: &Wire) -> Response {
+    answer::page(configs, ConfigView::new)
 }

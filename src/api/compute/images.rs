@@ -1,15 +1,13 @@
 //! Images on the wire.
 
-use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
 use crate::model::image::Image;
+use crate::model::page::Paged;
 use crate::model::time::Time;
-use crate::rules::lists::ListRequest;
-use crate::rules::{self, Result};
-use crate::web::extract::At;
-use crate::web::{App, answer};
+use crate::web::answer;
 
 #[derive(Serialize)]
 struct ImageView<'a> {
@@ -57,12 +55,10 @@ impl<'a> ImageView<'a> {
     }
 }
 
-pub async fn list(State(app): State<App>, list: ListRequest) -> Result<Response> {
-    let images = rules::images::list(&app.store().world().policy, &list)?;
-    Ok(answer::page(&images, ImageView::new))
+pub fn one(image: &Image, _: &Wire) -> Response {
+    answer::one(image, &ImageView::new(image))
 }
 
-pub async fn view(State(app): State<App>, At(id): At<String>) -> Result<Response> {
-    let image = rules::images::view(&app.store().world().policy, &id)?;
-    Ok(answer::one(&image, &ImageView::new(&image)))
+pub fn page(images: &Paged<Image>, _: &Wire) -> Response {
+    answer::page(images, ImageView::new)
 }

@@ -2,24 +2,19 @@
 
 use std::net::Ipv6Addr;
 
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
 use crate::api::vpc_ips::VpcIpView;
-use crate::model::id::InstanceId;
 use crate::model::instance::Instance;
 use crate::model::interface::write_address;
+use crate::model::page::Paged;
 use crate::model::policy::Policy;
 use crate::model::time::Time;
-use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
-use crate::rules::{self, Result};
 use crate::store::vpc_ips::VpcIp;
-use crate::web::extract::At;
-use crate::web::{App, answer};
+use crate::web::answer;
 
 #[derive(Serialize)]
 struct InstanceView<'a> {
@@ -134,105 +129,12 @@ fn link_local(instance: &Instance) -> Ipv6Addr {
     Ipv6Addr::from_bits(LOCAL | u128::from(instance.id.0.unsigned_abs()))
 }
 
-pub async fn list(State(app): State<App>, caller: Caller, list: ListRequest) -> Result<Response> {
-    let instances = app
-        .read(caller, move |tx, caller| {
-            rules::instances::list(tx, caller, &list)
-        })
-        .await?;
-    let policy = &app.store().world().policy;
-    Ok(answer::page(&instances, |instance| {
-        InstanceView::new(instance, policy)
-    }))
+pub fn one(instance: &Instance, wire: &Wire) -> Response {
+    answer::one(instance, &InstanceView::new(instance, wire.policy))
 }
 
-pub async fn create(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
-    let instance = app
-        .write(caller, move |tx, caller| {
-            rules::instances::create(tx, caller, &request)
-        })
-        .await?;
-    Ok(one(&app, &instance))
-}
-
-pub async fn view(State(app): State<App>, caller: Caller, At(id): At<InstanceId>) -> Result<Response> {
-    let instance = app
-        .read(caller, move |tx, caller| rules::instances::view(tx, caller, id))
-        .await?;
-    Ok(one(&app, &instance))
-}
-
-pub async fn update(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<InstanceId>,
-    request: Request,
-) -> Result<Response> {
-    let instance = app
-        .write(caller, move |tx, caller| {
-            rules::instances::update(tx, caller, id, &request)
-        })
-        .await?;
-    Ok(one(&app, &instance))
-}
-
-pub async fn delete(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<InstanceId>,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::instances::delete(tx, caller, id, &request)
-    })
-    .await?;
-    Ok(answer::done())
-}
-
-pub async fn boot(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<InstanceId>,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::power::boot(tx, caller, id, &request)
-    })
-    .await?;
-    Ok(answer::done())
-}
-
-pub async fn reboot(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<InstanceId>,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::power::reboot(tx, caller, id, &request)
-    })
-    .await?;
-    Ok(answer::done())
-}
-
-pub async fn shutdown(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<InstanceId>,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::power::shutdown(tx, caller, id, &request)
-    })
-    .await?;
-    Ok(answer::done())
-}
-
-fn one(app: &App, instance: &Instance) -> Response {
-    answer::one(
-        instance,
-        &InstanceView::new(instance, &app.store().world().policy),
-    )
+pub fn page(instances: &Paged<Instance>, wire: &Wire) -> Response {
+    answer::page(instances, |instance| InstanceView::new(instance, wire.policy))
 }
 
 #[derive(Serialize)]
@@ -299,17 +201,12 @@ struct Ipv6View<'a> {
     region: &'a str,
 }
 
-pub async fn ips(State(app): State<App>, caller: Caller, At(id): At<InstanceId>) -> Result<Response> {
-    let (instance, vpc) = app
-        .read(caller, move |tx, caller| {
-            rules::instances::addresses(tx, caller, id)
-        })
-        .await?;
-    let names = app.names();
+pub fn ips((instance, vpc): &(Instance, Vec<VpcIp>), wire: &Wire) -> Response {
+    let names = wire.names;
     let public = instance
         .ipv4
         .iter()
-        .map(|address| public_view(&app, &instance, *address, &vpc));
+        .map(|address| public_view(wire, instance, *address, vpc));
     let six = |address: String, kind, public| Ipv6View {
         address,
         gateway: "fe80::1",
@@ -331,17 +228,17 @@ pub async fn ips(State(app): State<App>, caller: Caller, At(id): At<InstanceId>)
             vpc: vpc.iter().map(|ip| VpcIpView::new(ip, names)).collect(),
         },
         ipv6: Ipv6sView {
-            slaac: six(ipv6(&instance).to_string(), "ipv6", true),
-            link_local: six(link_local(&instance).to_string(), "ipv6", false),
+            slaac: six(ipv6(instance).to_string(), "ipv6", true),
+            link_local: six(link_local(instance).to_string(), "ipv6", false),
             global: [],
         },
     };
-    Ok(answer::json(StatusCode::OK, &view))
+    answer::json(StatusCode::OK, &view)
 }
 
-fn public_view<'a>(app: &App, instance: &'a Instance, address: u32, vpc: &[VpcIp]) -> PublicView<'a> {
-    let names = app.names();
-    let ranges = &app.store().world().policy.public_ranges;
+fn public_view<'a>(wire: &Wire, instance: &'a Instance, address: u32, vpc: &[VpcIp]) -> PublicView<'a> {
+    let names = wire.names;
+    let ranges = &wire.policy.public_ranges;
     let range = ranges
         .iter()
         .find(|range| range.first() <= address && address <= range.last());

@@ -1,19 +1,12 @@
 //! Interfaces of a config on the wire.
 
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::model::id::{ConfigId, InstanceId};
+use crate::api::handlers::Wire;
 use crate::model::interface::{Interface, write_address};
-use crate::rules::caller::Caller;
-use crate::rules::interfaces::Place;
-use crate::rules::request::Request;
-use crate::rules::{self, Result};
-use crate::store::WriteTx;
-use crate::web::extract::At;
-use crate::web::{App, answer};
+use crate::web::answer;
 
 #[derive(Serialize)]
 pub struct InterfaceView<'a> {
@@ -56,68 +49,12 @@ impl<'a> InterfaceView<'a> {
     }
 }
 
-type ConfigAt = At<(InstanceId, ConfigId)>;
+pub fn one(interface: &Interface, _: &Wire) -> Response {
+    answer::one(interface, &InterfaceView::new(interface))
+}
 
 /// A bare array, as the public service answers.
-pub async fn list(State(app): State<App>, caller: Caller, At(at): ConfigAt) -> Result<Response> {
-    let found = app
-        .read(caller, move |tx, caller| rules::interfaces::list(tx, caller, at))
-        .await?;
-    let views: Vec<_> = found.iter().map(InterfaceView::new).collect();
-    Ok(answer::json(StatusCode::OK, &views))
-}
-
-pub async fn create(
-    State(app): State<App>,
-    caller: Caller,
-    At(at): ConfigAt,
-    request: Request,
-) -> Result<Response> {
-    let create = move |tx: &mut WriteTx, caller: &Caller| rules::interfaces::create(tx, caller, at, &request);
-    let interface = app.write(caller, create).await?;
-    Ok(answer::one(&interface, &InterfaceView::new(&interface)))
-}
-
-pub async fn order(
-    State(app): State<App>,
-    caller: Caller,
-    At(at): ConfigAt,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::interfaces::order(tx, caller, at, &request)
-    })
-    .await?;
-    Ok(answer::done())
-}
-
-pub async fn view(State(app): State<App>, caller: Caller, At(at): At<Place>) -> Result<Response> {
-    let interface = app
-        .read(caller, move |tx, caller| rules::interfaces::view(tx, caller, at))
-        .await?;
-    Ok(answer::one(&interface, &InterfaceView::new(&interface)))
-}
-
-pub async fn update(
-    State(app): State<App>,
-    caller: Caller,
-    At(at): At<Place>,
-    request: Request,
-) -> Result<Response> {
-    let update = move |tx: &mut WriteTx, caller: &Caller| rules::interfaces::update(tx, caller, at, &request);
-    let interface = app.write(caller, update).await?;
-    Ok(answer::one(&interface, &InterfaceView::new(&interface)))
-}
-
-pub async fn delete(
-    State(app): State<App>,
-    caller: Caller,
-    At(at): At<Place>,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::interfaces::delete(tx, caller, at, &request)
-    })
-    .await?;
-    Ok(answer::done())
+pub fn all(interfaces: &[Interface], _: &Wire) -> Response {
+    let views: Vec<_> = interfaces.iter().map(InterfaceView::new).collect();
+    answer::json(StatusCode::OK, &views)
 }

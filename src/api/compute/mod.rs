@@ -6,3 +6,179 @@ pub mod instances;
 pub mod interfaces;
 pub mod plans;
 pub mod regions;
+
+use crate::api::handlers::{change, change_at, done, list, list_at, offer_at, offers as offers_of, view_at};
+use crate::model::scope::Scope;
+use crate::rules;
+use crate::web::operation::{Class, Needs, Operation, delete, get, post, put};
+
+const INSTANCES: &str = "/compute/instances";
+const INSTANCE: &str = "/compute/instances/{computeId}";
+const BOOT: &str = "/compute/instances/{computeId}/boot";
+const REBOOT: &str = "/compute/instances/{computeId}/reboot";
+const SHUTDOWN: &str = "/compute/instances/{computeId}/shutdown";
+const IPS: &str = "/compute/instances/{computeId}/ips";
+const CONFIGS: &str = "/compute/instances/{computeId}/configs";
+const CONFIG: &str = "/compute/instances/{computeId}/configs/{configId}";
+const INTERFACES: &str = "/compute/instances/{computeId}/configs/{configId}/interfaces";
+const INTERFACE_ORDER: &str = "/compute/instances/{computeId}/configs/{configId}/interfaces/order";
+const INTERFACE: &str = "/compute/instances/{computeId}/configs/{configId}/interfaces/{interfaceId}";
+
+pub fn operations() -> Vec<Operation> {
+    vec![
+        // Instances
+        get(
+            "getInstances",
+            INSTANCES,
+            list(rules::instances::list, instances::page),
+        )
+        .scope(Scope::LINODES_READ_ONLY)
+        .list(),
+        post(
+            "createInstance",
+            INSTANCES,
+            change(rules::instances::create, instances::one),
+        )
+        .scope(Scope::LINODES_READ_WRITE)
+        .needs(Needs::AddLinodes)
+        .class(Class::InstanceCreate),
+        get(
+            "getInstance",
+            INSTANCE,
+            view_at(rules::instances::view, instances::one),
+        )
+        .on_instance(),
+        put(
+            "updateInstance",
+            INSTANCE,
+            change_at(rules::instances::update, instances::one),
+        )
+        .on_instance(),
+        delete(
+            "deleteInstance",
+            INSTANCE,
+            change_at(rules::instances::delete, done),
+        )
+        .on_instance(),
+        post("bootInstance", BOOT, change_at(rules::power::boot, done)).on_instance(),
+        post("rebootInstance", REBOOT, change_at(rules::power::reboot, done)).on_instance(),
+        post(
+            "shutdownInstance",
+            SHUTDOWN,
+            change_at(rules::power::shutdown, done),
+        )
+        .on_instance(),
+        get(
+            "getInstanceIps",
+            IPS,
+            view_at(rules::instances::addresses, instances::ips),
+        )
+        .on_instance(),
+        // Configs of an instance
+        get(
+            "getConfigs",
+            CONFIGS,
+            list_at(rules::configs::list, configs::page),
+        )
+        .on_instance()
+        .list(),
+        post(
+            "createConfig",
+            CONFIGS,
+            change_at(rules::configs::create, configs::one),
+        )
+        .on_instance(),
+        get("getConfig", CONFIG, view_at(rules::configs::view, configs::one)).on_instance(),
+        put(
+            "updateConfig",
+            CONFIG,
+            change_at(rules::configs::update, configs::one),
+        )
+        .on_instance(),
+        delete("deleteConfig", CONFIG, change_at(rules::configs::delete, done)).on_instance(),
+        // Interfaces of a config
+        get(
+            "getConfigInterfaces",
+            INTERFACES,
+            view_at(rules::interfaces::list, |found, wire| {
+                interfaces::all(found, wire)
+            }),
+        )
+        .on_instance(),
+        post(
+            "createConfigInterface",
+            INTERFACES,
+            change_at(rules::interfaces::create, interfaces::one),
+        )
+        .on_instance(),
+        post(
+            "orderConfigInterfaces",
+            INTERFACE_ORDER,
+            change_at(rules::interfaces::order, done),
+        )
+        .on_instance(),
+        get(
+            "getConfigInterface",
+            INTERFACE,
+            view_at(rules::interfaces::view, interfaces::one),
+        )
+        .on_instance(),
+        put(
+            "updateConfigInterface",
+            INTERFACE,
+            change_at(rules::interfaces::update, interfaces::one),
+        )
+        .on_instance(),
+        delete(
+            "deleteConfigInterface",
+            INTERFACE,
+            change_at(rules::interfaces::delete, done),
+        )
+        .on_instance(),
+    ]
+}
+
+/// What the provider offers, open to everybody.
+pub fn offers() -> Vec<Operation> {
+    vec![
+        get(
+            "getRegions",
+            "/regions",
+            offers_of(rules::regions::list, regions::page),
+        )
+        .everybody()
+        .list(),
+        get(
+            "getRegion",
+            "/regions/{regionId}",
+            offer_at(rules::regions::view, regions::one),
+        )
+        .everybody(),
+        get(
+            "getTypes",
+            "/compute/types",
+            offers_of(rules::plans::list, plans::page),
+        )
+        .everybody()
+        .list(),
+        get(
+            "getType",
+            "/compute/types/{typeId}",
+            offer_at(rules::plans::view, plans::one),
+        )
+        .everybody(),
+        get(
+            "getImages",
+            "/images",
+            offers_of(rules::images::list, images::page),
+        )
+        .everybody()
+        .list(),
+        get(
+            "getImage",
+            "/images/{imageId}",
+            offer_at(rules::images::view, images::one),
+        )
+        .everybody(),
+    ]
+}

@@ -1,14 +1,12 @@
 //! Plans on the wire, where they are called types.
 
-use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
+use crate::model::page::Paged;
 use crate::model::plan::Plan;
-use crate::rules::lists::ListRequest;
-use crate::rules::{self, Result};
-use crate::web::extract::At;
-use crate::web::{App, answer};
+use crate::web::answer;
 
 #[derive(Serialize)]
 struct TypeView<'a> {
@@ -77,12 +75,10 @@ impl<'a> TypeView<'a> {
     }
 }
 
-pub async fn list(State(app): State<App>, list: ListRequest) -> Result<Response> {
-    let plans = rules::plans::list(&app.store().world().policy, &list)?;
-    Ok(answer::page(&plans, TypeView::new))
+pub fn one(plan: &Plan, _: &Wire) -> Response {
+    answer::one(plan, &TypeView::new(plan))
 }
 
-pub async fn view(State(app): State<App>, At(id): At<String>) -> Result<Response> {
-    let plan = rules::plans::view(&app.store().world().policy, &id)?;
-    Ok(answer::one(&plan, &TypeView::new(&plan)))
+pub fn page(plans: &Paged<Plan>, _: &Wire) -> Response {
+    answer::page(plans, TypeView::new)
 }

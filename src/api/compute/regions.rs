@@ -1,14 +1,12 @@
 //! Regions on the wire.
 
-use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
+use crate::model::page::Paged;
 use crate::model::region::Region;
-use crate::rules::lists::ListRequest;
-use crate::rules::{self, Result};
-use crate::web::extract::At;
-use crate::web::{App, answer};
+use crate::web::answer;
 
 #[derive(Serialize)]
 struct RegionView<'a> {
@@ -56,12 +54,10 @@ impl<'a> RegionView<'a> {
     }
 }
 
-pub async fn list(State(app): State<App>, list: ListRequest) -> Result<Response> {
-    let regions = rules::regions::list(&app.store().world().policy, &list)?;
-    Ok(answer::page(&regions, RegionView::new))
+pub fn one(region: &Region, _: &Wire) -> Response {
+    answer::one(region, &RegionView::new(region))
 }
 
-pub async fn view(State(app): State<App>, At(id): At<String>) -> Result<Response> {
-    let region = rules::regions::view(&app.store().world().policy, &id)?;
-    Ok(answer::one(&region, &RegionView::new(&region)))
+pub fn page(regions: &Paged<Region>, _: &Wire) -> Response {
+    answer::page(regions, RegionView::new)
 }

@@ -1,17 +1,13 @@
 //! Programs a user has let act for them, on the wire.
 
-use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
+use crate::model::page::Paged;
 use crate::model::time::Time;
-use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
-use crate::rules::{self, Result};
 use crate::store::oauth_grants::OauthGrant;
-use crate::web::extract::At;
-use crate::web::{App, answer};
+use crate::web::answer;
 
 #[derive(Serialize)]
 struct AppView<'a> {
@@ -40,29 +36,10 @@ impl<'a> AppView<'a> {
     }
 }
 
-pub async fn list(State(app): State<App>, caller: Caller, list: ListRequest) -> Result<Response> {
-    let grants = app
-        .read(caller, move |tx, caller| rules::apps::list(tx, caller, &list))
-        .await?;
-    Ok(answer::page(&grants, AppView::new))
+pub fn one(grant: &OauthGrant, _: &Wire) -> Response {
+    answer::one(grant, &AppView::new(grant))
 }
 
-pub async fn view(State(app): State<App>, caller: Caller, At(id): At<i64>) -> Result<Response> {
-    let grant = app
-        .read(caller, move |tx, caller| rules::apps::view(tx, caller, id))
-        .await?;
-    Ok(answer::one(&grant, &AppView::new(&grant)))
-}
-
-pub async fn delete(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<i64>,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::apps::delete(tx, caller, id, &request)
-    })
-    .await?;
-    Ok(answer::done())
+pub fn page(grants: &Paged<OauthGrant>, _: &Wire) -> Response {
+    answer::page(grants, AppView::new)
 }

@@ -1,18 +1,14 @@
 //! What users may do, on the wire.
 
-use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
 use crate::model::grant::{Global, Permission};
-use crate::rules::caller::Caller;
 use crate::rules::grants::Grants;
-use crate::rules::request::Request;
-use crate::rules::{self, Result};
 use crate::store::grants::Granting;
-use crate::web::extract::At;
-use crate::web::{App, answer};
+use crate::web::answer;
 
 #[derive(Serialize)]
 pub struct GrantsView<'a> {
@@ -115,23 +111,11 @@ impl<'a> GrantingView<'a> {
     }
 }
 
-pub async fn view(State(app): State<App>, caller: Caller, At(username): At<String>) -> Result<Response> {
-    let grants = app
-        .read(caller, move |tx, caller| rules::grants::of(tx, caller, &username))
-        .await?;
-    Ok(GrantsView::answer(grants.as_ref()))
+/// Of a user who may do everything there is nothing to list.
+pub fn maybe(grants: &Option<Grants>, _: &Wire) -> Response {
+    GrantsView::answer(grants.as_ref())
 }
 
-pub async fn update(
-    State(app): State<App>,
-    caller: Caller,
-    At(username): At<String>,
-    request: Request,
-) -> Result<Response> {
-    let grants = app
-        .write(caller, move |tx, caller| {
-            rules::grants::update(tx, caller, &username, &request)
-        })
-        .await?;
-    Ok(GrantsView::answer(Some(&grants)))
+pub fn one(grants: &Grants, _: &Wire) -> Response {
+    GrantsView::answer(Some(grants))
 }

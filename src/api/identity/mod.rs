@@ -9,3 +9,212 @@ pub mod oauth_tokens;
 pub mod profile;
 pub mod tokens;
 pub mod users;
+
+use crate::api::handlers::{change, change_at, done, list, view, view_at};
+use crate::rules;
+use crate::rules::caller::Caller;
+use crate::web::operation::{Operation, delete, get, handler, post, put};
+
+const PROFILE: &str = "/profile";
+const PREFERENCES: &str = "/profile/preferences";
+const TOKENS: &str = "/profile/tokens";
+const TOKEN: &str = "/profile/tokens/{tokenId}";
+const APP: &str = "/profile/apps/{appId}";
+const USERS: &str = "/account/users";
+const USER: &str = "/account/users/{username}";
+const USER_GRANTS: &str = "/account/users/{username}/grants";
+const CLIENTS: &str = "/account/oauth-clients";
+const CLIENT: &str = "/account/oauth-clients/{clientId}";
+const CLIENT_SECRET: &str = "/account/oauth-clients/{clientId}/reset-secret";
+const PASSWORD: &str = "/oauth/password/{link}";
+
+pub fn operations() -> Vec<Operation> {
+    vec![
+        // The caller
+        get("getProfile", PROFILE, view(rules::profile::view, profile::one)),
+        put(
+            "updateProfile",
+            PROFILE,
+            change(rules::profile::update, profile::one),
+        )
+        .on_account(),
+        get(
+            "getProfileGrants",
+            "/profile/grants",
+            view(rules::grants::own, grants::maybe),
+        ),
+        get(
+            "getPreferences",
+            PREFERENCES,
+            view(rules::profile::preferences, |written, wire| {
+                profile::preferences(written, wire)
+            }),
+        ),
+        put(
+            "updatePreferences",
+            PREFERENCES,
+            handler(profile::set_preferences),
+        )
+        .on_account(),
+        get("getTokens", TOKENS, list(rules::tokens::page, tokens::page))
+            .on_account()
+            .list(),
+        post(
+            "createToken",
+            TOKENS,
+            change(rules::tokens::create_own, tokens::created),
+        )
+        .on_account(),
+        get("getToken", TOKEN, view_at(rules::tokens::view, tokens::one)).on_account(),
+        put(
+            "updateToken",
+            TOKEN,
+            change_at(rules::tokens::update, tokens::one),
+        )
+        .on_account(),
+        delete("deleteToken", TOKEN, change_at(rules::tokens::delete, done)).on_account(),
+        get(
+            "getProfileApps",
+            "/profile/apps",
+            list(rules::apps::list, apps::page),
+        )
+        .on_account()
+        .list(),
+        get("getProfileApp", APP, view_at(rules::apps::view, apps::one)).on_account(),
+        delete("deleteProfileApp", APP, change_at(rules::apps::delete, done)).on_account(),
+        // Users and what they may do
+        get("getUsers", USERS, list(rules::users::page, users::page))
+            .unrestricted()
+            .list(),
+        post("createUser", USERS, handler(users::create)).unrestricted(),
+        get(
+            "getUser",
+            USER,
+            view_at(
+                |tx, caller: &Caller, name: String| rules::users::view(tx, caller, &name),
+                users::one,
+            ),
+        )
+        .unrestricted(),
+        put("updateUser", USER, handler(users::update)).unrestricted(),
+        delete(
+            "deleteUser",
+            USER,
+            change_at(
+                |tx, caller: &Caller, name: String, request| rules::users::delete(tx, caller, &name, request),
+                done,
+            ),
+        )
+        .unrestricted(),
+        get(
+            "getUserGrants",
+            USER_GRANTS,
+            view_at(
+                |tx, caller: &Caller, name: String| rules::grants::of(tx, caller, &name),
+                grants::maybe,
+            ),
+        )
+        .unrestricted(),
+        put(
+            "updateUserGrants",
+            USER_GRANTS,
+            change_at(
+                |tx, caller: &Caller, name: String, request| {
+                    rules::grants::update(tx, caller, &name, request)
+                },
+                grants::one,
+            ),
+        )
+        .unrestricted(),
+        // Programs that may ask for access
+        get(
+            "getOauthClients",
+            CLIENTS,
+            list(rules::oauth_clients::list, oauth_clients::page),
+        )
+        .with_account_access()
+        .list(),
+        post(
+            "createOauthClient",
+            CLIENTS,
+            change(rules::oauth_clients::create, oauth_clients::with_secret),
+        )
+        .unrestricted(),
+        get(
+            "getOauthClient",
+            CLIENT,
+            view_at(
+                |tx, caller: &Caller, id: String| rules::oauth_clients::view(tx, caller, &id),
+                oauth_clients::one,
+            ),
+        )
+        .with_account_access(),
+        put(
+            "updateOauthClient",
+            CLIENT,
+            change_at(
+                |tx, caller: &Caller, id: String, request| {
+                    rules::oauth_clients::update(tx, caller, &id, request)
+                },
+                oauth_clients::one,
+            ),
+        )
+        .unrestricted(),
+        delete(
+            "deleteOauthClient",
+            CLIENT,
+            change_at(
+                |tx, caller: &Caller, id: String, request| {
+                    rules::oauth_clients::delete(tx, caller, &id, request)
+                },
+                done,
+            ),
+        )
+        .unrestricted(),
+        post(
+            "resetOauthClientSecret",
+            CLIENT_SECRET,
+            change_at(
+                |tx, caller: &Caller, id: String, request| {
+                    rules::oauth_clients::reset_secret(tx, caller, &id, request)
+                },
+                oauth_clients::with_secret,
+            ),
+        )
+        .unrestricted(),
+    ]
+}
+
+/// Letting programs act for users, and the pages on which users say so.
+pub fn oauth_operations() -> Vec<Operation> {
+    vec![
+        get(
+            "getAuthorizationServer",
+            "/.well-known/oauth-authorization-server",
+            handler(oauth::metadata),
+        )
+        .oauth(),
+        get("authorize", "/oauth/authorize", handler(oauth::authorize))
+            .page()
+            .asks_password(),
+        post("authorizeDecision", "/oauth/authorize", handler(oauth::decide)).page(),
+        post("logIn", "/oauth/login", handler(logins::log_in))
+            .page()
+            .asks_password(),
+        post("getOauthToken", "/oauth/token", handler(oauth_tokens::give)).oauth(),
+        post(
+            "revokeOauthToken",
+            "/oauth/revoke",
+            handler(oauth_tokens::take_back),
+        )
+        .oauth(),
+        get("logOut", "/logout", handler(logins::log_out)).page(),
+        get("getPasswordPage", PASSWORD, handler(logins::password_page))
+            .page()
+            .asks_password(),
+        post("setPassword", PASSWORD, handler(logins::set_password))
+            .page()
+            .asks_password(),
+        get("getOauthStyle", "/oauth/style.css", handler(oauth::style)).at_root(),
+    ]
+}

@@ -1,16 +1,13 @@
 //! Programs that may ask users for access, on the wire.
 
-use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
 use crate::model::oauth::OauthClient;
-use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
-use crate::rules::{self, Result};
-use crate::web::extract::At;
-use crate::web::{App, answer};
+use crate::model::page::Paged;
+use crate::model::token::TokenText;
+use crate::web::answer;
 
 #[derive(Serialize)]
 struct OauthClientView<'a> {
@@ -37,74 +34,17 @@ impl<'a> OauthClientView<'a> {
     }
 }
 
-pub async fn list(State(app): State<App>, caller: Caller, list: ListRequest) -> Result<Response> {
-    let clients = app
-        .read(caller, move |tx, caller| {
-            rules::oauth_clients::list(tx, caller, &list)
-        })
-        .await?;
-    Ok(answer::page(&clients, OauthClientView::new))
+pub fn one(client: &OauthClient, _: &Wire) -> Response {
+    answer::one(client, &OauthClientView::new(client))
 }
 
-pub async fn create(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
-    let (client, secret) = app
-        .write(caller, move |tx, caller| {
-            rules::oauth_clients::create(tx, caller, &request)
-        })
-        .await?;
-    let mut view = OauthClientView::new(&client);
+pub fn page(clients: &Paged<OauthClient>, _: &Wire) -> Response {
+    answer::page(clients, OauthClientView::new)
+}
+
+/// With the secret, which no other answer shows.
+pub fn with_secret((client, secret): &(OauthClient, TokenText), _: &Wire) -> Response {
+    let mut view = OauthClientView::new(client);
     view.secret = secret.reveal();
-    Ok(answer::one(&client, &view))
-}
-
-pub async fn view(State(app): State<App>, caller: Caller, At(id): At<String>) -> Result<Response> {
-    let client = app
-        .read(caller, move |tx, caller| {
-            rules::oauth_clients::view(tx, caller, &id)
-        })
-        .await?;
-    Ok(answer::one(&client, &OauthClientView::new(&client)))
-}
-
-pub async fn update(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<String>,
-    request: Request,
-) -> Result<Response> {
-    let client = app
-        .write(caller, move |tx, caller| {
-            rules::oauth_clients::update(tx, caller, &id, &request)
-        })
-        .await?;
-    Ok(answer::one(&client, &OauthClientView::new(&client)))
-}
-
-pub async fn delete(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<String>,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::oauth_clients::delete(tx, caller, &id, &request)
-    })
-    .await?;
-    Ok(answer::done())
-}
-
-pub async fn reset_secret(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<String>,
-    request: Request,
-) -> Result<Response> {
-    let (client, secret) = app
-        .write(caller, move |tx, caller| {
-            rules::oauth_clients::reset_secret(tx, caller, &id, &request)
-        })
-        .await?;
-    let mut view = OauthClientView::new(&client);
-    view.secret = secret.reveal();
-    Ok(answer::one(&client, &view))
+    answer::one(client, &view)
 }

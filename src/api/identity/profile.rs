@@ -6,7 +6,7 @@ use axum::http::header;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::grants::GrantsView;
+use crate::api::handlers::Wire;
 use crate::model::user::User;
 use crate::rules::caller::Caller;
 use crate::rules::request::Request;
@@ -63,38 +63,13 @@ impl<'a> ProfileView<'a> {
     }
 }
 
-pub async fn view(State(app): State<App>, caller: Caller) -> Result<Response> {
-    let user = app.read(caller, rules::profile::view).await?;
-    Ok(answer::one(&user, &ProfileView::new(&user)))
-}
-
-pub async fn update(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
-    let user = app
-        .write(caller, move |tx, caller| {
-            rules::profile::update(tx, caller, &request)
-        })
-        .await?;
-    Ok(answer::one(&user, &ProfileView::new(&user)))
-}
-
-pub async fn grants(State(app): State<App>, caller: Caller) -> Result<Response> {
-    let grants = app.read(caller, rules::grants::own).await?;
-    Ok(GrantsView::answer(grants.as_ref()))
-}
-
-pub async fn preferences(State(app): State<App>, caller: Caller) -> Result<Response> {
-    let kept = app.read(caller, rules::profile::preferences).await?;
-    Ok(as_it_is(kept))
-}
-
 pub async fn set_preferences(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
     let written = request.body.as_ref().map(json::write).unwrap_or_default();
-    let kept = app
-        .write(caller, move |tx, caller| {
-            rules::profile::set_preferences(tx, caller, &request, &written)
-        })
-        .await?;
-    Ok(as_it_is(kept))
+    app.write(caller, move |tx, caller| {
+        let kept = rules::profile::set_preferences(tx, caller, &request, &written)?;
+        Ok(as_it_is(kept))
+    })
+    .await
 }
 
 /// JSON that was written before, with its tag.
@@ -104,4 +79,12 @@ fn as_it_is(written: String) -> Response {
     response.headers_mut().insert(header::CONTENT_TYPE, answer::JSON);
     response.headers_mut().insert(header::ETAG, tag);
     response
+}
+
+pub fn one(user: &User, _: &Wire) -> Response {
+    answer::one(user, &ProfileView::new(user))
+}
+
+pub fn preferences(written: &str, _: &Wire) -> Response {
+    as_it_is(written.to_owned())
 }

@@ -1,18 +1,14 @@
 //! Personal tokens on the wire.
 
-use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::model::id::TokenId;
+use crate::api::handlers::Wire;
+use crate::model::page::Paged;
 use crate::model::time::Time;
+use crate::model::token::TokenText;
 use crate::model::token::{NEVER, Token};
-use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
-use crate::rules::{self, Result};
-use crate::web::extract::At;
-use crate::web::{App, answer};
+use crate::web::answer;
 
 #[derive(Serialize)]
 struct TokenView<'a> {
@@ -39,54 +35,17 @@ impl<'a> TokenView<'a> {
     }
 }
 
-pub async fn list(State(app): State<App>, caller: Caller, list: ListRequest) -> Result<Response> {
-    let tokens = app
-        .read(caller, move |tx, caller| rules::tokens::page(tx, caller, &list))
-        .await?;
-    Ok(answer::page(&tokens, TokenView::new))
+pub fn one(token: &Token, _: &Wire) -> Response {
+    answer::one(token, &TokenView::new(token))
 }
 
-pub async fn create(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
-    let (token, text) = app
-        .write(caller, move |tx, caller| {
-            rules::tokens::create_own(tx, caller, &request)
-        })
-        .await?;
-    let mut view = TokenView::new(&token);
+pub fn page(tokens: &Paged<Token>, _: &Wire) -> Response {
+    answer::page(tokens, TokenView::new)
+}
+
+/// The only answer that shows the token itself.
+pub fn created((token, text): &(Token, TokenText), _: &Wire) -> Response {
+    let mut view = TokenView::new(token);
     view.token = text.reveal();
-    Ok(answer::one(&token, &view))
-}
-
-pub async fn view(State(app): State<App>, caller: Caller, At(id): At<TokenId>) -> Result<Response> {
-    let token = app
-        .read(caller, move |tx, caller| rules::tokens::view(tx, caller, id))
-        .await?;
-    Ok(answer::one(&token, &TokenView::new(&token)))
-}
-
-pub async fn update(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<TokenId>,
-    request: Request,
-) -> Result<Response> {
-    let token = app
-        .write(caller, move |tx, caller| {
-            rules::tokens::update(tx, caller, id, &request)
-        })
-        .await?;
-    Ok(answer::one(&token, &TokenView::new(&token)))
-}
-
-pub async fn delete(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<TokenId>,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::tokens::delete(tx, caller, id, &request)
-    })
-    .await?;
-    Ok(answer::done())
+    answer::one(token, &view)
 }

@@ -4,12 +4,13 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
+use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::model::user::{Login, User};
+use crate::rules::Result;
 use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
-use crate::rules::{self, Result};
 use crate::web::extract::At;
 use crate::web::{App, answer, taken_names};
 
@@ -54,24 +55,8 @@ impl<'a> UserView<'a> {
     }
 }
 
-pub async fn list(State(app): State<App>, caller: Caller, list: ListRequest) -> Result<Response> {
-    let users = app
-        .read(caller, move |tx, caller| rules::users::page(tx, caller, &list))
-        .await?;
-    Ok(answer::page(&users, UserView::new))
-}
-
 pub async fn create(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
     let user = taken_names::add_user(&app, caller, request).await?;
-    Ok(answer::one(&user, &UserView::new(&user)))
-}
-
-pub async fn view(State(app): State<App>, caller: Caller, At(username): At<String>) -> Result<Response> {
-    let user = app
-        .read(caller, move |tx, caller| {
-            rules::users::view(tx, caller, &username)
-        })
-        .await?;
     Ok(answer::one(&user, &UserView::new(&user)))
 }
 
@@ -85,15 +70,10 @@ pub async fn update(
     Ok(answer::one(&user, &UserView::new(&user)))
 }
 
-pub async fn delete(
-    State(app): State<App>,
-    caller: Caller,
-    At(username): At<String>,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::users::delete(tx, caller, &username, &request)
-    })
-    .await?;
-    Ok(answer::done())
+pub fn one(user: &User, _: &Wire) -> Response {
+    answer::one(user, &UserView::new(user))
+}
+
+pub fn page(users: &Paged<User>, _: &Wire) -> Response {
+    answer::page(users, UserView::new)
 }

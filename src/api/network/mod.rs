@@ -3,3 +3,68 @@
 pub mod subnets;
 pub mod vpc_ips;
 pub mod vpcs;
+
+use crate::api::handlers::{change, change_at, done, list, list_at, view_at};
+use crate::model::scope::Scope;
+use crate::rules;
+use crate::web::operation::{Needs, Operation, delete, get, post, put};
+
+const VPC: &str = "/vpcs/{vpcId}";
+const SUBNETS: &str = "/vpcs/{vpcId}/subnets";
+const SUBNET: &str = "/vpcs/{vpcId}/subnets/{vpcSubnetId}";
+
+pub fn operations() -> Vec<Operation> {
+    vec![
+        // VPCs (interface §4.1)
+        get("getVpcs", "/vpcs", list(rules::vpcs::list, vpcs::page)).list(),
+        post("createVpc", "/vpcs", change(rules::vpcs::create, vpcs::one))
+            .scope(Scope::VPC_READ_WRITE)
+            .needs(Needs::AddVpcs),
+        get("getVpc", VPC, view_at(rules::vpcs::view, vpcs::one)).on_vpc(),
+        put("updateVpc", VPC, change_at(rules::vpcs::update, vpcs::one)).on_vpc(),
+        delete("deleteVpc", VPC, change_at(rules::vpcs::delete, done)).on_vpc(),
+        // Subnets of a VPC (interface §4.2)
+        get(
+            "getVpcSubnets",
+            SUBNETS,
+            list_at(rules::subnets::list, subnets::page),
+        )
+        .on_vpc()
+        .list(),
+        post(
+            "createVpcSubnet",
+            SUBNETS,
+            change_at(rules::subnets::create, subnets::one),
+        )
+        .on_vpc(),
+        get(
+            "getVpcSubnet",
+            SUBNET,
+            view_at(rules::subnets::view, subnets::one),
+        )
+        .on_vpc(),
+        put(
+            "updateVpcSubnet",
+            SUBNET,
+            change_at(rules::subnets::update, subnets::one),
+        )
+        .on_vpc(),
+        delete("deleteVpcSubnet", SUBNET, change_at(rules::subnets::delete, done)).on_vpc(),
+        // Addresses in VPCs (interface §4.1)
+        get(
+            "getVpcsIps",
+            "/vpcs/ips",
+            list(rules::vpc_ips::list, vpc_ips::page),
+        )
+        .scope(Scope::IPS_READ_ONLY)
+        .list(),
+        get(
+            "getVpcIps",
+            "/vpcs/{vpcId}/ips",
+            list_at(rules::vpc_ips::of_vpc, vpc_ips::page),
+        )
+        .scope(Scope::IPS_READ_ONLY)
+        .needs(Needs::VpcReadOnly)
+        .list(),
+    ]
+}

@@ -1,20 +1,14 @@
 //! Subnets on the wire.
 
-use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
 use crate::model::cidr::Cidr;
-use crate::model::id::{SubnetId, VpcId};
+use crate::model::page::Paged;
 use crate::model::subnet::{Subnet, Use};
 use crate::model::time::Time;
-use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
-use crate::rules::{self, Result};
-use crate::store::WriteTx;
-use crate::web::extract::At;
-use crate::web::{App, WireNames, answer};
+use crate::web::{WireNames, answer};
 
 #[derive(Serialize)]
 pub struct SubnetView<'a> {
@@ -82,66 +76,10 @@ impl ComputeView {
     }
 }
 
-type Path = At<(VpcId, SubnetId)>;
-
-pub async fn list(
-    State(app): State<App>,
-    caller: Caller,
-    At(vpc): At<VpcId>,
-    list: ListRequest,
-) -> Result<Response> {
-    let names = app.names();
-    app.read(caller, move |tx, caller| {
-        let subnets = rules::subnets::list(tx, caller, vpc, &list)?;
-        Ok(answer::page(&subnets, |subnet| SubnetView::new(subnet, names)))
-    })
-    .await
+pub fn one(subnet: &Subnet, wire: &Wire) -> Response {
+    answer::one(subnet, &SubnetView::new(subnet, wire.names))
 }
 
-pub async fn create(
-    State(app): State<App>,
-    caller: Caller,
-    At(vpc): At<VpcId>,
-    request: Request,
-) -> Result<Response> {
-    let subnet = app
-        .write(caller, move |tx, caller| {
-            rules::subnets::create(tx, caller, vpc, &request)
-        })
-        .await?;
-    Ok(answer::one(&subnet, &SubnetView::new(&subnet, app.names())))
-}
-
-pub async fn view(State(app): State<App>, caller: Caller, At((vpc, id)): Path) -> Result<Response> {
-    let names = app.names();
-    app.read(caller, move |tx, caller| {
-        let subnet = rules::subnets::view(tx, caller, vpc, id)?;
-        Ok(answer::one(&subnet, &SubnetView::new(&subnet, names)))
-    })
-    .await
-}
-
-pub async fn update(
-    State(app): State<App>,
-    caller: Caller,
-    At((vpc, id)): Path,
-    request: Request,
-) -> Result<Response> {
-    let update =
-        move |tx: &mut WriteTx, caller: &Caller| rules::subnets::update(tx, caller, vpc, id, &request);
-    let subnet = app.write(caller, update).await?;
-    Ok(answer::one(&subnet, &SubnetView::new(&subnet, app.names())))
-}
-
-pub async fn delete(
-    State(app): State<App>,
-    caller: Caller,
-    At((vpc, id)): Path,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::subnets::delete(tx, caller, vpc, id, &request)
-    })
-    .await?;
-    Ok(answer::done())
+pub fn page(subnets: &Paged<Subnet>, wire: &Wire) -> Response {
+    answer::page(subnets, |subnet| SubnetView::new(subnet, wire.names))
 }

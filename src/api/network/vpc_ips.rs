@@ -1,17 +1,13 @@
 //! VPC IP address records on the wire.
 
-use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::model::id::VpcId;
+use crate::api::handlers::Wire;
 use crate::model::interface::write_address;
-use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::{self, Result};
+use crate::model::page::Paged;
 use crate::store::vpc_ips::VpcIp;
-use crate::web::extract::At;
-use crate::web::{App, WireNames, answer};
+use crate::web::{WireNames, answer};
 
 #[derive(Serialize)]
 pub struct VpcIpView<'a> {
@@ -55,23 +51,6 @@ impl<'a> VpcIpView<'a> {
     }
 }
 
-pub async fn list(State(app): State<App>, caller: Caller, list: ListRequest) -> Result<Response> {
-    let ips = app
-        .read(caller, move |tx, caller| rules::vpc_ips::list(tx, caller, &list))
-        .await?;
-    Ok(answer::page(&ips, |ip| VpcIpView::new(ip, app.names())))
-}
-
-pub async fn of_vpc(
-    State(app): State<App>,
-    caller: Caller,
-    At(vpc): At<VpcId>,
-    list: ListRequest,
-) -> Result<Response> {
-    let ips = app
-        .read(caller, move |tx, caller| {
-            rules::vpc_ips::of_vpc(tx, caller, vpc, &list)
-        })
-        .await?;
-    Ok(answer::page(&ips, |ip| VpcIpView::new(ip, app.names())))
+pub fn page(ips: &Paged<VpcIp>, wire: &Wire) -> Response {
+    answer::page(ips, |ip| VpcIpView::new(ip, wire.names))
 }

@@ -1,19 +1,14 @@
 //! VPCs on the wire.
 
-use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
 use crate::api::subnets::SubnetView;
-use crate::model::id::VpcId;
+use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::model::vpc::Vpc;
-use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
-use crate::rules::{self, Result};
-use crate::web::extract::At;
-use crate::web::{App, WireNames, answer};
+use crate::web::{WireNames, answer};
 
 #[derive(Serialize)]
 pub struct VpcView<'a> {
@@ -46,57 +41,10 @@ impl<'a> VpcView<'a> {
     }
 }
 
-pub async fn list(State(app): State<App>, caller: Caller, list: ListRequest) -> Result<Response> {
-    let names = app.names();
-    // Shaped where it was read: rows by the hundred thousand that one thread makes and another frees stay with the allocator.
-    app.read(caller, move |tx, caller| {
-        let vpcs = rules::vpcs::list(tx, caller, &list)?;
-        Ok(answer::page(&vpcs, |vpc| VpcView::new(vpc, names)))
-    })
-    .await
+pub fn one(vpc: &Vpc, wire: &Wire) -> Response {
+    answer::one(vpc, &VpcView::new(vpc, wire.names))
 }
 
-pub async fn create(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
-    let vpc = app
-        .write(caller, move |tx, caller| {
-            rules::vpcs::create(tx, caller, &request)
-        })
-        .await?;
-    Ok(answer::one(&vpc, &VpcView::new(&vpc, app.names())))
-}
-
-pub async fn view(State(app): State<App>, caller: Caller, At(id): At<VpcId>) -> Result<Response> {
-    let names = app.names();
-    app.read(caller, move |tx, caller| {
-        let vpc = rules::vpcs::view(tx, caller, id)?;
-        Ok(answer::one(&vpc, &VpcView::new(&vpc, names)))
-    })
-    .await
-}
-
-pub async fn update(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<VpcId>,
-    request: Request,
-) -> Result<Response> {
-    let vpc = app
-        .write(caller, move |tx, caller| {
-            rules::vpcs::update(tx, caller, id, &request)
-        })
-        .await?;
-    Ok(answer::one(&vpc, &VpcView::new(&vpc, app.names())))
-}
-
-pub async fn delete(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<VpcId>,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::vpcs::delete(tx, caller, id, &request)
-    })
-    .await?;
-    Ok(answer::done())
+pub fn page(vpcs: &Paged<Vpc>, wire: &Wire) -> Response {
+    answer::page(vpcs, |vpc| VpcView::new(vpc, wire.names))
 }

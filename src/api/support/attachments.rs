@@ -4,13 +4,14 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
 use crate::model::attachment::Attachment;
 use crate::model::id::{AttachmentId, TicketId};
+use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::rules::Result;
 use crate::rules::attachments::{self};
 use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
 use crate::web::extract::At;
 use crate::web::{App, answer};
 use crate::web::{downloads, upload};
@@ -39,20 +40,6 @@ impl<'a> AttachmentView<'a> {
     }
 }
 
-pub async fn list(
-    State(app): State<App>,
-    caller: Caller,
-    At(ticket): At<TicketId>,
-    list: ListRequest,
-) -> Result<Response> {
-    let attachments = app
-        .read(caller, move |tx, caller| {
-            attachments::list(tx, caller, ticket, &list)
-        })
-        .await?;
-    Ok(answer::page(&attachments, AttachmentView::new))
-}
-
 pub async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -74,4 +61,8 @@ pub async fn download(
         })
         .await?;
     downloads::send(&app, &attachment).await
+}
+
+pub fn page(attachments: &Paged<Attachment>, _: &Wire) -> Response {
+    answer::page(attachments, AttachmentView::new)
 }

@@ -5,11 +5,12 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
 use crate::model::canned_reply::CannedReply;
 use crate::model::id::CannedReplyId;
+use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::rules::agent::Staff;
-use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
 use crate::rules::{self, Result};
 use crate::web::extract::At;
@@ -38,54 +39,15 @@ impl<'a> CannedReplyView<'a> {
     }
 }
 
-pub async fn list(State(app): State<App>, staff: Staff, list: ListRequest) -> Result<Response> {
-    let replies = app
-        .read(staff, move |tx, _| rules::canned_replies::list(tx, &list))
-        .await?;
-    Ok(answer::page(&replies, CannedReplyView::new))
+pub fn one(reply: &CannedReply, _: &Wire) -> Response {
+    answer::one(reply, &CannedReplyView::new(reply))
 }
 
-pub async fn create(State(app): State<App>, staff: Staff, request: Request) -> Result<Response> {
-    let reply = app
-        .write(staff, move |tx, _| rules::canned_replies::create(tx, &request))
-        .await?;
-    Ok(answer::one(&reply, &CannedReplyView::new(&reply)))
+pub fn page(replies: &Paged<CannedReply>, _: &Wire) -> Response {
+    answer::page(replies, CannedReplyView::new)
 }
 
-pub async fn view(State(app): State<App>, staff: Staff, At(id): At<CannedReplyId>) -> Result<Response> {
-    let reply = app
-        .read(staff, move |tx, _| rules::canned_replies::view(tx, id))
-        .await?;
-    Ok(answer::one(&reply, &CannedReplyView::new(&reply)))
-}
-
-pub async fn update(
-    State(app): State<App>,
-    staff: Staff,
-    At(id): At<CannedReplyId>,
-    request: Request,
-) -> Result<Response> {
-    let reply = app
-        .write(staff, move |tx, _| {
-            rules::canned_replies::update(tx, id, &request)
-        })
-        .await?;
-    Ok(answer::one(&reply, &CannedReplyView::new(&reply)))
-}
-
-pub async fn delete(
-    State(app): State<App>,
-    staff: Staff,
-    At(id): At<CannedReplyId>,
-    request: Request,
-) -> Result<Response> {
-    app.write(staff, move |tx, _| {
-        rules::canned_replies::delete(tx, id, &request)
-    })
-    .await?;
-    Ok(answer::done())
-}
-
+/// It only looks, whatever its method says.
 pub async fn preview(
     State(app): State<App>,
     staff: Staff,
@@ -96,10 +58,9 @@ pub async fn preview(
     struct Preview {
         description: String,
     }
-    let description = app
-        .read(staff, move |tx, staff| {
-            rules::canned_replies::preview(tx, &staff.agent, id, &request)
-        })
-        .await?;
-    Ok(answer::json(StatusCode::OK, &Preview { description }))
+    app.read(staff, move |tx, staff| {
+        let description = rules::canned_replies::preview(tx, &staff.agent, id, &request)?;
+        Ok(answer::json(StatusCode::OK, &Preview { description }))
+    })
+    .await
 }

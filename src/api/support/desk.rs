@@ -5,18 +5,17 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::attachments::AttachmentView;
-use crate::api::replies::ReplyView;
+use crate::api::handlers::Wire;
 use crate::api::tickets::TicketView;
 use crate::model::history::History;
 use crate::model::id::{AttachmentId, TicketId};
+use crate::model::page::Paged;
+use crate::model::reply::Note;
 use crate::model::ticket::{Customer, DeskTicket};
 use crate::model::time::Time;
-use crate::rules::agent::{Agent, Staff};
+use crate::rules::agent::Staff;
 use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
 use crate::rules::{self, Result};
-use crate::store::WriteTx;
 use crate::web::downloads;
 use crate::web::extract::{At, Search};
 use crate::web::{App, answer};
@@ -128,130 +127,18 @@ impl<'a> HistoryView<'a> {
     }
 }
 
+/// It takes words to look for besides a filter.
 pub async fn list(
     State(app): State<App>,
     staff: Staff,
     list: ListRequest,
     Search(words): Search,
 ) -> Result<Response> {
-    let tickets = app
-        .read(staff, move |tx, _| rules::desk::list(tx, &list, words.as_deref()))
-        .await?;
-    Ok(answer::page(&tickets, DeskTicketView::new))
-}
-
-pub async fn create(State(app): State<App>, staff: Staff, request: Request) -> Result<Response> {
-    let ticket = app
-        .write(staff, move |tx, staff| {
-            rules::desk::create(tx, &staff.agent, &request)
-        })
-        .await?;
-    Ok(one(&ticket))
-}
-
-pub async fn view(State(app): State<App>, staff: Staff, At(id): At<TicketId>) -> Result<Response> {
-    let ticket = app.read(staff, move |tx, _| rules::desk::view(tx, id)).await?;
-    Ok(one(&ticket))
-}
-
-pub async fn update(
-    State(app): State<App>,
-    staff: Staff,
-    At(id): At<TicketId>,
-    request: Request,
-) -> Result<Response> {
-    let ticket = change(&app, staff, id, request, rules::desk::update).await?;
-    Ok(one(&ticket))
-}
-
-pub async fn claim(
-    State(app): State<App>,
-    staff: Staff,
-    At(id): At<TicketId>,
-    request: Request,
-) -> Result<Response> {
-    let ticket = change(&app, staff, id, request, rules::desk::claim).await?;
-    Ok(one(&ticket))
-}
-
-pub async fn release(
-    State(app): State<App>,
-    staff: Staff,
-    At(id): At<TicketId>,
-    request: Request,
-) -> Result<Response> {
-    let ticket = change(&app, staff, id, request, rules::desk::release).await?;
-    Ok(one(&ticket))
-}
-
-pub async fn close(
-    State(app): State<App>,
-    staff: Staff,
-    At(id): At<TicketId>,
-    request: Request,
-) -> Result<Response> {
-    let ticket = change(&app, staff, id, request, rules::desk::close).await?;
-    Ok(one(&ticket))
-}
-
-pub async fn reopen(
-    State(app): State<App>,
-    staff: Staff,
-    At(id): At<TicketId>,
-    request: Request,
-) -> Result<Response> {
-    let ticket = change(&app, staff, id, request, rules::desk::reopen).await?;
-    Ok(one(&ticket))
-}
-
-pub async fn reply(
-    State(app): State<App>,
-    staff: Staff,
-    At(id): At<TicketId>,
-    request: Request,
-) -> Result<Response> {
-    let reply = change(&app, staff, id, request, rules::desk::reply).await?;
-    Ok(answer::json(StatusCode::OK, &ReplyView::new(&reply, app.names())))
-}
-
-pub async fn note(
-    State(app): State<App>,
-    staff: Staff,
-    At(id): At<TicketId>,
-    request: Request,
-) -> Result<Response> {
-    let note = change(&app, staff, id, request, rules::desk::note).await?;
-    let view = NoteView {
-        id: note.id.0,
-        created: note.created,
-        created_by: &note.created_by,
-        description: note.description.as_str(),
-    };
-    Ok(answer::json(StatusCode::OK, &view))
-}
-
-pub async fn history(
-    State(app): State<App>,
-    staff: Staff,
-    At(id): At<TicketId>,
-    list: ListRequest,
-) -> Result<Response> {
-    let history = app
-        .read(staff, move |tx, _| rules::desk::history(tx, id, &list))
-        .await?;
-    Ok(answer::page(&history, HistoryView::new))
-}
-
-pub async fn attachments(
-    State(app): State<App>,
-    staff: Staff,
-    At(id): At<TicketId>,
-    list: ListRequest,
-) -> Result<Response> {
-    let attachments = app
-        .read(staff, move |tx, _| rules::desk::attachments(tx, id, &list))
-        .await?;
-    Ok(answer::page(&attachments, AttachmentView::new))
+    app.read(staff, move |tx, _| {
+        let tickets = rules::desk::list(tx, &list, words.as_deref())?;
+        Ok(answer::page(&tickets, DeskTicketView::new))
+    })
+    .await
 }
 
 pub async fn download(
@@ -264,18 +151,20 @@ pub async fn download(
     downloads::send_to_staff(app, staff, (ticket, id), &method, &headers).await
 }
 
-/// Runs a rule that does something to a ticket.
-async fn change<T: Send + 'static>(
-    app: &App,
-    staff: Staff,
-    id: TicketId,
-    request: Request,
-    rule: fn(&mut WriteTx, &Agent, TicketId, &Request) -> Result<T>,
-) -> Result<T> {
-    app.write(staff, move |tx, staff| rule(tx, &staff.agent, id, &request))
-        .await
+pub fn one(ticket: &DeskTicket, _: &Wire) -> Response {
+    answer::one(ticket, &DeskTicketView::new(ticket))
 }
 
-fn one(ticket: &DeskTicket) -> Response {
-    answer::one(ticket, &DeskTicketView::new(ticket))
+pub fn note(note: &Note, _: &Wire) -> Response {
+    let view = NoteView {
+        id: note.id.0,
+        created: note.created,
+        created_by: &note.created_by,
+        description: note.description.as_str(),
+    };
+    answer::json(StatusCode::OK, &view)
+}
+
+pub fn history(history: &Paged<History>, _: &Wire) -> Response {
+    answer::page(history, HistoryView::new)
 }

@@ -1,18 +1,13 @@
 //! The directory of what accounts have elsewhere, on the wire.
 
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::model::id::AccountId;
-use crate::rules::agent::Staff;
-use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
-use crate::rules::{self, Result};
+use crate::api::handlers::Wire;
+use crate::model::page::Paged;
 use crate::store::entities::Entry;
-use crate::web::extract::At;
-use crate::web::{App, answer};
+use crate::web::answer;
 
 #[derive(Serialize)]
 struct EntryView<'a> {
@@ -34,29 +29,10 @@ impl<'a> EntryView<'a> {
     }
 }
 
-pub async fn list(State(app): State<App>, staff: Staff, list: ListRequest) -> Result<Response> {
-    let entries = app
-        .read(staff, move |tx, _| rules::entities::list(tx, &list))
-        .await?;
-    Ok(answer::page(&entries, EntryView::new))
+pub fn one(entry: &Entry, _: &Wire) -> Response {
+    answer::json(StatusCode::OK, &EntryView::new(entry))
 }
 
-pub async fn set(State(app): State<App>, staff: Staff, request: Request) -> Result<Response> {
-    let entry = app
-        .write(staff, move |tx, _| rules::entities::set_from(tx, &request))
-        .await?;
-    Ok(answer::json(StatusCode::OK, &EntryView::new(&entry)))
-}
-
-pub async fn delete(
-    State(app): State<App>,
-    staff: Staff,
-    At((account, kind, id)): At<(AccountId, String, i64)>,
-    request: Request,
-) -> Result<Response> {
-    app.write(staff, move |tx, _| {
-        rules::entities::delete(tx, account, &kind, id, &request)
-    })
-    .await?;
-    Ok(answer::done())
+pub fn page(entries: &Paged<Entry>, _: &Wire) -> Response {
+    answer::page(entries, EntryView::new)
 }

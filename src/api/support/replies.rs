@@ -1,19 +1,14 @@
 //! Replies on the wire.
 
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::model::id::TicketId;
+use crate::api::handlers::Wire;
+use crate::model::page::Paged;
 use crate::model::reply::Reply;
 use crate::model::time::Time;
-use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
-use crate::rules::{self, Result};
-use crate::web::extract::At;
-use crate::web::{App, WireNames, answer};
+use crate::web::{WireNames, answer};
 
 #[derive(Serialize)]
 pub struct ReplyView<'a> {
@@ -46,30 +41,11 @@ impl<'a> ReplyView<'a> {
     }
 }
 
-pub async fn list(
-    State(app): State<App>,
-    caller: Caller,
-    At(ticket): At<TicketId>,
-    list: ListRequest,
-) -> Result<Response> {
-    let replies = app
-        .read(caller, move |tx, caller| {
-            rules::replies::list(tx, caller, ticket, &list)
-        })
-        .await?;
-    Ok(answer::page(&replies, |reply| ReplyView::new(reply, app.names())))
+/// Without a tag: a reply never changes.
+pub fn one(reply: &Reply, wire: &Wire) -> Response {
+    answer::json(StatusCode::OK, &ReplyView::new(reply, wire.names))
 }
 
-pub async fn create(
-    State(app): State<App>,
-    caller: Caller,
-    At(ticket): At<TicketId>,
-    request: Request,
-) -> Result<Response> {
-    let reply = app
-        .write(caller, move |tx, caller| {
-            rules::replies::create(tx, caller, ticket, &request)
-        })
-        .await?;
-    Ok(answer::json(StatusCode::OK, &ReplyView::new(&reply, app.names())))
+pub fn page(replies: &Paged<Reply>, wire: &Wire) -> Response {
+    answer::page(replies, |reply| ReplyView::new(reply, wire.names))
 }

@@ -1,22 +1,16 @@
 //! Tickets on the wire.
 
-use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::handlers::Wire;
 use crate::model::attachment::EXTENSIONS;
 use crate::model::event::Entity;
-use crate::model::id::TicketId;
-use crate::model::policy::Support;
+use crate::model::page::Paged;
 use crate::model::reply::ReplyText;
 use crate::model::ticket::{Summary, Ticket, TicketText};
 use crate::model::time::Time;
-use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
-use crate::rules::{self, Result};
-use crate::web::extract::At;
-use crate::web::{App, answer};
+use crate::web::answer;
 
 #[derive(Serialize)]
 pub struct TicketView<'a> {
@@ -78,42 +72,6 @@ impl<'a> EntityView<'a> {
     }
 }
 
-pub async fn list(State(app): State<App>, caller: Caller, list: ListRequest) -> Result<Response> {
-    let tickets = app
-        .read(caller, move |tx, caller| rules::tickets::list(tx, caller, &list))
-        .await?;
-    Ok(answer::page(&tickets, TicketView::new))
-}
-
-pub async fn create(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
-    let ticket = app
-        .write(caller, move |tx, caller| {
-            rules::tickets::create(tx, caller, &request)
-        })
-        .await?;
-    Ok(answer::one(&ticket, &TicketView::new(&ticket)))
-}
-
-pub async fn view(State(app): State<App>, caller: Caller, At(id): At<TicketId>) -> Result<Response> {
-    let ticket = app
-        .read(caller, move |tx, caller| rules::tickets::view(tx, caller, id))
-        .await?;
-    Ok(answer::one(&ticket, &TicketView::new(&ticket)))
-}
-
-pub async fn close(
-    State(app): State<App>,
-    caller: Caller,
-    At(id): At<TicketId>,
-    request: Request,
-) -> Result<Response> {
-    app.write(caller, move |tx, caller| {
-        rules::tickets::close(tx, caller, id, &request)
-    })
-    .await?;
-    Ok(answer::done())
-}
-
 #[derive(Hash, Serialize)]
 struct LimitsView {
     summary_max: usize,
@@ -125,9 +83,17 @@ struct LimitsView {
     reopen_days: Option<i64>,
 }
 
-pub async fn limits(State(app): State<App>, caller: Caller) -> Result<Response> {
-    app.read(caller, |_, _| Ok(())).await?;
-    let support: &Support = &app.store().world().policy.support;
+pub fn one(ticket: &Ticket, _: &Wire) -> Response {
+    answer::one(ticket, &TicketView::new(ticket))
+}
+
+pub fn page(tickets: &Paged<Ticket>, _: &Wire) -> Response {
+    answer::page(tickets, TicketView::new)
+}
+
+/// What of the support settings clients need to know.
+pub fn limits(_: &(), wire: &Wire) -> Response {
+    let support = &wire.policy.support;
     let limits = LimitsView {
         summary_max: Summary::MAX,
         description_max: TicketText::MAX,
@@ -137,5 +103,5 @@ pub async fn limits(State(app): State<App>, caller: Caller) -> Result<Response> 
         attachment_extensions: EXTENSIONS,
         reopen_days: support.reopen_days,
     };
-    Ok(answer::one(&limits, &limits))
+    answer::one(&limits, &limits)
 }

@@ -267,7 +267,7 @@ pub async fn update(
     let request = sent.request(sent.object(&["label"]));
     let changed = app
         .write(caller.clone(), move |tx, caller| {
-            rules::subnets::update(tx, caller, vpc, id, &request)
+            rules::subnets::update(tx, caller, (vpc, id), &request)
         })
         .await;
     let (status, typed) = match changed {
@@ -283,7 +283,7 @@ pub async fn update(
 
 /// A subnet with its VPC, to be changed.
 fn load(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId) -> rules::Result<(Vpc, Subnet)> {
-    let subnet = rules::subnets::view(tx, caller, vpc, id)?;
+    let subnet = rules::subnets::view(tx, caller, (vpc, id))?;
     let vpc = rules::vpcs::load_alone_for(tx, caller, vpc, Permission::ReadWrite)?;
     Ok((vpc, subnet))
 }
@@ -334,7 +334,7 @@ pub async fn delete(
         .await?;
     let request = sent.request(Vec::new());
     let deleting = app.write(caller, move |tx, caller| {
-        rules::subnets::delete(tx, caller, vpc_id, id, &request)
+        rules::subnets::delete(tx, caller, (vpc_id, id), &request)
     });
     let deleted = forms::confirmed(&sent, subnet.label.as_str(), deleting).await;
     let (status, typed) = match deleted {

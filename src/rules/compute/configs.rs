@@ -2,7 +2,7 @@
 
 use crate::model::config::{Config, ConfigLabel, DEVICES, HELPERS, Settings};
 use crate::model::event::{Action, Entity};
-use crate::model::grant::Permission;
+use crate::model::grant::{Granted, Permission};
 use crate::model::id::{ConfigId, DiskId, InstanceId};
 use crate::model::instance::Instance;
 use crate::model::interface::Interface;
@@ -107,7 +107,7 @@ pub fn load_for(
     let instance = instances::load_for(tx, caller, at.0, Permission::ReadOnly)?;
     let config = load(tx, at.0, at.1)?;
     if access > Permission::ReadOnly {
-        instances::load_for(tx, caller, at.0, access)?;
+        caller.may(tx, Granted::Linode, at.0.0, access)?;
     }
     Ok((instance, config))
 }

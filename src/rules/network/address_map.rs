@@ -36,7 +36,7 @@ pub enum Window {
 /// Shows a part of a subnet, or the whole of it.
 pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: Window) -> Result<Shown> {
     let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
-    let subnet = subnets::view(tx, caller, vpc.id, id)?;
+    let subnet = subnets::view(tx, caller, (vpc.id, id))?;
     let mut shown = look(tx, vpc, subnet, window)?;
     name(tx, caller, &mut shown.holders)?;
     Ok(shown)

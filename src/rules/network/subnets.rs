@@ -38,18 +38,12 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, request: &Request) 
     Ok(subnet)
 }
 
-pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId) -> Result<Subnet> {
-    Ok(load_for(tx, caller, vpc, id, Permission::ReadOnly)?.0)
+pub fn view(tx: &mut ReadTx, caller: &Caller, at: (VpcId, SubnetId)) -> Result<Subnet> {
+    Ok(load_for(tx, caller, at, Permission::ReadOnly)?.0)
 }
 
-pub fn update(
-    tx: &mut WriteTx,
-    caller: &Caller,
-    vpc: VpcId,
-    id: SubnetId,
-    request: &Request,
-) -> Result<Subnet> {
-    let (mut subnet, vpc) = load_for(tx, caller, vpc, id, Permission::ReadWrite)?;
+pub fn update(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request: &Request) -> Result<Subnet> {
+    let (mut subnet, vpc) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&subnet)?;
     let change = read_change(tx, &subnet, request)?;
 
@@ -60,8 +54,8 @@ pub fn update(
     Ok(subnet)
 }
 
-pub fn delete(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, id: SubnetId, request: &Request) -> Result<()> {
-    let (subnet, vpc) = load_for(tx, caller, vpc, id, Permission::ReadWrite)?;
+pub fn delete(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request: &Request) -> Result<()> {
+    let (subnet, vpc) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&subnet)?;
     request.asks_nothing()?;
     refuse_if_used(tx, caller, std::slice::from_ref(&subnet))?;
@@ -137,15 +131,14 @@ fn blocker(subnet: &Subnet, found: &Use, seen: bool) -> FieldError {
 fn load_for(
     tx: &mut ReadTx,
     caller: &Caller,
-    vpc: VpcId,
-    id: SubnetId,
+    (vpc, id): (VpcId, SubnetId),
     access: Permission,
 ) -> Result<(Subnet, Vpc)> {
     // A subnet that is not there is not found, also by someone who could only have looked at it.
     let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
     if access > Permission::ReadOnly {
-        vpcs::load_alone_for(tx, caller, vpc.id, access)?;
+        caller.may(tx, Granted::Vpc, vpc.id.0, access)?;
     }
     Ok((subnet, vpc))
 }

@@ -53,7 +53,9 @@ fn open(file: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     connection.set_db_config(config, true).map_err(database)?;
     pragma(&connection, "trusted_schema", "off", Some("0"))?;
     pragma(&connection, "mmap_size", "1073741824", None)?;
-    pragma(&connection, "cache_size", "-65536", None)?;
+    // Pages are read from the mapped file. Only those that are still in the log are copied into this cache, which each
+    // connection has for itself: it is small, or a burst of reads beside a long log would fill all of them for good.
+    pragma(&connection, "cache_size", "-16384", None)?;
     Ok(connection)
 }
 
