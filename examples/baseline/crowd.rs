@@ -41,9 +41,9 @@ impl Crowd {
                 ("region", text("us-ord")),
                 ("subnets", Input::List(vec![subnet])),
             ];
-            rules::vpcs::create(tx, &caller, &asking(object(vpc)))?;
+            rules::vpcs::create(tx, &caller, &asking(object(vpc), tx.policy()))?;
             let instance = [("type", text("g6-nanode-1")), ("region", text("us-ord"))];
-            rules::instances::create(tx, &caller, &asking(object(instance)))?;
+            rules::instances::create(tx, &caller, &asking(object(instance), tx.policy()))?;
             Ok::<_, Error>(())
         };
         store.write(furnish).await.map_err(why("furnishing"))?;
@@ -55,7 +55,7 @@ impl Crowd {
                     let interface = object([("purpose", text("vpc")), ("subnet_id", Input::Integer(1))]);
                     let label = text(&format!("taken-{number}"));
                     let config = object([("label", label), ("interfaces", Input::List(vec![interface]))]);
-                    rules::configs::create(tx, &caller, InstanceId(1), &asking(config))?;
+                    rules::configs::create(tx, &caller, InstanceId(1), &asking(config, tx.policy()))?;
                 }
                 Ok::<_, Error>(())
             };

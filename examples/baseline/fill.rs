@@ -92,7 +92,7 @@ impl What {
     fn prepare(self, tx: &mut WriteTx, caller: &Caller) -> Result<(), Error> {
         if self == What::Subnets {
             let vpc = object([("label", text("wide")), ("region", text("us-ord"))]);
-            rules::vpcs::create(tx, caller, &asking(vpc))?;
+            rules::vpcs::create(tx, caller, &asking(vpc, tx.policy()))?;
         }
         Ok(())
     }
@@ -123,7 +123,7 @@ fn make_vpc(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Erro
         ("region", region),
         ("subnets", Input::List(subnets)),
     ]);
-    rules::vpcs::create(tx, caller, &asking(vpc)).map(drop)
+    rules::vpcs::create(tx, caller, &asking(vpc, tx.policy())).map(drop)
 }
 
 fn make_subnet(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
@@ -133,7 +133,7 @@ fn make_subnet(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), E
         ("label", text(&format!("subnet-{number}"))),
         ("ipv4", text(&format!("{address}/29"))),
     ]);
-    rules::subnets::create(tx, caller, VpcId(1), &asking(subnet)).map(drop)
+    rules::subnets::create(tx, caller, VpcId(1), &asking(subnet, tx.policy())).map(drop)
 }
 
 fn make_ticket(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
@@ -144,9 +144,9 @@ fn make_ticket(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), E
             text(&format!("What is the answer to question {number}?")),
         ),
     ]);
-    let ticket = rules::tickets::create(tx, caller, &asking(ticket))?;
+    let ticket = rules::tickets::create(tx, caller, &asking(ticket, tx.policy()))?;
     match number % 2 {
         0 => Ok(()),
-        _ => rules::tickets::close(tx, caller, ticket.id, &asking(object([]))),
+        _ => rules::tickets::close(tx, caller, ticket.id, &asking(object([]), tx.policy())),
     }
 }

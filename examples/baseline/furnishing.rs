@@ -7,7 +7,8 @@ use garth::cli::{Settings, policy_of};
 use garth::model::input::Input;
 use garth::model::token::{TokenHash, TokenText};
 use garth::rules::caller::{Asker, Caller, authenticate};
-use garth::rules::request::Request;
+use garth::model::policy::Policy;
+use garth::rules::request::{Prepared, Request};
 use garth::rules::{self, Error};
 use garth::store::world::{Chance, Clock};
 use garth::store::{ReadTx, Store, World};
@@ -48,11 +49,12 @@ pub fn why(what: &'static str) -> impl Fn(Error) -> anyhow::Error {
     move |cause| anyhow::anyhow!("{what}: {cause:?}")
 }
 
-pub fn asking(object: Input) -> Request {
-    Request {
+pub fn asking<I: Prepared>(object: Input, policy: &Policy) -> I {
+    let request = Request {
         expected: None,
         body: Ok(object),
-    }
+    };
+    I::prepare(request, policy)
 }
 
 pub fn object<const N: usize>(entries: [(&str, Input); N]) -> Input {

@@ -109,7 +109,7 @@ fn create(tx: &mut WriteTx, caller: &Caller, label: &str, subnets: usize) -> Res
         ("region", text("us-ord")),
         ("subnets", Input::List((0..subnets).map(subnet).collect())),
     ]);
-    black_box(rules::vpcs::create(tx, caller, &asking(vpc))?);
+    black_box(rules::vpcs::create(tx, caller, &asking(vpc, tx.policy()))?);
     Ok(())
 }
 

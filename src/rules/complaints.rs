@@ -3,6 +3,7 @@
 //! The work is linear in the number of fields and complaints, because a caller decides how many
 //! there are. An answer lists at most [`MAX_LISTED`] of them and says how many it leaves out.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::error::{Error, FieldError};
@@ -13,10 +14,10 @@ pub const MAX_LISTED: usize = 100;
 /// How many complaints are kept for sorting; further ones are counted only.
 const MAX_KEPT: usize = 200;
 
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Complaints {
     /// The fields in the order they were asked for, without positions in lists: `subnets[].label`.
-    asked: Vec<String>,
+    asked: Vec<Cow<'static, str>>,
     kept: Vec<FieldError>,
     /// Complaints that were counted but not kept.
     omitted: usize,
@@ -24,12 +25,12 @@ pub struct Complaints {
 
 impl Complaints {
     /// Notes that a field is asked for. Items of one list share a name, which is noted once.
-    pub fn ask(&mut self, prefix: &str, name: &str) {
+    pub fn ask(&mut self, prefix: &str, name: &'static str) {
         if prefix.is_empty() {
-            self.asked.push(name.to_owned());
+            self.asked.push(Cow::Borrowed(name));
             return;
         }
-        let pattern = without_positions(prefix) + name;
+        let pattern = Cow::Owned(without_positions(prefix) + name);
         if !self.asked.contains(&pattern) {
             self.asked.push(pattern);
         }
@@ -51,7 +52,7 @@ impl Complaints {
     pub fn into_error(mut self) -> Error {
         let mut places = HashMap::new();
         for (place, pattern) in self.asked.iter().enumerate() {
-            places.entry(pattern.as_str()).or_insert(place);
+            places.entry(pattern.as_ref()).or_insert(place);
         }
         self.kept.sort_by_cached_key(|complaint| match &complaint.field {
             Some(field) => place_of(field, &places),

@@ -25,6 +25,20 @@ impl<'a> Form<'a> {
         }
     }
 
+    /// Goes on with the complaints about a form whose fields were read before: there are none left to read.
+    pub fn resumed(complaints: Complaints) -> Self {
+        Self {
+            object: &Input::Null,
+            prefix: String::new(),
+            complaints,
+        }
+    }
+
+    /// The complaints that were kept so far.
+    pub fn into_complaints(self) -> Complaints {
+        self.complaints
+    }
+
     /// Reads an object inside this one as a form of its own. The complaints move there and back.
     fn nested<T>(&mut self, object: &'a Input, field: String, read: impl FnOnce(&mut Form<'a>) -> T) -> T {
         let mut form = Form {
@@ -38,7 +52,11 @@ impl<'a> Form<'a> {
     }
 
     /// A text that must be there. `None` means that a complaint was kept.
-    pub fn required<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, Reasons>) -> Option<T> {
+    pub fn required<T>(
+        &mut self,
+        name: &'static str,
+        parse: impl FnOnce(&str) -> Result<T, Reasons>,
+    ) -> Option<T> {
         self.ask(name);
         if self.object.get(name).is_none() {
             return self.complain_of_absence(name);
@@ -47,21 +65,25 @@ impl<'a> Form<'a> {
     }
 
     /// A text that may be left out. `None` means that it was, or that a complaint was kept.
-    pub fn optional<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, Reasons>) -> Option<T> {
+    pub fn optional<T>(
+        &mut self,
+        name: &'static str,
+        parse: impl FnOnce(&str) -> Result<T, Reasons>,
+    ) -> Option<T> {
         self.ask(name);
         self.parse(name, parse)
     }
 
     /// A list of objects, each read as a form of its own; absent is empty. What is no object is
     /// `None` in its place, and a complaint was kept.
-    pub fn list<T>(&mut self, name: &str, read: impl FnMut(&mut Form<'a>) -> T) -> Vec<Option<T>> {
+    pub fn list<T>(&mut self, name: &'static str, read: impl FnMut(&mut Form<'a>) -> T) -> Vec<Option<T>> {
         self.first(name, usize::MAX, read)
     }
 
     /// The same of the first items only, where more of them are refused anyway.
     pub fn first<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         count: usize,
         mut read: impl FnMut(&mut Form<'a>) -> T,
     ) -> Vec<Option<T>> {
@@ -91,12 +113,12 @@ impl<'a> Form<'a> {
     }
 
     /// Whether the field was sent, and not as null.
-    pub fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &'static str) -> bool {
         self.object.get(name).is_some()
     }
 
     /// How many items a list has; none if it is no list.
-    pub fn count(&self, name: &str) -> usize {
+    pub fn count(&self, name: &'static str) -> usize {
         match self.object.get(name) {
             Some(Input::List(items)) => items.len(),
             _ => 0,
@@ -104,7 +126,7 @@ impl<'a> Form<'a> {
     }
 
     /// Whether the field was sent as null, where that says more than leaving it out.
-    pub fn is_null(&self, name: &str) -> bool {
+    pub fn is_null(&self, name: &'static str) -> bool {
         let Input::Object(entries) = self.object else {
             return false;
         };
@@ -114,11 +136,11 @@ impl<'a> Form<'a> {
     }
 
     /// The field's name with all that stands before it.
-    pub fn path(&self, name: &str) -> String {
+    pub fn path(&self, name: &'static str) -> String {
         format!("{}{name}", self.prefix)
     }
 
-    pub fn integer(&mut self, name: &str) -> Option<i64> {
+    pub fn integer(&mut self, name: &'static str) -> Option<i64> {
         self.ask(name);
         match self.object.get(name)? {
             Input::Integer(number) => Some(*number),
@@ -127,7 +149,7 @@ impl<'a> Form<'a> {
     }
 
     /// A whole number that must be there. `None` means that a complaint was kept.
-    pub fn required_integer(&mut self, name: &str) -> Option<i64> {
+    pub fn required_integer(&mut self, name: &'static str) -> Option<i64> {
         if self.object.get(name).is_none() {
             self.ask(name);
             return self.complain_of_absence(name);
@@ -137,7 +159,11 @@ impl<'a> Form<'a> {
 
     /// A whole number whose name has two spellings, with the one that was sent. With both and
     /// different values, the complaint is about the first.
-    pub fn integer_in_either<'n>(&mut self, first: &'n str, second: &'n str) -> Option<(&'n str, i64)> {
+    pub fn integer_in_either(
+        &mut self,
+        first: &'static str,
+        second: &'static str,
+    ) -> Option<(&'static str, i64)> {
         let (one, other) = (self.integer(first), self.integer(second));
         if let (Some(one), Some(other)) = (one, other)
             && one != other
@@ -151,7 +177,7 @@ impl<'a> Form<'a> {
         one.map(|id| (first, id)).or(other.map(|id| (second, id)))
     }
 
-    pub fn truth(&mut self, name: &str) -> Option<bool> {
+    pub fn truth(&mut self, name: &'static str) -> Option<bool> {
         self.ask(name);
         match self.object.get(name)? {
             Input::Bool(truth) => Some(*truth),
@@ -160,7 +186,7 @@ impl<'a> Form<'a> {
     }
 
     /// An object inside this one, read as a form of its own.
-    pub fn within<T>(&mut self, name: &str, read: impl FnOnce(&mut Form<'a>) -> T) -> Option<T> {
+    pub fn within<T>(&mut self, name: &'static str, read: impl FnOnce(&mut Form<'a>) -> T) -> Option<T> {
         self.ask(name);
         let object = self.object.get(name)?;
         if !matches!(object, Input::Object(_)) {
@@ -173,7 +199,7 @@ impl<'a> Form<'a> {
     /// A list of plain values, each read by itself; what could not be read is left out.
     pub fn values<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         wanted: &str,
         mut read: impl FnMut(&Input) -> Option<Result<T, Reasons>>,
     ) -> Option<Vec<T>> {
@@ -218,11 +244,11 @@ impl<'a> Form<'a> {
         }
     }
 
-    fn ask(&mut self, name: &str) {
+    fn ask(&mut self, name: &'static str) {
         self.complaints.ask(&self.prefix, name);
     }
 
-    fn parse<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, Reasons>) -> Option<T> {
+    fn parse<T>(&mut self, name: &'static str, parse: impl FnOnce(&str) -> Result<T, Reasons>) -> Option<T> {
         match self.object.get(name)? {
             Input::Text(text) => match parse(text) {
                 Ok(value) => Some(value),
@@ -243,7 +269,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    fn complain_of_item(&mut self, name: &str, at: usize, wanted: &str) {
+    fn complain_of_item(&mut self, name: &'static str, at: usize, wanted: &str) {
         let prefix = &self.prefix;
         self.complaints.push(|| {
             let reason = Reason::new(Code::WrongType, format!("Must be {wanted}"));
@@ -251,13 +277,13 @@ impl<'a> Form<'a> {
         });
     }
 
-    fn complain_of_absence<T>(&mut self, name: &str) -> Option<T> {
+    fn complain_of_absence<T>(&mut self, name: &'static str) -> Option<T> {
         let reason = Reason::new(Code::Required, format!("{name} is required"));
         self.refuse(self.path(name), reason);
         None
     }
 
-    fn complain_of_type<T>(&mut self, name: &str, wanted: &str) -> Option<T> {
+    fn complain_of_type<T>(&mut self, name: &'static str, wanted: &str) -> Option<T> {
         let reason = Reason::new(Code::WrongType, format!("Must be {wanted}"));
         self.refuse(self.path(name), reason);
         None

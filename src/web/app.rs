@@ -10,6 +10,7 @@ use crate::files::{Files, Scanner};
 use crate::model::device::DeviceKey;
 use crate::model::token::TokenHash;
 use crate::rules::caller::{Asker, authenticate};
+use crate::rules::request::{Prepared, Request};
 use crate::rules::{Error, Result, devices};
 use crate::store::tokens::{Identity, Proof};
 use crate::store::{ReadTx, Store, StoreError, WriteTx};
@@ -207,6 +208,11 @@ impl App {
             work()
         });
         worked.await.map_err(|_| Error::Store(StoreError::Stopped))
+    }
+
+    /// What a rule takes of a request. Lists in a body are read here, and not on the thread of the transaction.
+    pub fn prepare<I: Prepared>(&self, request: Request) -> I {
+        I::prepare(request, &self.store().world().policy)
     }
 
     /// The identity behind a token, perhaps as it was a moment ago: whoever acts on it does so

@@ -16,7 +16,7 @@ use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::lists::{FILTER, ListRequest};
-use crate::rules::request::{Expected, Request};
+use crate::rules::request::{Drafted, Expected, FromForm, Request};
 use crate::web::{App, body, json};
 
 impl FromRequestParts<App> for Caller {
@@ -60,6 +60,15 @@ impl FromRequest<App> for Request {
         let expected = expected(request.headers());
         let body = body::read(request, app.options().body_timeout).await;
         Ok(Request { expected, body })
+    }
+}
+
+impl<D: FromForm + Send + 'static> FromRequest<App> for Drafted<D> {
+    type Rejection = Infallible;
+
+    async fn from_request(request: axum::extract::Request, app: &App) -> Result<Self, Infallible> {
+        let request = Request::from_request(request, app).await?;
+        Ok(app.prepare(request))
     }
 }
 

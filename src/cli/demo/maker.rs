@@ -13,7 +13,7 @@ use crate::model::time::Time;
 use crate::model::token::{NewToken, Secret, TokenKind, TokenText};
 use crate::rules::agent::Agent;
 use crate::rules::caller::{Asker, Caller, authenticate};
-use crate::rules::request::Request;
+use crate::rules::request::{Prepared, Request};
 use crate::rules::{self, Result};
 use crate::store::{ReadTx, Store, WriteTx};
 use crate::uploads::{Upload, Uploads};
@@ -87,15 +87,15 @@ impl Maker {
     }
 
     /// One thing that somebody of an account does.
-    pub async fn does<T: Send + 'static>(
+    pub async fn does<I: Prepared, T: Send + 'static>(
         &self,
         actor: &Actor,
         said: Value,
-        rule: impl Fn(&mut WriteTx, &Caller, &Request) -> Result<T> + Send + 'static,
+        rule: impl Fn(&mut WriteTx, &Caller, &I) -> Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
         let hash = actor.token.hash();
         let what = what(&said);
-        let request = request(said);
+        let request = I::prepare(request(said), self.policy());
         let done = self
             .write(move |tx| {
                 let caller = Caller::admit(authenticate(tx, hash)?, None)?;

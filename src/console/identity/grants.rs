@@ -145,7 +145,7 @@ pub async fn update(
         ("vpc".to_owned(), entries(&sent, "vpc")),
         ("linode".to_owned(), entries(&sent, "linode")),
     ];
-    let (request, name) = (sent.request(object), username.clone());
+    let (request, name) = (app.prepare(sent.request(object)), username.clone());
     let changed = app
         .write(caller.clone(), move |tx, caller| {
             rules::grants::update(tx, caller, &name, &request)

@@ -35,7 +35,7 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answe
 pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
     let mut object = sent.object(&["email", "timezone"]);
     object.push(sent.truth("email_notifications"));
-    let request = sent.request(object);
+    let request = app.prepare(sent.request(object));
     let changed = app
         .write(caller.clone(), move |tx, caller| {
             rules::profile::update(tx, caller, &request)

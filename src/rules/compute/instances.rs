@@ -1,30 +1,32 @@
 //! Instances: listing, creating, viewing, changing, deleting. `power.rs` starts and stops them.
+//!
+//! How an instance is asked for is read in `draft`.
 
-use std::collections::HashSet;
+mod draft;
 
 use crate::model::config::{ConfigLabel, Settings};
 use crate::model::event::{Action, Entity};
 use crate::model::grant::{Global, Granted, Permission};
 use crate::model::id::{ConfigId, InstanceId};
 use crate::model::image::Image;
-use crate::model::input::Input;
 use crate::model::instance::{Instance, InstanceLabel, NewInstance};
 use crate::model::interface::Interface;
 use crate::model::page::Paged;
-use crate::model::policy::Policy;
-use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::reason::{Code, Reason};
 use crate::model::token::hex;
 use crate::rules::caller::Caller;
-use crate::rules::configs::{self, read_interfaces};
+use crate::rules::configs::{self, resolve_interfaces};
 use crate::rules::error::{Error, Result};
 use crate::rules::events;
-use crate::rules::form::{Form, short_text};
+use crate::rules::form::Form;
 use crate::rules::interfaces::Site;
 use crate::rules::lists::ListRequest;
 use crate::rules::power;
-use crate::rules::request::Request;
+use crate::rules::request::{Drafted, Request};
 use crate::store::vpc_ips::{Only, VpcIp};
 use crate::store::{self, ReadTx, WriteTx};
+
+pub use draft::{Change, Draft};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Instance>> {
     let wanted = list.read(tx.policy(), &store::instances::FIELDS)?;
@@ -37,9 +39,9 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 }
 
 /// Creates an instance. From an image it gets a disk and a config; interfaces make a config too.
-pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Instance> {
+pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Instance> {
     caller.must_hold(Global::AddLinodes)?;
-    let wish = read_new(tx, caller, request)?;
+    let wish = settle(tx, caller, request)?;
 
     let random = tx.random();
     let id = store::instances::insert(tx, caller.account, &wish.new, &hex(&random[..20]))?;
@@ -63,21 +65,23 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instance
     load_for(tx, caller, id, Permission::ReadOnly)
 }
 
-pub fn update(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<Instance> {
+pub fn update(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    id: InstanceId,
+    request: &Drafted<Change>,
+) -> Result<Instance> {
     let mut instance = load_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&instance)?;
-    let mut form = request.form()?;
-    let label = form.optional("label", InstanceLabel::parse);
-    let group = form.optional("group", short_text);
-    let tags = read_tags(&mut form);
-    let watchdog = form.truth("watchdog_enabled");
-    refuse_taken(tx, caller, &mut form, label.as_ref(), Some(id))?;
+    let (change, mut form) = request.open()?;
+    refuse_taken(tx, caller, &mut form, change.label.as_ref(), Some(id))?;
     form.finish(|| Some(()))?;
 
-    instance.label = label.unwrap_or(instance.label);
-    instance.group = group.unwrap_or(instance.group);
-    instance.tags = tags.unwrap_or(instance.tags);
-    instance.watchdog = watchdog.unwrap_or(instance.watchdog);
+    let change = change.clone();
+    instance.label = change.label.unwrap_or(instance.label);
+    instance.group = change.group.unwrap_or(instance.group);
+    instance.tags = change.tags.unwrap_or(instance.tags);
+    instance.watchdog = change.watchdog.unwrap_or(instance.watchdog);
     instance.updated = tx.now_after(instance.updated);
     store::instances::update(tx, &instance)?;
     store::tickets::rename_entity(tx, caller.account, &Entity::instance(&instance))?;
@@ -123,8 +127,8 @@ fn load(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instance> {
     store::instances::find(tx, caller.account, id)?.ok_or(Error::NotFound)
 }
 
-/// An instance as it was asked for.
-struct Wish {
+/// An instance that can be made as it was asked for.
+struct Settled {
     new: NewInstance,
     image: Option<Image>,
     interfaces: Vec<Interface>,
@@ -133,23 +137,10 @@ struct Wish {
     boot: bool,
 }
 
-fn read_new(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<Wish> {
-    let policy = tx.policy();
-    let mut form = request.form()?;
-    let plan = form.required("type", |raw| plan_named(policy, raw));
-    let region = form.required("region", |raw| region_named(policy, raw));
-    let label = form.optional("label", InstanceLabel::parse);
-    let group = form.optional("group", short_text).unwrap_or_default();
-    let image = form.optional("image", |raw| image_named(policy, raw));
-    let tags = read_tags(&mut form).unwrap_or_default();
-    let booted = form.truth("booted");
-    let user_data = |form: &mut Form| form.optional("user_data", |_| Ok(())).is_some();
-    let has_user_data = form.within("metadata", user_data).unwrap_or(false);
-    if !read_credentials(&mut form) && form.has("image") {
-        let text = "Must provide valid root_pass, authorized_keys, or authorized_users";
-        form.refuse("root_pass", Reason::new(Code::CredentialsMissing, text));
-    }
-    refuse_taken(tx, caller, &mut form, label.as_ref(), None)?;
+/// What of an asked-for instance takes the store: its label, its address, the subnets of its interfaces.
+fn settle(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Settled> {
+    let (draft, mut form) = request.open()?;
+    refuse_taken(tx, caller, &mut form, draft.label.as_ref(), None)?;
     let address = free_public_address(tx)?;
     if address.is_none() {
         let text = "The provider has no public address left";
@@ -157,42 +148,21 @@ fn read_new(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<Wish>
     }
     let site = Site {
         owner: None,
-        region: region.as_deref().unwrap_or_default(),
+        region: draft.region.as_deref().unwrap_or_default(),
         public: address.as_slice(),
         present: &[],
     };
-    let interfaces = read_interfaces(tx, caller, &mut form, &site)?;
+    let drafts = draft.interfaces.as_deref();
+    let interfaces = resolve_interfaces(tx, caller, &mut form, drafts, &site)?;
     form.finish(|| {
-        let new = NewInstance {
-            label,
-            group,
-            region: region?,
-            plan: plan?,
-            image: image.as_ref().map(|image| image.id.clone()),
-            tags,
-            has_user_data,
-        };
-        let boot = booted.unwrap_or(image.is_some());
-        let interfaces = interfaces.unwrap_or(Some(Vec::new()))?;
-        Some(Wish {
-            new,
-            image,
-            interfaces,
+        Some(Settled {
+            new: draft.finish()?,
+            image: draft.image.clone(),
+            interfaces: interfaces.unwrap_or(Some(Vec::new()))?,
             address: address?,
-            boot,
+            boot: draft.booted.unwrap_or(draft.image.is_some()),
         })
     })
-}
-
-/// Whether there is something to log in with. It is looked at no further, and not kept.
-fn read_credentials(form: &mut Form) -> bool {
-    let text = |input: &Input| matches!(input, Input::Text(_)).then_some(Ok(()));
-    form.optional("root_pass", |_| Ok(()));
-    let lists = ["authorized_keys", "authorized_users"];
-    for name in lists {
-        form.values(name, "a string", text);
-    }
-    ["root_pass"].iter().chain(&lists).any(|name| form.has(name))
 }
 
 /// The first of the usual names that no other instance has.
@@ -205,7 +175,7 @@ fn free_label(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instan
     unreachable!("there is no end of names")
 }
 
-fn add_config(tx: &mut WriteTx, instance: &Instance, wish: &Wish) -> Result<Option<ConfigId>> {
+fn add_config(tx: &mut WriteTx, instance: &Instance, wish: &Settled) -> Result<Option<ConfigId>> {
     if wish.image.is_none() && wish.interfaces.is_empty() {
         return Ok(None);
     }
@@ -244,25 +214,6 @@ fn free_public_address(tx: &mut ReadTx) -> Result<Option<u32>> {
     Ok(None)
 }
 
-fn read_tags(form: &mut Form) -> Option<Vec<String>> {
-    let tags = form.values("tags", "a string", |item| match item {
-        Input::Text(tag) => {
-            let good = (3..=50).contains(&tag.chars().count()) && !tag.chars().any(char::is_control);
-            let text = "A tag has 3 to 50 characters";
-            Some(if good {
-                Ok(tag.clone())
-            } else {
-                Err(vec![Reason::new(Code::TagInvalid, text)])
-            })
-        }
-        _ => None,
-    });
-    tags.map(|tags| {
-        let mut known = HashSet::new();
-        tags.into_iter().filter(|tag| known.insert(tag.clone())).collect()
-    })
-}
-
 fn refuse_taken(
     tx: &mut ReadTx,
     caller: &Caller,
@@ -279,34 +230,4 @@ fn refuse_taken(
         );
     }
     Ok(())
-}
-
-fn plan_named(policy: &Policy, raw: &str) -> Result<String, Reasons> {
-    let found = policy.plans.iter().find(|plan| plan.id == raw);
-    found.map(|plan| plan.id.clone()).ok_or_else(|| {
-        let text = "A valid plan type by that ID was not found";
-        vec![Reason::new(Code::PlanInvalid, text)]
-    })
-}
-
-fn region_named(policy: &Policy, raw: &str) -> Result<String, Reasons> {
-    let found = policy
-        .regions
-        .iter()
-        .find(|region| region.id == raw && region.can("Linodes"));
-    found.map(|region| region.id.clone()).ok_or_else(|| {
-        let able: Vec<_> = policy
-            .regions
-            .iter()
-            .filter(|region| region.can("Linodes"))
-            .collect();
-        let able: Vec<_> = able.iter().map(|region| region.id.as_str()).collect();
-        let text = format!("region is not valid; choose one of {}", able.join(", "));
-        vec![Reason::new(Code::RegionInvalid, text)]
-    })
-}
-
-fn image_named(policy: &Policy, raw: &str) -> Result<Image, Reasons> {
-    let found = policy.images.iter().find(|image| image.id == raw).cloned();
-    found.ok_or_else(|| vec![Reason::new(Code::ImageInvalid, "image is not valid")])
 }

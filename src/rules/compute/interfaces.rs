@@ -8,18 +8,17 @@ use crate::model::config::Config;
 use crate::model::event::{Action, Entity};
 use crate::model::grant::Permission;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId};
-use crate::model::input::Input;
 use crate::model::instance::Instance;
 use crate::model::interface::{Interface, Purpose};
 use crate::model::reason::{Code, Reason};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
-use crate::rules::request::Request;
+use crate::rules::request::{Drafted, Request};
 use crate::rules::{addresses, configs, events};
 use crate::store::{self, ReadTx, WriteTx};
 
-pub use draft::{Draft, Site, read_draft, refuse_together, resolve};
-use draft::{Nat, read_ipv4, read_ranges, refuse_beside};
+pub use draft::{Change, Draft, Order, Site, read_all, resolve};
+use draft::{Nat, refuse_beside};
 
 /// How many interfaces a config has at most.
 pub const MOST: usize = 3;
@@ -42,13 +41,12 @@ pub fn create(
     tx: &mut WriteTx,
     caller: &Caller,
     at: (InstanceId, ConfigId),
-    request: &Request,
+    request: &Drafted<Draft>,
 ) -> Result<Interface> {
     let (instance, mut config) = configs::load_for(tx, caller, at, Permission::ReadWrite)?;
-    let mut form = request.form()?;
-    let draft = read_draft(&mut form);
-    refuse_beside(&mut form, &draft, &config.interfaces);
-    let new = resolve(tx, caller, &mut form, &draft, &Site::of(&instance, &[]))?;
+    let (draft, mut form) = request.open()?;
+    refuse_beside(&mut form, draft, &config.interfaces);
+    let new = resolve(tx, caller, &mut form, draft, &Site::of(&instance, &[]))?;
     let new = form.finish(|| new)?;
 
     if new.primary {
@@ -59,7 +57,7 @@ pub fn create(
     view(tx, caller, (at.0, at.1, id))
 }
 
-pub fn update(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Request) -> Result<Interface> {
+pub fn update(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Drafted<Change>) -> Result<Interface> {
     let (instance, mut config, interface) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&interface)?;
     let changed = read_change(tx, &instance, &interface, request)?;
@@ -85,25 +83,26 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Request) -
 }
 
 /// Puts the interfaces of a config into the order of `ids`, which names each once.
-pub fn order(tx: &mut WriteTx, caller: &Caller, at: (InstanceId, ConfigId), request: &Request) -> Result<()> {
+pub fn order(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    at: (InstanceId, ConfigId),
+    request: &Drafted<Order>,
+) -> Result<()> {
     let (instance, config) = configs::load_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&config)?;
-    let mut form = request.form()?;
-    let ids = form.values("ids", "an integer", |item| match item {
-        Input::Integer(id) => Some(Ok(InterfaceId(*id))),
-        _ => None,
-    });
-    let mut wanted = ids.clone().unwrap_or_default();
+    let (order, mut form) = request.open()?;
+    let mut wanted = order.ids.clone().unwrap_or_default();
     wanted.sort_unstable();
     let mut present: Vec<_> = config.interfaces.iter().map(|interface| interface.id).collect();
     present.sort_unstable();
-    if !form.has("ids") {
+    if !order.is_named {
         form.refuse("ids", Reason::new(Code::Required, "ids is required"));
-    } else if ids.is_some() && wanted != present {
+    } else if order.ids.is_some() && wanted != present {
         let text = "Must name each interface of the config once";
         form.refuse("ids", Reason::new(Code::OrderInvalid, text));
     }
-    let ids = form.finish(|| ids)?;
+    let ids = form.finish(|| order.ids.as_ref())?;
     if config.interfaces.iter().any(|interface| interface.active) {
         return Err(refused(active(&instance, &config)));
     }
@@ -134,12 +133,9 @@ fn read_change(
     tx: &mut ReadTx,
     instance: &Instance,
     interface: &Interface,
-    request: &Request,
+    request: &Drafted<Change>,
 ) -> Result<Interface> {
-    let mut form = request.form()?;
-    let primary = form.truth("primary");
-    let ipv4 = read_ipv4(&mut form);
-    let ranges = read_ranges(&mut form);
+    let (change, mut form) = request.open()?;
     let mut changed = interface.clone();
     match (interface.purpose, &mut changed.vpc) {
         (Purpose::Vlan, _) => {
@@ -147,7 +143,7 @@ fn read_change(
             form.refuse_whole(reason);
         }
         (Purpose::Vpc, Some(vpc)) => {
-            if let Some((address, nat)) = ipv4 {
+            if let Some((address, nat)) = change.ipv4 {
                 vpc.address = address.unwrap_or(vpc.address);
                 if let Some(nat) = nat {
                     vpc.nat_1_1 = Site::of(instance, &[]).translated(nat).unwrap_or_else(|reason| {
@@ -156,7 +152,7 @@ fn read_change(
                     });
                 }
             }
-            vpc.ranges = ranges.unwrap_or(std::mem::take(&mut vpc.ranges));
+            vpc.ranges = change.ranges.clone().unwrap_or(std::mem::take(&mut vpc.ranges));
             if let Some(subnet) = store::subnets::find_alone(tx, vpc.subnet)? {
                 let wish = addresses::Wish {
                     path: "",
@@ -167,18 +163,20 @@ fn read_change(
             }
         }
         _ => {
-            if ipv4.is_some_and(|(address, nat)| address.is_some() || nat.is_some_and(|nat| nat != Nat::None))
+            if change
+                .ipv4
+                .is_some_and(|(address, nat)| address.is_some() || nat.is_some_and(|nat| nat != Nat::None))
             {
                 let text = "Only an interface of the purpose vpc has ipv4 settings";
                 form.refuse("ipv4", Reason::new(Code::InterfaceField, text));
             }
-            if ranges.is_some_and(|ranges| !ranges.is_empty()) {
+            if change.ranges.as_ref().is_some_and(|ranges| !ranges.is_empty()) {
                 let text = "Only an interface of the purpose vpc has ip_ranges";
                 form.refuse("ip_ranges", Reason::new(Code::InterfaceField, text));
             }
         }
     }
-    changed.primary = primary.unwrap_or(interface.primary);
+    changed.primary = change.primary.unwrap_or(interface.primary);
     form.finish(|| Some(changed))
 }
 

@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use crate::model::event::{Action, Entity};
 use crate::model::grant::{Global, Granted, Permission};
 use crate::model::id::{InstanceId, VpcId};
+use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason};
 use crate::model::user::User;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
-use crate::rules::request::Request;
+use crate::rules::request::{Drafted, FromForm};
 use crate::rules::{events, users};
 use crate::store::grants::Granting;
 use crate::store::{self, ReadTx, WriteTx};
@@ -94,39 +95,54 @@ pub fn of(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<Option<Gra
     }
 }
 
+/// What is to change in what a user may do, as far as it could be read.
+#[derive(Debug)]
+pub struct Change {
+    globals: Option<Globals>,
+    linodes: Vec<Option<Entry>>,
+    vpcs: Vec<Option<Entry>>,
+}
+
+impl FromForm for Change {
+    fn read(form: &mut Form, _: &Policy) -> Self {
+        let globals = form.within("global", read_globals);
+        let (linodes, vpcs) = (read_entries(form, "linode"), read_entries(form, "vpc"));
+        for kind in OTHER_KINDS {
+            let entries = read_entries(form, kind);
+            refuse_absent(form, kind, &entries, &[]);
+        }
+        Self {
+            globals,
+            linodes,
+            vpcs,
+        }
+    }
+}
+
 /// Changes what another user may do; what is not mentioned stays.
-pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<Grants> {
+pub fn update(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    username: &str,
+    request: &Drafted<Change>,
+) -> Result<Grants> {
     let user = users::view(tx, caller, username)?;
     let before = all(tx, caller, &user)?;
     request.unchanged(&before)?;
-    let mut form = request.form()?;
-    let globals = form.within("global", read_globals);
-    let (there, nothing) = (before.linodes.iter(), HashSet::new());
-    let there: HashSet<_> = there.map(|granting| granting.id).collect();
-    let linodes = form.list("linode", |form| read_entry(form, &there));
-    let there: HashSet<_> = before.vpcs.iter().map(|granting| granting.id).collect();
-    let vpcs = form.list("vpc", |form| read_entry(form, &there));
-    for kind in OTHER_KINDS {
-        form.list(kind, |form| read_entry(form, &nothing));
-    }
+    let (change, mut form) = request.open()?;
+    refuse_absent(&mut form, "linode", &change.linodes, &before.linodes);
+    refuse_absent(&mut form, "vpc", &change.vpcs, &before.vpcs);
     if !user.restricted {
         let text = "Grants are not available for unrestricted users";
         form.refuse_whole(Reason::new(Code::GrantsUnrestricted, text));
     }
     form.finish(|| Some(()))?;
 
-    let (access, globals) = globals.unwrap_or_default();
-    if let Some(access) = access {
-        store::grants::set_account_access(tx, user.id, access)?;
+    if let Some((access, globals)) = &change.globals {
+        set_globals(tx, &user, *access, globals)?;
     }
-    for (global, held) in globals {
-        match held {
-            true => store::grants::add_global(tx, user.id, global)?,
-            false => store::grants::remove_global(tx, user.id, global)?,
-        }
-    }
-    for (kind, entries) in [(Granted::Linode, linodes), (Granted::Vpc, vpcs)] {
-        for (id, permission) in entries.into_iter().flatten().flatten() {
+    for (kind, entries) in [(Granted::Linode, &change.linodes), (Granted::Vpc, &change.vpcs)] {
+        for &(id, permission) in entries.iter().flatten() {
             match permission {
                 Some(permission) => store::grants::set(tx, user.id, kind, id, permission)?,
                 None => store::grants::remove(tx, user.id, kind, id)?,
@@ -136,6 +152,24 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
     let user = users::view(tx, caller, username)?;
     events::record_account(tx, caller, Action::UserUpdate, Some(&Entity::user(&user)))?;
     all(tx, caller, &user)
+}
+
+fn set_globals(
+    tx: &mut WriteTx,
+    user: &User,
+    access: Option<Option<Permission>>,
+    globals: &[(Global, bool)],
+) -> Result<()> {
+    if let Some(access) = access {
+        store::grants::set_account_access(tx, user.id, access)?;
+    }
+    for &(global, held) in globals {
+        match held {
+            true => store::grants::add_global(tx, user.id, global)?,
+            false => store::grants::remove_global(tx, user.id, global)?,
+        }
+    }
+    Ok(())
 }
 
 fn all(tx: &mut ReadTx, caller: &Caller, user: &User) -> Result<Grants> {
@@ -183,14 +217,26 @@ fn read_globals(form: &mut Form) -> Globals {
     (access, globals)
 }
 
-/// One entry of a list: what is to be allowed on a thing, which must be there.
-fn read_entry(form: &mut Form, there: &HashSet<i64>) -> Option<(i64, Option<Permission>)> {
-    let id = form.required_integer("id")?;
-    let permission = form.optional("permissions", Permission::parse);
-    if !there.contains(&id) {
-        let field = form.path("id");
-        form.refuse(field, Reason::new(Code::GrantInvalid, "id is not valid"));
-        return None;
+/// What is to be allowed on a thing; nothing is to be taken away.
+type Entry = (i64, Option<Permission>);
+
+fn read_entries(form: &mut Form, kind: &'static str) -> Vec<Option<Entry>> {
+    let entries = form.list(kind, |form| {
+        let id = form.required_integer("id")?;
+        Some((id, form.optional("permissions", Permission::parse)))
+    });
+    entries.into_iter().map(Option::flatten).collect()
+}
+
+/// Complains of entries for things that are not there.
+fn refuse_absent(form: &mut Form, kind: &str, entries: &[Option<Entry>], present: &[Granting]) {
+    let present: HashSet<_> = present.iter().map(|granting| granting.id).collect();
+    for (at, entry) in entries.iter().enumerate() {
+        if entry.is_some_and(|(id, _)| !present.contains(&id)) {
+            form.refuse_with(|| {
+                let reason = Reason::new(Code::GrantInvalid, "id is not valid");
+                (format!("{kind}[{at}].id"), reason)
+            });
+        }
     }
-    Some((id, permission))
 }

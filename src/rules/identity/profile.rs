@@ -2,13 +2,15 @@
 
 use crate::model::event::Action;
 use crate::model::input::Input;
+use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::Line;
 use crate::model::user::{Email, User};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::events;
-use crate::rules::request::Request;
+use crate::rules::form::Form;
+use crate::rules::request::{Drafted, FromForm, Request};
 use crate::store::{self, ReadTx, WriteTx};
 
 /// How much a program may keep for a user, written as JSON.
@@ -21,25 +23,49 @@ pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<User> {
     store::users::find_by_id(tx, caller.user())?.ok_or(Error::Unauthenticated)
 }
 
-pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User> {
+/// What is to change in a profile.
+#[derive(Clone, Debug)]
+pub struct Change {
+    email: Option<Email>,
+    timezone: Option<String>,
+    email_notifications: Option<bool>,
+    lish_auth_method: Option<String>,
+    /// One on each line.
+    authorized_keys: Option<String>,
+}
+
+impl FromForm for Change {
+    fn read(form: &mut Form, _: &Policy) -> Self {
+        let email = form.optional("email", Email::parse);
+        let timezone = form.optional("timezone", parse_timezone);
+        let email_notifications = form.truth("email_notifications");
+        let lish_auth_method = form.optional("lish_auth_method", parse_lish);
+        let keys = form.values("authorized_keys", "a string", |key| match key {
+            Input::Text(key) => Some(PublicKey::parse(key)),
+            _ => None,
+        });
+        Self {
+            email,
+            timezone,
+            email_notifications,
+            lish_auth_method,
+            authorized_keys: keys.map(|keys| join(&keys)),
+        }
+    }
+}
+
+pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Change>) -> Result<User> {
     let mut user = view(tx, caller)?;
     request.unchanged_or_still(&user, &user.settled())?;
-    let mut form = request.form()?;
-    let email = form.optional("email", Email::parse);
-    let timezone = form.optional("timezone", parse_timezone);
-    let notifications = form.truth("email_notifications");
-    let lish = form.optional("lish_auth_method", parse_lish);
-    let keys = form.values("authorized_keys", "a string", |key| match key {
-        Input::Text(key) => Some(PublicKey::parse(key)),
-        _ => None,
-    });
+    let (change, form) = request.open()?;
     form.finish(|| Some(()))?;
 
-    user.email = email.unwrap_or(user.email);
-    user.timezone = timezone.unwrap_or(user.timezone);
-    user.email_notifications = notifications.unwrap_or(user.email_notifications);
-    user.lish_auth_method = lish.unwrap_or(user.lish_auth_method);
-    user.authorized_keys = keys.map(|keys| join(&keys)).or(user.authorized_keys);
+    let change = change.clone();
+    user.email = change.email.unwrap_or(user.email);
+    user.timezone = change.timezone.unwrap_or(user.timezone);
+    user.email_notifications = change.email_notifications.unwrap_or(user.email_notifications);
+    user.lish_auth_method = change.lish_auth_method.unwrap_or(user.lish_auth_method);
+    user.authorized_keys = change.authorized_keys.or(user.authorized_keys);
     store::users::update(tx, &user)?;
     events::record_account(tx, caller, Action::ProfileUpdate, None)?;
     Ok(user)

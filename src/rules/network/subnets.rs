@@ -19,7 +19,7 @@ use crate::rules::complaints::{MAX_LISTED, refusal};
 use crate::rules::error::{Blocker, Error, FieldError, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
+use crate::rules::request::{FromForm, Request};
 use crate::rules::{accounts, events, vpcs};
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -143,25 +143,28 @@ fn load_for(
     Ok((subnet, vpc))
 }
 
-/// A subnet as far as it could be read.
+/// A new subnet as far as it could be read.
+#[derive(Debug)]
 pub struct Draft {
     label: Option<Label>,
     ipv4: Option<Cidr>,
 }
 
 impl Draft {
-    pub fn finish(self) -> Option<NewSubnet> {
+    pub fn finish(&self) -> Option<NewSubnet> {
         Some(NewSubnet {
-            label: self.label?,
+            label: self.label.clone()?,
             ipv4: self.ipv4?,
         })
     }
 }
 
-pub fn read_draft(policy: &Policy, form: &mut Form) -> Draft {
-    Draft {
-        label: form.required("label", Label::parse),
-        ipv4: form.required("ipv4", |raw| Cidr::for_subnet(raw, &policy.forbidden_ranges)),
+impl FromForm for Draft {
+    fn read(form: &mut Form, policy: &Policy) -> Self {
+        Self {
+            label: form.required("label", Label::parse),
+            ipv4: form.required("ipv4", |raw| Cidr::for_subnet(raw, &policy.forbidden_ranges)),
+        }
     }
 }
 
@@ -197,7 +200,7 @@ pub fn over_quota(quota: Quota) -> Reason {
 
 fn read_new(tx: &mut ReadTx, caller: &Caller, vpc: &Vpc, request: &Request) -> Result<NewSubnet> {
     let mut form = request.form()?;
-    let draft = read_draft(tx.policy(), &mut form);
+    let draft = Draft::read(&mut form, tx.policy());
     if let Some(label) = &draft.label
         && store::subnets::has_label(tx, vpc.id, label, None)?
     {

@@ -6,13 +6,16 @@ use crate::model::grant::{Global, Granted, Permission};
 use crate::model::id::VpcId;
 use crate::model::label::Label;
 use crate::model::page::Paged;
+use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason};
+use crate::model::region::RegionId;
 use crate::model::text::Description;
 use crate::model::vpc::{NewVpc, Vpc, VpcChange};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
+use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
-use crate::rules::request::Request;
+use crate::rules::request::{Drafted, FromForm, Request};
 use crate::rules::{events, subnets};
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -34,9 +37,9 @@ pub fn list_in_range(
 }
 
 /// Creates a VPC with its first subnets: all of them, or nothing.
-pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Vpc> {
+pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Vpc> {
     caller.must_hold(Global::AddVpcs)?;
-    let new = read_new(tx, caller, request)?;
+    let new = settle(tx, caller, request)?;
 
     let mut vpc = store::vpcs::insert(tx, caller.account, &new)?;
     for subnet in &new.subnets {
@@ -54,9 +57,9 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Vp
 }
 
 /// Says what `create` would say, and changes nothing.
-pub fn check(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<NewVpc> {
+pub fn check(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
     caller.must_hold(Global::AddVpcs)?;
-    read_new(tx, caller, request)
+    settle(tx, caller, request)
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> Result<Vpc> {
@@ -106,38 +109,61 @@ pub fn load_alone_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permi
     Ok(vpc)
 }
 
-fn read_new(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<NewVpc> {
-    let policy = tx.policy();
-    let mut form = request.form()?;
-    let label = form.required("label", Label::parse);
-    let region = form.required("region", |raw| policy.vpc_region(raw));
-    let description = form.optional("description", Description::parse);
-    let subnets = form.list("subnets", |item| subnets::read_draft(policy, item));
+/// A new VPC as far as it could be read.
+#[derive(Debug)]
+pub struct Draft {
+    label: Option<Label>,
+    region: Option<RegionId>,
+    description: Option<Description>,
+    subnets: Vec<Option<subnets::Draft>>,
+}
 
-    let room = store::vpcs::room_for(tx, caller.account, label.as_ref(), region.as_ref())?;
-    let quota = room.quota.over(policy.quota);
+impl FromForm for Draft {
+    fn read(form: &mut Form, policy: &Policy) -> Self {
+        let label = form.required("label", Label::parse);
+        let region = form.required("region", |raw| policy.vpc_region(raw));
+        let description = form.optional("description", Description::parse);
+        let subnets = form.list("subnets", |item| subnets::Draft::read(item, policy));
+        subnets::refuse_clashes(form, &subnets);
+        Self {
+            label,
+            region,
+            description,
+            subnets,
+        }
+    }
+}
+
+impl Draft {
+    fn finish(&self) -> Option<NewVpc> {
+        Some(NewVpc {
+            label: self.label.clone()?,
+            region: self.region.clone()?,
+            description: self.description.clone().unwrap_or_default(),
+            subnets: self
+                .subnets
+                .iter()
+                .map(|draft| draft.as_ref()?.finish())
+                .collect::<Option<_>>()?,
+        })
+    }
+}
+
+fn settle(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
+    let (draft, mut form) = request.open()?;
+    let room = store::vpcs::room_for(tx, caller.account, draft.label.as_ref(), draft.region.as_ref())?;
+    let quota = room.quota.over(tx.policy().quota);
     if room.label_is_taken {
         form.refuse("label", label_taken());
     }
-    if region.is_some() && room.in_region >= quota.vpcs_per_region {
+    if draft.region.is_some() && room.in_region >= quota.vpcs_per_region {
         let text = format!("You may have at most {} VPCs in a region", quota.vpcs_per_region);
         form.refuse_whole(Reason::new(Code::QuotaExceeded, text));
     }
-    subnets::refuse_clashes(&mut form, &subnets);
-    if subnets.len() as i64 > quota.subnets_per_vpc {
+    if draft.subnets.len() as i64 > quota.subnets_per_vpc {
         form.refuse_whole(subnets::over_quota(quota));
     }
-    form.finish(|| {
-        Some(NewVpc {
-            label: label?,
-            region: region?,
-            description: description.unwrap_or_default(),
-            subnets: subnets
-                .into_iter()
-                .map(|draft| draft?.finish())
-                .collect::<Option<_>>()?,
-        })
-    })
+    form.finish(|| draft.finish())
 }
 
 fn read_change(tx: &mut ReadTx, caller: &Caller, vpc: &Vpc, request: &Request) -> Result<VpcChange> {

@@ -46,7 +46,7 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut se
             &Typed::refused(sent, Vec::new()),
         ));
     }
-    let request = new_request(&sent);
+    let request = app.prepare(new_request(&sent));
     let made = app
         .write(caller, move |tx, caller| {
             rules::vpcs::create(tx, caller, &request)
@@ -65,7 +65,7 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut se
 pub async fn check(State(app): State<App>, caller: Caller, query: Query) -> Answer {
     let Query(sent) = query;
     let field = format!("subnets[{}].ipv4", sent.text("at"));
-    let request = new_request(&sent);
+    let request = app.prepare(new_request(&sent));
     let checked = app.read(caller, move |tx, caller| {
         refusals(rules::vpcs::check(tx, caller, &request))
     });

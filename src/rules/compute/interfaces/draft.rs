@@ -7,16 +7,19 @@ use crate::model::id::{InstanceId, InterfaceId, SubnetId};
 use crate::model::input::Input;
 use crate::model::instance::Instance;
 use crate::model::interface::{Interface, Purpose, VpcAttachment, parse_address};
+use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason};
 use crate::model::subnet::Subnet;
 use crate::model::vpc::Vpc;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::{Form, short_text};
+use crate::rules::request::FromForm;
 use crate::rules::{addresses, vpcs};
 use crate::store::{self, ReadTx};
 
 /// What a caller wrote of an interface, as far as it could be read.
+#[derive(Debug)]
 pub struct Draft {
     /// What stands before the names of its fields.
     path: String,
@@ -32,14 +35,14 @@ pub struct Draft {
     ranges: Vec<Cidr>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nat {
     None,
     Any,
     Address(u32),
 }
 
-pub fn read_draft(form: &mut Form) -> Draft {
+fn read_draft(form: &mut Form) -> Draft {
     let path = form.path("");
     let purpose = form.required("purpose", Purpose::parse);
     let primary = form.truth("primary").unwrap_or(false);
@@ -70,8 +73,61 @@ pub fn read_draft(form: &mut Form) -> Draft {
     draft
 }
 
+impl FromForm for Draft {
+    fn read(form: &mut Form, _: &Policy) -> Self {
+        read_draft(form)
+    }
+}
+
+/// The interfaces in a body; `None` if it names none.
+pub fn read_all(form: &mut Form) -> Option<Vec<Option<Draft>>> {
+    form.has("interfaces").then(|| {
+        let drafts = form.first("interfaces", MOST, read_draft);
+        refuse_together(form, &drafts);
+        drafts
+    })
+}
+
+/// What is to change in an interface.
+#[derive(Debug)]
+pub struct Change {
+    pub(super) primary: Option<bool>,
+    pub(super) ipv4: Option<(Option<u32>, Option<Nat>)>,
+    pub(super) ranges: Option<Vec<Cidr>>,
+}
+
+impl FromForm for Change {
+    fn read(form: &mut Form, _: &Policy) -> Self {
+        Self {
+            primary: form.truth("primary"),
+            ipv4: read_ipv4(form),
+            ranges: read_ranges(form),
+        }
+    }
+}
+
+/// The order that interfaces are to have.
+#[derive(Debug)]
+pub struct Order {
+    pub(super) is_named: bool,
+    pub(super) ids: Option<Vec<InterfaceId>>,
+}
+
+impl FromForm for Order {
+    fn read(form: &mut Form, _: &Policy) -> Self {
+        let ids = form.values("ids", "an integer", |item| match item {
+            Input::Integer(id) => Some(Ok(InterfaceId(*id))),
+            _ => None,
+        });
+        Self {
+            is_named: form.has("ids"),
+            ids,
+        }
+    }
+}
+
 /// The address and the translation that are asked for; what is not named is `None`.
-pub(super) fn read_ipv4(form: &mut Form) -> Option<(Option<u32>, Option<Nat>)> {
+fn read_ipv4(form: &mut Form) -> Option<(Option<u32>, Option<Nat>)> {
     form.within("ipv4", |form| {
         let given = |raw: &str| match raw {
             "" => Ok(None),
@@ -87,7 +143,7 @@ pub(super) fn read_ipv4(form: &mut Form) -> Option<(Option<u32>, Option<Nat>)> {
     })
 }
 
-pub(super) fn read_ranges(form: &mut Form) -> Option<Vec<Cidr>> {
+fn read_ranges(form: &mut Form) -> Option<Vec<Cidr>> {
     form.values("ip_ranges", "a string", |item| match item {
         Input::Text(raw) => Some(Cidr::parse(raw)),
         _ => None,
@@ -186,7 +242,7 @@ fn is_address_with_prefix(raw: &str) -> bool {
 }
 
 /// Complains of what interfaces of one config may not be together.
-pub fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
+fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
     if form.count("interfaces") > MOST {
         let text = format!("A config has at most {MOST} interfaces");
         form.refuse("interfaces", Reason::new(Code::InterfaceCount, text));

@@ -1,0 +1,142 @@
+//! Configs as they are asked for: read by themselves, then put over the settings there are.
+
+use crate::model::config::{ConfigLabel, DEVICES, HELPERS, Settings};
+use crate::model::id::DiskId;
+use crate::model::instance::Instance;
+use crate::model::policy::Policy;
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::rules::error::Result;
+use crate::rules::form::{Form, short_text};
+use crate::rules::interfaces;
+use crate::rules::request::FromForm;
+use crate::store::{self, ReadTx};
+
+const RUN_LEVELS: [&str; 3] = ["default", "single", "binbash"];
+const VIRT_MODES: [&str; 2] = ["paravirt", "fullvirt"];
+
+/// What a caller wrote of a config, as far as it could be read.
+#[derive(Debug)]
+pub struct Draft {
+    pub label: Option<ConfigLabel>,
+    pub settings: SettingsDraft,
+    pub interfaces: Option<Vec<Option<interfaces::Draft>>>,
+}
+
+/// A config that is to be made: it must have a label.
+#[derive(Debug)]
+pub struct New(pub Draft);
+
+impl FromForm for New {
+    fn read(form: &mut Form, _: &Policy) -> Self {
+        let label = form.required("label", ConfigLabel::parse);
+        New(Draft::read(form, label))
+    }
+}
+
+/// What is to change in a config.
+#[derive(Debug)]
+pub struct Change(pub Draft);
+
+impl FromForm for Change {
+    fn read(form: &mut Form, _: &Policy) -> Self {
+        let label = form.optional("label", ConfigLabel::parse);
+        Change(Draft::read(form, label))
+    }
+}
+
+impl Draft {
+    fn read(form: &mut Form, label: Option<ConfigLabel>) -> Self {
+        Self {
+            label,
+            settings: SettingsDraft::read(form),
+            interfaces: interfaces::read_all(form),
+        }
+    }
+}
+
+/// Settings that a body names; those it does not stay as they are.
+#[derive(Debug)]
+pub struct SettingsDraft {
+    kernel: Option<String>,
+    comments: Option<String>,
+    memory_limit: Option<i64>,
+    root_device: Option<String>,
+    run_level: Option<String>,
+    virt_mode: Option<String>,
+    /// In the order of `HELPERS`.
+    helpers: [Option<bool>; HELPERS.len()],
+    /// In the order of `DEVICES`: the disk that a device is to have, or that it is to have none.
+    devices: [Option<Option<DiskId>>; DEVICES.len()],
+}
+
+impl SettingsDraft {
+    fn read(form: &mut Form) -> Self {
+        let kernel = form.optional("kernel", short_text);
+        let comments = form.optional("comments", short_text);
+        let memory_limit = form.integer("memory_limit");
+        if memory_limit.is_some_and(|limit| limit < 0) {
+            let reason = Reason::new(Code::OutOfRange, "Must not be negative");
+            form.refuse("memory_limit", reason);
+        }
+        let root_device = form.optional("root_device", short_text);
+        let run_level = form.optional("run_level", |raw| one_of(raw, &RUN_LEVELS));
+        let virt_mode = form.optional("virt_mode", |raw| one_of(raw, &VIRT_MODES));
+        let helpers = form.within("helpers", |form| HELPERS.map(|name| form.truth(name)));
+        let disk = |form: &mut Form| form.integer("disk_id").map(DiskId);
+        let devices = form.within("devices", |form| DEVICES.map(|name| form.within(name, disk)));
+        Self {
+            kernel,
+            comments,
+            memory_limit,
+            root_device,
+            run_level,
+            virt_mode,
+            helpers: helpers.unwrap_or_default(),
+            devices: devices.unwrap_or_default(),
+        }
+    }
+
+    /// The settings with what the draft names. A disk must be one of the instance's.
+    pub fn over(
+        &self,
+        tx: &mut ReadTx,
+        form: &mut Form,
+        instance: &Instance,
+        mut settings: Settings,
+    ) -> Result<Settings> {
+        let given = |text: &Option<String>, present: &mut String| {
+            if let Some(text) = text {
+                present.clone_from(text);
+            }
+        };
+        given(&self.kernel, &mut settings.kernel);
+        given(&self.comments, &mut settings.comments);
+        given(&self.root_device, &mut settings.root_device);
+        given(&self.run_level, &mut settings.run_level);
+        given(&self.virt_mode, &mut settings.virt_mode);
+        settings.memory_limit = self.memory_limit.unwrap_or(settings.memory_limit);
+        for (helper, given) in settings.helpers.iter_mut().zip(self.helpers) {
+            *helper = given.unwrap_or(*helper);
+        }
+        let disks = store::instances::disks(tx, instance.id)?;
+        for ((device, given), name) in settings.devices.iter_mut().zip(self.devices).zip(DEVICES) {
+            match given {
+                Some(Some(disk)) if !disks.iter().any(|known| known.id == disk) => {
+                    let reason = Reason::new(Code::DeviceInvalid, "disk_id is not valid");
+                    form.refuse(format!("devices.{name}.disk_id"), reason);
+                }
+                Some(disk) => *device = disk,
+                None => {}
+            }
+        }
+        Ok(settings)
+    }
+}
+
+fn one_of(raw: &str, choices: &[&str]) -> Result<String, Reasons> {
+    if choices.contains(&raw) {
+        return Ok(raw.to_owned());
+    }
+    let text = format!("Must be one of {}", choices.join(", "));
+    Err(vec![Reason::new(Code::ChoiceInvalid, text)])
+}

@@ -1,0 +1,149 @@
+//! Instances as they are asked for, read by themselves.
+
+use std::collections::HashSet;
+
+use crate::model::image::Image;
+use crate::model::input::Input;
+use crate::model::instance::{InstanceLabel, NewInstance};
+use crate::model::policy::Policy;
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::rules::form::{Form, short_text};
+use crate::rules::interfaces;
+use crate::rules::request::FromForm;
+
+/// A new instance as far as it could be read.
+#[derive(Debug)]
+pub struct Draft {
+    pub plan: Option<String>,
+    pub region: Option<String>,
+    pub label: Option<InstanceLabel>,
+    pub group: Option<String>,
+    pub image: Option<Image>,
+    pub tags: Vec<String>,
+    pub booted: Option<bool>,
+    pub has_user_data: bool,
+    pub interfaces: Option<Vec<Option<interfaces::Draft>>>,
+}
+
+impl FromForm for Draft {
+    fn read(form: &mut Form, policy: &Policy) -> Self {
+        let plan = form.required("type", |raw| plan_named(policy, raw));
+        let region = form.required("region", |raw| region_named(policy, raw));
+        let label = form.optional("label", InstanceLabel::parse);
+        let group = form.optional("group", short_text);
+        let image = form.optional("image", |raw| image_named(policy, raw));
+        let tags = read_tags(form).unwrap_or_default();
+        let booted = form.truth("booted");
+        let user_data = |form: &mut Form| form.optional("user_data", |_| Ok(())).is_some();
+        let has_user_data = form.within("metadata", user_data).unwrap_or(false);
+        if !read_credentials(form) && form.has("image") {
+            let text = "Must provide valid root_pass, authorized_keys, or authorized_users";
+            form.refuse("root_pass", Reason::new(Code::CredentialsMissing, text));
+        }
+        Self {
+            plan,
+            region,
+            label,
+            group,
+            image,
+            tags,
+            booted,
+            has_user_data,
+            interfaces: interfaces::read_all(form),
+        }
+    }
+}
+
+impl Draft {
+    pub fn finish(&self) -> Option<NewInstance> {
+        Some(NewInstance {
+            label: self.label.clone(),
+            group: self.group.clone().unwrap_or_default(),
+            region: self.region.clone()?,
+            plan: self.plan.clone()?,
+            image: self.image.as_ref().map(|image| image.id.clone()),
+            tags: self.tags.clone(),
+            has_user_data: self.has_user_data,
+        })
+    }
+}
+
+/// What is to change in an instance.
+#[derive(Clone, Debug)]
+pub struct Change {
+    pub label: Option<InstanceLabel>,
+    pub group: Option<String>,
+    pub tags: Option<Vec<String>>,
+    pub watchdog: Option<bool>,
+}
+
+impl FromForm for Change {
+    fn read(form: &mut Form, _: &Policy) -> Self {
+        Self {
+            label: form.optional("label", InstanceLabel::parse),
+            group: form.optional("group", short_text),
+            tags: read_tags(form),
+            watchdog: form.truth("watchdog_enabled"),
+        }
+    }
+}
+
+/// Whether there is something to log in with. It is looked at no further, and not kept.
+fn read_credentials(form: &mut Form) -> bool {
+    let text = |input: &Input| matches!(input, Input::Text(_)).then_some(Ok(()));
+    form.optional("root_pass", |_| Ok(()));
+    let lists = ["authorized_keys", "authorized_users"];
+    for name in lists {
+        form.values(name, "a string", text);
+    }
+    ["root_pass"].iter().chain(&lists).any(|name| form.has(name))
+}
+
+fn read_tags(form: &mut Form) -> Option<Vec<String>> {
+    let tags = form.values("tags", "a string", |item| match item {
+        Input::Text(tag) => {
+            let good = (3..=50).contains(&tag.chars().count()) && !tag.chars().any(char::is_control);
+            let text = "A tag has 3 to 50 characters";
+            Some(if good {
+                Ok(tag.clone())
+            } else {
+                Err(vec![Reason::new(Code::TagInvalid, text)])
+            })
+        }
+        _ => None,
+    });
+    tags.map(|tags| {
+        let mut known = HashSet::new();
+        tags.into_iter().filter(|tag| known.insert(tag.clone())).collect()
+    })
+}
+
+fn plan_named(policy: &Policy, raw: &str) -> Result<String, Reasons> {
+    let found = policy.plans.iter().find(|plan| plan.id == raw);
+    found.map(|plan| plan.id.clone()).ok_or_else(|| {
+        let text = "A valid plan type by that ID was not found";
+        vec![Reason::new(Code::PlanInvalid, text)]
+    })
+}
+
+fn region_named(policy: &Policy, raw: &str) -> Result<String, Reasons> {
+    let found = policy
+        .regions
+        .iter()
+        .find(|region| region.id == raw && region.can("Linodes"));
+    found.map(|region| region.id.clone()).ok_or_else(|| {
+        let able: Vec<_> = policy
+            .regions
+            .iter()
+            .filter(|region| region.can("Linodes"))
+            .collect();
+        let able: Vec<_> = able.iter().map(|region| region.id.as_str()).collect();
+        let text = format!("region is not valid; choose one of {}", able.join(", "));
+        vec![Reason::new(Code::RegionInvalid, text)]
+    })
+}
+
+fn image_named(policy: &Policy, raw: &str) -> Result<Image, Reasons> {
+    let found = policy.images.iter().find(|image| image.id == raw).cloned();
+    found.ok_or_else(|| vec![Reason::new(Code::ImageInvalid, "image is not valid")])
+}
