@@ -4,7 +4,7 @@ import random
 import threading
 
 from client import Client, Refused
-from journeys import FILL, JOURNEYS, follow_stream
+from journeys import FILL, JOURNEYS, console, follow_stream
 
 WORKERS = 6
 FILLERS = 4
@@ -68,6 +68,8 @@ class Load:
         while not self.stop.is_set():
             if self.filling.wait(0.5):
                 self._try("fill", lambda: FILL(client, chance, self.tickets))
+                # As many passwords at once as the server hashes at most, 19 MiB each.
+                self._try("fill", lambda: console(client, chance, self.tickets))
 
     def _stream(self, number: int) -> None:
         while not self.stop.is_set():

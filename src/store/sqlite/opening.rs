@@ -31,6 +31,7 @@ pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
     pragma(&connection, "foreign_keys", "on", Some("1"))?;
     // The pages that a savepoint may bring back: SQLite would write more than 64 KiB of them to a file.
     pragma(&connection, "temp_store", "memory", Some("2"))?;
+    pragma(&connection, "cache_size", "-16384", None)?;
     // SQLite's own checkpoint after a commit swallows its errors; a flush that fails must not be.
     pragma(&connection, "wal_autocheckpoint", "0", Some("0"))?;
     Ok(connection)
@@ -40,6 +41,9 @@ pub fn open_reader(file: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = open(file, flags)?;
     pragma(&connection, "query_only", "on", Some("1"))?;
+    // Pages are read from the mapped file. Only those that are still in the log are copied into this cache, and each commit
+    // empties it. Every thread that reads has one: larger ones would fill, one after the other, and hold memory for nothing.
+    pragma(&connection, "cache_size", "-4096", None)?;
     Ok(connection)
 }
 
@@ -53,9 +57,6 @@ fn open(file: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     connection.set_db_config(config, true).map_err(database)?;
     pragma(&connection, "trusted_schema", "off", Some("0"))?;
     pragma(&connection, "mmap_size", "1073741824", None)?;
-    // Pages are read from the mapped file. Only those that are still in the log are copied into this cache, which each
-    // connection has for itself: it is small, or a burst of reads beside a long log would fill all of them for good.
-    pragma(&connection, "cache_size", "-16384", None)?;
     Ok(connection)
 }
 
