@@ -9,6 +9,7 @@ pub(crate) mod app;
 pub(crate) mod client_address;
 mod connection;
 pub(crate) mod cookies;
+pub(crate) mod episode;
 pub(crate) mod error;
 pub(crate) mod extract;
 mod incoming;
@@ -26,7 +27,7 @@ pub mod server;
 
 pub(crate) use answers::{answer, answer_memory, common_headers, damage, downloads, entity_tags, pieces};
 pub use connection::{connections, tls};
-pub(crate) use connection::{head_lines, sending, unread, wire, write_stall};
+pub(crate) use connection::{head_lines, refusals, sending, unread, wire, write_stall};
 pub(crate) use incoming::{body, fields, file_names, json, part_heads, paths, upload};
 pub(crate) use login::{hashing, login_attempts, login_names, login_throttle, taken_names, throttle};
 

@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use crate::store::StoreError;
 use crate::store::tokens::identity_version;
 use crate::web::App;
+use crate::web::episode::Episode;
 
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 /// How long an answer waits for the probes that it has started.
@@ -169,18 +170,41 @@ pub async fn watch(app: App) {
         let _ = stopping.wait_for(|stopping| *stopping).await;
     };
     let watching = async {
+        let mut failures: [Episode; 5] = Default::default();
         loop {
             drop(start_probes(&app));
             tokio::time::sleep(PROBE_INTERVAL).await;
-            for (check, outcome) in report(&app).checks() {
+            for ((check, outcome), failure) in report(&app).checks().into_iter().zip(&mut failures) {
                 let ready = f64::from(u8::from(outcome == Outcome::Ok));
                 metrics::gauge!("garth_ready", "check" => check).set(ready);
+                log_change(failure, check, outcome);
             }
         }
     };
     tokio::select! {
         () = watching => {}
         () = stopped => {}
+    }
+}
+
+/// Logs a check that begins to fail, still fails, or has recovered.
+fn log_change(failure: &mut Episode, check: &'static str, outcome: Outcome) {
+    let now = Instant::now();
+    match outcome {
+        Outcome::Ok => {
+            if let Some(summary) = failure.end_when_quiet(now) {
+                let seconds = summary.lasted.as_secs();
+                tracing::info!(check, seconds, "readiness check recovered");
+            }
+        }
+        // A stop has log lines of its own.
+        Outcome::Stopping => {}
+        Outcome::Stalled | Outcome::Unavailable | Outcome::LowSpace => {
+            if let Some(summary) = failure.occur(now) {
+                let seconds = summary.lasted.as_secs();
+                tracing::warn!(check, outcome = outcome.word(), seconds, "readiness check failed");
+            }
+        }
     }
 }
 

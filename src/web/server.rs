@@ -24,6 +24,7 @@ use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove
 
 use crate::web::connections::{Admission, Connections, Counted};
 use crate::web::origin::{Peer, Secured};
+use crate::web::refusals::Refusals;
 use crate::web::tls::Certificate;
 use crate::web::unread::Unread;
 use crate::web::wire::{Cut, Talk, Wire};
@@ -33,6 +34,8 @@ use crate::web::{App, answering, error, proxies};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a connection that may only ask for health has for the head of its request.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long such a connection may be open altogether.
+const HEALTH_LIFETIME: Duration = Duration::from_secs(5);
 /// How long to wait after the system could not give us a connection (too many open files).
 const PAUSE: Duration = Duration::from_millis(50);
 /// Smaller answers are sent as they are.
@@ -52,6 +55,7 @@ pub async fn serve_with(
     mut stop: watch::Receiver<bool>,
 ) {
     let open = Connections::new(app.options().max_connections);
+    let refusals = Refusals::default();
     let connections = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
@@ -60,15 +64,19 @@ pub async fn serve_with(
         };
         match accepted {
             Ok((stream, peer)) => {
-                let Some((admission, counted)) = open.admit(peer.ip(), is_proxy(&app, peer)) else {
-                    metrics::counter!("garth_connections_refused_total").increment(1);
-                    continue;
+                let (admission, counted) = match open.admit(peer.ip(), is_proxy(&app, peer)) {
+                    Ok(admitted) => admitted,
+                    Err(limit) => {
+                        refusals.record(limit);
+                        continue;
+                    }
                 };
                 let _ = stream.set_nodelay(true);
                 let connection = Connection {
                     peer: Peer(peer),
                     secured: Secured(tls.is_some()),
                     admission,
+                    refusals: refusals.clone(),
                     _counted: counted,
                 };
                 let (app, router, watcher) = (app.clone(), router.clone(), connections.watcher());
@@ -102,6 +110,7 @@ struct Connection {
     peer: Peer,
     secured: Secured,
     admission: Admission,
+    refusals: Refusals,
     _counted: Counted,
 }
 
@@ -109,19 +118,35 @@ impl Connection {
     fn header_timeout(&self, app: &App) -> Duration {
         match self.admission {
             Admission::All => app.options().header_timeout,
-            Admission::HealthOnly => HEALTH_TIMEOUT,
+            Admission::HealthOnly(_) => HEALTH_TIMEOUT,
+        }
+    }
+
+    /// How long it may be open in any case. One for health checks makes room for the next.
+    fn max_lifetime(&self) -> Option<Duration> {
+        match self.admission {
+            Admission::All => None,
+            Admission::HealthOnly(_) => Some(HEALTH_LIFETIME),
         }
     }
 
     /// The answer to a request that this connection may not make.
     fn refusal(&self, request: &Request) -> Option<Response> {
-        if self.admission == Admission::All || answering::is_health(request) {
-            return None;
+        match self.admission {
+            Admission::HealthOnly(limit) if !answering::is_health(request) => {
+                self.refusals.record(limit);
+                Some(error::too_much())
+            }
+            _ => None,
         }
-        let mut response = error::too_much();
-        let close = HeaderValue::from_static("close");
-        response.headers_mut().insert(header::CONNECTION, close);
-        Some(response)
+    }
+
+    /// Announces that a connection for a health check closes behind its answer.
+    fn close_if_health_only(&self, response: &mut Response) {
+        if self.admission != Admission::All {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+        }
     }
 }
 
@@ -136,6 +161,7 @@ where
 {
     let talk = Arc::new(Talk::default());
     let wire = Wire::new(stream, talk.clone(), connection.header_timeout(&app));
+    let max_lifetime = connection.max_lifetime();
     let connection = Arc::new(connection);
 
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
@@ -147,6 +173,7 @@ where
             let refusal = connection.refusal(&request);
             let (request, unread) = Unread::watch(request);
             let mut response = answering::answer(router, &app, request, refusal).await;
+            connection.close_if_health_only(&mut response);
             if let Some(unread) = unread {
                 unread.settle(&mut response).await;
             }
@@ -172,7 +199,12 @@ where
     let connection = builder()
         .serve_connection(TokioIo::new(wire), service)
         .into_owned();
-    if let Err(cause) = watcher.watch(connection).await {
+    let served = watcher.watch(connection);
+    let ended = match max_lifetime {
+        None => served.await,
+        Some(max) => tokio::time::timeout(max, served).await.unwrap_or(Ok(())),
+    };
+    if let Err(cause) = ended {
         tracing::debug!(%cause, "a connection ended early");
     }
 }

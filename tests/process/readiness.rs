@@ -81,6 +81,27 @@ fn a_writer_that_is_stuck_makes_the_server_not_ready() {
         .execute_batch("ROLLBACK")
         .expect("the lock can be given back");
     waits_for(&server, &[("writer", "ok")]);
+    is_logged(
+        &server,
+        "WARN",
+        &["readiness check failed", "check=\"writer\"", "stalled"],
+    );
+    is_logged(
+        &server,
+        "INFO",
+        &["readiness check recovered", "check=\"writer\""],
+    );
+}
+
+/// Waits for a line of a level with all of these words; there is exactly one.
+fn is_logged(server: &Server, level: &str, words: &[&str]) {
+    eventually(&format!("{words:?} in the log"), || {
+        let log = server.process.logged();
+        let is_it = |line: &&str| line.contains(level) && words.iter().all(|word| line.contains(word));
+        let found = log.lines().filter(is_it).count();
+        assert!(found <= 1, "{log}");
+        (found == 1).then_some(())
+    });
 }
 
 #[test]
@@ -96,6 +117,11 @@ fn a_disk_with_too_little_free_space_makes_the_server_not_ready() {
     assert_eq!(
         (&checks["writer"], &checks["flush"]),
         (&json!("ok"), &json!("ok"))
+    );
+    is_logged(
+        &server,
+        "WARN",
+        &["readiness check failed", "check=\"disk\"", "low_space"],
     );
     eventually("the metrics to show it", || {
         let page = Client::new(metrics, TOKEN).get("/metrics").text().to_owned();

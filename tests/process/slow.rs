@@ -52,6 +52,25 @@ fn wait(begun: io::Result<Connection>) -> io::Result<(Reply, Duration, bool)> {
 }
 
 #[test]
+fn a_connection_that_sends_nothing_ends_with_the_header_timeout() {
+    let folder = Folder::new("silent");
+    let server = folder.start();
+    let since = Instant::now();
+    let mut silent = Connection::open(server.address).expect("it is accepted");
+    let mut kept = begin(server.address, WHOLE).expect("it is accepted");
+    assert_eq!(kept.reply_to("GET").expect("it is answered").status, 200);
+
+    assert_eq!(silent.end().expect("the server closes it"), b"");
+    let took = since.elapsed();
+    assert!(is_about(HEAD, took), "{took:?}");
+
+    // Between requests a connection may be idle for longer.
+    std::thread::sleep((HEAD + Duration::from_secs(2)).saturating_sub(since.elapsed()));
+    kept.send(WHOLE).expect("it is still open");
+    assert_eq!(kept.reply_to("GET").expect("it is answered").status, 200);
+}
+
+#[test]
 fn an_http2_connection_that_never_begins_is_let_go() {
     let folder = Folder::new("slow-preface");
     let server = folder.start();

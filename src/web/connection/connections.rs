@@ -11,6 +11,8 @@ use crate::web::proxies::client_network;
 
 /// Connections above the maximum that may still ask whether the server is well.
 const HEALTH_CHECKS: usize = 64;
+/// How many of them one address gets, so that it cannot keep out the health checks of others.
+const HEALTH_CHECKS_PER_ADDRESS: usize = 8;
 /// How many file descriptors the rest of the server needs: the store, files, logs, streams to the database.
 const OTHER_FILES: u64 = 512;
 
@@ -41,12 +43,29 @@ impl MaxConnections {
     }
 }
 
+/// A limit that a connection is above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    Total,
+    PerAddress,
+}
+
+impl Limit {
+    /// The setting that sets it.
+    pub fn setting(self) -> &'static str {
+        match self {
+            Limit::Total => "limits.connections",
+            Limit::PerAddress => "limits.connections_per_address",
+        }
+    }
+}
+
 /// What a new connection may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     All,
     /// There are too many: it may ask for health, and is refused everything else.
-    HealthOnly,
+    HealthOnly(Limit),
 }
 
 pub struct Connections {
@@ -56,8 +75,27 @@ pub struct Connections {
 
 #[derive(Default)]
 struct Open {
-    total: usize,
-    by_address: HashMap<IpAddr, usize>,
+    all: Count,
+    by_address: HashMap<IpAddr, Count>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Count {
+    ordinary: usize,
+    health_only: usize,
+}
+
+impl Count {
+    fn of(&mut self, admission: Admission) -> &mut usize {
+        match admission {
+            Admission::All => &mut self.ordinary,
+            Admission::HealthOnly(_) => &mut self.health_only,
+        }
+    }
+
+    fn total(&self) -> usize {
+        self.ordinary + self.health_only
+    }
 }
 
 impl Connections {
@@ -68,44 +106,54 @@ impl Connections {
         }
     }
 
-    /// Counts a new connection; `None` if it must be closed at once. `is_proxy` exempts the provider's own
-    /// proxies from the bound per address.
-    pub fn admit(&self, address: IpAddr, is_proxy: bool) -> Option<(Admission, Counted)> {
+    /// Counts a new connection; an error if it must be closed at once. `is_proxy` exempts the provider's own
+    /// proxies from the bounds per address.
+    pub fn admit(&self, address: IpAddr, is_proxy: bool) -> Result<(Admission, Counted), Limit> {
         let address = client_network(address);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let from_here = open.by_address.get(&address).copied().unwrap_or(0);
-        if (from_here >= self.max.per_address && !is_proxy) || open.total >= self.max.total + HEALTH_CHECKS {
-            return None;
-        }
-        let admission = match open.total >= self.max.total {
-            true => Admission::HealthOnly,
-            false => Admission::All,
-        };
-        open.total += 1;
-        open.by_address.insert(address, from_here + 1);
-        metrics::gauge!("garth_connections").set(open.total as f64);
+        let from_here = open.by_address.get(&address).copied().unwrap_or_default();
+        let admission = self.admission(open.all, from_here, is_proxy)?;
+        *open.all.of(admission) += 1;
+        *open.by_address.entry(address).or_default().of(admission) += 1;
+        metrics::gauge!("garth_connections").set(open.all.total() as f64);
         let counted = Counted {
             address,
+            admission,
             open: self.open.clone(),
         };
-        Some((admission, counted))
+        Ok((admission, counted))
+    }
+
+    fn admission(&self, all: Count, from_here: Count, is_proxy: bool) -> Result<Admission, Limit> {
+        let limit = match () {
+            () if from_here.ordinary >= self.max.per_address && !is_proxy => Limit::PerAddress,
+            () if all.ordinary >= self.max.total => Limit::Total,
+            () => return Ok(Admission::All),
+        };
+        let has_place = all.health_only < HEALTH_CHECKS
+            && (from_here.health_only < HEALTH_CHECKS_PER_ADDRESS || is_proxy);
+        match has_place {
+            true => Ok(Admission::HealthOnly(limit)),
+            false => Err(limit),
+        }
     }
 }
 
 /// A connection that is open until this is dropped.
 pub struct Counted {
     address: IpAddr,
+    admission: Admission,
     open: Arc<Mutex<Open>>,
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.total -= 1;
-        metrics::gauge!("garth_connections").set(open.total as f64);
+        *open.all.of(self.admission) -= 1;
+        metrics::gauge!("garth_connections").set(open.all.total() as f64);
         if let Some(count) = open.by_address.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
+            *count.of(self.admission) -= 1;
+            if count.total() == 0 {
                 open.by_address.remove(&self.address);
             }
         }
@@ -120,30 +168,56 @@ mod tests {
         IpAddr::from([192, 0, 2, last])
     }
 
+    /// Admits connections and keeps them open; how each was admitted.
+    fn admit(
+        connections: &Connections,
+        held: &mut Vec<Counted>,
+        last: u8,
+        count: usize,
+    ) -> Vec<Result<Admission, Limit>> {
+        let mut admit = |_| {
+            let (admission, counted) = connections.admit(address(last), false)?;
+            held.push(counted);
+            Ok(admission)
+        };
+        (0..count).map(&mut admit).collect()
+    }
+
     #[test]
     fn one_address_gets_its_share_and_health_checks_get_in_above_the_maximum() {
         let connections = Connections::new(MaxConnections {
             total: 3,
             per_address: 2,
         });
-        let admit = |last| connections.admit(address(last), false);
-        let first = admit(1);
-        let second = admit(1);
-        assert!(second.is_some() && admit(1).is_none());
-        assert!(connections.admit(address(1), true).is_some());
-        let third = admit(2);
+        let mut held = Vec::new();
+        assert_eq!(admit(&connections, &mut held, 1, 2), [Ok(Admission::All); 2]);
+        let above = admit(&connections, &mut held, 1, 9);
+        assert_eq!(above[..8], [Ok(Admission::HealthOnly(Limit::PerAddress)); 8]);
         assert_eq!(
-            third.as_ref().map(|(admission, _)| *admission),
-            Some(Admission::All)
+            above[8],
+            Err(Limit::PerAddress),
+            "health checks have a share, too"
         );
-        let above = admit(3);
+        let proxied = connections.admit(address(1), true).expect("a proxy is exempt");
+        assert_eq!(proxied.0, Admission::All);
+
         assert_eq!(
-            above.as_ref().map(|(admission, _)| *admission),
-            Some(Admission::HealthOnly)
+            admit(&connections, &mut held, 2, 1),
+            [Ok(Admission::HealthOnly(Limit::Total))]
         );
-        drop((first, second, third, above));
-        assert!(connections.open.lock().unwrap().by_address.is_empty());
-        assert_eq!(connections.open.lock().unwrap().total, 0);
+        for last in 3..9 {
+            admit(&connections, &mut held, last, 8);
+        }
+        let rest = admit(&connections, &mut held, 9, 8);
+        assert_eq!(
+            rest.iter().filter(|admitted| admitted.is_ok()).count(),
+            64 - 8 - 1 - 6 * 8
+        );
+        assert_eq!(rest[7], Err(Limit::Total));
+        drop((held, proxied));
+        let open = connections.open.lock().unwrap();
+        assert!(open.by_address.is_empty());
+        assert_eq!(open.all.total(), 0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod connections;
 pub mod head_lines;
+pub mod refusals;
 pub mod sending;
 pub mod tls;
 pub mod unread;

@@ -1,7 +1,8 @@
 //! A connection that does not wait for ever.
 //!
 //! A client that begins a request and does not finish its head in time is told so and cut off;
-//! one that stays silent between requests is let go, and so is one that does not take its answer
+//! one that sends nothing at all has the same time, one that stays silent between requests has
+//! longer, and then both are let go, and so is one that does not take its answer
 //! (`write_stall.rs`, `sending.rs`). Timing a request's content is not done here: those who read it
 //! know what is too long. What the protocol's own reader refuses before it is a request is put into
 //! our error shape on its way out.
@@ -121,9 +122,10 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> Wire<S> {
             begun: 0,
             opening: Vec::new(),
             header_timeout,
-            patience: IDLE,
+            // A new connection owes its first request; only after that it may be idle.
+            patience: header_timeout,
             until: None,
-            alarm: Box::pin(sleep(IDLE)),
+            alarm: Box::pin(sleep(header_timeout)),
             own: Vec::new(),
             head_lines: HeadLines::default(),
             write_stall: WriteStall::default(),

@@ -138,6 +138,81 @@ fn at_most_as_many_connections_as_set_are_open_and_health_checks_get_in_above_th
 }
 
 #[test]
+fn an_address_that_has_used_up_its_share_may_still_ask_for_health() {
+    let folder = Folder::new("attack-share");
+    let mut serve = folder.serve();
+    serve.args(["--limits-connections-per-address", "3"]);
+    let server = Server::start(&mut serve);
+    let ask = |path: &str| {
+        let mut connection = Connection::over(connect(server.address, ATTACKER)?)?;
+        connection.send(format!("GET {path} HTTP/1.1\r\nhost: garth\r\n\r\n"))?;
+        let reply = connection.reply_to("GET")?;
+        Ok::<_, std::io::Error>((reply.status, connection.is_closed()))
+    };
+    let _held: Vec<_> = (0..3)
+        .map(|_| {
+            let stream = connect(server.address, ATTACKER).expect("the system takes it");
+            let mut connection = Connection::over(stream).expect("it can be set up");
+            connection
+                .send("GET /v4/regions HTTP/1.1\r\nhost: garth\r\n\r\n")
+                .expect("it can be sent");
+            assert_eq!(connection.reply_to("GET").expect("it is answered").status, 200);
+            connection
+        })
+        .collect();
+
+    for path in ["/healthz", "/readyz"] {
+        let (status, closed) = ask(path).expect("health is answered");
+        assert_eq!(
+            (status, closed),
+            (200, true),
+            "{path}: and the place is free again"
+        );
+    }
+    let (status, _) = ask("/v4/regions").expect("it is answered");
+    assert_eq!(status, 503);
+
+    // The places are bounded: one address cannot take all of them from others.
+    let silent: Vec<_> = (0..200)
+        .map(|_| connect(server.address, ATTACKER).expect("the system takes it"))
+        .collect();
+    is_healthy(&server);
+    drop(silent);
+}
+
+#[test]
+fn refused_connections_are_in_the_log_once_and_their_end_too() {
+    let folder = Folder::new("attack-logged");
+    let mut serve = folder.serve();
+    serve.args(["--limits-connections-per-address", "3"]);
+    let server = Server::start(&mut serve);
+    let held: Vec<_> = (0..3)
+        .map(|_| connect(server.address, ATTACKER).expect("the system takes it"))
+        .collect();
+    for _ in 0..20 {
+        let refused = connect(server.address, ATTACKER).and_then(Connection::over);
+        let _ = refused.and_then(|mut connection| {
+            connection.send("GET /v4/regions HTTP/1.1\r\nhost: garth\r\n\r\n")?;
+            connection.end()
+        });
+    }
+    drop(held);
+    let lines = |message: &str| {
+        let log = server.process.logged();
+        let lines = log.lines().filter(|line| line.contains(message));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let begun = crate::process::eventually("a warning", || lines("connections refused").pop());
+    assert!(
+        begun.contains("WARN") && begun.contains("connections_per_address"),
+        "{begun}"
+    );
+    assert_eq!(lines("connections refused").len(), 1);
+    let ended = crate::process::eventually("the end", || lines("connections no longer refused").pop());
+    assert!(ended.contains("INFO") && ended.contains("refused=20"), "{ended}");
+}
+
+#[test]
 fn a_stop_ends_in_time_whatever_clients_do() {
     let folder = Folder::new("attack-stop");
     let server = folder.start();

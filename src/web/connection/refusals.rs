@@ -1,0 +1,54 @@
+//! The log and the metric of connections that are refused because too many are open.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::web::connections::Limit;
+use crate::web::episode::Episode;
+
+/// How often to check whether refusals have ended.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Refusals by limit; clones share them.
+#[derive(Clone, Default)]
+pub struct Refusals(Arc<[Mutex<Episode>; 2]>);
+
+impl Refusals {
+    /// Counts a refusal, and logs it unless others were logged a moment ago.
+    pub fn record(&self, limit: Limit) {
+        metrics::counter!("garth_connections_refused_total").increment(1);
+        let Some(summary) = self.episode(limit).occur(Instant::now()) else {
+            return;
+        };
+        tracing::warn!(
+            limit = limit.setting(),
+            refused = summary.count,
+            "connections refused"
+        );
+        if summary.count == 1 {
+            tokio::spawn(self.clone().log_end(limit));
+        }
+    }
+
+    async fn log_end(self, limit: Limit) {
+        loop {
+            tokio::time::sleep(CHECK_INTERVAL).await;
+            let ended = self.episode(limit).end_when_quiet(Instant::now());
+            if let Some(summary) = ended {
+                tracing::info!(
+                    limit = limit.setting(),
+                    refused = summary.count,
+                    seconds = summary.lasted.as_secs(),
+                    "connections no longer refused"
+                );
+                return;
+            }
+        }
+    }
+
+    fn episode(&self, limit: Limit) -> MutexGuard<'_, Episode> {
+        self.0[limit as usize]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,96 @@
+//! Conditions that last, and when to log them: a line when one begins, at most one a minute while it
+//! lasts, and a line when it has ended.
+
+use std::time::{Duration, Instant};
+
+const REPEAT_INTERVAL: Duration = Duration::from_secs(60);
+/// Without an occurrence for so long, it has ended.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// A condition that may be going on.
+#[derive(Default)]
+pub struct Episode(Option<Occurrences>);
+
+struct Occurrences {
+    first: Instant,
+    last: Instant,
+    logged: Instant,
+    count: u64,
+}
+
+/// What to log of an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Occurrences since it began.
+    pub count: u64,
+    pub lasted: Duration,
+}
+
+impl Episode {
+    /// Counts an occurrence. `Some` if a line is to be logged.
+    pub fn occur(&mut self, now: Instant) -> Option<Summary> {
+        let Some(occurrences) = &mut self.0 else {
+            self.0 = Some(Occurrences {
+                first: now,
+                last: now,
+                logged: now,
+                count: 1,
+            });
+            return self.summary();
+        };
+        occurrences.count += 1;
+        occurrences.last = now;
+        if now.duration_since(occurrences.logged) < REPEAT_INTERVAL {
+            return None;
+        }
+        occurrences.logged = now;
+        self.summary()
+    }
+
+    /// Ends it, if nothing has occurred for a while. `Some` if it has ended now.
+    pub fn end_when_quiet(&mut self, now: Instant) -> Option<Summary> {
+        let last = self.0.as_ref()?.last;
+        if now.duration_since(last) < QUIET {
+            return None;
+        }
+        let summary = self.summary();
+        self.0 = None;
+        summary
+    }
+
+    fn summary(&self) -> Option<Summary> {
+        self.0.as_ref().map(|occurrences| Summary {
+            count: occurrences.count,
+            lasted: occurrences.last.duration_since(occurrences.first),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_at_the_beginning_one_a_minute_and_one_at_the_end() {
+        let start = Instant::now();
+        let mut episode = Episode::default();
+        assert_eq!(episode.end_when_quiet(start), None);
+        let mut logged = Vec::new();
+        for second in 0..150 {
+            let now = start + Duration::from_secs(second);
+            logged.extend(episode.occur(now).map(|summary| (second, summary.count)));
+            assert_eq!(episode.end_when_quiet(now), None);
+        }
+        assert_eq!(logged, [(0, 1), (60, 61), (120, 121)]);
+
+        let quiet = |seconds: u64| start + Duration::from_secs(149 + seconds);
+        assert_eq!(episode.end_when_quiet(quiet(9)), None);
+        let summary = Summary {
+            count: 150,
+            lasted: Duration::from_secs(149),
+        };
+        assert_eq!(episode.end_when_quiet(quiet(10)), Some(summary));
+        assert_eq!(episode.end_when_quiet(quiet(11)), None, "an end is logged once");
+        assert!(episode.occur(quiet(12)).is_some(), "the next one begins anew");
+    }
+}
