@@ -22,13 +22,13 @@ use crate::model::reason::Code;
 use crate::model::token::hex;
 use crate::store::tokens::Identity;
 use crate::web::answer_memory::AnswerMemory;
-use crate::web::common_headers::{OF_ANSWERS, OF_PAGES};
+use crate::web::common_headers::{OF_ANSWERS, OF_PAGES, TRANSPORT_SECURITY};
 use crate::web::error::{self, Cause};
 use crate::web::limits::Verdict;
 use crate::web::operation::Operation;
-use crate::web::origin::Peer;
+use crate::web::origin::{Peer, Secured};
 use crate::web::proxies::client_network;
-use crate::web::{App, answer, load, metrics, pages, paths};
+use crate::web::{App, answer, host, load, metrics, pages, paths};
 
 const LONGEST_URI: usize = 8 * 1024;
 const MOST_HEADER_BYTES: usize = 32 * 1024;
@@ -92,6 +92,10 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
     let id = request_id(request.headers());
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let client = request.extensions().get::<Peer>().copied();
+    let is_secured = request
+        .extensions()
+        .get::<Secured>()
+        .is_some_and(|secured| secured.0);
 
     let refusal = refusal
         .or_else(|| over_limits(&request))
@@ -107,7 +111,11 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
     let noted = noted.unwrap_or_else(Noted::nothing);
     let Noted { operation, .. } = noted;
     let status = response.status().as_u16();
-    let response = dress(response, &id, &noted);
+    let mut response = dress(response, &id, &noted);
+    if is_secured {
+        let headers = response.headers_mut();
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
+    }
 
     let took = started.elapsed();
     metrics::count(operation, status, took);
@@ -198,10 +206,7 @@ async fn run(router: Router, request: Request) -> Response {
 }
 
 fn over_limits(request: &Request) -> Option<Response> {
-    let hosts = request.headers().get_all(header::HOST).iter().count();
-    let needed = usize::from(request.version() == Version::HTTP_11);
-    if !(needed..=1).contains(&hosts) {
-        let reason = "A request has one Host header";
+    if let Some(reason) = wrong_with_host(request) {
         return Some(error::plain(StatusCode::BAD_REQUEST, Code::HttpInvalid, reason));
     }
     let uri = request.uri();
@@ -221,6 +226,16 @@ fn over_limits(request: &Request) -> Option<Response> {
         return Some(error::plain(status, Code::HeadersTooLarge, &reason));
     }
     None
+}
+
+fn wrong_with_host(request: &Request) -> Option<&'static str> {
+    let hosts = request.headers().get_all(header::HOST);
+    let needed = usize::from(request.version() == Version::HTTP_11);
+    if !(needed..=1).contains(&hosts.iter().count()) {
+        return Some("A request has one Host header");
+    }
+    let is_valid = hosts.iter().all(|value| host::is_valid(value.as_bytes()));
+    (!is_valid).then_some("The Host header must be a host name or address, with a port if needed")
 }
 
 /// Whoever asks for an operation while too much waits already is told so before anything else is done for it: the less

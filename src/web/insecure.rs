@@ -11,26 +11,35 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use crate::web::origin::Secured;
-use crate::web::pages;
+use crate::web::{host, pages};
 
 /// A middleware for pages that ask for a password, and for the forms on them.
 pub async fn refuse(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     match is_secure(&parts) {
         true => next.run(Request::from_parts(parts, body)).await,
-        false => pages::insecure(StatusCode::FORBIDDEN),
+        false => pages::insecure(StatusCode::FORBIDDEN, &local_url(&parts)),
     }
 }
 
 /// Whether the browser considers its connection secure, and so keeps the session cookie.
 fn is_secure(parts: &Parts) -> bool {
     let secured = parts.extensions.get::<Secured>().is_some_and(|secured| secured.0);
-    let host = parts
-        .headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok());
-    let host = host.or(parts.uri.authority().map(|authority| authority.as_str()));
-    secured || host.is_some_and(is_loopback) || browser_uses_tls(&parts.headers)
+    secured || host_of(parts).is_some_and(is_loopback) || browser_uses_tls(&parts.headers)
+}
+
+fn host_of(parts: &Parts) -> Option<&str> {
+    let host = parts.headers.get(header::HOST);
+    let host = host.and_then(|host| host.to_str().ok());
+    host.or(parts.uri.authority().map(|authority| authority.as_str()))
+}
+
+/// Where the browser would find this server on its own machine: at the port that it used.
+fn local_url(parts: &Parts) -> String {
+    match host_of(parts).and_then(host::port) {
+        None | Some(80) => "http://localhost".to_owned(),
+        Some(port) => format!("http://localhost:{port}"),
+    }
 }
 
 /// Whether the request itself shows that the browser uses TLS, to a proxy that is not named as trusted. A client that

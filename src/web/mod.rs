@@ -28,7 +28,7 @@ pub mod server;
 pub(crate) use answers::{answer, answer_memory, common_headers, damage, downloads, entity_tags, pieces};
 pub use connection::{connections, tls};
 pub(crate) use connection::{head_lines, refusals, sending, unread, wire, write_stall};
-pub(crate) use incoming::{body, fields, file_names, json, part_heads, paths, upload};
+pub(crate) use incoming::{body, fields, file_names, host, json, part_heads, paths, upload};
 pub(crate) use login::{hashing, login_attempts, login_names, login_throttle, taken_names, throttle};
 
 pub use app::{App, MIN_FREE_BYTES, Options, WireNames};

@@ -123,8 +123,9 @@ pub fn note(status: StatusCode, title: &str, text: &str, style: &str) -> Respons
     page(status, title, style, None, &body)
 }
 
-/// Instead of a page that asks for a password, where a browser would not keep the session.
-pub fn insecure(status: StatusCode) -> Response {
+/// Instead of a page that asks for a password, where a browser would not keep the session. `local_url` is where a
+/// browser on the same machine finds the server.
+pub fn insecure(status: StatusCode, local_url: &str) -> Response {
     let body = html! {
         h1 { "A secure connection is needed" }
         p {
@@ -138,7 +139,7 @@ pub fn insecure(status: StatusCode) -> Response {
             li {
                 "Put a proxy with TLS in front of it, and name the proxy with " code { "--trusted-proxies" } "."
             }
-            li { "To try it alone, open it on the same machine: " code { "http://localhost:8080" } }
+            li { "To try it alone, open it on the same machine: " code { (local_url) } }
         }
         p .quiet { "The section \"One node\" of docs/operating.md describes all of them." }
     };

@@ -40,6 +40,24 @@ async fn over_plain_http_from_another_host_no_password_is_asked_for() {
 }
 
 #[tokio::test]
+async fn the_hint_names_the_port_that_the_browser_used() {
+    let app = with_ada().await;
+    for (host, local) in [
+        ("garth.example:9443", "http://localhost:9443"),
+        ("[fd00::1]:81", "http://localhost:81"),
+        ("garth.example", "http://localhost<"),
+        ("10.0.0.1:80", "http://localhost<"),
+    ] {
+        let page = app
+            .stranger()
+            .call(Method::GET, "//login")
+            .header("host", host)
+            .await;
+        assert!(text(&page).contains(local), "{host}: {page}");
+    }
+}
+
+#[tokio::test]
 async fn where_the_browser_keeps_the_session_the_form_is_shown() {
     let app = with_ada().await;
     let stranger = app.stranger();

@@ -200,6 +200,10 @@ async fn only_json_is_taken_and_an_empty_body_of_any_type_is_fine_where_nothing_
         ("application/x-www-form-urlencoded", 415),
         ("application/jsonp", 415),
         ("multipart/form-data; boundary=x", 415),
+        ("application/json; charset=iso-8859-1", 415),
+        ("application/json;charset=\"UTF-16\"", 415),
+        ("application/json; version=1; Charset=latin1", 415),
+        ("application/json; charset=", 415),
         ("", 415),
     ] {
         let reply = ada
@@ -216,6 +220,10 @@ async fn only_json_is_taken_and_an_empty_body_of_any_type_is_fine_where_nothing_
         "application/json",
         "Application/JSON",
         "application/json; charset=utf-8",
+        "application/json;Charset=\"UTF-8\"",
+        "application/json; charset=us-ascii",
+        "application/json; version=1",
+        "application/json;",
     ]
     .iter()
     .enumerate()

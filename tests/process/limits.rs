@@ -84,6 +84,81 @@ fn a_body_of_more_than_a_mebibyte_is_refused_with_413() {
     assert_eq!(server.client().vpc_labels(), ["announced", "chunked"]);
 }
 
+#[test]
+fn a_client_that_waits_is_refused_before_it_sends_too_much() {
+    let folder = Folder::new("expect");
+    let server = folder.start();
+    let ticket = server.client().opens_ticket();
+    let attachments = format!("/v4/support/tickets/{ticket}/attachments");
+    let multipart = "content-type: multipart/form-data; boundary=x\r\n";
+    let form = "content-type: application/x-www-form-urlencoded\r\n";
+    for (path, kind, length, code) in [
+        ("/v4/vpcs", "", MIB + 1, "body_too_large"),
+        ("/v4/vpcs", "", 5 * MIB, "body_too_large"),
+        ("/oauth/token", form, MIB + 1, "body_too_large"),
+        (&attachments, multipart, 7 * MIB, "file_too_large"),
+    ] {
+        let extra = format!("{kind}content-length: {length}\r\nexpect: 100-continue\r\n");
+        let head = server.client().head("POST", path, &extra);
+        let mut connection = Connection::open(server.address).expect("the server accepts connections");
+        connection.send(head).expect("it can be sent");
+        let reply = connection.reply_to("POST").expect("it is answered");
+        assert_eq!(reply.status, 413, "{path} {length}: {}", reply.text());
+        assert!(reply.text().contains(code), "{path} {length}: {}", reply.text());
+        assert_eq!(reply.header("connection"), Some("close"), "{path} {length}");
+        assert!(connection.is_closed(), "{path} {length}");
+    }
+    // What is small enough is asked for.
+    let body = r#"{"label": "core", "region": "us-east"}"#;
+    let extra = format!("content-length: {}\r\nexpect: 100-continue\r\n", body.len());
+    let mut connection = Connection::open(server.address).expect("the server accepts connections");
+    let head = server.client().head("POST", "/v4/vpcs", &extra);
+    connection.send(head).expect("it can be sent");
+    assert_eq!(connection.head().expect("it is asked for").status, 100);
+    connection.send(body).expect("it can be sent");
+    connection.reply_to("POST").expect("it is answered").ok();
+}
+
+#[test]
+fn a_host_that_names_no_host_is_refused_with_400() {
+    let folder = Folder::new("host");
+    let server = folder.start();
+    let request = |version: &str, host: &str| {
+        answer(
+            &server,
+            &format!("GET /v4/regions HTTP/{version}\r\nhost: {host}\r\n\r\n"),
+        )
+    };
+    for host in [
+        "",
+        "a b",
+        "a/b",
+        "user@garth",
+        "garth:port",
+        "garth:70000",
+        "[::1",
+        "::1",
+        "a,b",
+        "<x>",
+        "g%zz",
+    ] {
+        for version in ["1.1", "1.0"] {
+            assert_refused(&request(version, host), 400, "http_invalid");
+        }
+    }
+    for host in [
+        "garth",
+        "garth.example.",
+        "garth:",
+        "127.0.0.1:80",
+        "[::1]:8080",
+        "a_b-c",
+        "xn--bcher-kva.example",
+    ] {
+        request("1.1", host).ok();
+    }
+}
+
 fn long(length: usize) -> String {
     let path = "/v4/vpcs?x=";
     format!("{path}{}", "x".repeat(length - path.len()))

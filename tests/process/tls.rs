@@ -92,6 +92,10 @@ fn the_interface_is_served_through_tls() {
         .expect("it is answered");
 
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    assert!(
+        head.contains("strict-transport-security: max-age=31536000"),
+        "{head}"
+    );
     assert_eq!(vpcs["results"], 0);
     let path = "/.well-known/oauth-authorization-server";
     let (_, told) = certificate.get(server.address, path).expect("it is answered");
@@ -210,6 +214,36 @@ fn a_certificate_that_is_no_good_stops_the_start_and_is_named() {
         assert!(ended.stderr.contains(says), "{says}: {}", ended.stderr);
     }
     assert!(!folder.data().exists(), "no store is made before all is clear");
+}
+
+/// RFC 6797, 7.2.
+#[test]
+fn over_plain_http_no_browser_is_sent_to_https() {
+    for (trusted, is_secured) in [("127.0.0.1", true), ("192.0.2.1", false)] {
+        let folder = Folder::new("hsts");
+        let mut serve = folder.serve();
+        let server = Server::start(serve.args(["--trusted-proxies", trusted]));
+        let has_it = |path: &str, proto: &str| {
+            let head =
+                format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nx-forwarded-proto: {proto}\r\n\r\n");
+            let mut connection = Connection::open(server.address).expect("the server accepts connections");
+            connection.send(head).expect("it can be sent");
+            let reply = connection.reply_to("GET").expect("it is answered");
+            reply.header("strict-transport-security").is_some()
+        };
+        for path in [
+            "/v4/regions",
+            "/v4/nowhere",
+            "/login",
+            "/healthz",
+            "/not http\r\n",
+        ] {
+            assert!(!has_it(path, "http"), "{path}");
+        }
+        for path in ["/v4/regions", "/v4/nowhere", "/login"] {
+            assert_eq!(has_it(path, "https"), is_secured, "{path} {trusted}");
+        }
+    }
 }
 
 #[test]

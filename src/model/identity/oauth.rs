@@ -224,7 +224,11 @@ fn wrong_with(raw: &str) -> Option<String> {
     if !raw.bytes().all(plain) {
         return Some("Must be written in plain ASCII, without spaces and backslashes".to_owned());
     }
-    let (host, port) = split_port(rest.split(['/', '?']).next().unwrap_or_default());
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return Some("Must not have a user name or password before the host".to_owned());
+    }
+    let (host, port) = split_port(authority);
     if !is_host(host) {
         return Some("Must name a host, by its name or address alone".to_owned());
     }
@@ -250,7 +254,7 @@ fn is_port(raw: &str) -> bool {
     digits && !raw.starts_with('0') && raw.parse::<u16>().is_ok()
 }
 
-/// Whether it is a host: no user's name, and nothing that means something in a header that the origin is
+/// Whether it is a host: nothing that means something in a header that the origin is
 /// put into.
 fn is_host(raw: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');

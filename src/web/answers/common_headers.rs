@@ -37,7 +37,10 @@ static FOR_OTHERS: [(HeaderName, HeaderValue); 6] = [
     (header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600")),
 ];
 
-static COMMON: [(HeaderName, HeaderValue); 8] = [
+/// For answers over TLS only: over plain http anyone on the way could have set it (RFC 6797, 7.2).
+pub const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+static COMMON: [(HeaderName, HeaderValue); 7] = [
     (
         HeaderName::from_static("x-spec-version"),
         HeaderValue::from_static("4.176.0"),
@@ -59,9 +62,5 @@ static COMMON: [(HeaderName, HeaderValue); 8] = [
     (
         header::X_XSS_PROTECTION,
         HeaderValue::from_static("1; mode=block"),
-    ),
-    (
-        header::STRICT_TRANSPORT_SECURITY,
-        HeaderValue::from_static("max-age=31536000"),
     ),
 ];

@@ -15,6 +15,8 @@ use axum::response::Response;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, SizeHint};
 
+use crate::web::body::waits_to_send;
+
 /// How much is read and dropped, and for how long.
 const MAX_DRAINED: usize = 2 * 1024 * 1024;
 const MAX_DRAINING: Duration = Duration::from_secs(2);
@@ -32,7 +34,7 @@ impl Unread {
         if request.version() > Version::HTTP_11 || request.body().is_end_stream() {
             return (request, None);
         }
-        let waits = request.headers().contains_key(header::EXPECT);
+        let waits = waits_to_send(request.headers());
         let left = Arc::default();
         let unread = Unread { left, waits };
         let slot = unread.left.clone();

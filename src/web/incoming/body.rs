@@ -50,7 +50,9 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse().ok());
-    if announced.is_some_and(|length: u64| length > (MOST + DRAINED) as u64) {
+    // A client that waits has sent nothing yet, so nothing has to be read before it gets its answer.
+    let drained = if waits_to_send(headers) { 0 } else { DRAINED };
+    if announced.is_some_and(|length: u64| length > (MOST + drained) as u64) {
         return Err(too_large);
     }
     let mut bytes = Vec::new();
@@ -76,12 +78,36 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
     }
 }
 
-/// The content type, if it is not JSON; none given counts as JSON.
+/// Whether the client sends the body only when it is asked to (`Expect: 100-continue`), which reading the body does.
+pub fn waits_to_send(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::EXPECT)
+}
+
+/// The content type, if it is not JSON in UTF-8; none given counts as JSON.
 fn other_type(headers: &HeaderMap) -> Option<String> {
     let sent = headers
         .get(header::CONTENT_TYPE)?
         .to_str()
         .unwrap_or("something unreadable");
-    let essence = sent.split(';').next().unwrap_or_default().trim();
-    (!essence.eq_ignore_ascii_case("application/json")).then(|| essence.to_owned())
+    let (essence, parameters) = sent.split_once(';').unwrap_or((sent, ""));
+    match essence.trim() {
+        essence if !essence.eq_ignore_ascii_case("application/json") => Some(essence.to_owned()),
+        _ if !is_utf8(parameters) => Some(sent.to_owned()),
+        _ => None,
+    }
+}
+
+/// Whether the parameters of a content type leave room for UTF-8, the only encoding of JSON (RFC 8259, 8.1).
+fn is_utf8(parameters: &str) -> bool {
+    let charsets = parameters
+        .split(';')
+        .filter_map(|parameter| parameter.split_once('='))
+        .filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+    let is_utf8 = |charset: &str| {
+        let charset = charset.trim().trim_matches('"');
+        ["utf-8", "utf8", "us-ascii"]
+            .iter()
+            .any(|known| charset.eq_ignore_ascii_case(known))
+    };
+    charsets.into_iter().all(|(_, charset)| is_utf8(charset))
 }

@@ -3,6 +3,7 @@
 pub mod body;
 pub mod fields;
 pub mod file_names;
+pub mod host;
 pub mod json;
 pub mod part_heads;
 pub mod paths;

@@ -22,6 +22,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{BodyFault, Error, FieldError, FilesFault, Result};
 use crate::store::StoreError;
 use crate::uploads::Upload;
+use crate::web::body::waits_to_send;
 use crate::web::extract::expected;
 use crate::web::part_heads::PartHeads;
 use crate::web::{App, file_names};
@@ -94,7 +95,7 @@ fn announced(headers: &HeaderMap) -> Announced {
 
 /// Reads a form whose file is not wanted.
 async fn throw_away(app: &App, headers: &HeaderMap, body: Body) {
-    if announced_length(headers).is_none_or(|length| length <= DRAINED) {
+    if !waits_to_send(headers) && announced_length(headers).is_none_or(|length| length <= DRAINED) {
         let mut source = Source::new(body, 0, app.options().body_timeout);
         source.drain().await;
     }
@@ -105,7 +106,8 @@ async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> 
     let most = app.store().world().policy.support.attachment_max_bytes;
     let too_large = || Error::Body(BodyFault::FileTooLarge { most });
     let all = most as u64 + BESIDES;
-    if announced_length(headers).is_some_and(|length| length > all + DRAINED) {
+    let drained = if waits_to_send(headers) { 0 } else { DRAINED };
+    if announced_length(headers).is_some_and(|length| length > all + drained) {
         return Err(too_large());
     }
     let source = Source::new(body, all, app.options().body_timeout);

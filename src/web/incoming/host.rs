@@ -1,0 +1,92 @@
+//! The value of a `Host` header: a host, and perhaps a port (RFC 9110, 7.2).
+
+use std::net::Ipv6Addr;
+
+/// Whether a server must take it. One that it cannot read is refused (RFC 9112, 3.2), because a proxy in front may read
+/// another host.
+pub fn is_valid(raw: &[u8]) -> bool {
+    let Ok(raw) = std::str::from_utf8(raw) else {
+        return false;
+    };
+    let (host, port) = split_port(raw);
+    let good_port = port.is_none_or(|port| port.is_empty() || is_port(port));
+    good_port && is_host(host)
+}
+
+/// The port, if there is one.
+pub fn port(raw: &str) -> Option<u16> {
+    split_port(raw).1.and_then(|port| port.parse().ok())
+}
+
+fn split_port(raw: &str) -> (&str, Option<&str>) {
+    // The colons of an IPv6 address are in brackets.
+    let end = raw.rfind(']').map_or(0, |at| at + 1);
+    match raw[end..].find(':') {
+        Some(at) => (&raw[..end + at], Some(&raw[end + at + 1..])),
+        None => (raw, None),
+    }
+}
+
+fn is_port(raw: &str) -> bool {
+    raw.bytes().all(|b| b.is_ascii_digit()) && raw.parse::<u16>().is_ok()
+}
+
+fn is_host(raw: &str) -> bool {
+    match raw.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => !raw.is_empty() && is_name(raw.as_bytes()),
+    }
+}
+
+/// RFC 3986, `reg-name`, without the delimiters that lists in other headers are made with.
+fn is_name(mut raw: &[u8]) -> bool {
+    while let Some((first, rest)) = raw.split_first() {
+        raw = match first {
+            b'%' => match rest {
+                [a, b, rest @ ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => rest,
+                _ => return false,
+            },
+            b'-' | b'.' | b'_' | b'~' => rest,
+            plain if plain.is_ascii_alphanumeric() => rest,
+            _ => return false,
+        };
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_a_name_or_an_address_with_a_port_perhaps() {
+        for good in [
+            "garth",
+            "garth.example.:8080",
+            "127.0.0.1:80",
+            "[::1]",
+            "[fd00::1]:65535",
+            "garth:",
+            "a%20b",
+            "a_b~c-d",
+        ] {
+            assert!(is_valid(good.as_bytes()), "{good}");
+        }
+        for bad in [
+            "", ":80", "a b", "a/b", "a?b", "a#b", "u@a", "a,b", "a:b", "a:65536", "a:+1", "a:1:2", "::1",
+            "[::1", "::1]", "[x]", "a[::1]", "[::1]a", "a%2", "a%zz", "<a>", "ä", "a;b",
+        ] {
+            assert!(!is_valid(bad.as_bytes()), "{bad}");
+        }
+        assert!(!is_valid(b"\xff"));
+    }
+
+    #[test]
+    fn the_port_is_behind_the_host() {
+        assert_eq!(port("garth:81"), Some(81));
+        assert_eq!(port("[::1]:81"), Some(81));
+        for none in ["garth", "[::1]", "garth:", "garth:x", "garth:70000"] {
+            assert_eq!(port(none), None, "{none}");
+        }
+    }
+}
