@@ -13,6 +13,8 @@ pub struct Published(PathBuf);
 impl Published {
     pub fn write(folder: &Path, url: &str) -> Self {
         let path = folder.join(FILE);
+        // A server that was killed leaves its file behind, which may belong to another user.
+        let _ = std::fs::remove_file(&path);
         if let Err(cause) = std::fs::write(&path, format!("{url}\n")) {
             tracing::warn!(%cause, "could not publish the server's url");
         }

@@ -2,8 +2,8 @@
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::Path;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use rustix::fs::Mode;
@@ -16,8 +16,16 @@ const OTHERS_WRITE: u32 = 0o022;
 /// Keeps a data folder for this process; ends with it.
 #[derive(Debug)]
 pub struct FolderLock {
+    path: PathBuf,
     _folder: File,
     _file: File,
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // Both locks are still held, so no other server has a lock on this file.
+        let _ = std::fs::remove_file(&self.path);
+    }
 }
 
 /// Makes every file and folder of this process private to its user.
@@ -45,30 +53,57 @@ pub fn lock(folder: &Path) -> anyhow::Result<FolderLock> {
     make(folder)?;
     // The folder itself is locked too: the lock file can be removed, and another one locked in its place.
     let opened = File::open(folder).with_context(|| format!("opening {}", folder.display()))?;
-    match opened.try_lock() {
-        Ok(()) => {}
+    let is_locked = match opened.try_lock() {
+        Ok(()) => true,
         Err(TryLockError::WouldBlock) => {
             let owner = std::fs::read_to_string(lock_file(folder)).unwrap_or_default();
             bail!("{}", in_use(folder, owner.trim()));
         }
         // Some network file systems lock files only.
-        Err(TryLockError::Error(cause)) => tracing::warn!(%cause, "data folder cannot be locked"),
-    }
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(lock_file(folder))?;
-    if file.try_lock().is_err() {
+        Err(TryLockError::Error(cause)) => {
+            tracing::warn!(%cause, "data folder cannot be locked");
+            false
+        }
+    };
+    let path = lock_file(folder);
+    let mut file = open_lock_file(&path, is_locked)?;
+    if file.try_lock().is_err() || !is_file_at(&path, &file) {
         bail!("{}", in_use(folder, &owner_in(&mut file)));
     }
     file.set_len(0)?;
     writeln!(file, "{}", std::process::id())?;
     Ok(FolderLock {
+        path,
         _folder: opened,
         _file: file,
     })
+}
+
+/// Opens the lock file. One that cannot be opened was left behind by a server of another user that was killed; it is
+/// replaced if the lock on the folder shows that no server runs.
+fn open_lock_file(path: &Path, is_folder_locked: bool) -> anyhow::Result<File> {
+    let open = || {
+        let mut options = OpenOptions::new();
+        options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+    };
+    let opened = match open() {
+        Err(_) if is_folder_locked && std::fs::remove_file(path).is_ok() => open(),
+        opened => opened,
+    };
+    opened.with_context(|| format!("opening {}", path.display()))
+}
+
+/// Whether an open file is still the one at its path: a server that stops removes its lock file.
+fn is_file_at(path: &Path, file: &File) -> bool {
+    match (std::fs::metadata(path), file.metadata()) {
+        (Ok(there), Ok(here)) => (there.dev(), there.ino()) == (here.dev(), here.ino()),
+        _ => false,
+    }
 }
 
 fn owner_in(file: &mut File) -> String {

@@ -1,10 +1,18 @@
 //! What commands print: words for people, JSON for programs.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
+
+/// The result of a write to the terminal or a pipe. A reader that has closed the pipe, like `head`, has seen enough.
+pub fn unless_closed(written: std::io::Result<()>) -> anyhow::Result<()> {
+    match written {
+        Err(cause) if cause.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("writing the output"),
+    }
+}
 
 #[derive(Clone, Copy)]
 pub struct Output {
@@ -13,12 +21,12 @@ pub struct Output {
 
 impl Output {
     pub fn text(self, text: &str) -> anyhow::Result<()> {
-        writeln!(std::io::stdout(), "{text}").context("writing the output")
+        unless_closed(writeln!(std::io::stdout(), "{text}"))
     }
 
     /// Something to know that is not what was asked for.
     pub fn aside(self, text: &str) -> anyhow::Result<()> {
-        writeln!(std::io::stderr(), "{text}").context("writing the output")
+        unless_closed(writeln!(std::io::stderr(), "{text}"))
     }
 
     /// One thing: as JSON, or as a sentence.

@@ -89,7 +89,8 @@ impl Place {
             });
         }
         let folder = self.folder(&settings);
-        if !folder.join("garth.db").exists() {
+        let exists = folder.join("garth.db").try_exists();
+        if !exists.with_context(|| format!("reading the data folder {}", folder.display()))? {
             bail!(
                 "there is no store in {}: run `garth serve` once, or say where it is with --data",
                 folder.display()

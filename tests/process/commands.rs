@@ -117,6 +117,27 @@ fn every_command_prints_words_for_people_and_json_for_programs() {
 }
 
 #[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let folder = Folder::new("head");
+    let _server = folder.start();
+    let garth = env!("CARGO_BIN_EXE_garth");
+    for words in [
+        "openapi",
+        "user list",
+        "account list --json",
+        "--help",
+        "serve --help",
+    ] {
+        // Nothing reads the pipe when garth writes to it.
+        let line = format!("{{ sleep 0.3; '{garth}' {words}; echo status $? >&2; }} | true");
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-c", &line]).env("GARTH_DATA", folder.data());
+        let ended = Process::spawn(shell).ended();
+        assert_eq!(ended.stderr, "status 0\n", "garth {words}");
+    }
+}
+
+#[test]
 fn a_command_that_cannot_do_it_says_why_and_prints_nothing_else() {
     let folder = Folder::new("refusals");
     let server = folder.start();
