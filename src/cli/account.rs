@@ -1,13 +1,13 @@
 //! `garth account …`
 
-use anyhow::Context;
+mod quota;
+
 use clap::Subcommand;
 use serde::Serialize;
 
 use super::output::Output;
 use super::place::{Place, parse_with};
-use crate::model::account::{Account, QuotaOverride};
-use crate::model::id::AccountId;
+use crate::model::account::Account;
 use crate::model::user::Email;
 use crate::rules::accounts;
 
@@ -24,20 +24,8 @@ pub enum Command {
     },
     /// List all accounts
     List,
-    /// Set what an account may have; without options, show what was set for it
-    Quota {
-        /// The account's id
-        id: i64,
-        /// VPCs in one region
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
-        vpcs_per_region: Option<i64>,
-        /// Subnets in one VPC
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
-        subnets_per_vpc: Option<i64>,
-        /// Bytes of all attachments of its tickets
-        #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(i64).range(0..))]
-        attachment_bytes: Option<i64>,
-    },
+    /// Show an account's quotas with their use, and change them
+    Quota(quota::Quota),
 }
 
 #[derive(Serialize)]
@@ -88,30 +76,6 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
                 ]
             })
         }
-        Command::Quota {
-            id,
-            vpcs_per_region,
-            subnets_per_vpc,
-            attachment_bytes,
-        } => {
-            let change = QuotaOverride {
-                vpcs_per_region,
-                subnets_per_vpc,
-                attachment_bytes,
-            };
-            let changed = store
-                .write(move |tx| accounts::set_quota(tx, AccountId(id), change))
-                .await;
-            let account = changed.with_context(|| format!("account {id}"))?;
-            let number =
-                |set: Option<i64>| set.map_or("the provider's default".to_owned(), |n| n.to_string());
-            let sentence = format!(
-                "account {id}: VPCs per region: {}; subnets per VPC: {}; bytes of attachments: {}",
-                number(account.quota.vpcs_per_region),
-                number(account.quota.subnets_per_vpc),
-                number(account.quota.attachment_bytes)
-            );
-            output.one(&AccountView::from(account), &sentence)
-        }
+        Command::Quota(options) => quota::run(&store, output, &options).await,
     }
 }

@@ -17,14 +17,6 @@ fn every_command_prints_words_for_people_and_json_for_programs() {
     assert_eq!((&account["id"], &account["company"]), (&json!(2), &json!("Acme")));
     assert_eq!(folder.json("account list")[1]["email"], "it@acme.example");
     assert!(folder.run("account list").contains("Acme"));
-    let quota = folder.json("account quota 2 --attachment-bytes 1000");
-    assert_eq!(quota["attachment_bytes"], 1000);
-    let quota = folder.json("account quota 2 --subnets-per-vpc 7");
-    assert_eq!(quota["attachment_bytes"], 1000, "the rest stays");
-    assert_eq!(
-        (&quota["subnets_per_vpc"], &quota["vpcs_per_region"]),
-        (&json!(7), &Value::Null)
-    );
 
     let ada = folder.json("user create --account 2 --username ada --email ada@acme.example --restricted");
     assert_eq!(
@@ -117,6 +109,63 @@ fn every_command_prints_words_for_people_and_json_for_programs() {
 }
 
 #[test]
+fn a_quota_is_shown_with_its_use_and_can_be_reset_to_the_default() {
+    let folder = Folder::new("quotas");
+    let server = folder.start();
+    let mut admin = server.client();
+    admin.creates_vpc("first");
+    let two = json!([{"label": "a", "ipv4": "10.0.0.0/24"}, {"label": "b", "ipv4": "10.0.1.0/24"}]);
+    let body = json!({"label": "second", "region": "us-mia", "subnets": two});
+    admin.post("/v4/vpcs", body).ok();
+    let ticket = admin.opens_ticket();
+    admin
+        .attaches(ticket, "a.txt", b"words")
+        .expect("it is sent")
+        .ok();
+
+    let shown = folder.json("account quota 1");
+    assert_eq!(
+        shown,
+        json!({
+            "account_id": 1,
+            "vpcs_per_region": {
+                "limit": 1000, "default": 1000, "override": null, "used": {"us-east": 1, "us-mia": 1}
+            },
+            "subnets_per_vpc": {"limit": 1000, "default": 1000, "override": null, "used": 2},
+            "attachment_bytes": {"limit": 10737418240_i64, "default": 10737418240_i64, "override": null, "used": 5},
+        })
+    );
+    let changed = folder.json("account quota 1 --attachment-bytes 1000 --subnets-per-vpc 7");
+    assert_eq!(changed["attachment_bytes"]["limit"], 1000);
+    let changed = folder.json("account quota 1 --vpcs-per-region 1");
+    assert_eq!(changed["attachment_bytes"]["override"], 1000, "the rest stays");
+    assert_eq!(changed["subnets_per_vpc"]["limit"], 7);
+    let refused = admin.post("/v4/vpcs", json!({"label": "third", "region": "us-mia"}));
+    assert_eq!(refused.code(), "quota_exceeded");
+
+    let printed = folder.run("account quota 1 --vpcs-per-region default");
+    let rows: Vec<Vec<&str>> = printed
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    for row in [
+        vec!["QUOTA", "USED", "LIMIT", "DEFAULT"],
+        vec!["vpcs_per_region", "(us-east)", "1", "1000", "1000"],
+        vec!["vpcs_per_region", "(us-mia)", "1", "1000", "1000"],
+        vec!["subnets_per_vpc", "2", "7", "1000"],
+        vec!["attachment_bytes", "5", "1000", "10737418240"],
+    ] {
+        assert!(rows.contains(&row), "{row:?}: {printed}");
+    }
+    admin
+        .post("/v4/vpcs", json!({"label": "third", "region": "us-mia"}))
+        .ok();
+    let reset = folder.json("account quota 1 --attachment-bytes default --subnets-per-vpc default");
+    assert_eq!(reset["subnets_per_vpc"]["override"], Value::Null);
+    assert_eq!(reset["attachment_bytes"]["limit"], 10737418240_i64);
+}
+
+#[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let folder = Folder::new("head");
     let _server = folder.start();
@@ -171,6 +220,7 @@ fn a_command_that_cannot_do_it_says_why_and_prints_nothing_else() {
         ("account quota 99", "account 99"),
         ("account quota 99 --vpcs-per-region 5", "account 99"),
         ("account quota 1 --vpcs-per-region -5", "-5"),
+        ("account quota 1 --vpcs-per-region usual", "default"),
         ("token create --user nobody", "nobody: not found"),
         ("token create --user admin --scopes vpcs:write", "vpcs:write"),
         ("token create --user admin --expiry soon", "soon"),

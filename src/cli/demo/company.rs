@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::maker::{Actor, Made, Maker};
 use crate::cli::place::in_words;
-use crate::model::account::QuotaOverride;
+use crate::model::account::{QuotaChange, QuotaValue};
 use crate::model::grant::{Global, Permission};
 use crate::model::id::{AccountId, InstanceId, SubnetId, TicketId, VpcId};
 use crate::model::region::Region;
@@ -167,9 +167,9 @@ async fn people(maker: &Maker, password: &crate::model::token::Secret) -> anyhow
             user(None, "sam", "provider", false)?;
             user(None, "noor", "provider", false)?;
             // Small enough that the bars of the quota page show something.
-            let quota = QuotaOverride {
-                vpcs_per_region: Some(5),
-                subnets_per_vpc: Some(8),
+            let quota = QuotaChange {
+                vpcs_per_region: Some(QuotaValue::Limit(5)),
+                subnets_per_vpc: Some(QuotaValue::Limit(8)),
                 attachment_bytes: None,
             };
             rules::accounts::set_quota(tx, roaster.id, quota)?;

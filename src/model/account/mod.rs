@@ -52,6 +52,42 @@ impl QuotaOverride {
     }
 }
 
+/// A new value of one of an account's quotas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuotaValue {
+    /// The provider's number, whatever it is at the time.
+    Default,
+    Limit(i64),
+}
+
+impl QuotaValue {
+    fn to_override(self) -> Option<i64> {
+        match self {
+            QuotaValue::Default => None,
+            QuotaValue::Limit(limit) => Some(limit),
+        }
+    }
+}
+
+/// A change of an account's quotas; `None` leaves one as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QuotaChange {
+    pub vpcs_per_region: Option<QuotaValue>,
+    pub subnets_per_vpc: Option<QuotaValue>,
+    pub attachment_bytes: Option<QuotaValue>,
+}
+
+impl QuotaChange {
+    pub fn apply_to(self, set: QuotaOverride) -> QuotaOverride {
+        let apply = |change: Option<QuotaValue>, set| change.map_or(set, QuotaValue::to_override);
+        QuotaOverride {
+            vpcs_per_region: apply(self.vpcs_per_region, set.vpcs_per_region),
+            subnets_per_vpc: apply(self.subnets_per_vpc, set.subnets_per_vpc),
+            attachment_bytes: apply(self.attachment_bytes, set.attachment_bytes),
+        }
+    }
+}
+
 /// An account as the provider's staff see it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DeskAccount {

@@ -1,6 +1,6 @@
 //! Accounts: what they may have, and how the first one comes about.
 
-use crate::model::account::{Account, DeskAccount, QuotaOverride};
+use crate::model::account::{Account, DeskAccount, QuotaChange, QuotaOverride};
 use crate::model::id::AccountId;
 use crate::model::page::Paged;
 use crate::model::policy::Quota;
@@ -29,10 +29,35 @@ pub fn quota(tx: &mut ReadTx, account: AccountId) -> Result<Quota> {
 }
 
 pub fn quota_use(tx: &mut ReadTx, caller: &Caller) -> Result<QuotaUse> {
+    quota_use_of(tx, caller.account)
+}
+
+fn quota_use_of(tx: &mut ReadTx, account: AccountId) -> Result<QuotaUse> {
     Ok(QuotaUse {
-        quota: quota(tx, caller.account)?,
-        vpcs: store::vpcs::counts(tx, caller.account)?,
-        attachment_bytes: store::attachments::bytes_of(tx, caller.account)?,
+        quota: quota(tx, account)?,
+        vpcs: store::vpcs::counts(tx, account)?,
+        attachment_bytes: store::attachments::bytes_of(tx, account)?,
+    })
+}
+
+/// The quotas of an account as the provider sees them.
+#[derive(Debug)]
+pub struct QuotaReport {
+    pub usage: QuotaUse,
+    /// Subnets of the VPC that has the most.
+    pub most_subnets: i64,
+    /// What was set for this account.
+    pub set: QuotaOverride,
+    /// The provider's own numbers.
+    pub default: Quota,
+}
+
+pub fn quota_report(tx: &mut ReadTx, account: AccountId) -> Result<QuotaReport> {
+    Ok(QuotaReport {
+        usage: quota_use_of(tx, account)?,
+        most_subnets: store::subnets::most_in_one_vpc(tx, account)?,
+        set: load(tx, account)?.quota,
+        default: tx.policy().quota,
     })
 }
 
@@ -61,14 +86,10 @@ pub fn create(tx: &mut WriteTx, company: &str, email: &Email) -> Result<Account>
     load(tx, id)
 }
 
-/// Changes what is given of an account's quota; the rest stays.
-pub fn set_quota(tx: &mut WriteTx, id: AccountId, change: QuotaOverride) -> Result<Account> {
-    let mut quota = load(tx, id)?.quota;
-    quota.vpcs_per_region = change.vpcs_per_region.or(quota.vpcs_per_region);
-    quota.subnets_per_vpc = change.subnets_per_vpc.or(quota.subnets_per_vpc);
-    quota.attachment_bytes = change.attachment_bytes.or(quota.attachment_bytes);
-    store::accounts::set_quota(tx, id, quota)?;
-    load(tx, id)
+/// Changes some of an account's quotas; the others stay.
+pub fn set_quota(tx: &mut WriteTx, id: AccountId, change: QuotaChange) -> Result<()> {
+    let quota = change.apply_to(load(tx, id)?.quota);
+    Ok(store::accounts::set_quota(tx, id, quota)?)
 }
 
 /// Makes the first account, its user `admin` and a token, if the store has no user yet.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::model::cidr::Cidr;
-use crate::model::id::{SubnetId, VpcId};
+use crate::model::id::{AccountId, SubnetId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
 use crate::model::subnet::{NewSubnet, Subnet, Use};
@@ -145,6 +145,15 @@ pub fn delete(tx: &mut WriteTx, vpc: VpcId, id: SubnetId) -> Result<(), StoreErr
     tx.execute("DELETE FROM subnet WHERE id = $1", args![id])?;
     tx.tally(of(vpc), id.0, -1);
     Ok(())
+}
+
+/// How many subnets the VPC of an account has that has the most.
+pub fn most_in_one_vpc(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
+    let sql = "SELECT COALESCE(MAX(subnets), 0) FROM (
+                   SELECT COUNT(*) AS subnets FROM subnet s JOIN vpc v ON v.id = s.vpc
+                   WHERE v.account = $1 GROUP BY s.vpc
+               ) AS counted";
+    tx.one(sql, args![account])?.take()
 }
 
 /// The tally of a VPC's subnets. By its name it stands behind all others: nearly every new VPC has a row here, and

@@ -270,8 +270,8 @@ async fn the_quota_of_a_region_holds_and_can_differ_for_an_account() {
 
     let (account, more) = (
         app.account,
-        garth::model::account::QuotaOverride {
-            vpcs_per_region: Some(3),
+        garth::model::account::QuotaChange {
+            vpcs_per_region: Some(garth::model::account::QuotaValue::Limit(3)),
             ..Default::default()
         },
     );

@@ -1,6 +1,6 @@
 //! How many bytes of attachments an account may have.
 
-use garth::model::account::QuotaOverride;
+use garth::model::account::{QuotaChange, QuotaValue};
 use serde_json::json;
 
 use crate::harness::{TestApp, User};
@@ -39,9 +39,9 @@ async fn the_quota_can_differ_for_an_account() {
     assert_eq!(ada.attaches(1, "a.txt", "0123456789").await.errors(), EXCEEDED);
 
     let account = app.account;
-    let more = QuotaOverride {
-        attachment_bytes: Some(10),
-        ..QuotaOverride::default()
+    let more = QuotaChange {
+        attachment_bytes: Some(QuotaValue::Limit(10)),
+        ..QuotaChange::default()
     };
     let set = app
         .store

@@ -1,0 +1,134 @@
+//! `garth account quota`: what an account may have, what of it is used, and changes of it.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::output::Output;
+use crate::cli::place::Opened;
+use crate::model::account::{QuotaChange, QuotaValue};
+use crate::model::id::AccountId;
+use crate::rules::accounts::{self, QuotaReport};
+
+#[derive(Args)]
+pub struct Quota {
+    /// The account's id
+    id: i64,
+    /// VPCs in one region; "default" for the provider's number
+    #[arg(long, value_name = "N", value_parser = value)]
+    vpcs_per_region: Option<QuotaValue>,
+    /// Subnets in one VPC; "default" for the provider's number
+    #[arg(long, value_name = "N", value_parser = value)]
+    subnets_per_vpc: Option<QuotaValue>,
+    /// Bytes of all attachments of its tickets; "default" for the provider's number
+    #[arg(long, value_name = "BYTES", value_parser = value)]
+    attachment_bytes: Option<QuotaValue>,
+}
+
+fn value(raw: &str) -> Result<QuotaValue, String> {
+    match (raw, raw.parse()) {
+        ("default", _) => Ok(QuotaValue::Default),
+        (_, Ok(limit @ 0..)) => Ok(QuotaValue::Limit(limit)),
+        _ => Err("must be a number from 0, or default".to_owned()),
+    }
+}
+
+pub async fn run(store: &Opened, output: Output, options: &Quota) -> anyhow::Result<()> {
+    let id = options.id;
+    let change = QuotaChange {
+        vpcs_per_region: options.vpcs_per_region,
+        subnets_per_vpc: options.subnets_per_vpc,
+        attachment_bytes: options.attachment_bytes,
+    };
+    if change != QuotaChange::default() {
+        let changed = store
+            .write(move |tx| accounts::set_quota(tx, AccountId(id), change))
+            .await;
+        changed.with_context(|| format!("account {id}"))?;
+    }
+    let report = store
+        .read(move |tx| accounts::quota_report(tx, AccountId(id)))
+        .await;
+    let view = QuotasView::new(id, report.with_context(|| format!("account {id}"))?);
+    match output.json {
+        true => output.text(&serde_json::to_string_pretty(&view)?),
+        false => output.many(&view.rows(), &["QUOTA", "USED", "LIMIT", "DEFAULT"], Vec::clone),
+    }
+}
+
+#[derive(Serialize)]
+struct QuotasView {
+    account_id: i64,
+    vpcs_per_region: QuotaView<BTreeMap<String, i64>>,
+    subnets_per_vpc: QuotaView<i64>,
+    attachment_bytes: QuotaView<i64>,
+}
+
+#[derive(Serialize)]
+struct QuotaView<U> {
+    /// What holds: what was set for the account, else the default.
+    limit: i64,
+    default: i64,
+    #[serde(rename = "override")]
+    set: Option<i64>,
+    used: U,
+}
+
+impl QuotasView {
+    fn new(account_id: i64, report: QuotaReport) -> Self {
+        let QuotaReport {
+            usage,
+            most_subnets,
+            set,
+            default,
+        } = report;
+        Self {
+            account_id,
+            vpcs_per_region: QuotaView {
+                limit: usage.quota.vpcs_per_region,
+                default: default.vpcs_per_region,
+                set: set.vpcs_per_region,
+                used: usage.vpcs.into_iter().collect(),
+            },
+            subnets_per_vpc: QuotaView {
+                limit: usage.quota.subnets_per_vpc,
+                default: default.subnets_per_vpc,
+                set: set.subnets_per_vpc,
+                used: most_subnets,
+            },
+            attachment_bytes: QuotaView {
+                limit: usage.quota.attachment_bytes,
+                default: default.attachment_bytes,
+                set: set.attachment_bytes,
+                used: usage.attachment_bytes,
+            },
+        }
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let vpcs = &self.vpcs_per_region;
+        let mut rows: Vec<_> = vpcs
+            .used
+            .iter()
+            .map(|(region, used)| vpcs.row(&format!("vpcs_per_region ({region})"), *used))
+            .collect();
+        if rows.is_empty() {
+            rows.push(vpcs.row("vpcs_per_region", 0));
+        }
+        let (subnets, bytes) = (&self.subnets_per_vpc, &self.attachment_bytes);
+        rows.push(subnets.row("subnets_per_vpc", subnets.used));
+        rows.push(bytes.row("attachment_bytes", bytes.used));
+        rows
+    }
+}
+
+impl<U> QuotaView<U> {
+    fn row(&self, name: &str, used: i64) -> Vec<String> {
+        let numbers = [used, self.limit, self.default];
+        let mut row = vec![name.to_owned()];
+        row.extend(numbers.iter().map(i64::to_string));
+        row
+    }
+}
