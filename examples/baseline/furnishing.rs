@@ -34,9 +34,9 @@ pub async fn open(folder: &Path, world: World, token: &TokenText) -> anyhow::Res
 }
 
 pub async fn make_first_account(store: &Store, token: &TokenText) -> anyhow::Result<()> {
-    let token = token.clone();
+    let token = rules::accounts::FirstToken::Given(token.clone());
     let made = store
-        .write(move |tx| rules::accounts::bootstrap(tx, Some(&token)))
+        .write(move |tx| rules::accounts::bootstrap(tx, &token))
         .await;
     made.map(drop).map_err(why("making the first account"))
 }

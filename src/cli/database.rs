@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use anyhow::Context;
 use clap::Args;
 use serde::Deserialize;
 
+use super::secret_file;
 use super::settings::Settings;
 use crate::model::token::Secret;
 use crate::store::Database;
@@ -78,9 +78,7 @@ impl DatabaseArgs {
         database.connections = connections.map_or(Database::CONNECTIONS, usize::from);
         let password_file = self.database_password_file.as_ref();
         if let Some(path) = password_file.or(file.database_password_file.as_ref()) {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("reading the database's password from {}", path.display()))?;
-            database.password = Some(Secret::new(text.trim_end_matches(['\r', '\n']).to_owned()));
+            database.password = Some(secret_file::read("database_password_file", path)?);
         }
         Ok(Some(database))
     }

@@ -4,7 +4,9 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use crate::model::token::TokenText;
+use super::bootstrap_token::GivenToken;
+use super::output::unless_closed;
+use crate::rules::accounts::Bootstrapped;
 
 /// More to print, made from the server's URL.
 pub type Welcome = Box<dyn Fn(&str) -> String + Send>;
@@ -15,12 +17,12 @@ pub struct Greeting<'a> {
     /// Where people find it.
     pub url: String,
     pub metrics: Option<SocketAddr>,
-    /// The token of an account that was made just now.
-    pub first: Option<&'a TokenText>,
-    /// The token was chosen by the person who starts the server, who need not be shown it.
-    pub given: bool,
-    /// The command that makes a link to choose a password.
-    pub link: String,
+    /// The account that was made just now.
+    pub first: Option<&'a Bootstrapped>,
+    /// The token that the operator chose, who need not be shown it.
+    pub given: Option<&'a GivenToken>,
+    /// The options by which a command finds the store.
+    pub store: String,
     pub welcome: Option<Welcome>,
 }
 
@@ -28,8 +30,7 @@ impl Greeting<'_> {
     /// Prints it in one write: a reader that waits for the first line finds the others, too.
     pub fn print(&self) -> anyhow::Result<()> {
         let mut out = std::io::stdout();
-        out.write_all(self.text().as_bytes())?;
-        Ok(out.flush()?)
+        unless_closed(out.write_all(self.text().as_bytes()).and_then(|()| out.flush()))
     }
 
     fn text(&self) -> String {
@@ -47,45 +48,53 @@ impl Greeting<'_> {
     }
 
     fn first_account(&self) -> String {
-        let Some(token) = self.first else {
+        let Some(first) = self.first else {
             return String::new();
         };
-        let mut text = "\nThe store was empty: an account with the user \"admin\" was made.\n".to_owned();
-        let token = match self.given {
-            true => "$GARTH_BOOTSTRAP_TOKEN",
-            false => {
-                text += &format!("Its token, shown only this once:\n\n    {}\n", token.reveal());
-                token.reveal()
-            }
-        };
-        text += &format!(
+        let made = "\nThe store was empty: an account with the user \"admin\" was made.\n";
+        match (self.given, &first.token) {
+            (Some(given), _) => made.to_owned() + &self.line_to_try(&given.in_shell()),
+            (None, Some(token)) => format!(
+                "{made}Its token, shown only this once:\n\n    {0}\n{1}",
+                token.reveal(),
+                self.line_to_try(token.reveal())
+            ),
+            (None, None) => format!(
+                "{made}It has no token yet: this output is not a terminal, and may be stored. To make one:\n\n    \
+                 garth token create --user admin{}\n\n",
+                self.store
+            ),
+        }
+    }
+
+    fn line_to_try(&self, token: &str) -> String {
+        format!(
             "\nTry it:\n\n    curl -H \"Authorization: Bearer {token}\" {}/v4/vpcs\n\n",
             self.listening
-        );
-        text
+        )
     }
 
     fn console(&self) -> String {
-        let (url, link) = (&self.url, &self.link);
+        let (url, store) = (&self.url, &self.store);
         match self.first {
             Some(_) => format!(
                 "The console is at {url}/login. To log in there as \"admin\", choose a password with the link that this \
-                 prints:\n\n    {link} admin\n\n"
+                 prints:\n\n    garth user link{store} admin\n\n"
             ),
             None => format!(
-                "The console is at {url}/login. For a link to choose a user's password: {link} USERNAME\n"
+                "The console is at {url}/login. For a link to choose a user's password: garth user link{store} USERNAME\n"
             ),
         }
     }
 }
 
-/// `garth user link`, as it finds the store of this server.
-pub fn link_command(folder: &Path, shared: bool) -> String {
+/// The options by which a command finds the store of this server.
+pub fn store_options(folder: &Path, shared: bool) -> String {
     match shared {
-        true if std::env::var_os("GARTH_DATABASE").is_some() => "garth user link".to_owned(),
-        true => "garth user link --database URL".to_owned(),
-        false if folder == Path::new("./garth-data") => "garth user link".to_owned(),
-        false => format!("garth user link --data {}", quoted(folder)),
+        true if std::env::var_os("GARTH_DATABASE").is_some() => String::new(),
+        true => " --database URL".to_owned(),
+        false if folder == Path::new("./garth-data") => String::new(),
+        false => format!(" --data {}", quoted(folder)),
     }
 }
 
@@ -105,10 +114,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_can_be_pasted_into_a_shell() {
-        let command = |folder: &str| link_command(Path::new(folder), false);
-        assert_eq!(command("./garth-data"), "garth user link");
-        assert_eq!(command("/var/lib/garth"), "garth user link --data /var/lib/garth");
-        assert_eq!(command("/a b/it's"), "garth user link --data '/a b/it'\\''s'");
+    fn the_options_can_be_pasted_into_a_shell() {
+        let options = |folder: &str| store_options(Path::new(folder), false);
+        assert_eq!(options("./garth-data"), "");
+        assert_eq!(options("/var/lib/garth"), " --data /var/lib/garth");
+        assert_eq!(options("/a b/it's"), " --data '/a b/it'\\''s'");
     }
 }

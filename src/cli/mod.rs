@@ -5,6 +5,7 @@
 
 mod account;
 mod address;
+mod bootstrap_token;
 mod client;
 mod copy;
 mod data_folder;
@@ -19,6 +20,7 @@ mod output;
 mod place;
 mod policy;
 mod scrub;
+mod secret_file;
 mod serve;
 mod settings;
 mod token;

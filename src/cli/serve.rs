@@ -9,19 +9,21 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
+use super::bootstrap_token::{GivenToken, first_token};
 use super::data_folder::FolderLock;
-use super::greeting::{Greeting, Welcome, link_command};
+use super::greeting::{Greeting, Welcome, store_options};
 use super::place::{Place, in_words, open_shared};
 use super::policy::policy_of;
 use super::settings::{LimitSettings, Names, Profile, Settings};
-use super::{address, data_folder, logging, open_files, scrub, wake};
+use super::{address, data_folder, logging, open_files, scrub, secret_file, wake};
 use crate::api;
 use crate::console;
-use crate::files::{Files, Scanner};
+use crate::files::{BucketKeys, Files, Scanner};
 use crate::model::policy::Policy;
 use crate::model::time::Time;
 use crate::model::token::TokenText;
 use crate::rules;
+use crate::rules::accounts::{Bootstrapped, FirstToken};
 use crate::rules::caller::authenticate;
 use crate::store::due_work::WORKSHOP;
 use crate::store::world::{Chance, Clock};
@@ -57,7 +59,8 @@ pub fn complete(place: &Place, mut settings: Settings) -> anyhow::Result<Setting
 pub struct Prepared {
     pub settings: Settings,
     pub folder: PathBuf,
-    given: Option<TokenText>,
+    given: Option<GivenToken>,
+    keys: Option<BucketKeys>,
     policy: Policy,
     options: Options,
     certificate: Option<Certificate>,
@@ -88,7 +91,8 @@ impl Prepared {
 pub async fn prepare(place: &Place, settings: Settings) -> anyhow::Result<Prepared> {
     logging::start(&settings)?;
     let folder = place.folder(&settings);
-    let given = bootstrap_token()?;
+    let given = GivenToken::find(&settings)?;
+    let keys = secret_file::bucket_keys(&settings.attachments)?;
     let policy = policy_of(&settings)?;
     let options = options_of(&settings)?;
     let certificate = certificate(&settings)?;
@@ -110,6 +114,7 @@ pub async fn prepare(place: &Place, settings: Settings) -> anyhow::Result<Prepar
         settings,
         folder,
         given,
+        keys,
         policy,
         options,
         certificate,
@@ -126,6 +131,7 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
         settings,
         folder,
         given,
+        keys,
         policy,
         options,
         certificate,
@@ -144,7 +150,7 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
             .with_context(|| format!("opening the store in {}", folder.display()))?,
         Some(database) => open_shared(database, world)?,
     };
-    let files = open_files(&settings, &folder, database.is_none()).await?;
+    let files = open_files(&settings, keys.as_ref(), &folder, database.is_none()).await?;
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let hup = signal(SignalKind::hangup())?;
     let (stop, stopping) = watch::channel(false);
@@ -161,9 +167,10 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
     };
 
     // All that can fail has not: only now is a token made, because it is shown only once.
-    let first = bootstrap(&store, given.clone()).await?;
-    if first.is_none() && !knows(&store, given.as_ref()).await? {
-        tracing::warn!("GARTH_BOOTSTRAP_TOKEN is not used: this store was made before, and does not know it");
+    let first = bootstrap(&store, first_token(given.as_ref())).await?;
+    let token = given.as_ref().map(|given| &given.token);
+    if first.is_none() && !knows(&store, token).await? {
+        tracing::warn!("bootstrap token is not used: this store was made before, and does not know it");
     }
     let left_behind = left_behind(&store, database.is_none()).await?;
     let greeting = Greeting {
@@ -171,8 +178,8 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
         url,
         metrics: metrics_address,
         first: first.as_ref(),
-        given: given.is_some(),
-        link: link_command(&folder, database.is_some()),
+        given: given.as_ref(),
+        store: store_options(&folder, database.is_some()),
         welcome,
     };
     greeting.print()?;
@@ -336,8 +343,13 @@ async fn renew(certificate: Option<Certificate>, mut hup: Signal) {
 }
 
 /// Opens the place for attachments. One that cannot be reached just now may come back.
-async fn open_files(settings: &Settings, folder: &Path, alone: bool) -> anyhow::Result<Files> {
-    let files = Files::open(settings.attachments.url.as_deref(), folder)?;
+async fn open_files(
+    settings: &Settings,
+    keys: Option<&BucketKeys>,
+    folder: &Path,
+    alone: bool,
+) -> anyhow::Result<Files> {
+    let files = Files::open_with(settings.attachments.url.as_deref(), folder, keys)?;
     files.empty_spool(if alone { Duration::ZERO } else { ABANDONED })?;
     if !alone && settings.attachments.url.is_none() {
         tracing::warn!(
@@ -351,24 +363,11 @@ async fn open_files(settings: &Settings, folder: &Path, alone: bool) -> anyhow::
     Ok(files)
 }
 
-/// The token that whoever starts the server wants the first account to have.
-fn bootstrap_token() -> anyhow::Result<Option<TokenText>> {
-    match std::env::var("GARTH_BOOTSTRAP_TOKEN") {
-        Err(_) => Ok(None),
-        Ok(raw) => match TokenText::parse(&raw) {
-            Some(token) => Ok(Some(token)),
-            None => bail!("GARTH_BOOTSTRAP_TOKEN: must be 64 lower-case hexadecimal characters"),
-        },
-    }
-}
-
 /// Makes the first account and its token, if the store has none.
-async fn bootstrap(store: &Store, given: Option<TokenText>) -> anyhow::Result<Option<TokenText>> {
+async fn bootstrap(store: &Store, token: FirstToken) -> anyhow::Result<Option<Bootstrapped>> {
     // Nodes that start at once take turns, so that the first account has the first number.
     let made = store
-        .write_for(Some(WORKSHOP), move |tx| {
-            rules::accounts::bootstrap(tx, given.as_ref())
-        })
+        .write_for(Some(WORKSHOP), move |tx| rules::accounts::bootstrap(tx, &token))
         .await;
     made.map_err(in_words)
 }

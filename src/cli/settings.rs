@@ -56,6 +56,11 @@ pub struct Settings {
     #[arg(long, env = "GARTH_METRICS_LISTEN", value_name = "ADDRESS")]
     pub metrics_listen: Option<SocketAddr>,
 
+    /// File with the token that the user admin gets at the first start: 64 lower-case hexadecimal characters.
+    /// GARTH_BOOTSTRAP_TOKEN has the token itself [default: a random one, made only if it can be shown in a terminal]
+    #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN_FILE", value_name = "FILE")]
+    pub bootstrap_token_file: Option<PathBuf>,
+
     /// How log lines look [default: text]
     #[arg(long, env = "GARTH_LOG_FORMAT", value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
@@ -209,9 +214,25 @@ impl std::str::FromStr for Reopen {
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AttachmentSettings {
-    /// Where attached files are kept: a folder, or s3://bucket/prefix with credentials from the environment [default: attachments in the data folder]
+    /// Where attached files are kept: a folder, or s3://bucket/prefix [default: attachments in the data folder]
     #[arg(long = "attachments", env = "GARTH_ATTACHMENTS_URL", value_name = "URL")]
     pub url: Option<String>,
+
+    /// File with the bucket's access key [default: AWS_ACCESS_KEY_ID]
+    #[arg(
+        long = "attachments-access-key-file",
+        env = "GARTH_ATTACHMENTS_ACCESS_KEY_FILE",
+        value_name = "FILE"
+    )]
+    pub access_key_file: Option<PathBuf>,
+
+    /// File with the bucket's secret key [default: AWS_SECRET_ACCESS_KEY]
+    #[arg(
+        long = "attachments-secret-key-file",
+        env = "GARTH_ATTACHMENTS_SECRET_KEY_FILE",
+        value_name = "FILE"
+    )]
+    pub secret_key_file: Option<PathBuf>,
 
     /// How large an attached file may be, in bytes [default: 5242880]
     #[arg(
@@ -413,6 +434,7 @@ impl Settings {
             trusted_proxies: self.trusted_proxies.or(other.trusted_proxies),
             public_url: self.public_url.or(other.public_url),
             metrics_listen: self.metrics_listen.or(other.metrics_listen),
+            bootstrap_token_file: self.bootstrap_token_file.or(other.bootstrap_token_file),
             log_format: self.log_format.or(other.log_format),
             log: self.log.or(other.log),
             min_free_bytes: self.min_free_bytes.or(other.min_free_bytes),
@@ -447,6 +469,14 @@ impl Settings {
             },
             attachments: AttachmentSettings {
                 url: self.attachments.url.or(other.attachments.url),
+                access_key_file: self
+                    .attachments
+                    .access_key_file
+                    .or(other.attachments.access_key_file),
+                secret_key_file: self
+                    .attachments
+                    .secret_key_file
+                    .or(other.attachments.secret_key_file),
                 max_bytes: self.attachments.max_bytes.or(other.attachments.max_bytes),
                 max_per_ticket: self
                     .attachments

@@ -19,6 +19,8 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
 
+use crate::model::token::Secret;
+
 pub use scanner::{Scanner, Verdict};
 pub use spool::{Spool, Spooled};
 pub use verified::{Fingerprint, ReadFault, verified};
@@ -61,10 +63,22 @@ struct Shared {
     spool: PathBuf,
 }
 
+/// What opens a bucket.
+#[derive(Debug)]
+pub struct BucketKeys {
+    pub access: Secret,
+    pub secret: Secret,
+}
+
 impl Files {
     /// Opens the place a URL names, or the folder `attachments` in the data folder.
     pub fn open(url: Option<&str>, data: &Path) -> Result<Self, FilesError> {
-        let place = place::find(url, data)?;
+        Self::open_with(url, data, None)
+    }
+
+    /// The same with keys of a bucket; without, they are in the environment.
+    pub fn open_with(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Self, FilesError> {
+        let place = place::find(url, data, keys)?;
         let spool = data.join("spool");
         place::make_private_folder(&spool)?;
         Ok(Self(Arc::new(Shared {

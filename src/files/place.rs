@@ -7,7 +7,7 @@ use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Key;
 
-use super::FilesError;
+use super::{BucketKeys, FilesError};
 
 pub struct Place {
     pub store: Box<dyn ObjectStore>,
@@ -18,11 +18,11 @@ pub struct Place {
     pub ways: usize,
 }
 
-pub fn find(url: Option<&str>, data: &Path) -> Result<Place, FilesError> {
+pub fn find(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Place, FilesError> {
     match url.map(|url| (url, url.split_once("://"))) {
         None => folder(&data.join("attachments")),
         Some((_, Some(("s3", bucket)))) if !bucket.starts_with('/') && !bucket.is_empty() => {
-            bucket_of(bucket)
+            bucket_of(bucket, keys)
         }
         Some((_, Some(("file", path)))) if path.starts_with('/') => folder(&PathBuf::from(path)),
         Some((path, None)) if !path.is_empty() => folder(&PathBuf::from(path)),
@@ -47,9 +47,9 @@ fn folder(path: &Path) -> Result<Place, FilesError> {
     })
 }
 
-/// A bucket, with a prefix perhaps. Credentials and all else come from the environment (`AWS_…`).
+/// A bucket, with a prefix perhaps. Keys that are not given, and all else, come from the environment (`AWS_…`).
 #[cfg(feature = "s3")]
-fn bucket_of(bucket: &str) -> Result<Place, FilesError> {
+fn bucket_of(bucket: &str, keys: Option<&BucketKeys>) -> Result<Place, FilesError> {
     use object_store::RetryConfig;
     use object_store::aws::AmazonS3Builder;
 
@@ -62,9 +62,14 @@ fn bucket_of(bucket: &str) -> Result<Place, FilesError> {
         retry_timeout: std::time::Duration::from_secs(10),
         ..RetryConfig::default()
     };
-    let builder = AmazonS3Builder::from_env()
+    let mut builder = AmazonS3Builder::from_env()
         .with_bucket_name(bucket)
         .with_retry(retry);
+    if let Some(keys) = keys {
+        builder = builder
+            .with_access_key_id(keys.access.reveal())
+            .with_secret_access_key(keys.secret.reveal());
+    }
     let store = builder.build();
     let store = store.map_err(|cause| FilesError::new("setting up S3 for attachments", cause))?;
     let prefix = Key::parse(prefix.trim_matches('/'));
@@ -80,7 +85,7 @@ fn bucket_of(bucket: &str) -> Result<Place, FilesError> {
 }
 
 #[cfg(not(feature = "s3"))]
-fn bucket_of(_: &str) -> Result<Place, FilesError> {
+fn bucket_of(_: &str, _: Option<&BucketKeys>) -> Result<Place, FilesError> {
     let cause = "this build of garth has no S3; build it with the feature \"s3\"";
     Err(FilesError::new("attachments.url", cause))
 }

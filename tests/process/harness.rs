@@ -123,7 +123,15 @@ pub struct Server {
 
 impl Server {
     pub fn start(command: &mut Command) -> Self {
-        let mut process = Process::spawn(command);
+        Self::wait_for(Process::spawn(command))
+    }
+
+    /// The same with a terminal as its standard output.
+    pub fn start_in_terminal(command: &mut Command) -> Self {
+        Self::wait_for(Process::spawn_in_terminal(command))
+    }
+
+    fn wait_for(mut process: Process) -> Self {
         let address = eventually("the server to listen", || {
             let address = address_in(&process.printed());
             assert!(address.is_some() || process.is_running(), "{}", process.logged());

@@ -1,10 +1,13 @@
 //! Child processes: started, waited for with patience, and never left behind.
 
+use std::fs::File;
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 /// How long anything may take that is only waited for: far longer than it ever should.
 pub const PATIENCE: Duration = Duration::from_secs(90);
@@ -46,6 +49,21 @@ impl Process {
         Self {
             child,
             stdout,
+            stderr,
+        }
+    }
+
+    /// The same with a terminal as its standard output.
+    pub fn spawn_in_terminal(command: &mut Command) -> Self {
+        let (controller, terminal) = open_terminal();
+        command.stdout(terminal).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program can be started");
+        // The command holds the terminal open; without it, reading ends with the child.
+        command.stdout(Stdio::null());
+        let stderr = Printed::gather(child.stderr.take().expect("stderr is piped"));
+        Self {
+            child,
+            stdout: Printed::gather(controller),
             stderr,
         }
     }
@@ -100,6 +118,20 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The two ends of a new terminal.
+fn open_terminal() -> (File, File) {
+    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal can be opened");
+    grantpt(&controller).expect("the terminal is ours");
+    unlockpt(&controller).expect("the terminal can be unlocked");
+    let name = ptsname(&controller, Vec::new()).expect("the terminal has a name");
+    let name = name.into_string().expect("the name is plain text");
+    let terminal = File::options()
+        .write(true)
+        .open(name)
+        .expect("the terminal is there");
+    (controller.into(), terminal)
 }
 
 /// What comes out of a pipe, gathered by a thread so that nobody has to block on it.

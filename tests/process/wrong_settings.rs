@@ -46,6 +46,28 @@ fn a_wrong_flag_or_variable_stops_the_start_and_is_named() {
 }
 
 #[test]
+fn keys_of_a_bucket_come_from_two_files_that_can_be_read() {
+    let folder = Folder::new("bucket-keys");
+    let (key, missing) = (folder.write("key", "garth\n"), folder.path("missing-key"));
+    for (access, secret, says) in [
+        (Some(&key), None, "attachments.secret_key_file: is needed"),
+        (None, Some(&key), "attachments.access_key_file: is needed"),
+        (Some(&key), Some(&missing), "missing-key"),
+    ] {
+        let mut serve = folder.serve();
+        for (name, file) in [("ACCESS", access), ("SECRET", secret)] {
+            if let Some(file) = file {
+                serve.env(format!("GARTH_ATTACHMENTS_{name}_KEY_FILE"), file);
+            }
+        }
+        let ended = Process::spawn(&mut serve).ended();
+        assert_eq!(ended.code, Some(1), "{says}: {ended:?}");
+        assert!(ended.stderr.contains(says), "{says}: {}", ended.stderr);
+    }
+    assert!(!folder.data().exists(), "no store is made before all is clear");
+}
+
+#[test]
 fn a_wrong_line_in_the_file_stops_the_start_and_is_named() {
     let folder = Folder::new("wrong-file");
     let mut wrong = Vec::new();

@@ -92,8 +92,22 @@ pub fn set_quota(tx: &mut WriteTx, id: AccountId, change: QuotaChange) -> Result
     Ok(store::accounts::set_quota(tx, id, quota)?)
 }
 
+/// Which token the first user gets.
+#[derive(Clone, Debug)]
+pub enum FirstToken {
+    None,
+    Random,
+    Given(TokenText),
+}
+
+/// The first account was made.
+#[derive(Debug)]
+pub struct Bootstrapped {
+    pub token: Option<TokenText>,
+}
+
 /// Makes the first account, its user `admin` and a token, if the store has no user yet.
-pub fn bootstrap(tx: &mut WriteTx, given: Option<&TokenText>) -> Result<Option<TokenText>> {
+pub fn bootstrap(tx: &mut WriteTx, first: &FirstToken) -> Result<Option<Bootstrapped>> {
     if !store::users::is_empty(tx)? {
         return Ok(None);
     }
@@ -107,6 +121,11 @@ pub fn bootstrap(tx: &mut WriteTx, given: Option<&TokenText>) -> Result<Option<T
         password: None,
     };
     let admin = users::create(tx, &admin)?;
+    let given = match first {
+        FirstToken::None => return Ok(Some(Bootstrapped { token: None })),
+        FirstToken::Random => None,
+        FirstToken::Given(token) => Some(token),
+    };
     let new = NewToken {
         user: admin.id,
         kind: TokenKind::Personal,
@@ -115,7 +134,7 @@ pub fn bootstrap(tx: &mut WriteTx, given: Option<&TokenText>) -> Result<Option<T
         expiry: None,
     };
     let (_, text) = tokens::create(tx, &new, given)?;
-    Ok(Some(text))
+    Ok(Some(Bootstrapped { token: Some(text) }))
 }
 
 fn load(tx: &mut ReadTx, id: AccountId) -> Result<Account> {
