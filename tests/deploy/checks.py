@@ -1,4 +1,5 @@
 """What can be read from the files of deploy/; each function returns what is wrong."""
+import ipaddress
 import pathlib
 import re
 import shutil
@@ -25,8 +26,6 @@ def known(garth: pathlib.Path) -> tuple[set[str], set[str]]:
 
 def of_settings(folder: pathlib.Path, compose: dict, garth: pathlib.Path) -> list[str]:
     variables, options = known(garth)
-    # One that the help does not list, because it is a secret; docs/operating.md does.
-    variables.add("GARTH_BOOTSTRAP_TOKEN")
     # Of the proxy, not of Garth.
     own = set(re.findall(r"\$\{(GARTH_[A-Z0-9_]+)-", (folder / "haproxy.cfg").read_text()))
     wrong = []
@@ -86,6 +85,25 @@ def of_compose(folder: pathlib.Path, compose: dict) -> list[str]:
     return wrong
 
 
+def of_trust(compose: dict) -> list[str]:
+    """Only the proxy is trusted: what it forwards is believed, and it is exempt from limits per address."""
+    inside = compose["networks"]["inside"]["ipam"]["config"][0]
+    networks = compose["services"]["proxy"]["networks"]
+    if not isinstance(networks, dict):
+        return ["compose.yaml: the proxy has no fixed address that the nodes could trust"]
+    address = networks["inside"]["ipv4_address"]
+    wrong = []
+    for name in ("node-1", "node-2"):
+        trusted = compose["services"][name]["environment"]["GARTH_TRUSTED_PROXIES"]
+        if trusted != address:
+            wrong.append(f"{name} trusts {trusted}, and not the proxy's address alone ({address})")
+    if ipaddress.ip_address(address) not in ipaddress.ip_network(inside["subnet"]):
+        wrong.append(f"the proxy's address {address} is not in its network")
+    if ipaddress.ip_address(address) in ipaddress.ip_network(inside.get("ip_range", inside["subnet"])):
+        wrong.append(f"another container may get the proxy's address {address}")
+    return [f"compose.yaml: {text}" for text in wrong]
+
+
 def of_containerfile(root: pathlib.Path, compose: dict) -> list[str]:
     file = root / compose["services"]["node-1"]["build"]["dockerfile"]
     steps = [line.split(None, 1) for line in file.read_text().replace("\\\n", " ").splitlines()]
@@ -107,29 +125,88 @@ def of_containerfile(root: pathlib.Path, compose: dict) -> list[str]:
     return [f"Containerfile: {text}" for text in wrong]
 
 
+# How long a start may take before it fails: connecting to hosts that do not answer.
+LONGEST_START_SECONDS = 30
+# What no other user of the machine may read.
+SECRET_SETTINGS = {
+    "GARTH_BOOTSTRAP_TOKEN_FILE",
+    "GARTH_DATABASE_PASSWORD_FILE",
+    "GARTH_ATTACHMENTS_ACCESS_KEY_FILE",
+    "GARTH_ATTACHMENTS_SECRET_KEY_FILE",
+    "GARTH_TLS_KEY",
+}
+
+
 def of_unit(file: pathlib.Path, garth: pathlib.Path) -> list[str]:
+    text = file.read_text()
+    # The lines for secrets are marked out; with all of them the unit must be good, too.
+    whole = re.sub(r"^#(?=(?:LoadCredential|Environment)=)", "", text, flags=re.MULTILINE)
+    wrong = of_restarts(whole) + of_credentials(whole)
+    if "ExecReload=/bin/kill -HUP $MAINPID" not in text.splitlines():
+        wrong.append("it cannot be reloaded")
+    wrong += [line for unit in (text, whole) for line in verified(unit, garth)]
+    return [f"garth.service: {line}" for line in wrong]
+
+
+def of_restarts(unit: str) -> list[str]:
+    """Starts that fail, however slowly, come to an end."""
+    number = lambda name: int(re.search(rf"^{name}=(\d+)$", unit, re.MULTILINE)[1])
+    needed = number("StartLimitBurst") * (number("RestartSec") + LONGEST_START_SECONDS)
+    interval = number("StartLimitIntervalSec")
+    if interval < needed:
+        return [f"the limit on starts may never be reached: {needed} seconds do not fit into {interval}"]
+    return []
+
+
+def of_credentials(unit: str) -> list[str]:
+    """Every secret reaches the service as a credential, since its user cannot read root's files."""
+    loaded = dict(re.findall(r"^LoadCredential=([\w.-]+):(\S+)$", unit, re.MULTILINE))
+    used = set(re.findall(r"%d/([\w.-]+)", unit))
+    wrong = [f"{name} is used and not loaded" for name in sorted(used - set(loaded))]
+    wrong += [f"{name} is loaded and not used" for name in sorted(set(loaded) - used)]
+    settings = dict(re.findall(r"^Environment=(GARTH_\w+)=(\S+)$", unit, re.MULTILINE))
+    for name in sorted(SECRET_SETTINGS):
+        if not settings.get(name, "").startswith("%d/"):
+            wrong.append(f"{name} is no credential")
+    if "--config %d/" not in unit:
+        wrong.append("the settings file is no credential")
+    return wrong
+
+
+def verified(unit: str, garth: pathlib.Path) -> list[str]:
     if not shutil.which("systemd-analyze"):
         print("deploy: systemd-analyze is not there, so garth.service is NOT verified")
         return []
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder) / "garth.service"
-        copy.write_text(file.read_text().replace("/usr/local/bin/garth", str(garth)))
+        copy.write_text(unit.replace("/usr/local/bin/garth", str(garth)))
         words = ["systemd-analyze", "verify", "--man=no", copy]
         said = subprocess.run(words, capture_output=True, text=True)
     # It also complains of units of the machine that it runs on.
-    lines = [line for line in said.stderr.splitlines() if "garth.service" in line]
-    return [f"garth.service: {line}" for line in lines]
+    return [line for line in said.stderr.splitlines() if "garth.service" in line]
 
 
 def of_secrets(script: pathlib.Path, compose: dict) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(script, folder)
-        for _ in range(2):
-            subprocess.run([pathlib.Path(folder) / script.name], check=True, capture_output=True)
+        run = lambda: subprocess.run([pathlib.Path(folder) / script.name], check=True, capture_output=True)
         made = pathlib.Path(folder) / "secrets"
+        run()
+        before = {file.name: file.read_text() for file in made.iterdir()}
+        run()
+        after = {file.name: file.read_text() for file in made.iterdir()}
         wanted = {pathlib.Path(secret["file"]).name for secret in compose["secrets"].values()}
-        there = {file.name for file in made.iterdir()}
-        wrong = [f"make-secrets does not make {name}" for name in sorted(wanted - there)]
+        wrong = [f"it does not make {name}" for name in sorted(wanted - set(after))]
+        if before != after:
+            wrong.append("a second run changes secrets")
         if made.stat().st_mode & 0o077:
-            wrong.append("make-secrets: others can enter the folder with the secrets")
-        return wrong
+            wrong.append("others can enter the folder with the secrets")
+        if not re.fullmatch(r"[0-9a-f]{64}", after.get("bootstrap-token", "")):
+            wrong.append("the bootstrap token is not one that Garth takes")
+        # A key that is replaced is replaced everywhere.
+        (made / "s3-secret-key").unlink()
+        run()
+        keys = [(made / name).read_text() for name in ("s3-access-key", "s3-secret-key")]
+        if keys[1] == after["s3-secret-key"] or (made / "s3-credentials").read_text().split() != keys:
+            wrong.append("s3-credentials has old keys after a rotation")
+        return [f"make-secrets: {text}" for text in wrong]

@@ -12,15 +12,18 @@ import time
 import urllib.error
 import urllib.request
 
-TOKEN = "0123456789abcdef" * 4
 BUCKET = "garth"
+# The first token, from the secrets that were made.
+token = ""
 START_SECONDS = 60
 
 
 def run(deploy: pathlib.Path, compose: dict, garth: pathlib.Path, moto: pathlib.Path) -> None:
+    global token
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as ending:
         folder = pathlib.Path(folder)
         secrets = make_secrets(deploy, folder)
+        token = (secrets / "bootstrap-token").read_text()
         endpoint = f"http://127.0.0.1:{free_port()}"
         words = [moto / "bin/moto_server", "-H", "127.0.0.1", "-p", endpoint.rsplit(":", 1)[1]]
         start(ending, words, os.environ, folder / "bucket.log")
@@ -36,6 +39,9 @@ def run(deploy: pathlib.Path, compose: dict, garth: pathlib.Path, moto: pathlib.
         proxy = f"http://{addresses['proxy']}"
         until(lambda: ask(proxy, "GET", "/readyz")[0] == 200, "the proxy")
         drive(proxy, [f"http://{addresses[name]}" for name in nodes])
+        for name in nodes:
+            log = (folder / f"{name}.log").read_text()
+            assert token not in log, f"the token is in the log of {name}"
         for name, process in nodes.items():
             stop_one(proxy, addresses, name, process)
             break
@@ -74,7 +80,7 @@ def make_secrets(deploy: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
 
 
 def start_node(ending, service, garth, folder, secrets, endpoint, addresses, name):
-    """The service's own entrypoint, command and environment, with addresses on this machine."""
+    """The service's own command and environment, with addresses on this machine."""
     here = {
         "/run/secrets": str(secrets),
         "http://bucket:9000": endpoint,
@@ -84,13 +90,13 @@ def start_node(ending, service, garth, folder, secrets, endpoint, addresses, nam
     environment |= {
         "PATH": f"{garth.parent}:{os.environ['PATH']}",
         "GARTH_DATA": str(folder / name),
-        "GARTH_BOOTSTRAP_TOKEN": TOKEN,
         "GARTH_LISTEN": addresses[name],
         "GARTH_METRICS_LISTEN": f"127.0.0.1:{free_port()}",
         "GARTH_TRUSTED_PROXIES": "127.0.0.1",
     }
-    command = [rewrite(word.replace("$$", "$"), here) for word in service["command"]]
-    return start(ending, service["entrypoint"] + command, environment, folder / f"{name}.log")
+    # The image's own entrypoint.
+    command = ["garth", *service["command"]]
+    return start(ending, command, environment, folder / f"{name}.log")
 
 
 def start_proxy(ending, config: pathlib.Path, addresses: dict, folder: pathlib.Path) -> None:
@@ -152,7 +158,7 @@ def ask(root: str, method: str, path: str, body=None, kind="application/json") -
     request = urllib.request.Request(root + path, data, method=method)
     if data is not None:
         request.add_header("Content-Type", kind)
-    request.add_header("Authorization", f"Bearer {TOKEN}")
+    request.add_header("Authorization", f"Bearer {token}")
     try:
         with urllib.request.urlopen(request, timeout=10) as reply:
             return reply.status, reply.read()
