@@ -85,6 +85,20 @@ def of_compose(folder: pathlib.Path, compose: dict) -> list[str]:
     return wrong
 
 
+def of_version(folder: pathlib.Path, compose: dict, garth: pathlib.Path) -> list[str]:
+    """The image is called by the version of what is in it."""
+    shown = subprocess.run([garth, "--version"], check=True, capture_output=True, text=True).stdout
+    version = shown.split()[-1]
+    names = {f"compose.yaml: {name}": service["image"] for name, service in compose["services"].items()}
+    tag = re.search(r"-t (garth:\S+)", (folder / "Containerfile").read_text())
+    names["Containerfile"] = tag[1] if tag else "none"
+    return [
+        f"{place}: the image is {image}, and garth is {version}"
+        for place, image in names.items()
+        if (image.startswith("garth:") or place == "Containerfile") and image != f"garth:{version}"
+    ]
+
+
 def of_trust(compose: dict) -> list[str]:
     """Only the proxy is trusted: what it forwards is believed, and it is exempt from limits per address."""
     inside = compose["networks"]["inside"]["ipam"]["config"][0]
