@@ -50,12 +50,20 @@ fn parse(setting: &str, raw: &str) -> anyhow::Result<TokenText> {
     TokenText::parse(raw).with_context(|| format!("{setting}: must be 64 lower-case hexadecimal characters"))
 }
 
-/// The token to make for the first user. Without a terminal the output is a journal or a container's log, which keeps
-/// what it is shown and has other readers, so no token is made.
+/// The token to make for the first user. A journal or a container's log keeps what it is shown and has other readers, so
+/// no token is made there.
 pub fn first_token(given: Option<&GivenToken>) -> FirstToken {
     match given {
         Some(given) => FirstToken::Given(given.token.clone()),
-        None if std::io::stdout().is_terminal() => FirstToken::Random,
-        None => FirstToken::None,
+        None if output_is_a_log() => FirstToken::None,
+        None => FirstToken::Random,
     }
+}
+
+/// Whether the output goes to systemd's journal, or is that of a container's first process. A pipe or a file is where
+/// the person who started the server wants it.
+fn output_is_a_log() -> bool {
+    let in_service = std::env::var_os("JOURNAL_STREAM").is_some();
+    let in_container = std::process::id() == 1;
+    (in_service || in_container) && !std::io::stdout().is_terminal()
 }

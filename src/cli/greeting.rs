@@ -60,7 +60,7 @@ impl Greeting<'_> {
                 self.line_to_try(token.reveal())
             ),
             (None, None) => format!(
-                "{made}It has no token yet: this output is not a terminal, and may be stored. To make one:\n\n    \
+                "{made}It has no token yet, because this output is a log that others may read. To make one:\n\n    \
                  garth token create --user admin{}\n\n",
                 self.store
             ),

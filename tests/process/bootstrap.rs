@@ -1,4 +1,4 @@
-//! The first start on an empty store: a token, shown once and only in a terminal, and a line to try it with.
+//! The first start on an empty store: a token, shown once and not in a service's log, and a line to try it with.
 
 use std::net::TcpListener;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::process::Process;
 #[test]
 fn the_first_start_prints_a_token_and_a_line_that_works_as_printed() {
     let folder = Folder::new("first");
-    let server = Server::start_in_terminal(folder.serve().env_remove("GARTH_BOOTSTRAP_TOKEN"));
+    let server = Server::start(folder.serve().env_remove("GARTH_BOOTSTRAP_TOKEN"));
     let printed = server.process.printed();
     let token = printed.lines().map(str::trim).find(|line| line.len() == 64);
     let token = token.unwrap_or_else(|| panic!("no token in {printed}"));
@@ -30,18 +30,20 @@ fn the_first_start_prints_a_token_and_a_line_that_works_as_printed() {
     assert_eq!(server.client().get(path).status, 200);
 
     assert_eq!(server.stop().code, Some(0));
-    let again = Server::start_in_terminal(folder.serve().env_remove("GARTH_BOOTSTRAP_TOKEN"));
+    let again = Server::start(folder.serve().env_remove("GARTH_BOOTSTRAP_TOKEN"));
     let printed = again.process.printed();
     assert!(!printed.contains(token) && !printed.contains("curl"), "{printed}");
     assert_eq!(printed.lines().count(), 2, "nothing is shown twice: {printed}");
     assert_eq!(again.client_with(token).get("/v4/vpcs").status, 200);
 }
 
-/// A service's standard output goes to a journal or a container's log, which others read.
+/// A service's standard output goes to the journal, which others read.
 #[test]
-fn without_a_terminal_no_token_is_printed_and_a_command_makes_one() {
-    let folder = Folder::new("no-terminal");
-    let server = Server::start(folder.serve().env_remove("GARTH_BOOTSTRAP_TOKEN"));
+fn a_service_prints_no_token_and_a_command_makes_one() {
+    let folder = Folder::new("service");
+    let mut serve = folder.serve();
+    let serve = serve.env_remove("GARTH_BOOTSTRAP_TOKEN").env("JOURNAL_STREAM", "8:1");
+    let server = Server::start(serve);
     let printed = server.process.printed();
     let is_secret = |word: &str| word.len() >= 64 && word.bytes().all(|b| b.is_ascii_hexdigit());
     let words = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(is_secret);
@@ -59,6 +61,15 @@ fn without_a_terminal_no_token_is_printed_and_a_command_makes_one() {
     assert_eq!(server.client_with(made.stdout.trim()).get("/v4/vpcs").status, 200);
     let ended = server.stop();
     assert!(!words(&ended.stdout) && !words(&ended.stderr), "{ended:?}");
+}
+
+#[test]
+fn in_a_terminal_a_service_prints_the_token() {
+    let folder = Folder::new("terminal");
+    let mut serve = folder.serve();
+    let serve = serve.env_remove("GARTH_BOOTSTRAP_TOKEN").env("JOURNAL_STREAM", "8:1");
+    let server = Server::start_in_terminal(serve);
+    assert!(server.process.printed().contains("shown only this once"));
 }
 
 #[test]
@@ -129,7 +140,7 @@ fn a_first_start_that_fails_does_not_use_up_the_token() {
     assert_eq!(failed.code, Some(1), "{failed:?}");
     assert!(failed.stderr.contains(&address), "{failed:?}");
 
-    let server = Server::start_in_terminal(serve.env("GARTH_LISTEN", "127.0.0.1:0"));
+    let server = Server::start(serve.env("GARTH_LISTEN", "127.0.0.1:0"));
     let printed = server.process.printed();
     assert!(printed.contains("curl "), "the token was never shown: {printed}");
 }
