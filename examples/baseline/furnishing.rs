@@ -5,9 +5,9 @@ use std::path::Path;
 
 use garth::cli::{Settings, policy_of};
 use garth::model::input::Input;
+use garth::model::policy::Policy;
 use garth::model::token::{TokenHash, TokenText};
 use garth::rules::caller::{Asker, Caller, authenticate};
-use garth::model::policy::Policy;
 use garth::rules::request::{Prepared, Request};
 use garth::rules::{self, Error};
 use garth::store::world::{Chance, Clock};
