@@ -42,7 +42,9 @@ fn the_first_start_prints_a_token_and_a_line_that_works_as_printed() {
 fn a_service_prints_no_token_and_a_command_makes_one() {
     let folder = Folder::new("service");
     let mut serve = folder.serve();
-    let serve = serve.env_remove("GARTH_BOOTSTRAP_TOKEN").env("JOURNAL_STREAM", "8:1");
+    let serve = serve
+        .env_remove("GARTH_BOOTSTRAP_TOKEN")
+        .env("JOURNAL_STREAM", "8:1");
     let server = Server::start(serve);
     let printed = server.process.printed();
     let is_secret = |word: &str| word.len() >= 64 && word.bytes().all(|b| b.is_ascii_hexdigit());
@@ -67,7 +69,9 @@ fn a_service_prints_no_token_and_a_command_makes_one() {
 fn in_a_terminal_a_service_prints_the_token() {
     let folder = Folder::new("terminal");
     let mut serve = folder.serve();
-    let serve = serve.env_remove("GARTH_BOOTSTRAP_TOKEN").env("JOURNAL_STREAM", "8:1");
+    let serve = serve
+        .env_remove("GARTH_BOOTSTRAP_TOKEN")
+        .env("JOURNAL_STREAM", "8:1");
     let server = Server::start_in_terminal(serve);
     assert!(server.process.printed().contains("shown only this once"));
 }
