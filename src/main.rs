@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+// Decision 0022.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,7 +1,7 @@
 //! The interface's own description: `openapi.yaml`, as JSON and as a page to read.
 //!
 //! The page is made from the document on the server; it needs no script and nothing from
-//! elsewhere.
+//! elsewhere (decision 0012).
 
 use std::sync::LazyLock;
 

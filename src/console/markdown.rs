@@ -1,7 +1,8 @@
 //! Markdown as people write it in tickets, drawn so that nothing in it can do anything.
 //!
 //! What is in this file's list becomes an element of ours; HTML is shown as the text it is; links lead
-//! only to the web and to mail, and pictures are links: a page never asks another server for anything.
+//! only to the web and to mail, and pictures are links: a page never asks another server for anything
+//! (decision 0021, points 4 and 5).
 
 use maud::{Markup, PreEscaped, Render};
 use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag};

@@ -1,4 +1,4 @@
-//! Display names of VPCs and subnets.
+//! Display names of VPCs and subnets (decision 0005).
 
 use super::reason::{Code, Reason, Reasons};
 

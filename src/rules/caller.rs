@@ -153,7 +153,7 @@ impl Caller {
         self.identity.email.gravatar_id()
     }
 
-    /// What of the account's things this user gets to see.
+    /// What of the account's things this user gets to see (decision 0007).
     pub fn sight(&self) -> Sight {
         match self.identity.restricted {
             true => Sight::OnlyGrantedTo(self.identity.user),

@@ -1,4 +1,4 @@
-//! The complaints about one request: collected in any order, answered in the interface's.
+//! The complaints about one request: collected in any order, answered in the interface's (decision 0002).
 //!
 //! The work is linear in the number of fields and complaints, because a caller decides how many
 //! there are. An answer lists at most [`MAX_LISTED`] of them and says how many it leaves out.

@@ -1,6 +1,6 @@
 //! The filter language of lists: `{"label": {"+contains": "web"}, "+order_by": "id"}`.
 //!
-//! `docs/reference.md` teaches it. What comes out names only fields of the collection's own
+//! `docs/reference.md` teaches it, and decision 0004 says why it is so. What comes out names only fields of the collection's own
 //! table, with values of the field's own kind.
 
 use crate::model::input::Input;

@@ -1,4 +1,4 @@
-//! What part of a collection a caller asks for.
+//! What part of a collection a caller asks for (decision 0004).
 
 use super::error::{Error, FieldError, Result};
 use super::filters;

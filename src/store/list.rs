@@ -1,4 +1,4 @@
-//! Pages of collections.
+//! Pages of collections. Those that are tallied are found without counting (decision 0019).
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,6 @@
 //! Attaching a file to a ticket: scan it, keep its bytes, then make them an attachment. In this order, so that an
-//! attachment that can be seen is always whole. Bytes that never became one are removed here, or later by the sweep.
+//! attachment that can be seen is always whole. Bytes that never became one are removed here, or later by the sweep
+//! (decision 0015).
 
 use crate::files::{Files, FilesError, Scanner, Spooled, Verdict};
 use crate::model::attachment::{FileName, NewAttachment};

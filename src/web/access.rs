@@ -1,4 +1,4 @@
-//! The door: token, scope, side and rate, in this order, before a handler sees the request.
+//! The door: token, scope, side and rate, in this order (decision 0003), before a handler sees the request.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};

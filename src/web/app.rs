@@ -99,7 +99,7 @@ impl Default for Options {
     }
 }
 
-/// Which spelling of the fields that have two is sent; either is always understood.
+/// Which spelling of the fields that have two is sent; either is always understood (decision 0001).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireNames {
     Both,

@@ -1,4 +1,4 @@
-//! Errors as answers. The only place that knows status codes.
+//! Errors as answers (interface §7, decision 0002). The only place that knows status codes.
 
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};

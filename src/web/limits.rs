@@ -1,4 +1,4 @@
-//! Rate limits, as the public service has them: counted per token in fixed windows.
+//! Rate limits, as the public service has them: counted per token in fixed windows (decision 0011).
 //!
 //! The counts are in memory, so each node of several counts for itself. Windows end by the monotonic
 //! clock, so that setting the system's clock neither opens nor lengthens one.

@@ -4,7 +4,7 @@ import difflib
 
 METHODS = ("get", "post", "put", "delete")
 
-# What interface.md describes (its part 4): every client must have done it, but for what it cannot do.
+# The operations of interface §4: every client must have done it, but for what it cannot do.
 INTERFACE = (
     "getVpcs createVpc getVpc updateVpc deleteVpc getVpcSubnets createVpcSubnet getVpcSubnet updateVpcSubnet "
     "deleteVpcSubnet getVpcsIps getVpcIps getTickets createTicket getTicket closeTicket getTicketReplies "

@@ -1,7 +1,7 @@
 //! A compute instance: what a subnet is for.
 //!
 //! There is no machine behind it. It has a state, configurations and addresses, because
-//! attaching, detaching and the deletion rules are about those.
+//! attaching, detaching and the deletion rules are about those (decision 0013).
 
 use crate::model::id::{AccountId, ConfigId, DiskId, InstanceId};
 use crate::model::reason::{Code, Reason, Reasons};

@@ -1,4 +1,4 @@
-//! IPv4 ranges of subnets.
+//! IPv4 ranges of subnets (decision 0005).
 
 use std::net::Ipv4Addr;
 

@@ -23,7 +23,7 @@ pub enum SubjectKind {
 }
 
 impl SubjectKind {
-    /// Those named by an id, in the order of the interface (§4.3).
+    /// Those named by an id, in the order of interface §4.3.
     pub const WITH_ID: [SubjectKind; 9] = [
         SubjectKind::Database,
         SubjectKind::Domain,

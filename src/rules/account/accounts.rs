@@ -22,7 +22,7 @@ pub struct QuotaUse {
     pub attachment_bytes: i64,
 }
 
-/// The quota of an account: the provider's, but for what was set for this account.
+/// The quota of an account: the provider's, but for what was set for this account (decision 0006).
 pub fn quota(tx: &mut ReadTx, account: AccountId) -> Result<Quota> {
     let set = load(tx, account)?.quota;
     Ok(set.over(tx.policy().quota))

@@ -1,6 +1,7 @@
 //! Events: recording what happened, and reading it back.
 //!
-//! Recording is part of the change itself: an event is there exactly if its change is.
+//! Recording is part of the change itself: an event is there exactly if its change is (interface §6,
+//! decision 0008).
 
 use crate::model::event::{Action, Entity, Event};
 use crate::model::grant::Granted;

@@ -1,4 +1,4 @@
-//! Asking a user for access: what a program may ask for, and what comes of the user's answer.
+//! Asking a user for access: what a program may ask for, and what comes of the user's answer (decision 0018).
 //!
 //! Whether the browser may be sent back to the program at all is settled first: nobody is sent to
 //! an address that is not the client's own. Everything else that is wrong is told to the program.

@@ -2,7 +2,7 @@
 //!
 //! A refusal is not an error here but an outcome: where a code or a refresh token comes a second
 //! time, everything that came of the same grant ends, and that must be kept although the program is
-//! refused.
+//! refused. Decision 0018 says which tokens end with which event.
 
 use crate::model::id::UserId;
 use crate::model::oauth::{Challenge, OauthClient};

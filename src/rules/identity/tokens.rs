@@ -1,4 +1,4 @@
-//! Tokens: making, listing, renaming and revoking them.
+//! Tokens: making, listing, renaming and revoking them. Decision 0017 has their bounds.
 
 use crate::model::event::{Action, Entity};
 use crate::model::id::TokenId;

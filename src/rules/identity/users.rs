@@ -1,4 +1,4 @@
-//! Users of an account. Only those who are not restricted manage them.
+//! Users of an account. Only those who are not restricted manage them (decision 0017).
 
 use crate::model::event::{Action, Entity};
 use crate::model::page::Paged;

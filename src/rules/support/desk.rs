@@ -1,4 +1,4 @@
-//! The desk: tickets of all accounts, as the provider's staff work on them.
+//! The desk: tickets of all accounts, as the provider's staff work on them (decision 0014).
 
 use std::collections::HashMap;
 

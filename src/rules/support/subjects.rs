@@ -51,7 +51,7 @@ impl About {
     }
 }
 
-/// Reads the fields that say what a ticket is about, in the order of the interface (§4.3).
+/// Reads the fields that say what a ticket is about, in the order of interface §4.3.
 pub fn read(tx: &mut ReadTx, form: &mut Form, eyes: Option<Eyes>) -> Result<About> {
     let mut ids = Vec::new();
     for kind in SubjectKind::WITH_ID {

@@ -1,4 +1,5 @@
-//! The states of a ticket and what moves it from one to another. `docs/tickets.md` draws them.
+//! The states of a ticket and what moves it from one to another. `docs/tickets.md` draws them
+//! (interface §3, decision 0014).
 
 use crate::model::policy::Support;
 use crate::model::reason::{Code, Reason};

@@ -1,4 +1,4 @@
-//! The engine for several nodes: PostgreSQL, which all of them share.
+//! The engine for several nodes: PostgreSQL, which all of them share (decision 0016).
 //!
 //! Threads with a connection each take whatever waits; some of them only look, so that looking goes on while
 //! writers wait for each other. Nothing is remembered here: a node may be killed at any moment, and another

@@ -1,5 +1,6 @@
 //! Whose turn it is to write. Of one account, a node writes one thing at a time: the database would only make
-//! the others wait, or undo them, and each of them would keep a connection from other accounts.
+//! the others wait, or undo them, and each of them would keep a connection from other accounts
+//! (decision 0016, point 2).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Connections that look: one of each thread that asks, and those of the reader threads.
+//! Connections that look: one of each thread that asks, and those of the reader threads (decision 0020).
 
 use std::cell::RefCell;
 use std::path::PathBuf;

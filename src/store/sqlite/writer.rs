@@ -1,4 +1,4 @@
-//! The one thread that writes: whatever waits is committed together.
+//! The one thread that writes: whatever waits is committed together (decision 0010).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

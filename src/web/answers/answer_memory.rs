@@ -2,7 +2,8 @@
 //!
 //! A client decides how fast it reads, so without a bound a few slow readers of large pages could
 //! take all memory there is. Every byte of an answer is charged until it has left for the network.
-//! An answer that does not fit is dropped; once there is room it is made again, or refused.
+//! An answer that does not fit is dropped; once there is room it is made again, or refused
+//! (decision 0023).
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! `If-None-Match`: the entity tags that a client already has.
+//! `If-None-Match`: the entity tags that a client already has (decision 0009).
 
 use axum::http::{HeaderMap, HeaderValue, header};
 

@@ -1,7 +1,8 @@
 //! How many connections are open, in total and from each address.
 //!
 //! A server that runs out of file descriptors answers no one, not even its health checks. So the
-//! number is bounded, and some room above the bound is kept for requests that ask for health only.
+//! number is bounded, and some room above the bound is kept for requests that ask for health only
+//! (decision 0023).
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! One path for each operation: other spellings are rewritten before routing.
+//! One path for each operation: other spellings are rewritten before routing (decision 0001).
 
 use axum::extract::Request;
 use axum::http::Uri;

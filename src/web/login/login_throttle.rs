@@ -1,4 +1,4 @@
-//! Limits for guesses at passwords, on each node for itself.
+//! Limits for guesses at passwords, on each node for itself (decision 0017).
 //!
 //! A fresh device is counted by its address, and by the name it tries at that address; never by the name alone, so that
 //! guesses by others do not lock anyone out. A known device, and a user who is logged in, have counters of their own.

@@ -1,4 +1,4 @@
-//! Files on tickets, in and out: interface §4.3, contract part 6. What a form may look like is in `uploads`.
+//! Files on tickets, in and out: interface §4.3, decision 0015. What a form may look like is in `uploads`.
 
 use garth::model::grant::Permission;
 use garth::model::token::hex;
