@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::output::Output;
 use super::place::{Place, parse_with};
+use crate::model::entity::Entry;
 use crate::model::id::AccountId;
 use crate::model::subject::SubjectKind;
 use crate::rules::entities::{self, EntityLabel};
 use crate::rules::lists::ListRequest;
-use crate::store::entities::Entry;
 
 #[derive(Subcommand)]
 pub enum Command {

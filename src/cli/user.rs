@@ -11,11 +11,11 @@ use super::place::{Opened, Place, in_words, parse_with};
 use super::token::seconds;
 use crate::model::grant::{Global, Permission};
 use crate::model::id::{AccountId, InstanceId, VpcId};
+use crate::model::oauth_grant::OauthGrant;
 use crate::model::token::Secret;
 use crate::model::user::{Email, NewUser, User, Username};
 use crate::rules::grants::{self, Grant};
 use crate::rules::{apps, passwords, users};
-use crate::store::oauth_grants::OauthGrant;
 
 #[derive(Subcommand)]
 pub enum Command {

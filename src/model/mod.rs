@@ -19,6 +19,6 @@ pub mod time;
 
 pub use account::event;
 pub use compute::{config, image, instance, interface, plan, region};
-pub use identity::{device, grant, oauth, scope, token, user};
-pub use network::{address_map, cidr, subnet, vpc};
-pub use support::{attachment, canned_reply, history, reply, subject, tag, ticket};
+pub use identity::{device, grant, oauth, oauth_grant, proof, scope, token, user};
+pub use network::{address_map, cidr, subnet, vpc, vpc_ip};
+pub use support::{attachment, canned_reply, entity, history, reply, subject, tag, ticket};

@@ -6,10 +6,10 @@ use super::caller::Asker;
 use super::error::{Error, Result};
 use super::users;
 use crate::model::id::UserId;
+use crate::model::proof::Identity;
 use crate::model::scope::Scope;
 use crate::model::user::Username;
 use crate::store::ReadTx;
-use crate::store::tokens::Identity;
 
 /// One of the staff at work.
 #[derive(Clone, Debug, PartialEq, Eq)]

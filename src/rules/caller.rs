@@ -7,12 +7,13 @@ use super::events::Author;
 use super::sessions;
 use crate::model::grant::{Global, Granted, Permission};
 use crate::model::id::{AccountId, UserId};
+use crate::model::proof::{Identity, Proof};
 use crate::model::scope::Scope;
 use crate::model::token::TokenHash;
 use crate::store::ReadTx;
 use crate::store::grants;
 use crate::store::list::Sight;
-use crate::store::tokens::{self, Identity, Proof};
+use crate::store::tokens;
 
 /// A user of an account, with a token that may be used for what it is about to do.
 #[derive(Clone, Debug)]

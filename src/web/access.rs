@@ -5,12 +5,12 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use crate::model::proof::Proof;
 use crate::model::scope::Scopes;
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
 use crate::rules::caller::{Asker, Caller};
 use crate::rules::{Error, Result};
-use crate::store::tokens::Proof;
 use crate::web::answering::{ANY, Noted};
 use crate::web::entity_tags::KnownTags;
 use crate::web::error::TokenInvalid;

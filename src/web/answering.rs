@@ -18,9 +18,9 @@ use axum::response::Response;
 use futures_util::FutureExt;
 use tower::ServiceExt;
 
+use crate::model::proof::Identity;
 use crate::model::reason::Code;
 use crate::model::token::hex;
-use crate::store::tokens::Identity;
 use crate::web::answer_memory::AnswerMemory;
 use crate::web::common_headers::{OF_ANSWERS, OF_PAGES, TRANSPORT_SECURITY};
 use crate::web::error::{self, Cause};

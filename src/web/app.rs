@@ -8,11 +8,11 @@ use tokio::sync::{OnceCell, watch};
 
 use crate::files::{Files, Scanner};
 use crate::model::device::DeviceKey;
+use crate::model::proof::{Identity, Proof};
 use crate::model::token::TokenHash;
 use crate::rules::caller::{Asker, authenticate};
 use crate::rules::request::{Prepared, Request};
 use crate::rules::{Error, Result, devices};
-use crate::store::tokens::{Identity, Proof};
 use crate::store::{ReadTx, Store, StoreError, WriteTx};
 use crate::uploads::Uploads;
 use crate::web::answer_memory::AnswerMemory;

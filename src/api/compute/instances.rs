@@ -13,7 +13,7 @@ use crate::model::interface::write_address;
 use crate::model::page::Paged;
 use crate::model::policy::Policy;
 use crate::model::time::Time;
-use crate::store::vpc_ips::VpcIp;
+use crate::model::vpc_ip::VpcIp;
 use crate::web::answer;
 
 #[derive(Serialize)]

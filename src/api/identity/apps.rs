@@ -4,9 +4,9 @@ use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::handlers::Wire;
+use crate::model::oauth_grant::OauthGrant;
 use crate::model::page::Paged;
 use crate::model::time::Time;
-use crate::store::oauth_grants::OauthGrant;
 use crate::web::answer;
 
 #[derive(Serialize)]

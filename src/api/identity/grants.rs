@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::handlers::Wire;
+use crate::model::grant::Granting;
 use crate::model::grant::{Global, Permission};
 use crate::rules::grants::Grants;
-use crate::store::grants::Granting;
 use crate::web::answer;
 
 #[derive(Serialize)]

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::api::handlers::Wire;
 use crate::model::interface::write_address;
 use crate::model::page::Paged;
-use crate::store::vpc_ips::VpcIp;
+use crate::model::vpc_ip::VpcIp;
 use crate::web::{WireNames, answer};
 
 #[derive(Serialize)]

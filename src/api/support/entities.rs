@@ -5,8 +5,8 @@ use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::handlers::Wire;
+use crate::model::entity::Entry;
 use crate::model::page::Paged;
-use crate::store::entities::Entry;
 use crate::web::answer;
 
 #[derive(Serialize)]

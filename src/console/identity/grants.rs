@@ -10,13 +10,13 @@ use crate::console::forms::{self, Card, Field, Sent, Typed};
 use crate::console::layout::done;
 use crate::console::session::{Answer, Visit, Wrong};
 use crate::console::users::{self, LIST};
+use crate::model::grant::Granting;
 use crate::model::grant::{Global, Permission};
 use crate::model::input::Input;
 use crate::model::user::User;
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::grants::Grants;
-use crate::store::grants::Granting;
 use crate::web::App;
 use crate::web::extract::At;
 

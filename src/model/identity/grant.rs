@@ -105,3 +105,11 @@ impl Global {
         })
     }
 }
+
+/// One thing of an account, and what a user may do with it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Granting {
+    pub id: i64,
+    pub label: String,
+    pub permission: Option<Permission>,
+}

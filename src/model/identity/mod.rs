@@ -3,6 +3,8 @@
 pub mod device;
 pub mod grant;
 pub mod oauth;
+pub mod oauth_grant;
+pub mod proof;
 pub mod scope;
 pub mod token;
 pub mod user;

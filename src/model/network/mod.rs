@@ -4,3 +4,4 @@ pub mod address_map;
 pub mod cidr;
 pub mod subnet;
 pub mod vpc;
+pub mod vpc_ip;

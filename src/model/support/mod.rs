@@ -2,6 +2,7 @@
 
 pub mod attachment;
 pub mod canned_reply;
+pub mod entity;
 pub mod history;
 pub mod reply;
 pub mod subject;

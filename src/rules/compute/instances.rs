@@ -14,6 +14,7 @@ use crate::model::interface::Interface;
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::token::hex;
+use crate::model::vpc_ip::VpcIp;
 use crate::rules::caller::Caller;
 use crate::rules::configs::{self, resolve_interfaces};
 use crate::rules::error::{Error, Result};
@@ -23,7 +24,7 @@ use crate::rules::interfaces::Site;
 use crate::rules::lists::ListRequest;
 use crate::rules::power;
 use crate::rules::request::{Drafted, Request};
-use crate::store::vpc_ips::{Only, VpcIp};
+use crate::store::vpc_ips::Only;
 use crate::store::{self, ReadTx, WriteTx};
 
 pub use draft::{Change, Draft};

@@ -1,6 +1,7 @@
 //! Programs a user has let act for them.
 
 use crate::model::id::UserId;
+use crate::model::oauth_grant::OauthGrant;
 use crate::model::page::Paged;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
@@ -8,7 +9,6 @@ use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
 use crate::rules::users;
 use crate::store::filter::{Field, Kind};
-use crate::store::oauth_grants::OauthGrant;
 use crate::store::value::Value;
 use crate::store::{self, ReadTx, WriteTx};
 

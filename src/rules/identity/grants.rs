@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::model::event::{Action, Entity};
+use crate::model::grant::Granting;
 use crate::model::grant::{Global, Granted, Permission};
 use crate::model::id::{InstanceId, VpcId};
 use crate::model::policy::Policy;
@@ -13,7 +14,6 @@ use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::request::{Drafted, FromForm};
 use crate::rules::{events, users};
-use crate::store::grants::Granting;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// One thing to allow.

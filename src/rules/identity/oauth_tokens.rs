@@ -6,11 +6,11 @@
 
 use crate::model::id::UserId;
 use crate::model::oauth::{Challenge, OauthClient};
+use crate::model::oauth_grant::OauthGrant;
 use crate::model::reason::Code;
 use crate::model::scope::Scopes;
 use crate::model::token::{NewToken, Secret, TokenHash, TokenKind, TokenText};
 use crate::rules::error::{Error, Result};
-use crate::store::oauth_grants::OauthGrant;
 use crate::store::{self, ReadTx, StoreError, WriteTx};
 
 /// How long an access token is good, in seconds.

@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use crate::model::id::UserId;
+use crate::model::proof::Identity;
 use crate::model::token::{TokenHash, TokenText};
 use crate::model::user::User;
 use crate::rules::error::{Error, Result};
 use crate::store::logins::Credentials;
-use crate::store::tokens::Identity;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// How long a browser stays logged in, in seconds.

@@ -3,6 +3,7 @@
 use crate::model::event::{Action, Entity};
 use crate::model::id::TokenId;
 use crate::model::page::Paged;
+use crate::model::proof::Proof;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::scope::Scopes;
 use crate::model::text::Line;
@@ -14,7 +15,6 @@ use crate::rules::lists::ListRequest;
 use crate::rules::once::Once;
 use crate::rules::request::Request;
 use crate::rules::{events, users};
-use crate::store::tokens::Proof;
 use crate::store::{self, ReadTx, WriteTx};
 
 type TokenLabel = Line<100>;

@@ -3,11 +3,12 @@
 use crate::model::grant::Permission;
 use crate::model::id::VpcId;
 use crate::model::page::Paged;
+use crate::model::vpc_ip::VpcIp;
 use crate::rules::caller::Caller;
 use crate::rules::error::Result;
 use crate::rules::lists::ListRequest;
 use crate::rules::vpcs;
-use crate::store::vpc_ips::{FIELDS, Only, VpcIp};
+use crate::store::vpc_ips::{FIELDS, Only};
 use crate::store::{self, ReadTx};
 
 /// All of the account's that the caller may see.

@@ -1,5 +1,6 @@
 //! The directory of what accounts have in other services, so that tickets can name it.
 
+use crate::model::entity::Entry;
 use crate::model::id::AccountId;
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
@@ -8,7 +9,6 @@ use crate::model::text::Line;
 use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
-use crate::store::entities::Entry;
 use crate::store::{self, ReadTx, WriteTx};
 
 pub type EntityLabel = Line<255>;

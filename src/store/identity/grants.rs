@@ -1,6 +1,6 @@
 //! Grants as rows.
 
-use crate::model::grant::{Global, Granted, Permission};
+use crate::model::grant::{Global, Granted, Granting, Permission};
 use crate::model::id::{AccountId, UserId};
 use crate::store::error::StoreError;
 use crate::store::tokens::forget_identities;
@@ -63,14 +63,6 @@ pub fn set(
         args![user, kind.word(), entity, permission.word()],
     )?;
     Ok(())
-}
-
-/// One thing of an account, and what a user may do with it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Granting {
-    pub id: i64,
-    pub label: String,
-    pub permission: Option<Permission>,
 }
 
 /// Everything of a kind that an account has, with what a user may do with each.

@@ -1,6 +1,7 @@
 //! What users have granted to programs, and what came of it: codes, refresh tokens, tokens.
 
 use crate::model::id::{TokenId, UserId};
+use crate::model::oauth_grant::OauthGrant;
 use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::TokenHash;
@@ -8,28 +9,6 @@ use crate::store::error::StoreError;
 use crate::store::tokens::forget_identities;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
-
-/// One authorization of a client by a user.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct OauthGrant {
-    pub id: i64,
-    pub client: String,
-    pub client_label: String,
-    pub user: UserId,
-    pub scopes: Scopes,
-    pub created: Time,
-    pub revoked: bool,
-    /// When the last of what came of it ends; `None` if nothing does that has not ended.
-    pub expiry: Option<Time>,
-}
-
-impl OauthGrant {
-    /// Whether anything that came of it can be used. Only such a one is shown to its user, and so only such a
-    /// one stands for what the user has allowed.
-    pub fn is_live(&self, now: Time) -> bool {
-        !self.revoked && self.expiry.is_some_and(|expiry| expiry > now)
-    }
-}
 
 const COLUMNS: &str = "g.id, g.client, c.label, g.app_user, g.scopes, g.created,
     CASE WHEN g.revoked IS NULL THEN 0 ELSE 1 END,

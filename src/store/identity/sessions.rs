@@ -1,11 +1,12 @@
 //! Browsers in which somebody has logged in, as rows.
 
 use crate::model::id::UserId;
+use crate::model::proof::{Identity, Proof};
 use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::TokenHash;
 use crate::store::error::StoreError;
-use crate::store::tokens::{Identity, Proof, identity_version, read_identity};
+use crate::store::tokens::{identity_version, read_identity};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::args;
 

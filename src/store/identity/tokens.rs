@@ -1,12 +1,10 @@
 //! Tokens as rows, and the identity each of them proves.
 
-use crate::model::grant::{Global, Permission};
-use crate::model::id::{AccountId, TokenId, UserId};
+use crate::model::id::{TokenId, UserId};
 use crate::model::page::Paged;
+use crate::model::proof::{Identity, Proof};
 use crate::model::scope::Scopes;
-use crate::model::time::Time;
 use crate::model::token::{NewToken, Token, TokenHash, TokenText};
-use crate::model::user::{Email, Username};
 use crate::store::bell::EVERYONE;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
@@ -19,31 +17,6 @@ const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
 /// A token without an end is shown with one (`model::token::NEVER`), and found by it.
 const EXPIRY: &str = "coalesce(expiry, 32501970000000000)";
 const USABLE: &str = "kind = 'personal' AND revoked IS NULL AND (expiry IS NULL OR expiry > $2)";
-
-/// By what somebody has shown who they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Proof {
-    Token(TokenId),
-    /// They have logged in, in a browser.
-    Session,
-}
-
-/// What a token or a session proves about whoever holds it, as of a version of all identities.
-#[derive(Clone, Debug)]
-pub struct Identity {
-    pub version: i64,
-    pub proof: Proof,
-    pub hash: TokenHash,
-    pub scopes: Scopes,
-    pub expiry: Option<Time>,
-    pub user: UserId,
-    pub account: Option<AccountId>,
-    pub username: Username,
-    pub email: Email,
-    pub restricted: bool,
-    pub account_access: Option<Permission>,
-    pub globals: Vec<Global>,
-}
 
 /// Grows whenever a user, a grant or a token changes.
 pub fn identity_version(tx: &mut ReadTx) -> Result<i64, StoreError> {

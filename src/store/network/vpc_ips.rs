@@ -1,30 +1,13 @@
 //! Addresses and ranges in use on VPC interfaces, as a list of their own.
 
-use crate::model::cidr::Cidr;
-use crate::model::id::{AccountId, ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
+use crate::model::id::{AccountId, InstanceId, VpcId};
 use crate::model::page::Paged;
+use crate::model::vpc_ip::VpcIp;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, Sight, Wanted};
 use crate::store::tx::ReadTx;
 use crate::store::value::{Row, args};
-
-/// One address or one range of an interface.
-#[derive(Clone, Debug)]
-pub struct VpcIp {
-    /// `None` where it is a range.
-    pub address: Option<u32>,
-    pub range: Option<Cidr>,
-    pub vpc: VpcId,
-    pub subnet: SubnetId,
-    pub region: String,
-    pub instance: InstanceId,
-    pub config: ConfigId,
-    pub interface: InterfaceId,
-    pub active: bool,
-    pub nat_1_1: Option<u32>,
-    pub subnet_range: Cidr,
-}
 
 const FROM: &str = "(
         SELECT f.address AS address, NULL AS address_range, f.subnet AS subnet, f.instance AS instance,

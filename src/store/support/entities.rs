@@ -1,5 +1,6 @@
 //! The directory of what other services keep, as far as tickets can be about it.
 
+use crate::model::entity::Entry;
 use crate::model::id::AccountId;
 use crate::model::page::Paged;
 use crate::model::subject::VlanLabel;
@@ -8,15 +9,6 @@ use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, Wanted};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
-
-/// Something an account has elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Entry {
-    pub account: AccountId,
-    pub kind: String,
-    pub id: i64,
-    pub label: String,
-}
 
 const COLUMNS: &str = "account, kind, id, label";
 

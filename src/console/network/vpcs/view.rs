@@ -19,11 +19,11 @@ use crate::model::id::VpcId;
 use crate::model::interface::write_address;
 use crate::model::page::Paged;
 use crate::model::vpc::Vpc;
+use crate::model::vpc_ip::VpcIp;
 use crate::rules::address_map::Visible;
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
 use crate::rules::{self, Error};
-use crate::store::vpc_ips::VpcIp;
 use crate::web::App;
 use crate::web::extract::At;
 

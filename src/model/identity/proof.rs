@@ -1,0 +1,33 @@
+//! The identity that a token or a session proves.
+
+use crate::model::grant::{Global, Permission};
+use crate::model::id::{AccountId, TokenId, UserId};
+use crate::model::scope::Scopes;
+use crate::model::time::Time;
+use crate::model::token::TokenHash;
+use crate::model::user::{Email, Username};
+
+/// What a user has authenticated with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Proof {
+    Token(TokenId),
+    /// A log-in in a browser.
+    Session,
+}
+
+/// The user that a token or a session authenticates, with its rights, as of a version of all identities.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    pub version: i64,
+    pub proof: Proof,
+    pub hash: TokenHash,
+    pub scopes: Scopes,
+    pub expiry: Option<Time>,
+    pub user: UserId,
+    pub account: Option<AccountId>,
+    pub username: Username,
+    pub email: Email,
+    pub restricted: bool,
+    pub account_access: Option<Permission>,
+    pub globals: Vec<Global>,
+}
