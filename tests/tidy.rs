@@ -155,6 +155,16 @@ fn sql_is_in_the_store_and_status_codes_are_in_http() {
 }
 
 #[test]
+fn paths_of_the_api_are_spelled_in_api_and_web() {
+    for layer in ["model", "store", "rules", "uploads"] {
+        assert_none(
+            "paths of the API are in web and api",
+            lines_with(layer, &["/v4"], &[]),
+        );
+    }
+}
+
+#[test]
 fn time_and_chance_come_through_the_store() {
     let direct = ["SystemTime", "Timestamp::now", "getrandom"];
     // A request id is no secret and decides nothing.

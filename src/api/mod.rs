@@ -6,6 +6,7 @@
 mod account;
 mod compute;
 pub(crate) mod docs;
+pub(crate) mod entity_urls;
 mod handlers;
 pub(crate) mod health;
 pub(crate) mod icon;

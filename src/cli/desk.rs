@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use super::output::Output;
 use super::place::{Opened, Place};
-use crate::api::{DeskTicketView, HistoryView, ReplyView};
+use crate::api::{DeskTicketView, HistoryView, ReplyView, entity_urls};
 use crate::model::history::{History, Step};
 use crate::model::id::TicketId;
 use crate::model::input::Input;
@@ -260,7 +260,7 @@ impl Shown<'_> {
                 .as_ref()
                 .map_or("-".to_owned(), |claim| claim.username.clone()),
             ticket.entity.as_ref().map_or("-".to_owned(), |entity| {
-                format!("{} {}", entity.kind, entity.label)
+                format!("{} {}", entity.kind.word(), entity.label)
             }),
             ticket.summary.as_str().to_owned(),
         ]
@@ -328,12 +328,10 @@ fn written(desk: &DeskTicket, history: &[History]) -> String {
             account_written(desk)
         ),
     ];
-    lines.extend(
-        ticket
-            .entity
-            .as_ref()
-            .map(|entity| format!("about {} {} ({})", entity.kind, entity.label, entity.url)),
-    );
+    lines.extend(ticket.entity.as_ref().map(|entity| {
+        let (kind, url) = (entity.kind.word(), entity_urls::of(entity));
+        format!("about {kind} {} ({url})", entity.label)
+    }));
     lines.extend(
         desk.claim
             .as_ref()

@@ -41,7 +41,7 @@ pub enum Command {
 struct EntryView {
     account_id: i64,
     #[serde(rename = "type")]
-    kind: String,
+    kind: &'static str,
     id: i64,
     label: String,
 }
@@ -50,7 +50,7 @@ impl From<Entry> for EntryView {
     fn from(entry: Entry) -> Self {
         Self {
             account_id: entry.account.0,
-            kind: entry.kind,
+            kind: entry.kind.word(),
             id: entry.id,
             label: entry.label,
         }
@@ -72,7 +72,9 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
             let entry = set.with_context(|| format!("account {account}"))?;
             let sentence = format!(
                 "{} {} of account {account} is {}",
-                entry.kind, entry.id, entry.label
+                entry.kind.word(),
+                entry.id,
+                entry.label
             );
             output.one(&EntryView::from(entry), &sentence)
         }
@@ -86,7 +88,7 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
             output.many(&views, &["ACCOUNT", "TYPE", "ID", "LABEL"], |view| {
                 vec![
                     view.account_id.to_string(),
-                    view.kind.clone(),
+                    view.kind.to_owned(),
                     view.id.to_string(),
                     view.label.clone(),
                 ]

@@ -180,7 +180,7 @@ impl Listener for Events {
 fn notice(event: &Event) -> sse::Event {
     let about = event.entity.as_ref();
     let data = about.map_or("account 0".to_owned(), |entity| {
-        format!("{} {}", entity.kind, entity.id)
+        format!("{} {}", entity.kind.word(), entity.id)
     });
     sse::Event::default()
         .event("change")

@@ -10,6 +10,7 @@ mod compute;
 pub mod copy;
 pub mod database;
 pub mod due_work;
+mod entity_columns;
 pub mod error;
 pub mod filter;
 mod identity;

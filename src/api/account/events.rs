@@ -11,6 +11,7 @@ use futures_util::stream;
 use serde::Serialize;
 use tokio::sync::watch;
 
+use crate::api::entity_urls;
 use crate::api::handlers::Wire;
 use crate::model::event::{Entity, Event};
 use crate::model::id::EventId;
@@ -47,7 +48,7 @@ struct EntityView<'a> {
     id: i64,
     #[serde(rename = "type")]
     kind: &'a str,
-    url: &'a str,
+    url: String,
 }
 
 impl<'a> EventView<'a> {
@@ -76,8 +77,8 @@ impl<'a> EntityView<'a> {
         Self {
             label: &entity.label,
             id: entity.id,
-            kind: &entity.kind,
-            url: &entity.url,
+            kind: entity.kind.word(),
+            url: entity_urls::of(entity),
         }
     }
 }

@@ -22,7 +22,7 @@ impl<'a> EntryView<'a> {
     fn new(entry: &'a Entry) -> Self {
         Self {
             account_id: entry.account.0,
-            kind: &entry.kind,
+            kind: entry.kind.word(),
             id: entry.id,
             label: &entry.label,
         }

@@ -3,6 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
+use crate::api::entity_urls;
 use crate::api::handlers::Wire;
 use crate::model::attachment::EXTENSIONS;
 use crate::model::event::Entity;
@@ -38,7 +39,7 @@ struct EntityView<'a> {
     label: &'a str,
     #[serde(rename = "type")]
     kind: &'a str,
-    url: &'a str,
+    url: String,
 }
 
 impl<'a> TicketView<'a> {
@@ -66,8 +67,8 @@ impl<'a> EntityView<'a> {
         Self {
             id: entity.id,
             label: &entity.label,
-            kind: &entity.kind,
-            url: &entity.url,
+            kind: entity.kind.word(),
+            url: entity_urls::of(entity),
         }
     }
 }

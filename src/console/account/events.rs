@@ -7,9 +7,10 @@ use crate::console::forms::Sent;
 use crate::console::layout::{done, empty, pager, time};
 use crate::console::query::Query;
 use crate::console::session::{Answer, MANY_UNSEEN, Visit};
-use crate::model::event::{Entity, Event};
+use crate::model::event::{Entity, EntityKind, Event};
 use crate::model::id::EventId;
 use crate::model::page::Paged;
+use crate::model::subject::SubjectKind;
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::web::App;
@@ -99,7 +100,7 @@ fn told(event: &Event) -> Markup {
         strong { (who) } " " (did(&event.action, event.entity.is_some()))
         @if let Some(entity) = &event.entity {
             " "
-            @match address(entity, event.secondary.as_ref()).filter(|_| !gone) {
+            @match address(entity).filter(|_| !gone) {
                 Some(address) => a href=(address) { (entity.label) },
                 None => em { (entity.label) },
             }
@@ -145,11 +146,11 @@ fn did(action: &str, named: bool) -> String {
 }
 
 /// The page of what an event is about.
-fn address(entity: &Entity, secondary: Option<&Entity>) -> Option<String> {
-    match entity.kind.as_str() {
-        "vpc" => Some(format!("/vpcs/{}", entity.id)),
-        "ticket" => Some(format!("/tickets/{}", entity.id)),
-        "subnet" => address(secondary.filter(|of| of.kind == "vpc")?, None),
+fn address(entity: &Entity) -> Option<String> {
+    match entity.kind {
+        EntityKind::Subject(SubjectKind::Vpc) => Some(format!("/vpcs/{}", entity.id)),
+        EntityKind::Subnet(vpc) => Some(format!("/vpcs/{vpc}")),
+        EntityKind::Ticket => Some(format!("/tickets/{}", entity.id)),
         _ => None,
     }
 }

@@ -267,7 +267,7 @@ fn row(desk: &DeskTicket, drawing: &Drawing) -> Markup {
                 (priority(desk.priority))
                 a href=(address(ticket.id)) { (ticket.summary.as_str()) } " " span .id { (ticket.id) }
                 @if let Some(entity) = &ticket.entity {
-                    span .quiet.small.line { (kind_in_words(&entity.kind)) " " (entity.label) }
+                    span .quiet.small.line { (kind_in_words(entity.kind.word())) " " (entity.label) }
                 }
             }
             td data-label="Account" { span { (account_name(desk)) " " span .id { (ticket.account) } } }

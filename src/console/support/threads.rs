@@ -6,8 +6,9 @@ use crate::console::forms::{self, Field, Typed};
 use crate::console::layout::{size, time};
 use crate::console::markdown;
 use crate::model::attachment::{Attachment, EXTENSIONS};
-use crate::model::event::Entity;
+use crate::model::event::{Entity, EntityKind};
 use crate::model::policy::Support;
+use crate::model::subject::SubjectKind;
 use crate::model::ticket::{Status, Ticket};
 use crate::model::time::Time;
 
@@ -97,13 +98,13 @@ pub fn about(entity: &Entity, address: Option<String>) -> Markup {
             Some(address) => a href=(address) { (entity.label) },
             None => (entity.label),
         }
-        " " span .quiet { (kind_in_words(&entity.kind)) }
+        " " span .quiet { (kind_in_words(entity.kind.word())) }
     }
 }
 
 /// The page of what a ticket is about, for its account.
 pub fn address_of(entity: &Entity) -> Option<String> {
-    (entity.kind == "vpc").then(|| format!("/vpcs/{}", entity.id))
+    (entity.kind == EntityKind::Subject(SubjectKind::Vpc)).then(|| format!("/vpcs/{}", entity.id))
 }
 
 /// A box to write in, with a preview below. `preview` is what was asked to be shown.

@@ -1,7 +1,8 @@
 //! What happened: a record of every change, for the account it happened to.
 
-use crate::model::id::{ConfigId, EventId, InstanceId, SubnetId, VpcId};
+use crate::model::id::{ConfigId, EventId, InstanceId, VpcId};
 use crate::model::instance::Instance;
+use crate::model::subject::SubjectKind;
 use crate::model::subnet::Subnet;
 use crate::model::ticket::Ticket;
 use crate::model::time::Time;
@@ -26,93 +27,91 @@ pub struct Event {
     pub read: bool,
 }
 
-/// A thing an event is about, as it was called then.
+/// An object that an event or a ticket is about, with the label that it had then.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entity {
-    pub kind: String,
+    pub kind: EntityKind,
     pub id: i64,
     pub label: String,
-    pub url: String,
+}
+
+/// What kind of object it is. One that is addressed within another object names that too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EntityKind {
+    /// An object that tickets can be about as well.
+    Subject(SubjectKind),
+    Subnet(VpcId),
+    Config(InstanceId),
+    Ticket,
+    Token,
+    User,
+}
+
+impl EntityKind {
+    /// The `type` of an entity.
+    pub const fn word(self) -> &'static str {
+        match self {
+            EntityKind::Subject(kind) => kind.word(),
+            EntityKind::Subnet(_) => "subnet",
+            EntityKind::Config(_) => "linode_config",
+            EntityKind::Ticket => "ticket",
+            EntityKind::Token => "token",
+            EntityKind::User => "user",
+        }
+    }
+
+    /// The kind with this word. `beside` is the other object of the same event: the VPC of a subnet, the instance of a
+    /// config.
+    pub fn parse(word: &str, beside: Option<(&str, i64)>) -> Option<Self> {
+        let parent = |kind: SubjectKind| {
+            let (_, id) = beside.filter(|(word, _)| *word == kind.word())?;
+            Some(id)
+        };
+        match word {
+            "subnet" => Some(EntityKind::Subnet(VpcId(parent(SubjectKind::Vpc)?))),
+            "linode_config" => Some(EntityKind::Config(InstanceId(parent(SubjectKind::Linode)?))),
+            "ticket" => Some(EntityKind::Ticket),
+            "token" => Some(EntityKind::Token),
+            "user" => Some(EntityKind::User),
+            word => SubjectKind::with_word(word).map(EntityKind::Subject),
+        }
+    }
 }
 
 impl Entity {
+    fn new(kind: EntityKind, id: i64, label: &str) -> Self {
+        let label = label.to_owned();
+        Self { kind, id, label }
+    }
+
     pub fn vpc(vpc: &Vpc) -> Self {
-        Self {
-            kind: "vpc".to_owned(),
-            id: vpc.id.0,
-            label: vpc.label.as_str().to_owned(),
-            url: vpc_url(vpc.id),
-        }
+        SubjectKind::Vpc.entity(vpc.id.0, vpc.label.as_str().to_owned())
     }
 
     pub fn subnet(subnet: &Subnet) -> Self {
-        Self {
-            kind: "subnet".to_owned(),
-            id: subnet.id.0,
-            label: subnet.label.as_str().to_owned(),
-            url: subnet_url(subnet.vpc, subnet.id),
-        }
+        let kind = EntityKind::Subnet(subnet.vpc);
+        Self::new(kind, subnet.id.0, subnet.label.as_str())
     }
-}
 
-impl Entity {
     pub fn instance(instance: &Instance) -> Self {
-        Self {
-            kind: "linode".to_owned(),
-            id: instance.id.0,
-            label: instance.label.as_str().to_owned(),
-            url: format!("/v4/linode/instances/{}", instance.id),
-        }
+        SubjectKind::Linode.entity(instance.id.0, instance.label.as_str().to_owned())
     }
 
     pub fn config(instance: InstanceId, config: ConfigId, label: &str) -> Self {
-        Self {
-            kind: "linode_config".to_owned(),
-            id: config.0,
-            label: label.to_owned(),
-            url: format!("/v4/linode/instances/{instance}/configs/{config}"),
-        }
+        Self::new(EntityKind::Config(instance), config.0, label)
     }
-}
 
-impl Entity {
     pub fn ticket(ticket: &Ticket) -> Self {
-        Self {
-            kind: "ticket".to_owned(),
-            id: ticket.id.0,
-            label: ticket.summary.as_str().to_owned(),
-            url: format!("/v4/support/tickets/{}", ticket.id),
-        }
+        Self::new(EntityKind::Ticket, ticket.id.0, ticket.summary.as_str())
     }
-}
 
-impl Entity {
     pub fn token(token: &Token) -> Self {
-        Self {
-            kind: "token".to_owned(),
-            id: token.id.0,
-            label: token.label.clone(),
-            url: format!("/v4/profile/tokens/{}", token.id),
-        }
+        Self::new(EntityKind::Token, token.id.0, &token.label)
     }
 
     pub fn user(user: &User) -> Self {
-        let username = user.username.as_str();
-        Self {
-            kind: "user".to_owned(),
-            id: user.id.0,
-            label: username.to_owned(),
-            url: format!("/v4/account/users/{username}"),
-        }
+        Self::new(EntityKind::User, user.id.0, user.username.as_str())
     }
-}
-
-fn vpc_url(vpc: VpcId) -> String {
-    format!("/v4/vpcs/{vpc}")
-}
-
-fn subnet_url(vpc: VpcId, subnet: SubnetId) -> String {
-    format!("/v4/vpcs/{vpc}/subnets/{subnet}")
 }
 
 /// What was done (interface §6).

@@ -1,7 +1,7 @@
 //! What a ticket can be about. Garth keeps VPCs and instances itself; of the rest it knows only what
 //! the provider's directory says.
 
-use crate::model::event::Entity;
+use crate::model::event::{Entity, EntityKind};
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::Line;
 
@@ -52,6 +52,12 @@ impl SubjectKind {
         }
     }
 
+    /// The kind with this word, if there is one.
+    pub fn with_word(word: &str) -> Option<Self> {
+        let mut all = Self::WITH_ID.into_iter().chain([SubjectKind::Vlan]);
+        all.find(|kind| kind.word() == word)
+    }
+
     /// The attribute a ticket names it by.
     pub const fn attribute(self) -> &'static str {
         match self {
@@ -80,23 +86,10 @@ impl SubjectKind {
         })
     }
 
-    /// What has this kind and id, under a label.
+    /// The object of this kind with an ID and a label.
     pub fn entity(self, id: i64, label: String) -> Entity {
-        let url = match self {
-            // The interface does not tell which engine a database runs.
-            SubjectKind::Database => format!("/v4/databases/mysql/instances/{id}"),
-            SubjectKind::Domain => format!("/v4/domains/{id}"),
-            SubjectKind::Firewall => format!("/v4/networking/firewalls/{id}"),
-            SubjectKind::Linode => format!("/v4/linode/instances/{id}"),
-            SubjectKind::LkeCluster => format!("/v4/lke/clusters/{id}"),
-            SubjectKind::LongviewClient => format!("/v4/longview/clients/{id}"),
-            SubjectKind::Nodebalancer => format!("/v4/nodebalancers/{id}"),
-            SubjectKind::Volume => format!("/v4/volumes/{id}"),
-            SubjectKind::Vpc => format!("/v4/vpcs/{id}"),
-            SubjectKind::Vlan => "/v4/networking/vlans".to_owned(),
-        };
-        let kind = self.word().to_owned();
-        Entity { kind, id, label, url }
+        let kind = EntityKind::Subject(self);
+        Entity { kind, id, label }
     }
 
     /// The label of something nobody has named: `domain7`.

@@ -86,7 +86,7 @@ pub fn fill(tx: &ReadTx, agent: &Agent, reply: &CannedReply, desk: &DeskTicket) 
         "account.id" => ticket.account.to_string(),
         "account.company" => literal(&desk.company),
         "entity.label" => entity.map_or(String::new(), |entity| literal(&entity.label)),
-        "entity.type" => entity.map_or(String::new(), |entity| entity.kind.clone()),
+        "entity.type" => entity.map_or(String::new(), |entity| entity.kind.word().to_owned()),
         "agent.username" => agent.username.as_str().to_owned(),
         "provider.name" => tx.policy().support.provider.clone(),
         _ => String::new(),

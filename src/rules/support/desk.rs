@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::model::attachment::Attachment;
-use crate::model::event::Entity;
+use crate::model::event::{Entity, EntityKind};
 use crate::model::history::{History, Step};
 use crate::model::id::{AccountId, AttachmentId, CannedReplyId, HistoryId, InstanceId, TicketId, VpcId};
 use crate::model::interface::Interface;
@@ -314,7 +314,7 @@ pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
     let attached = interfaces(tx, ticket)?;
     let attached = attached.iter().filter_map(|one| one.vpc.as_ref());
     let mut ids: Vec<_> = attached.map(|attached| attached.vpc).collect();
-    if about.kind == SubjectKind::Vpc.word() {
+    if about.kind == EntityKind::Subject(SubjectKind::Vpc) {
         ids.push(VpcId(about.id));
     }
     ids.sort_unstable();
@@ -328,7 +328,7 @@ pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
 
 /// How the instance that a ticket is about is attached to networks, in the order in which that was made.
 pub fn interfaces(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Interface>> {
-    let is_instance = |about: &&Entity| about.kind == SubjectKind::Linode.word();
+    let is_instance = |about: &&Entity| about.kind == EntityKind::Subject(SubjectKind::Linode);
     let Some(about) = ticket.entity.as_ref().filter(is_instance) else {
         return Ok(Vec::new());
     };

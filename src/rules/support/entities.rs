@@ -49,7 +49,7 @@ pub fn set(
     store::accounts::find(tx, account)?.ok_or(Error::NotFound)?;
     let entry = Entry {
         account,
-        kind: kind.word().to_owned(),
+        kind,
         id,
         label: label.as_str().to_owned(),
     };
@@ -60,6 +60,7 @@ pub fn set(
 
 /// Takes an entry out; tickets about it keep its last label.
 pub fn delete(tx: &mut WriteTx, account: AccountId, kind: &str, id: i64, request: &Request) -> Result<()> {
+    let kind = SubjectKind::parse_foreign(kind).map_err(|_| Error::NotFound)?;
     let entry = store::entities::find(tx, account, kind, id)?.ok_or(Error::NotFound)?;
     request.unchanged(&entry)?;
     request.asks_nothing()?;

@@ -115,9 +115,7 @@ pub fn offered(tx: &mut ReadTx, eyes: Eyes, words: &str) -> Result<Vec<Offered>>
     if may_look {
         let wanted = few(words, Some(account)).read(tx.policy(), &store::entities::FIELDS)?;
         for entry in store::entities::list(tx, &wanted)?.items {
-            if let Ok(kind) = SubjectKind::parse_foreign(&entry.kind) {
-                add(kind, entry.id, &entry.label);
-            }
+            add(entry.kind, entry.id, &entry.label);
         }
     }
     Ok(offered)
@@ -209,7 +207,7 @@ fn find(tx: &mut ReadTx, eyes: Eyes, kind: SubjectKind, id: i64) -> Result<Optio
             Ok(instance.as_ref().map(Entity::instance))
         }
         kind => {
-            let known = store::entities::find(tx, account, kind.word(), id)?;
+            let known = store::entities::find(tx, account, kind, id)?;
             let made_up = || (id > 0 && !tx.policy().support.strict_entities).then(|| kind.made_up_label(id));
             let label = known.map(|known| known.label).or_else(made_up);
             Ok(label.map(|label| kind.entity(id, label)))

@@ -7,6 +7,7 @@ use crate::model::event::{Action, Entity, Event};
 use crate::model::id::{AccountId, EventId, UserId};
 use crate::model::page::Paged;
 use crate::model::time::Time;
+use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Gist, Kind};
 use crate::store::list::{Collection, Part, Sight, Tallied, Wanted};
@@ -26,8 +27,8 @@ macro_rules! read {
     };
 }
 const COLUMNS: &str = concat!(
-    "e.id, e.created, e.action, e.username, e.entity_kind, e.entity_id, e.entity_label, e.entity_url,
-    e.secondary_kind, e.secondary_id, e.secondary_label, e.secondary_url, e.status, e.percent_complete, e.duration, ",
+    "e.id, e.created, e.action, e.username, e.entity_kind, e.entity_id, e.entity_label,
+    e.secondary_kind, e.secondary_id, e.secondary_label, e.status, e.percent_complete, e.duration, ",
     seen!(),
     ", ",
     read!()
@@ -172,24 +173,21 @@ fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Asked<
     tx.touch(account);
     Ok(tx.ask(
         "INSERT INTO event (account, created, action, username,
-             entity_kind, entity_id, entity_label, entity_url,
-             secondary_kind, secondary_id, secondary_label, secondary_url,
+             entity_kind, entity_id, entity_label, secondary_kind, secondary_id, secondary_label,
              guard_kind, guard_id, status, percent_complete, duration, author)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
          RETURNING id",
         args![
             account,
             now,
             new.action.word(),
             new.username,
-            entity.map(|entity| entity.kind.as_str()),
+            entity.map(|entity| entity.kind.word()),
             entity.map(|entity| entity.id),
             entity.map(|entity| entity.label.as_str()),
-            entity.map(|entity| entity.url.as_str()),
-            secondary.map(|entity| entity.kind.as_str()),
+            secondary.map(|entity| entity.kind.word()),
             secondary.map(|entity| entity.id),
             secondary.map(|entity| entity.label.as_str()),
-            secondary.map(|entity| entity.url.as_str()),
             new.guard.0,
             new.guard.1,
             new.progress.status,
@@ -308,32 +306,21 @@ fn visible_to(reader: Reader) -> Collection<'static> {
 }
 
 fn read(row: &mut Row) -> Result<Event, StoreError> {
+    let (id, created, action, username) = (row.take()?, row.take()?, row.take()?, row.take()?);
+    let (entity, secondary) = (EntityColumns::take(row)?, EntityColumns::take(row)?);
+    let kind = entity.kind(secondary.key());
+    let secondary_kind = secondary.kind(entity.key());
     Ok(Event {
-        id: row.take()?,
-        created: row.take()?,
-        action: row.take()?,
-        username: row.take()?,
-        entity: read_entity(row)?,
-        secondary: read_entity(row)?,
+        id,
+        created,
+        action,
+        username,
+        entity: entity.into_entity(kind),
+        secondary: secondary.into_entity(secondary_kind),
         status: row.take()?,
         percent: row.take()?,
         duration: row.take()?,
         seen: row.take()?,
         read: row.take()?,
     })
-}
-
-pub(in crate::store) fn read_entity(row: &mut Row) -> Result<Option<Entity>, StoreError> {
-    let (kind, id, label, url) = (row.take()?, row.take()?, row.take()?, row.take()?);
-    let entity = |kind| -> Option<Entity> {
-        let (id, label, url): (Option<i64>, Option<String>, Option<String>) = (id, label, url);
-        Some(Entity {
-            kind,
-            id: id?,
-            label: label?,
-            url: url?,
-        })
-    };
-    let kind: Option<String> = kind;
-    Ok(kind.and_then(entity))
 }

@@ -3,12 +3,12 @@
 use crate::model::entity::Entry;
 use crate::model::id::AccountId;
 use crate::model::page::Paged;
-use crate::model::subject::VlanLabel;
+use crate::model::subject::{SubjectKind, VlanLabel};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, Wanted};
 use crate::store::tx::{ReadTx, WriteTx};
-use crate::store::value::{Row, args};
+use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "account, kind, id, label";
 
@@ -32,9 +32,14 @@ pub fn list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<Entry>, StoreError
     collection.page(tx, wanted, read)
 }
 
-pub fn find(tx: &mut ReadTx, account: AccountId, kind: &str, id: i64) -> Result<Option<Entry>, StoreError> {
+pub fn find(
+    tx: &mut ReadTx,
+    account: AccountId,
+    kind: SubjectKind,
+    id: i64,
+) -> Result<Option<Entry>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM entity WHERE account = $1 AND kind = $2 AND id = $3");
-    let row = tx.find(&sql, args![account, kind, id])?;
+    let row = tx.find(&sql, args![account, kind.word(), id])?;
     row.map(|mut row| read(&mut row)).transpose()
 }
 
@@ -43,14 +48,14 @@ pub fn set(tx: &mut WriteTx, entry: &Entry) -> Result<(), StoreError> {
     tx.execute(
         "INSERT INTO entity (account, kind, id, label) VALUES ($1, $2, $3, $4)
          ON CONFLICT (account, kind, id) DO UPDATE SET label = excluded.label",
-        args![entry.account, entry.kind.as_str(), entry.id, entry.label.as_str()],
+        args![entry.account, entry.kind.word(), entry.id, entry.label.as_str()],
     )?;
     Ok(())
 }
 
 pub fn delete(tx: &mut WriteTx, entry: &Entry) -> Result<(), StoreError> {
     let sql = "DELETE FROM entity WHERE account = $1 AND kind = $2 AND id = $3";
-    tx.execute(sql, args![entry.account, entry.kind.as_str(), entry.id])?;
+    tx.execute(sql, args![entry.account, entry.kind.word(), entry.id])?;
     Ok(())
 }
 
@@ -76,4 +81,10 @@ fn read(row: &mut Row) -> Result<Entry, StoreError> {
         id: row.take()?,
         label: row.take()?,
     })
+}
+
+impl FromValue for SubjectKind {
+    fn from_value(value: Value) -> Option<Self> {
+        SubjectKind::with_word(&String::from_value(value)?)
+    }
 }

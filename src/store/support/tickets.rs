@@ -7,6 +7,7 @@ use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::page::Paged;
 use crate::model::ticket::{NewTicket, Status, Ticket};
 use crate::model::time::Time;
+use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
 use crate::store::filter::{Comparison, Field, Filter, Gist, Kind};
 use crate::store::list::{Collection, Part, Tallied, Wanted, among};
@@ -18,7 +19,7 @@ use crate::store::value::{FromValue, Row, Value, args};
 pub(in crate::store) const COLUMNS: &str =
     "t.id, t.account, t.summary, t.description, t.status, t.closable, t.closed,
     t.opened, t.opened_by, t.opener, t.updated, t.updated_by, t.gravatar_id,
-    t.entity_kind, t.entity_id, t.entity_label, t.entity_url, t.replies";
+    t.entity_kind, t.entity_id, t.entity_label, t.replies";
 /// Open ones first (interface §4.3), the newest of each first.
 pub(in crate::store) const ORDER: &str = "t.is_closed ASC, t.id DESC";
 pub(in crate::store) const CLOSABLE: &str = "CASE WHEN t.closable <> 0 AND t.is_closed = 0 THEN 1 ELSE 0 END";
@@ -124,7 +125,7 @@ pub fn same(
             new.account,
             &new.summary,
             &new.description,
-            entity.map_or("", |entity| entity.kind.as_str()),
+            entity.map_or("", |entity| entity.kind.word()),
             entity.map_or(0, |entity| entity.id),
         ],
     )?;
@@ -137,9 +138,9 @@ pub fn insert(tx: &mut WriteTx, new: &NewTicket) -> Result<TicketId, StoreError>
     let id: TicketId = tx
         .one(
             "INSERT INTO ticket (account, summary, description, status, is_closed, closable, opened, opened_by,
-                 opener, updated, updated_by, gravatar_id, entity_kind, entity_id, entity_label, entity_url,
+                 opener, updated, updated_by, gravatar_id, entity_kind, entity_id, entity_label,
                  managed_issue, priority)
-             VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8, $6, $7, $9, $10, $11, $12, $13, $14, $15)
+             VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8, $6, $7, $9, $10, $11, $12, $13, $14)
              RETURNING id",
             args![
                 new.account,
@@ -151,10 +152,9 @@ pub fn insert(tx: &mut WriteTx, new: &NewTicket) -> Result<TicketId, StoreError>
                 new.opened_by.as_str(),
                 new.opener,
                 new.gravatar_id.as_str(),
-                entity.map(|entity| entity.kind.as_str()),
+                entity.map(|entity| entity.kind.word()),
                 entity.map(|entity| entity.id),
                 entity.map(|entity| entity.label.as_str()),
-                entity.map(|entity| entity.url.as_str()),
                 new.managed_issue,
                 new.priority.rank(),
             ],
@@ -220,7 +220,7 @@ fn tallied(account: AccountId, wanted: &Wanted) -> Option<Tallied> {
 pub fn rename_entity(tx: &mut WriteTx, account: AccountId, entity: &Entity) -> Result<(), StoreError> {
     tx.execute(
         "UPDATE ticket SET entity_label = $4 WHERE account = $1 AND entity_kind = $2 AND entity_id = $3",
-        args![account, entity.kind.as_str(), entity.id, entity.label.as_str()],
+        args![account, entity.kind.word(), entity.id, entity.label.as_str()],
     )?;
     Ok(())
 }
@@ -261,9 +261,15 @@ pub(in crate::store) fn read(row: &mut Row) -> Result<Ticket, StoreError> {
         updated_by: row.take()?,
         gravatar_id: row.take()?,
         attachments: Vec::new(),
-        entity: crate::store::events::read_entity(row)?,
+        entity: read_entity(row)?,
         replies: row.take()?,
     })
+}
+
+fn read_entity(row: &mut Row) -> Result<Option<Entity>, StoreError> {
+    let entity = EntityColumns::take(row)?;
+    let kind = entity.kind(None);
+    Ok(entity.into_entity(kind))
 }
 
 impl FromValue for Status {

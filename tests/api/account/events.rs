@@ -35,6 +35,32 @@ async fn an_event_tells_what_happened_to_what_by_whom() {
 }
 
 #[tokio::test]
+async fn a_config_has_its_url_within_the_instance() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let body = json!({"type": "g6-nanode-1", "region": "us-east"});
+    for _ in 0..2 {
+        ada.post("/linode/instances", body.clone()).await;
+    }
+    ada.post(
+        "/linode/instances/2/configs",
+        json!({"label": "boot", "devices": {}}),
+    )
+    .await;
+
+    let event = ada.get("/account/events").await.data()[0].clone();
+
+    let label = ada.get("/linode/instances/2").await.json()["label"].clone();
+    let instance = json!({"id": 2, "label": label, "type": "linode", "url": "/v4/linode/instances/2"});
+    let url = "/v4/linode/instances/2/configs/1";
+    let config = json!({"id": 1, "label": "boot", "type": "linode_config", "url": url});
+    assert_eq!(
+        (&event["entity"], &event["secondary_entity"]),
+        (&instance, &config)
+    );
+}
+
+#[tokio::test]
 async fn seen_is_everything_up_to_an_event_and_read_is_one_each_for_its_user() {
     let app = TestApp::new().await;
     let (ada, bob) = (app.user("ada").await, app.user("bob").await);

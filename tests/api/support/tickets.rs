@@ -285,6 +285,53 @@ async fn an_entity_shows_its_label_of_now_and_its_last_one_when_it_is_gone() {
 }
 
 #[tokio::test]
+async fn an_entity_has_the_type_and_the_url_of_its_kind() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.creates_instance_on(1).await;
+    for (subject, kind, url) in [
+        (
+            json!({"database_id": 7}),
+            "database",
+            "/v4/databases/mysql/instances/7",
+        ),
+        (json!({"domain_id": 7}), "domain", "/v4/domains/7"),
+        (
+            json!({"firewall_id": 7}),
+            "firewall",
+            "/v4/networking/firewalls/7",
+        ),
+        (json!({"linode_id": 1}), "linode", "/v4/linode/instances/1"),
+        (json!({"lkecluster_id": 7}), "lkecluster", "/v4/lke/clusters/7"),
+        (
+            json!({"longviewclient_id": 7}),
+            "longview",
+            "/v4/longview/clients/7",
+        ),
+        (
+            json!({"nodebalancer_id": 7}),
+            "nodebalancer",
+            "/v4/nodebalancers/7",
+        ),
+        (json!({"volume_id": 7}), "volume", "/v4/volumes/7"),
+        (json!({"vpc_id": 1}), "vpc", "/v4/vpcs/1"),
+        (
+            json!({"vlan": "v", "region": "us-east"}),
+            "vlan",
+            "/v4/networking/vlans",
+        ),
+    ] {
+        let opened = opens(&ada, subject).await.json();
+        let id = opened["id"].as_i64().unwrap();
+        let stored = ada.get(&format!("/support/tickets/{id}")).await.json();
+        for entity in [&opened["entity"], &stored["entity"]] {
+            assert_eq!((&entity["type"], &entity["url"]), (&json!(kind), &json!(url)));
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_ticket_can_only_be_about_what_its_opener_may_see() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;

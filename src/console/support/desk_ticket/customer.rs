@@ -36,7 +36,7 @@ pub fn context(visit: &Visit, seen: &Seen, forbidden: &[Cidr]) -> Markup {
                     None if desk.managed_issue => p { "A managed service." },
                     None => p .quiet { "Nothing in particular." },
                     Some(entity) => {
-                        p { strong { (entity.label) } " " span .id { (entity.id) } br; span .quiet { (kind_in_words(&entity.kind)) } }
+                        p { strong { (entity.label) } " " span .id { (entity.id) } br; span .quiet { (kind_in_words(entity.kind.word())) } }
                     }
                 }
                 @for network in &seen.networks { (network.beside(ticket.id, forbidden)) }

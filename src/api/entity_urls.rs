@@ -1,0 +1,32 @@
+//! The URL of an object that an event or a ticket is about. `/v4/linode/…` is what published clients compare it with.
+
+use crate::model::event::{Entity, EntityKind};
+use crate::model::subject::SubjectKind;
+
+pub fn of(entity: &Entity) -> String {
+    let Entity { kind, id, label } = entity;
+    match kind {
+        EntityKind::Subject(kind) => of_subject(*kind, *id),
+        EntityKind::Subnet(vpc) => format!("/v4/vpcs/{vpc}/subnets/{id}"),
+        EntityKind::Config(instance) => format!("/v4/linode/instances/{instance}/configs/{id}"),
+        EntityKind::Ticket => format!("/v4/support/tickets/{id}"),
+        EntityKind::Token => format!("/v4/profile/tokens/{id}"),
+        EntityKind::User => format!("/v4/account/users/{label}"),
+    }
+}
+
+fn of_subject(kind: SubjectKind, id: i64) -> String {
+    match kind {
+        // The interface does not say which engine a database runs (decision 0014).
+        SubjectKind::Database => format!("/v4/databases/mysql/instances/{id}"),
+        SubjectKind::Domain => format!("/v4/domains/{id}"),
+        SubjectKind::Firewall => format!("/v4/networking/firewalls/{id}"),
+        SubjectKind::Linode => format!("/v4/linode/instances/{id}"),
+        SubjectKind::LkeCluster => format!("/v4/lke/clusters/{id}"),
+        SubjectKind::LongviewClient => format!("/v4/longview/clients/{id}"),
+        SubjectKind::Nodebalancer => format!("/v4/nodebalancers/{id}"),
+        SubjectKind::Volume => format!("/v4/volumes/{id}"),
+        SubjectKind::Vpc => format!("/v4/vpcs/{id}"),
+        SubjectKind::Vlan => "/v4/networking/vlans".to_owned(),
+    }
+}
