@@ -20,9 +20,10 @@ impl Description {
         checked(raw, wrong, Breaks::Allowed).map(Self)
     }
 
-    /// For a description that was parsed before it was stored.
-    pub fn stored(raw: String) -> Self {
-        Self(raw)
+    /// The description in a row, if it is one.
+    pub fn checked(raw: String) -> Option<Self> {
+        let good = is_short(&raw, Self::MAX) && is_plain(&raw, Breaks::Allowed);
+        good.then_some(Self(raw))
     }
 
     pub fn as_str(&self) -> &str {
@@ -42,9 +43,9 @@ impl<const MAX: usize> Prose<MAX> {
         checked(raw, length(raw, MAX), Breaks::Allowed).map(Self)
     }
 
-    /// For a text that was parsed before it was stored.
-    pub fn stored(raw: String) -> Self {
-        Self(raw)
+    /// The text in a row, if it is one.
+    pub fn checked(raw: String) -> Option<Self> {
+        is_text(&raw, MAX, Breaks::Allowed).then_some(Self(raw))
     }
 
     pub fn as_str(&self) -> &str {
@@ -63,9 +64,9 @@ impl<const MAX: usize> Line<MAX> {
         checked(raw, length(raw, MAX), Breaks::Refused).map(Self)
     }
 
-    /// For a line that was parsed before it was stored.
-    pub fn stored(raw: String) -> Self {
-        Self(raw)
+    /// The line in a row, if it is one.
+    pub fn checked(raw: String) -> Option<Self> {
+        is_text(&raw, MAX, Breaks::Refused).then_some(Self(raw))
     }
 
     pub fn as_str(&self) -> &str {
@@ -83,11 +84,7 @@ enum Breaks {
 /// The text, if nothing was wrong with it before and it has no control characters but tabs and perhaps line
 /// breaks.
 fn checked(raw: &str, mut wrong: Reasons, breaks: Breaks) -> Result<String, Reasons> {
-    let forbidden = |c: char| {
-        let line_break = breaks == Breaks::Allowed && matches!(c, '\n' | '\r');
-        c.is_control() && c != '\t' && !line_break
-    };
-    if raw.chars().any(forbidden) {
+    if !is_plain(raw, breaks) {
         let text = match breaks {
             Breaks::Allowed => "Must not contain control characters other than tab and line breaks",
             Breaks::Refused => "Must be one line without control characters other than tab",
@@ -108,5 +105,61 @@ fn length(raw: &str, most: usize) -> Reasons {
         vec![Reason::new(Code::TooLong, text)]
     } else {
         Vec::new()
+    }
+}
+
+/// Whether a text has 1 to `most` characters, one of them visible, and no control characters.
+fn is_text(raw: &str, most: usize, breaks: Breaks) -> bool {
+    is_short(raw, most) && !raw.trim().is_empty() && is_plain(raw, breaks)
+}
+
+fn is_short(raw: &str, most: usize) -> bool {
+    raw.len() <= most || raw.chars().count() <= most
+}
+
+/// Whether a text has no control characters but tabs, and perhaps line breaks.
+fn is_plain(raw: &str, breaks: Breaks) -> bool {
+    let may_break = breaks == Breaks::Allowed;
+    let is_blank = |byte: u8| byte == b'\t' || (may_break && (byte == b'\n' || byte == b'\r'));
+    // Only these bytes begin a control character. Most texts have none of them, which is quickly seen: rows are checked too.
+    let is_suspect = |byte: u8| (byte < b' ' && !is_blank(byte)) || byte == 0x7f || byte == 0xc2;
+    let suspect = raw.bytes().fold(false, |found, byte| found | is_suspect(byte));
+    let may_stand = |c: char| !c.is_control() || u8::try_from(c).is_ok_and(is_blank);
+    !suspect || raw.chars().all(may_stand)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_checked_by_the_rules_for_requests() {
+        let texts = [
+            "",
+            " ",
+            "a",
+            "a\nb",
+            "a\tb",
+            "a\0b",
+            "\u{85}",
+            "äöü",
+            "aaaa",
+            "𝄞𝄞𝄞",
+            "𝄞𝄞𝄞𝄞",
+        ];
+        for text in texts {
+            let row = || text.to_owned();
+            assert_eq!(
+                Description::checked(row()),
+                Description::parse(text).ok(),
+                "{text:?}"
+            );
+            assert_eq!(Prose::<3>::checked(row()), Prose::parse(text).ok(), "{text:?}");
+            assert_eq!(Line::<3>::checked(row()), Line::parse(text).ok(), "{text:?}");
+        }
+        for length in [255, 256] {
+            let text = "ä".repeat(length);
+            assert_eq!(Description::checked(text.clone()), Description::parse(&text).ok());
+        }
     }
 }

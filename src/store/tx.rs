@@ -138,7 +138,7 @@ impl<'a> ReadTx<'a> {
     pub(super) fn read<T>(&mut self, sql: &str, args: &[Value], read: Read<T>) -> Result<Vec<T>, StoreError> {
         let mut found = Vec::new();
         let mut see = |row: &mut Row| {
-            found.push(read(row)?);
+            found.push(read(row).map_err(|cause| cause.of_statement(sql))?);
             Ok(())
         };
         self.sql.each(sql, args, &mut see)?;

@@ -115,7 +115,7 @@ macro_rules! from_texts {
 
         impl FromValue for $text {
             fn from_value(value: Value) -> Option<Self> {
-                String::from_value(value).map(Self::stored)
+                String::from_value(value).and_then(Self::checked)
             }
         }
     )+};
@@ -139,7 +139,7 @@ impl<const MAX: usize> From<&Prose<MAX>> for Value {
 
 impl<const MAX: usize> FromValue for Prose<MAX> {
     fn from_value(value: Value) -> Option<Self> {
-        String::from_value(value).map(Self::stored)
+        String::from_value(value).and_then(Self::checked)
     }
 }
 
@@ -151,7 +151,7 @@ impl<const MAX: usize> From<&Line<MAX>> for Value {
 
 impl<const MAX: usize> FromValue for Line<MAX> {
     fn from_value(value: Value) -> Option<Self> {
-        String::from_value(value).map(Self::stored)
+        String::from_value(value).and_then(Self::checked)
     }
 }
 
@@ -222,8 +222,8 @@ impl<T: FromValue> FromValue for Option<T> {
 
 /// A row of an answer; its columns are taken in the order the statement names them.
 pub enum Row<'r> {
-    /// One that is kept until it is read.
-    Held(std::vec::IntoIter<Value>),
+    /// One that is kept until it is read, and the column that comes next.
+    Held(Vec<Value>, usize),
     /// One that is read while the database is at it, and the column that comes next.
     Passing(&'r dyn Columns, usize),
 }
@@ -235,7 +235,7 @@ pub trait Columns {
 
 impl Row<'_> {
     pub fn held(columns: Vec<Value>) -> Row<'static> {
-        Row::Held(columns.into_iter())
+        Row::Held(columns, 0)
     }
 
     /// The columns that were not taken yet.
@@ -245,7 +245,14 @@ impl Row<'_> {
 
     fn next(&mut self) -> Option<Value> {
         match self {
-            Row::Held(columns) => columns.next(),
+            Row::Held(columns, at) => {
+                *at += 1;
+                // Numbers stay, so that an error can name the row.
+                Some(match columns.get_mut(*at - 1)? {
+                    Value::Int(number) => Value::Int(*number),
+                    other => std::mem::replace(other, Value::Null),
+                })
+            }
             Row::Passing(columns, at) => {
                 *at += 1;
                 columns.column(*at - 1)
@@ -255,10 +262,28 @@ impl Row<'_> {
 
     /// The next column.
     pub fn take<T: FromValue>(&mut self) -> Result<T, StoreError> {
-        self.next().and_then(T::from_value).ok_or_else(|| {
-            let wanted = std::any::type_name::<T>();
-            StoreError::Unexpected(format!("a column could not be read as {wanted}"))
-        })
+        match self.next().and_then(T::from_value) {
+            Some(value) => Ok(value),
+            None => Err(self.corrupt(std::any::type_name::<T>())),
+        }
+    }
+
+    #[cold]
+    fn corrupt(&self, wanted: &'static str) -> StoreError {
+        let (first, column) = match self {
+            Row::Held(columns, at) => (columns.first().cloned(), *at),
+            Row::Passing(columns, at) => (columns.column(0), *at),
+        };
+        let row = match first {
+            Some(Value::Int(id)) if column > 1 => id.to_string(),
+            _ => "unknown".to_owned(),
+        };
+        StoreError::Corrupt {
+            table: "unknown".to_owned(),
+            row,
+            column,
+            wanted,
+        }
     }
 }
 

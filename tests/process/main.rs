@@ -15,6 +15,7 @@ mod canary;
 mod client;
 mod commands;
 mod connection;
+mod corrupt_rows;
 mod crash;
 mod damaged;
 mod data_folder;

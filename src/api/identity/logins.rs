@@ -5,7 +5,6 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 
 use crate::api::oauth::{Wish, not_our_form, refused};
-use crate::model::oauth::RedirectUri;
 use crate::model::token::Secret;
 use crate::rules::oauth::Next;
 use crate::rules::{Error, Result, oauth, oauth_clients, passwords, sessions};
@@ -87,7 +86,6 @@ async fn is_meant(app: &App, headers: &HeaderMap) -> Result<bool> {
         None | Some("none") => Ok(true),
         Some("same-origin") => Ok(!from.is_empty()),
         Some(_) => {
-            let from = RedirectUri::stored(from);
             app.store()
                 .read(move |tx| oauth_clients::is_one_at(tx, &from))
                 .await

@@ -143,7 +143,7 @@ pub async fn found(maker: &Maker) -> anyhow::Result<Made> {
 /// The accounts and everybody in them; the number of the roaster's.
 async fn people(maker: &Maker, password: &crate::model::token::Secret) -> anyhow::Result<AccountId> {
     let hash = rules::passwords::hash(password).map_err(in_words)?;
-    let email = |text: &str| Email::stored(text.to_owned());
+    let email = |text: &str| Email::parse(text).expect("the demo's addresses are well written");
     let roaster = maker
         .write(move |tx| {
             let roaster = rules::accounts::create(tx, "Harbor Lane Coffee", &email("it@harborlane.example"))?;
@@ -151,8 +151,8 @@ async fn people(maker: &Maker, password: &crate::model::token::Secret) -> anyhow
             let mut user = |account: Option<AccountId>, username: &str, host: &str, restricted: bool| {
                 let new = NewUser {
                     account,
-                    username: Username::stored(username.to_owned()),
-                    email: Email::stored(format!("{username}@{host}.example")),
+                    username: Username::parse(username).expect("the demo's names are well written"),
+                    email: email(&format!("{username}@{host}.example")),
                     restricted,
                     password: Some(hash.clone()),
                 };

@@ -1,6 +1,7 @@
 //! A configuration profile: how an instance is booted, and with which interfaces.
 
 use crate::model::id::{ConfigId, DiskId, InstanceId};
+use crate::model::instance::InstanceLabel;
 use crate::model::interface::Interface;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::time::Time;
@@ -60,8 +61,10 @@ impl Default for Settings {
 pub struct ConfigLabel(String);
 
 impl ConfigLabel {
+    const MAX: usize = 48;
+
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let good = (1..=48).contains(&raw.chars().count()) && !raw.chars().any(char::is_control);
+        let good = (1..=Self::MAX).contains(&raw.chars().count()) && !raw.chars().any(char::is_control);
         if good {
             return Ok(Self(raw.to_owned()));
         }
@@ -69,12 +72,63 @@ impl ConfigLabel {
         Err(vec![Reason::new(Code::LabelLength, text)])
     }
 
-    /// For a label that was parsed before it was stored.
-    pub fn stored(raw: String) -> Self {
-        Self(raw)
+    /// The label of the config that comes with an image: as much of the image's name as fits.
+    pub fn of_image(image: &str) -> Self {
+        Self::around("My ", image, " Disk Profile")
+    }
+
+    /// The label of the config that comes with an instance without an image.
+    pub fn of_instance(label: &InstanceLabel) -> Self {
+        Self::around("My ", label.as_str(), " Profile")
+    }
+
+    fn around(before: &str, name: &str, after: &str) -> Self {
+        let room = Self::MAX - before.len() - after.len();
+        let visible = name.chars().filter(|c| !c.is_control());
+        let name: String = visible.take(room).collect();
+        Self(format!("{before}{name}{after}"))
+    }
+
+    /// The label in a row, if it is one. Builds before 0.2 gave configs labels of any length, after long names of images;
+    /// such a label is cut.
+    pub fn checked(raw: String) -> Option<Self> {
+        let raw = match raw.char_indices().nth(Self::MAX) {
+            Some((end, _)) if raw.len() > Self::MAX => raw[..end].to_owned(),
+            _ => raw,
+        };
+        Self::parse(&raw).ok()
     }
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_that_is_made_fits() {
+        assert_eq!(
+            ConfigLabel::of_image("Debian 12").as_str(),
+            "My Debian 12 Disk Profile"
+        );
+        let long = "ü".repeat(100);
+        for label in [ConfigLabel::of_image(&long), ConfigLabel::of_image("a\u{7}b")] {
+            assert_eq!(ConfigLabel::parse(label.as_str()), Ok(label));
+        }
+        let instance = InstanceLabel::parse(&"a".repeat(64)).unwrap();
+        let label = ConfigLabel::of_instance(&instance);
+        assert_eq!(label.as_str(), format!("My {} Profile", "a".repeat(37)));
+    }
+
+    #[test]
+    fn a_long_label_of_an_earlier_build_is_cut() {
+        let of_row = |text: &str| ConfigLabel::checked(text.to_owned());
+        assert_eq!(of_row("boot"), ConfigLabel::parse("boot").ok());
+        assert_eq!(of_row(&"ü".repeat(60)), ConfigLabel::parse(&"ü".repeat(48)).ok());
+        assert_eq!(of_row(""), None);
+        assert_eq!(of_row("a\nb"), None);
     }
 }

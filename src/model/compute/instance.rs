@@ -108,9 +108,9 @@ impl InstanceLabel {
         std::iter::once(Self(format!("linode{id}"))).chain(more)
     }
 
-    /// For a label that was parsed before it was stored.
-    pub fn stored(raw: String) -> Self {
-        Self(raw)
+    /// The label in a row, if it is one.
+    pub fn checked(raw: String) -> Option<Self> {
+        Self::parse(&raw).ok()
     }
 
     pub fn as_str(&self) -> &str {

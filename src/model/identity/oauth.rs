@@ -30,9 +30,9 @@ impl ClientLabel {
         }
     }
 
-    /// For a label that was parsed before it was stored.
-    pub fn stored(raw: String) -> Self {
-        Self(Line::stored(raw))
+    /// The label in a row, if it is one. Early builds permitted characters that cannot be seen; `quoted` leaves them out.
+    pub fn checked(raw: String) -> Option<Self> {
+        Line::checked(raw).map(Self)
     }
 
     pub fn as_str(&self) -> &str {
@@ -120,9 +120,10 @@ impl RedirectUri {
         Ok(address)
     }
 
-    /// For an address that was parsed before it was stored.
-    pub fn stored(raw: String) -> Self {
-        Self(raw)
+    /// The address in a row, if it is one. Early builds permitted queries and ports that `parse` refuses today, and such a
+    /// client keeps its address until it is changed.
+    pub fn checked(raw: String) -> Option<Self> {
+        is_address(&raw).then_some(Self(raw))
     }
 
     pub fn as_str(&self) -> &str {
@@ -131,25 +132,19 @@ impl RedirectUri {
 
     /// Scheme, host and port.
     pub fn origin(&self) -> &str {
-        let host = self.0.find("://").map_or(0, |at| at + 3);
-        let end = self.0[host..]
-            .find(['/', '?'])
-            .map_or(self.0.len(), |at| host + at);
-        &self.0[..end]
+        origin_of(&self.0)
     }
 
     /// Whether it is on the user's own machine, where any program may be listening.
     pub fn is_loopback(&self) -> bool {
-        let host = self.origin().split_once("://").map_or("", |(_, host)| host);
-        let (host, _) = split_port(host);
-        let is_loopback = |address: Ipv4Addr| address.is_loopback();
-        matches!(host, "localhost" | "[::1]") || host.parse().is_ok_and(is_loopback)
+        is_loopback_origin(self.origin())
     }
 
-    /// Whether another address is at the same place: on the user's own machine, whatever the port.
-    pub fn is_beside(&self, other: &RedirectUri) -> bool {
-        let same = self.origin().eq_ignore_ascii_case(other.origin());
-        same || (self.is_loopback() && other.is_loopback())
+    /// Whether a URL, as a browser names it, has the same origin; on the user's own machine, whatever the port.
+    pub fn is_beside(&self, url: &str) -> bool {
+        let origin = origin_of(url);
+        let same = self.origin().eq_ignore_ascii_case(origin);
+        same || (self.is_loopback() && is_loopback_origin(origin))
     }
 
     /// Whether it is the same address, character by character, but for the port on the user's own machine, where a
@@ -192,11 +187,6 @@ impl Challenge {
         (bytes.len() == 32).then(|| Self(raw.to_owned()))
     }
 
-    /// For a challenge that was parsed before it was stored.
-    pub fn stored(raw: String) -> Self {
-        Self(raw)
-    }
-
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -207,6 +197,26 @@ impl Challenge {
         let whole = (43..=128).contains(&verifier.len()) && verifier.bytes().all(plain);
         whole && BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes())) == self.0
     }
+}
+
+/// Scheme, host and port of a URL.
+fn origin_of(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let end = url[host..].find(['/', '?']).map_or(url.len(), |at| host + at);
+    &url[..end]
+}
+
+fn is_loopback_origin(origin: &str) -> bool {
+    let host = origin.split_once("://").map_or("", |(_, host)| host);
+    let (host, _) = split_port(host);
+    let is_loopback = |address: Ipv4Addr| address.is_loopback();
+    matches!(host, "localhost" | "[::1]") || host.parse().is_ok_and(is_loopback)
+}
+
+/// Whether a text is an absolute address in plain ASCII, with a host: what every build has required.
+fn is_address(raw: &str) -> bool {
+    let rest = raw.strip_prefix("https://").or(raw.strip_prefix("http://"));
+    rest.is_some_and(|rest| !rest.is_empty()) && raw.bytes().all(|b| matches!(b, b'!'..=b'~'))
 }
 
 /// Why an address is refused.
@@ -282,7 +292,8 @@ mod tests {
         assert_eq!(ClientLabel::parse("Größe 1").unwrap().quoted(), "“Größe 1”");
         let long = ClientLabel::parse(&"x".repeat(512)).unwrap().quoted();
         assert_eq!(long, format!("“{}…”", "x".repeat(64)));
-        assert_eq!(ClientLabel::stored("a\u{202e}b".to_owned()).quoted(), "“ab”");
+        let early = ClientLabel::checked("a\u{202e}b".to_owned()).unwrap();
+        assert_eq!(early.quoted(), "“ab”");
     }
 
     #[test]

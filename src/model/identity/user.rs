@@ -49,18 +49,7 @@ pub struct Username(String);
 
 impl Username {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let mark = |c: char| c == '-' || c == '_';
-        let marks_in_a_row = || {
-            raw.as_bytes()
-                .windows(2)
-                .any(|two| two.iter().all(|b| mark(*b as char)))
-        };
-        let good = (3..=32).contains(&raw.len())
-            && raw.chars().all(|c| c.is_ascii_alphanumeric() || mark(c))
-            && !raw.starts_with(mark)
-            && !raw.ends_with(mark)
-            && !marks_in_a_row();
-        if good {
+        if Self::is_good(raw) {
             return Ok(Self(raw.to_owned()));
         }
         let text = "Must be 3 to 32 ASCII letters, numbers, dashes and underscores, \
@@ -68,9 +57,23 @@ impl Username {
         Err(vec![Reason::new(Code::UsernameInvalid, text)])
     }
 
-    /// For a username that was parsed before it was stored.
-    pub fn stored(raw: String) -> Self {
-        Self(raw)
+    /// The username in a row, if it is one.
+    pub fn checked(raw: String) -> Option<Self> {
+        Self::is_good(&raw).then_some(Self(raw))
+    }
+
+    fn is_good(raw: &str) -> bool {
+        let mark = |c: char| c == '-' || c == '_';
+        let marks_in_a_row = || {
+            raw.as_bytes()
+                .windows(2)
+                .any(|two| two.iter().all(|b| mark(*b as char)))
+        };
+        (3..=32).contains(&raw.len())
+            && raw.chars().all(|c| c.is_ascii_alphanumeric() || mark(c))
+            && !raw.starts_with(mark)
+            && !raw.ends_with(mark)
+            && !marks_in_a_row()
     }
 
     pub fn as_str(&self) -> &str {
@@ -84,21 +87,23 @@ pub struct Email(String);
 
 impl Email {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let plain = raw.chars().count() <= 254 && !raw.chars().any(|c| c.is_whitespace() || c.is_control());
-        match raw.split_once('@') {
-            Some((name, host)) if plain && !name.is_empty() && !host.is_empty() && !host.contains('@') => {
-                Ok(Self(raw.to_owned()))
-            }
-            _ => {
-                let text = "Must be an e-mail address like ada@example.com";
-                Err(vec![Reason::new(Code::EmailInvalid, text)])
-            }
+        if Self::is_good(raw) {
+            return Ok(Self(raw.to_owned()));
         }
+        let text = "Must be an e-mail address like ada@example.com";
+        Err(vec![Reason::new(Code::EmailInvalid, text)])
     }
 
-    /// For an address that was parsed before it was stored.
-    pub fn stored(raw: String) -> Self {
-        Self(raw)
+    /// The address in a row, if it is one.
+    pub fn checked(raw: String) -> Option<Self> {
+        Self::is_good(&raw).then_some(Self(raw))
+    }
+
+    fn is_good(raw: &str) -> bool {
+        let plain = raw.chars().count() <= 254 && !raw.chars().any(|c| c.is_whitespace() || c.is_control());
+        let halves = raw.split_once('@');
+        plain
+            && halves.is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
     }
 
     pub fn as_str(&self) -> &str {
@@ -107,10 +112,14 @@ impl Email {
 }
 
 impl Email {
-    /// What finds its owner's avatar: the MD5 of the address in small letters.
     pub fn gravatar_id(&self) -> String {
-        hex(&Md5::digest(self.0.trim().to_lowercase().as_bytes()))
+        gravatar_id(&self.0)
     }
+}
+
+/// The avatar identifier of an address: the MD5 of it in lower case. No address has one too.
+pub fn gravatar_id(address: &str) -> String {
+    hex(&Md5::digest(address.trim().to_lowercase().as_bytes()))
 }
 
 /// A user without what logging in changes: nobody who has a form of it open need be told of that. It is never taken for
@@ -165,8 +174,12 @@ mod tests {
 
     #[test]
     fn an_avatar_is_found_by_the_address_however_it_is_written() {
-        let written = Email::stored(" MyEmailAddress@example.com ".to_owned());
-        assert_eq!(written.gravatar_id(), "0bc83cb571cd1c50ba6f3e8a78ef1346");
+        let id = "0bc83cb571cd1c50ba6f3e8a78ef1346";
+        assert_eq!(gravatar_id(" MyEmailAddress@example.com "), id);
+        assert_eq!(
+            Email::parse("myemailaddress@Example.com").unwrap().gravatar_id(),
+            id
+        );
     }
 
     #[test]

@@ -149,9 +149,15 @@ impl FileName {
         Ok(Self(format!("{}.{extension}", &stem[..end])))
     }
 
-    /// For a name that was parsed before it was stored.
-    pub fn stored(raw: String) -> Self {
-        Self(raw)
+    /// The name in a row, if it is one. A name that an earlier build took differently is made a good one.
+    pub fn checked(raw: String) -> Option<Self> {
+        let foreign = |c: char| matches!(c, '/' | '\\') || is_hidden(c);
+        let (_, extension) = raw.rsplit_once('.')?;
+        let known = FileKind::of_extension(&extension.to_ascii_lowercase()).is_some();
+        match known && raw.len() <= Self::MAX && !raw.contains(foreign) {
+            true => Some(Self(raw)),
+            false => Self::parse(&raw).ok(),
+        }
     }
 
     pub fn as_str(&self) -> &str {

@@ -54,9 +54,9 @@ impl Template {
         }
     }
 
-    /// For a template that was parsed before it was stored.
-    pub fn stored(raw: String) -> Self {
-        Self(raw)
+    /// The template in a row, if it is one. A placeholder that only a newer build knows is filled with nothing.
+    pub fn checked(raw: String) -> Option<Self> {
+        ReplyText::parse(&raw).is_ok().then_some(Self(raw))
     }
 
     pub fn as_str(&self) -> &str {

@@ -32,7 +32,7 @@ macro_rules! steps {
                 match self { $(Step::$name => $word),+ }
             }
 
-            pub fn stored(raw: &str) -> Option<Self> {
+            pub fn with_word(raw: &str) -> Option<Self> {
                 match raw { $($word => Some(Step::$name),)+ _ => None }
             }
         }

@@ -103,7 +103,7 @@ impl Status {
         }
     }
 
-    pub fn stored(raw: &str) -> Option<Self> {
+    pub fn with_word(raw: &str) -> Option<Self> {
         [Status::New, Status::Open, Status::Closed]
             .into_iter()
             .find(|status| status.word() == raw)

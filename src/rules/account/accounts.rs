@@ -111,11 +111,11 @@ pub fn bootstrap(tx: &mut WriteTx, first: &FirstToken) -> Result<Option<Bootstra
     if !store::users::is_empty(tx)? {
         return Ok(None);
     }
-    let email = Email::stored("admin@localhost".to_owned());
+    let email = Email::parse("admin@localhost").expect("the first address is well written");
     let account = create(tx, "", &email)?;
     let admin = NewUser {
         account: Some(account.id),
-        username: Username::stored("admin".to_owned()),
+        username: Username::parse("admin").expect("the first name is well written"),
         email,
         restricted: false,
         password: None,

@@ -50,11 +50,11 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
         store::grants::set(tx, caller.user(), Granted::Linode, id.0, Permission::ReadWrite)?;
     }
     store::instances::take_public(tx, id, wish.address)?;
-    let mut instance = load(tx, caller, id)?;
     if wish.new.label.is_none() {
-        instance.label = free_label(tx, caller, id)?;
-        store::instances::update(tx, &instance)?;
+        let label = free_label(tx, caller, id)?;
+        store::instances::set_label(tx, id, &label)?;
     }
+    let instance = load(tx, caller, id)?;
     let config = add_config(tx, &instance, &wish)?;
 
     let boot = config.filter(|_| wish.boot);
@@ -187,14 +187,10 @@ fn add_config(tx: &mut WriteTx, instance: &Instance, wish: &Settled) -> Result<O
             let size = plan.map_or(0, |plan| plan.disk);
             let disk = store::instances::add_disk(tx, instance.id, &format!("{} Disk", image.label), size)?;
             settings.devices[0] = Some(disk);
-            format!("My {} Disk Profile", image.label)
+            ConfigLabel::of_image(&image.label)
         }
-        None => format!(
-            "My {} Profile",
-            instance.label.as_str().chars().take(37).collect::<String>()
-        ),
+        None => ConfigLabel::of_instance(&instance.label),
     };
-    let label = ConfigLabel::stored(label);
     Ok(Some(configs::insert(
         tx,
         instance,

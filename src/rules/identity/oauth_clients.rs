@@ -111,7 +111,7 @@ pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>> {
 }
 
 /// Whether an address is at the place of a client that is registered here.
-pub fn is_one_at(tx: &mut ReadTx, address: &RedirectUri) -> Result<bool> {
+pub fn is_one_at(tx: &mut ReadTx, address: &str) -> Result<bool> {
     let at = |client: OauthClient| client.is_active() && client.redirect_uri.is_beside(address);
     Ok(store::oauth_clients::all(tx)?.into_iter().any(at))
 }

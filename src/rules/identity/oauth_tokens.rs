@@ -5,7 +5,7 @@
 //! refused. Decision 0018 says which tokens end with which event.
 
 use crate::model::id::UserId;
-use crate::model::oauth::{Challenge, OauthClient};
+use crate::model::oauth::OauthClient;
 use crate::model::oauth_grant::OauthGrant;
 use crate::model::reason::Code;
 use crate::model::scope::Scopes;
@@ -197,7 +197,7 @@ fn with_code(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, code: &Secret)
         )
         .into());
     }
-    let proven = match (code.challenge.map(Challenge::stored), &wish.code_verifier) {
+    let proven = match (&code.challenge, &wish.code_verifier) {
         (None, None) => true,
         (Some(challenge), Some(verifier)) => challenge.is_met_by(verifier.reveal()),
         // A verifier without a challenge: somebody has taken the challenge away on its way.

@@ -13,7 +13,7 @@ use crate::model::reply::{Note, Reply, ReplyText};
 use crate::model::subject::SubjectKind;
 use crate::model::tag::Tag;
 use crate::model::ticket::{DeskTicket, NewTicket, Priority, Status, Summary, Ticket, TicketText};
-use crate::model::user::Email;
+use crate::model::user::gravatar_id;
 use crate::model::vpc::Vpc;
 use crate::rules::agent::Agent;
 use crate::rules::error::{Error, Result};
@@ -394,7 +394,7 @@ fn party(tx: &ReadTx, agent: &Agent) -> Party {
         shown: support.provider.clone(),
         real: agent.username.as_str().to_owned(),
         user: None,
-        gravatar_id: Email::stored(support.provider_email.clone()).gravatar_id(),
+        gravatar_id: gravatar_id(&support.provider_email),
     }
 }
 

@@ -88,8 +88,8 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// Inserts an instance. One without a label gets a placeholder until it is renamed: no user can choose it, because of
-/// its colon.
+/// Inserts an instance. One without a label gets a placeholder until `set_label`, and cannot be read before: the colon
+/// makes it a label that no user can choose.
 pub fn insert(
     tx: &mut WriteTx,
     account: AccountId,
@@ -120,6 +120,12 @@ pub fn insert(
         .take()?;
     tx.tally(of(account), id.0, 1);
     Ok(id)
+}
+
+/// Gives an instance a label in place of its placeholder.
+pub fn set_label(tx: &mut WriteTx, id: InstanceId, label: &InstanceLabel) -> Result<(), StoreError> {
+    tx.execute("UPDATE instance SET label = $2 WHERE id = $1", args![id, label])?;
+    Ok(())
 }
 
 pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {

@@ -121,7 +121,7 @@ impl From<&ClientLabel> for Value {
 
 impl FromValue for ClientLabel {
     fn from_value(value: Value) -> Option<Self> {
-        String::from_value(value).map(Self::stored)
+        String::from_value(value).and_then(Self::checked)
     }
 }
 
@@ -133,6 +133,6 @@ impl From<&RedirectUri> for Value {
 
 impl FromValue for RedirectUri {
     fn from_value(value: Value) -> Option<Self> {
-        String::from_value(value).map(Self::stored)
+        String::from_value(value).and_then(Self::checked)
     }
 }

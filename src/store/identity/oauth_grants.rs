@@ -1,6 +1,7 @@
 //! What users have granted to programs, and what came of it: codes, refresh tokens, tokens.
 
 use crate::model::id::{TokenId, UserId};
+use crate::model::oauth::Challenge;
 use crate::model::oauth_grant::OauthGrant;
 use crate::model::scope::Scopes;
 use crate::model::time::Time;
@@ -8,7 +9,7 @@ use crate::model::token::TokenHash;
 use crate::store::error::StoreError;
 use crate::store::tokens::forget_identities;
 use crate::store::tx::{ReadTx, WriteTx};
-use crate::store::value::{Row, args};
+use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "g.id, g.client, c.label, g.app_user, g.scopes, g.created,
     CASE WHEN g.revoked IS NULL THEN 0 ELSE 1 END,
@@ -175,7 +176,7 @@ pub struct Origin {
 pub struct Code {
     pub grant: i64,
     pub redirect_uri: String,
-    pub challenge: Option<String>,
+    pub challenge: Option<Challenge>,
     pub expiry: Time,
     pub used: bool,
 }
@@ -278,4 +279,10 @@ fn read(row: &mut Row) -> Result<OauthGrant, StoreError> {
         revoked: row.take()?,
         expiry: row.take::<Option<Time>>()?.max(row.take()?),
     })
+}
+
+impl FromValue for Challenge {
+    fn from_value(value: Value) -> Option<Self> {
+        Challenge::parse(&String::from_value(value)?)
+    }
 }

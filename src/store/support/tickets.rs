@@ -274,6 +274,6 @@ fn read_entity(row: &mut Row) -> Result<Option<Entity>, StoreError> {
 
 impl FromValue for Status {
     fn from_value(value: Value) -> Option<Self> {
-        Status::stored(&String::from_value(value)?)
+        Status::with_word(&String::from_value(value)?)
     }
 }

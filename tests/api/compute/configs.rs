@@ -43,6 +43,37 @@ async fn a_config_is_created_with_the_recorded_defaults() {
 }
 
 #[tokio::test]
+async fn a_config_that_comes_with_an_instance_has_a_label_that_fits() {
+    let app = TestApp::with(|policy, _| {
+        policy.images[0].id = "private/1".to_owned();
+        policy.images[0].label = "Debian 12 with everything that our builds need".to_owned();
+    })
+    .await;
+    let ada = app.user("ada").await;
+    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let label = "a".repeat(64);
+    let interfaces = json!([{"purpose": "vpc", "subnet_id": 1}]);
+    for body in [
+        json!({"type": "g6-nanode-1", "region": "us-east", "image": "private/1", "root_pass": "Correct-horse-9"}),
+        json!({"type": "g6-nanode-1", "region": "us-east", "label": label, "interfaces": interfaces}),
+    ] {
+        assert_eq!(ada.post("/linode/instances", body).await.status, 200);
+    }
+
+    for (instance, label) in [
+        (1, "My Debian 12 with everything that o Disk Profile".to_owned()),
+        (2, format!("My {} Profile", "a".repeat(37))),
+    ] {
+        let configs = format!("/linode/instances/{instance}/configs");
+        let made = ada.get(&configs).await.data()[0].clone();
+        assert_eq!((made["label"].as_str().unwrap(), label.len()), (&*label, 48));
+        let id = made["id"].as_i64().unwrap();
+        let same = json!({"label": made["label"]});
+        assert_eq!(ada.put(&format!("{configs}/{id}"), same).await.status, 200);
+    }
+}
+
+#[tokio::test]
 async fn an_update_keeps_interfaces_unless_it_lists_them_and_those_that_stay_keep_their_ids() {
     let app = TestApp::new().await;
     let ada = furnished(&app).await;
