@@ -176,7 +176,7 @@ fn comparison(operator: &str) -> Result<Comparison> {
 }
 
 /// A value of the field's own kind.
-fn value_of(field: &Field, value: &Input) -> Result<Value> {
+fn value_of(field: &Field, value: &Input) -> Result<Value<'static>> {
     let (read, kind) = match (field.kind, value) {
         (Kind::Integer, Input::Integer(number)) => (Some(Value::Int(*number)), "an integer"),
         (Kind::Integer, _) => (None, "an integer"),
@@ -189,7 +189,7 @@ fn value_of(field: &Field, value: &Input) -> Result<Value> {
         (Kind::Rank(_), _) => (None, "one of its words"),
         (Kind::Truth, Input::Bool(truth)) => (Some(Value::from(*truth)), "true or false"),
         (Kind::Truth, _) => (None, "true or false"),
-        (Kind::Text, Input::Text(text)) => (Some(Value::Text(meaning(field, text))), "a text"),
+        (Kind::Text, Input::Text(text)) => (Some(Value::from(meaning(field, text))), "a text"),
         (Kind::Text, _) => (None, "a text"),
         (Kind::Time, Input::Text(text)) => (Time::parse(text).map(Value::from), TIME),
         (Kind::Time, _) => (None, TIME),
@@ -206,12 +206,12 @@ fn value_of(field: &Field, value: &Input) -> Result<Value> {
 const TIME: &str = "a time like 2024-05-31T17:43:12";
 
 /// A part of a text, or of the digits of a number.
-fn part_of(field: &Field, value: &Input) -> Result<Value> {
+fn part_of(field: &Field, value: &Input) -> Result<Value<'static>> {
     match (field.kind, value) {
         (Kind::Text | Kind::Integer, Input::Text(text)) if !text.contains('\0') => {
-            Ok(Value::Text(text.clone()))
+            Ok(Value::from(text.clone()))
         }
-        (Kind::Integer, Input::Integer(number)) => Ok(Value::Text(number.to_string())),
+        (Kind::Integer, Input::Integer(number)) => Ok(Value::from(number.to_string())),
         (Kind::Text | Kind::Integer, _) => Err(wrong(
             Code::FilterType,
             format!("+contains on {} needs a text", field.name),

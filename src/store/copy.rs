@@ -15,7 +15,7 @@ use super::value::{Value, args};
 
 /// Rows of a table, or the end of it.
 pub enum Part {
-    Rows(Vec<Vec<Value>>),
+    Rows(Vec<Vec<Value<'static>>>),
     /// All rows were sent: what they were, and the last number that the table's key has given out.
     End {
         sum: Sum,
@@ -113,19 +113,19 @@ pub fn receive(
 fn each_batch(
     tx: &mut ReadTx,
     table: &Table,
-    mut work: impl FnMut(Vec<Vec<Value>>) -> Result<(), StoreError>,
+    mut work: impl FnMut(Vec<Vec<Value<'static>>>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let key = table.key.join(", ");
     let marks: Vec<_> = (1..=table.key.len()).map(|number| format!("${number}")).collect();
     let beyond = format!("WHERE ({key}) > ({})", marks.join(", "));
-    let mut last: Vec<Value> = Vec::new();
+    let mut last: Vec<Value<'static>> = Vec::new();
     loop {
         let condition = if last.is_empty() { "" } else { beyond.as_str() };
         let sql = format!(
             "SELECT * FROM {} {condition} ORDER BY {key} LIMIT {BATCH}",
             table.name
         );
-        let rows: Vec<Vec<Value>> = tx
+        let rows: Vec<Vec<Value<'static>>> = tx
             .all(&sql, &last)?
             .into_iter()
             .map(|mut row| row.rest())
@@ -146,7 +146,7 @@ fn insert(tx: &mut WriteTx, table: &Table, rows: &[Vec<Value>]) -> Result<(), St
                 .map(|at| format!("${}", args.len() + at))
                 .collect();
             values.push(format!("({})", marks.join(", ")));
-            args.extend(row.iter().cloned());
+            args.extend(row.iter().map(Value::borrowed));
         }
         tx.execute(
             &format!("INSERT INTO {} VALUES {}", table.name, values.join(", ")),
@@ -169,7 +169,7 @@ impl Sum {
                 Value::Text(text) => {
                     hash.update([2]);
                     hash.update((text.len() as u64).to_be_bytes());
-                    hash.update(text);
+                    hash.update(text.as_bytes());
                 }
             }
         }

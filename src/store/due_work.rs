@@ -85,7 +85,7 @@ pub fn remove(tx: &mut WriteTx, id: i64) -> Result<(), StoreError> {
 
 impl FromValue for Step {
     fn from_value(value: Value) -> Option<Self> {
-        match String::from_value(value)?.as_str() {
+        match value.as_text()? {
             "start" => Some(Step::Start),
             "finish" => Some(Step::Finish),
             _ => None,

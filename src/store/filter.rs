@@ -64,7 +64,7 @@ impl Field {
 pub enum Filter {
     All(Vec<Filter>),
     Any(Vec<Filter>),
-    Test(&'static Field, Comparison, Value),
+    Test(&'static Field, Comparison, Value<'static>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub struct Order {
 pub enum Gist<'a> {
     Everything,
     /// Only what has this one value.
-    Equal(&'static Field, &'a Value),
+    Equal(&'static Field, &'a Value<'static>),
     Other,
 }
 
@@ -122,20 +122,18 @@ impl Filter {
         }
     }
 
-    /// The filter as an SQL condition; its values are added to `args`.
-    pub fn to_sql(&self, args: &mut Vec<Value>) -> String {
-        let join = |parts: &[Filter], word: &str, none: &str, args: &mut Vec<Value>| {
-            let parts: Vec<_> = parts.iter().map(|part| part.to_sql(args)).collect();
-            match parts.is_empty() {
-                true => none.to_owned(),
-                false => format!("({})", parts.join(word)),
-            }
-        };
+    /// The filter as an SQL condition; its values are added to `args`. No index is used for the field `unindexed`.
+    pub fn to_sql<'a>(&'a self, unindexed: Option<&Field>, args: &mut Vec<Value<'a>>) -> String {
         match self {
-            Filter::All(parts) => join(parts, " AND ", "1 = 1", args),
-            Filter::Any(parts) => join(parts, " OR ", "1 = 0", args),
+            Filter::All(parts) => joined(parts, (" AND ", "1 = 1"), unindexed, args),
+            Filter::Any(parts) => joined(parts, (" OR ", "1 = 0"), unindexed, args),
             Filter::Test(field, comparison, value) => {
-                let test = test_sql(field, *comparison, value, args);
+                let plain = unindexed.is_none_or(|other| other.sql != field.sql);
+                let test = match plain {
+                    true => test_sql(field.sql, *comparison, value, args),
+                    // An expression is not the column that the index is on.
+                    false => test_sql(&format!("+{}", field.sql), *comparison, value, args),
+                };
                 match field.within {
                     Some(query) => format!("EXISTS ({query} AND {test})"),
                     None => test,
@@ -145,7 +143,7 @@ impl Filter {
     }
 
     /// The same meaning, for a thing in memory whose fields `look` finds.
-    pub fn holds(&self, look: &impl Fn(&'static str) -> Value) -> bool {
+    pub fn holds<'v>(&self, look: &impl Fn(&'static str) -> Value<'v>) -> bool {
         match self {
             Filter::All(parts) => parts.iter().all(|part| part.holds(look)),
             Filter::Any(parts) => parts.iter().any(|part| part.holds(look)),
@@ -154,11 +152,29 @@ impl Filter {
     }
 }
 
-fn test_sql(field: &Field, comparison: Comparison, value: &Value, args: &mut Vec<Value>) -> String {
-    let sql = field.sql;
+/// All of the parts between a word, or what holds if there are none.
+fn joined<'a>(
+    parts: &'a [Filter],
+    (word, none): (&str, &str),
+    unindexed: Option<&Field>,
+    args: &mut Vec<Value<'a>>,
+) -> String {
+    let parts: Vec<_> = parts.iter().map(|part| part.to_sql(unindexed, args)).collect();
+    match parts.is_empty() {
+        true => none.to_owned(),
+        false => format!("({})", parts.join(word)),
+    }
+}
+
+fn test_sql<'a>(
+    sql: &str,
+    comparison: Comparison,
+    value: &'a Value<'static>,
+    args: &mut Vec<Value<'a>>,
+) -> String {
     if comparison == Comparison::Contains {
         // Lowered here: a database may know more letters than a to z, and its columns are not to.
-        args.push(Value::Text(format!("%{}%", escaped(value).to_ascii_lowercase())));
+        args.push(Value::from(format!("%{}%", escaped(value).to_ascii_lowercase())));
         return format!("lower(CAST({sql} AS TEXT)) LIKE ${} ESCAPE '\\'", args.len());
     }
     if *value == Value::Null {
@@ -167,7 +183,7 @@ fn test_sql(field: &Field, comparison: Comparison, value: &Value, args: &mut Vec
             _ => format!("{sql} IS NULL"),
         };
     }
-    args.push(value.clone());
+    args.push(value.borrowed());
     let operator = match comparison {
         Comparison::Equal => "=",
         Comparison::NotEqual => "IS DISTINCT FROM",
@@ -213,6 +229,6 @@ fn written(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Int(number) => number.to_string(),
-        Value::Text(text) => text.clone(),
+        Value::Text(text) => text.clone().into_owned(),
     }
 }

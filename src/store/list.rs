@@ -32,7 +32,7 @@ pub(super) struct Collection<'a> {
     pub from: &'a str,
     /// The condition every item fulfils; its arguments are `$1` onwards.
     pub condition: String,
-    pub args: Vec<Value>,
+    pub args: Vec<Value<'a>>,
     /// What tells items apart and orders them when nothing else does.
     pub key: &'a [&'a str],
     /// The order if the caller wishes none; `None` is by the key.
@@ -72,18 +72,18 @@ impl Tallied {
     }
 }
 
-impl Collection<'_> {
+impl<'a> Collection<'a> {
     pub fn page<T>(
         mut self,
         tx: &mut ReadTx,
-        wanted: &Wanted,
+        wanted: &'a Wanted,
         read: Read<T>,
     ) -> Result<Paged<T>, StoreError> {
         let tallied = self.tallied.take().filter(|tallied| tallied.is_up_to_date(tx));
         let page = wanted.page;
-        let plain = std::mem::take(&mut self.condition);
-        let filter = wanted.filter.to_sql(&mut self.args);
-        self.condition = format!("{plain} AND {filter}");
+        let (own, own_args) = (std::mem::take(&mut self.condition), self.args.len());
+        let filter = wanted.filter.to_sql(None, &mut self.args);
+        self.condition = format!("{own} AND {filter}");
 
         let Some(tallied) = tallied else {
             let sql = format!("SELECT count(*) FROM {} WHERE {}", self.from, self.condition);
@@ -92,12 +92,11 @@ impl Collection<'_> {
                 && page.offset() + page.size <= results
                 && self.newest_first(wanted.order)
             {
-                // The page is full, so it is found among the latest items before long, from the last one down. The
-                // plus keeps the engine from getting all there are by their value and sorting them.
-                self.condition = format!(
-                    "{plain} AND {}",
-                    filter.replace(latest.sql, &format!("+{}", latest.sql))
-                );
+                // The page is full, so it is found among the latest items before long, from the last one down. Without
+                // an index on the values, the engine does not read all of them to sort them.
+                self.args.truncate(own_args);
+                let filter = wanted.filter.to_sql(Some(latest), &mut self.args);
+                self.condition = format!("{own} AND {filter}");
             }
             let items = self.walk(tx, wanted, results, read)?;
             return Ok(Paged { items, page, results });
@@ -237,7 +236,7 @@ impl Tallied {
 
 /// `($1, $2, …)` for a list of ids, with its length rounded up by repeating the last one, so that
 /// a few statements serve every length. The list must not be empty.
-pub(super) fn among(ids: &[i64]) -> (String, Vec<Value>) {
+pub(super) fn among(ids: &[i64]) -> (String, Vec<Value<'static>>) {
     let length = ids.len().next_power_of_two();
     let last = ids.last().copied().unwrap_or(0);
     let args = ids.iter().copied().chain(std::iter::repeat(last)).take(length);
@@ -246,7 +245,7 @@ pub(super) fn among(ids: &[i64]) -> (String, Vec<Value>) {
 
 /// The same as a condition on a column. Ids that are close to each other are asked for as a range, which is much
 /// sooner found than each of a list; what else is in it, at most as much again, is for whoever reads to pass over.
-pub(super) fn near(ids: &[i64]) -> (String, Vec<Value>) {
+pub(super) fn near(ids: &[i64]) -> (String, Vec<Value<'static>>) {
     let (first, last) = (ids.iter().min(), ids.iter().max());
     if let (Some(first), Some(last)) = (first, last)
         && last - first < 2 * ids.len() as i64
@@ -273,7 +272,7 @@ fn write_marks(length: usize) -> String {
 
 impl Wanted {
     /// The same for a collection that is in memory.
-    pub fn select<T: Clone>(&self, all: &[T], field: impl Fn(&T, &str) -> Value) -> Paged<T> {
+    pub fn select<T: Clone>(&self, all: &[T], field: impl for<'t> Fn(&'t T, &str) -> Value<'t>) -> Paged<T> {
         let holds = |item: &&T| self.filter.holds(&|name| field(item, name));
         let mut found: Vec<&T> = all.iter().filter(holds).collect();
         if let Some(Order {

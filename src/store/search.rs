@@ -43,12 +43,12 @@ pub fn rebuild(tx: &mut WriteTx) -> Result<(), StoreError> {
 }
 
 /// The condition that a ticket `t` has all these words, or words that begin so, somewhere.
-pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value>) {
+pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value<'static>>) {
     let dialect = tx.dialect();
     let mut condition = "1 = 1".to_owned();
     let mut args = Vec::new();
     for word in words {
-        args.push(Value::Text(dialect.beginning(word)));
+        args.push(Value::from(dialect.beginning(word)));
         let matches = dialect.matches(args.len());
         condition += &format!(" AND t.id IN (SELECT ticket FROM ticket_text WHERE {matches})");
     }

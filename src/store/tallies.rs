@@ -128,9 +128,9 @@ fn drop_empty(sql: &mut dyn Sql, stretches: &[Stretch]) -> Result<(), StoreError
     sql.later(&statement, &args)
 }
 
-fn key((tally, span, bucket): &(Tally, i64, i64)) -> [Value; 4] {
+fn key((tally, span, bucket): &(Tally, i64, i64)) -> [Value<'_>; 4] {
     [
-        Value::Text(tally.collection.clone().into_owned()),
+        Value::from(&*tally.collection),
         Value::Int(tally.owner),
         Value::Int(*span),
         Value::Int(*bucket),

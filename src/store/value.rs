@@ -1,5 +1,7 @@
 //! Values on their way into SQL and rows on their way out, the same for every engine.
 
+use std::borrow::Cow;
+
 use super::error::StoreError;
 use crate::model::attachment::FileName;
 use crate::model::canned_reply::Template;
@@ -15,12 +17,41 @@ use crate::model::text::{Description, Line, Prose};
 use crate::model::time::Time;
 use crate::model::user::{Email, Username};
 
-/// Nothing sorts before numbers, and numbers before texts.
+/// Nothing sorts before numbers, and numbers before texts. An argument borrows its text from the caller, and a column from
+/// the database, until the statement is over.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Value {
+pub enum Value<'a> {
     Null,
     Int(i64),
-    Text(String),
+    Text(Cow<'a, str>),
+}
+
+impl Value<'_> {
+    /// The same value, whose text belongs to this one.
+    pub fn borrowed(&self) -> Value<'_> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Int(number) => Value::Int(*number),
+            Value::Text(text) => Value::Text(Cow::Borrowed(text)),
+        }
+    }
+
+    /// The same value with a text of its own.
+    pub fn into_owned(self) -> Value<'static> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Int(number) => Value::Int(number),
+            Value::Text(text) => Value::Text(Cow::Owned(text.into_owned())),
+        }
+    }
+
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
 }
 
 /// Arguments of a statement: `args![account, &label]` are `$1, $2`.
@@ -29,43 +60,43 @@ macro_rules! args {
 }
 pub(super) use args;
 
-impl From<i64> for Value {
+impl From<i64> for Value<'_> {
     fn from(number: i64) -> Self {
         Value::Int(number)
     }
 }
 
-impl From<u32> for Value {
+impl From<u32> for Value<'_> {
     fn from(number: u32) -> Self {
         Value::Int(number.into())
     }
 }
 
-impl From<bool> for Value {
+impl From<bool> for Value<'_> {
     fn from(truth: bool) -> Self {
         Value::Int(truth.into())
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Value::Text(text.to_owned())
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Value::Text(Cow::Borrowed(text))
     }
 }
 
-impl From<String> for Value {
+impl From<String> for Value<'_> {
     fn from(text: String) -> Self {
-        Value::Text(text)
+        Value::Text(Cow::Owned(text))
     }
 }
 
-impl From<Time> for Value {
+impl From<Time> for Value<'_> {
     fn from(time: Time) -> Self {
         Value::Int(time.micros())
     }
 }
 
-impl<T: Into<Value>> From<Option<T>> for Value {
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     fn from(maybe: Option<T>) -> Self {
         maybe.map_or(Value::Null, Into::into)
     }
@@ -73,7 +104,7 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 
 macro_rules! from_ids {
     ($($id:ty),+) => {$(
-        impl From<$id> for Value {
+        impl From<$id> for Value<'_> {
             fn from(id: $id) -> Self {
                 Value::Int(id.0)
             }
@@ -107,9 +138,9 @@ from_ids!(
 
 macro_rules! from_texts {
     ($($text:ty),+) => {$(
-        impl From<&$text> for Value {
-            fn from(text: &$text) -> Self {
-                Value::Text(text.as_str().to_owned())
+        impl<'a> From<&'a $text> for Value<'a> {
+            fn from(text: &'a $text) -> Self {
+                Value::from(text.as_str())
             }
         }
 
@@ -131,8 +162,8 @@ from_texts!(
     Username
 );
 
-impl<const MAX: usize> From<&Prose<MAX>> for Value {
-    fn from(text: &Prose<MAX>) -> Self {
+impl<'a, const MAX: usize> From<&'a Prose<MAX>> for Value<'a> {
+    fn from(text: &'a Prose<MAX>) -> Self {
         Value::from(text.as_str())
     }
 }
@@ -143,8 +174,8 @@ impl<const MAX: usize> FromValue for Prose<MAX> {
     }
 }
 
-impl<const MAX: usize> From<&Line<MAX>> for Value {
-    fn from(line: &Line<MAX>) -> Self {
+impl<'a, const MAX: usize> From<&'a Line<MAX>> for Value<'a> {
+    fn from(line: &'a Line<MAX>) -> Self {
         Value::from(line.as_str())
     }
 }
@@ -155,9 +186,9 @@ impl<const MAX: usize> FromValue for Line<MAX> {
     }
 }
 
-impl From<&RegionId> for Value {
-    fn from(region: &RegionId) -> Self {
-        Value::Text(region.0.clone())
+impl<'a> From<&'a RegionId> for Value<'a> {
+    fn from(region: &'a RegionId) -> Self {
+        Value::from(region.0.as_str())
     }
 }
 
@@ -193,7 +224,7 @@ impl FromValue for bool {
 impl FromValue for String {
     fn from_value(value: Value) -> Option<Self> {
         match value {
-            Value::Text(text) => Some(text),
+            Value::Text(text) => Some(text.into_owned()),
             _ => None,
         }
     }
@@ -223,27 +254,27 @@ impl<T: FromValue> FromValue for Option<T> {
 /// A row of an answer; its columns are taken in the order the statement names them.
 pub enum Row<'r> {
     /// One that is kept until it is read, and the column that comes next.
-    Held(Vec<Value>, usize),
+    Held(Vec<Value<'static>>, usize),
     /// One that is read while the database is at it, and the column that comes next.
     Passing(&'r dyn Columns, usize),
 }
 
 /// What the database is at.
 pub trait Columns {
-    fn column(&self, at: usize) -> Option<Value>;
+    fn column(&self, at: usize) -> Option<Value<'_>>;
 }
 
-impl Row<'_> {
-    pub fn held(columns: Vec<Value>) -> Row<'static> {
+impl<'r> Row<'r> {
+    pub fn held(columns: Vec<Value<'static>>) -> Row<'static> {
         Row::Held(columns, 0)
     }
 
     /// The columns that were not taken yet.
-    pub fn rest(&mut self) -> Vec<Value> {
-        std::iter::from_fn(|| self.next()).collect()
+    pub fn rest(&mut self) -> Vec<Value<'static>> {
+        std::iter::from_fn(|| self.next().map(Value::into_owned)).collect()
     }
 
-    fn next(&mut self) -> Option<Value> {
+    fn next(&mut self) -> Option<Value<'r>> {
         match self {
             Row::Held(columns, at) => {
                 *at += 1;
@@ -271,7 +302,7 @@ impl Row<'_> {
     #[cold]
     fn corrupt(&self, wanted: &'static str) -> StoreError {
         let (first, column) = match self {
-            Row::Held(columns, at) => (columns.first().cloned(), *at),
+            Row::Held(columns, at) => (columns.first().map(Value::borrowed), *at),
             Row::Passing(columns, at) => (columns.column(0), *at),
         };
         let row = match first {

@@ -26,7 +26,7 @@ pub fn view(policy: &Policy, id: &str) -> Result<Image> {
     image.cloned().ok_or(Error::NotFound)
 }
 
-fn field(image: &Image, name: &str) -> Value {
+fn field<'a>(image: &'a Image, name: &str) -> Value<'a> {
     match name {
         "id" => Value::from(image.id.as_str()),
         "label" => Value::from(image.label.as_str()),

@@ -26,7 +26,7 @@ pub fn view(policy: &Policy, id: &str) -> Result<Plan> {
     plan.cloned().ok_or(Error::NotFound)
 }
 
-fn field(plan: &Plan, name: &str) -> Value {
+fn field<'a>(plan: &'a Plan, name: &str) -> Value<'a> {
     match name {
         "id" => Value::from(plan.id.as_str()),
         "label" => Value::from(plan.label.as_str()),

@@ -21,7 +21,7 @@ static NAMED: [Field; 1] = [Field::new("region", Kind::Text, "")];
 /// The regions, as a list that only names them.
 pub fn list_named(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
     let wanted = list.read(policy, &NAMED)?;
-    Ok(wanted.select(&policy.regions, |region, _| Value::Text(region.id.clone())))
+    Ok(wanted.select(&policy.regions, |region, _| Value::from(region.id.as_str())))
 }
 
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
@@ -34,12 +34,12 @@ pub fn view(policy: &Policy, id: &str) -> Result<Region> {
     region.cloned().ok_or(Error::NotFound)
 }
 
-fn field(region: &Region, name: &str) -> Value {
+fn field<'a>(region: &'a Region, name: &str) -> Value<'a> {
     let text = match name {
         "id" => &region.id,
         "label" => &region.label,
         "country" => &region.country,
         _ => &region.status,
     };
-    Value::Text(text.clone())
+    Value::from(text.as_str())
 }

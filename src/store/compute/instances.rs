@@ -262,7 +262,7 @@ fn read(row: &mut Row) -> Result<Instance, StoreError> {
 
 impl FromValue for Status {
     fn from_value(value: Value) -> Option<Self> {
-        let word = String::from_value(value)?;
+        let word = value.as_text()?;
         Status::ALL.into_iter().find(|status| status.word() == word)
     }
 }

@@ -363,12 +363,12 @@ fn read_attachment(row: &mut Row) -> Result<Option<VpcAttachment>, StoreError> {
 
 impl FromValue for Purpose {
     fn from_value(value: Value) -> Option<Self> {
-        Purpose::parse(&String::from_value(value)?).ok()
+        Purpose::parse(value.as_text()?).ok()
     }
 }
 
 impl FromValue for Cidr {
     fn from_value(value: Value) -> Option<Self> {
-        Cidr::parse(&String::from_value(value)?).ok()
+        Cidr::parse(value.as_text()?).ok()
     }
 }

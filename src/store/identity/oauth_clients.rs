@@ -113,8 +113,8 @@ fn read(row: &mut Row) -> Result<OauthClient, StoreError> {
     })
 }
 
-impl From<&ClientLabel> for Value {
-    fn from(label: &ClientLabel) -> Self {
+impl<'a> From<&'a ClientLabel> for Value<'a> {
+    fn from(label: &'a ClientLabel) -> Self {
         Value::from(label.as_str())
     }
 }
@@ -125,8 +125,8 @@ impl FromValue for ClientLabel {
     }
 }
 
-impl From<&RedirectUri> for Value {
-    fn from(uri: &RedirectUri) -> Self {
+impl<'a> From<&'a RedirectUri> for Value<'a> {
+    fn from(uri: &'a RedirectUri) -> Self {
         Value::from(uri.as_str())
     }
 }

@@ -283,6 +283,6 @@ fn read(row: &mut Row) -> Result<OauthGrant, StoreError> {
 
 impl FromValue for Challenge {
     fn from_value(value: Value) -> Option<Self> {
-        Challenge::parse(&String::from_value(value)?)
+        Challenge::parse(value.as_text()?)
     }
 }

@@ -189,6 +189,6 @@ fn read(row: &mut Row) -> Result<Token, StoreError> {
 
 impl FromValue for Scopes {
     fn from_value(value: Value) -> Option<Self> {
-        Scopes::parse(&String::from_value(value)?).ok()
+        Scopes::parse(value.as_text()?).ok()
     }
 }

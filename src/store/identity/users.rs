@@ -165,6 +165,6 @@ fn read_login(row: &mut Row) -> Result<Option<Login>, StoreError> {
 
 impl FromValue for Permission {
     fn from_value(value: Value) -> Option<Self> {
-        Permission::parse(&String::from_value(value)?).ok()
+        Permission::parse(value.as_text()?).ok()
     }
 }

@@ -29,7 +29,7 @@ const ANSWER: Duration = Duration::from_secs(20);
 const ROLLBACK: &str = "ROLLBACK; ";
 
 /// The columns of each row of an answer.
-pub type Rows = Vec<Vec<Value>>;
+pub type Rows = Vec<Vec<Value<'static>>>;
 
 pub struct Connection {
     client: Client,
@@ -60,7 +60,7 @@ enum Before {
     /// Words that answer nothing.
     Words(String),
     /// A statement, and the number under which its answer is kept.
-    Statement(Statement, Vec<Value>, usize),
+    Statement(Statement, Vec<Value<'static>>, usize),
 }
 
 impl Connection {
@@ -239,8 +239,8 @@ impl Connection {
         let statement = self.prepared(sql).map_err(|failure| self.failed(failure))?;
         let number = self.answers.len();
         self.answers.push(None);
-        self.before
-            .push(Before::Statement(statement, args.to_vec(), number));
+        let args = args.iter().map(|value| value.borrowed().into_owned()).collect();
+        self.before.push(Before::Statement(statement, args, number));
         Ok(number)
     }
 
@@ -329,7 +329,7 @@ async fn send(client: &Client, before: &[Before]) -> Result<Vec<(usize, Rows)>, 
 async fn gather(
     client: &Client,
     statement: &Statement,
-    args: &[Value],
+    args: &[Value<'_>],
 ) -> Result<(Rows, u64), tokio_postgres::Error> {
     let args = args.iter().take(statement.params().len());
     let mut answer = pin!(client.query_raw(statement, args).await?);

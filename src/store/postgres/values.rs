@@ -9,7 +9,7 @@ use crate::store::value::Value;
 
 type Fault = Box<dyn Error + Sync + Send>;
 
-impl ToSql for Value {
+impl ToSql for Value<'_> {
     fn to_sql(&self, wanted: &Type, out: &mut BytesMut) -> Result<IsNull, Fault> {
         match self {
             Value::Null => Ok(IsNull::Yes),
@@ -21,7 +21,7 @@ impl ToSql for Value {
                 _ => Err(format!("a number was given where {wanted} is wanted").into()),
             },
             Value::Text(text) => match <&str as ToSql>::accepts(wanted) {
-                true => text.as_str().to_sql(wanted, out),
+                true => (&**text).to_sql(wanted, out),
                 false => Err(format!("a text was given where {wanted} is wanted").into()),
             },
         }
@@ -34,7 +34,7 @@ impl ToSql for Value {
     to_sql_checked!();
 }
 
-impl FromSql<'_> for Value {
+impl FromSql<'_> for Value<'static> {
     fn from_sql(is: &Type, raw: &[u8]) -> Result<Self, Fault> {
         Ok(match *is {
             Type::INT8 => Value::Int(i64::from_sql(is, raw)?),
@@ -43,7 +43,7 @@ impl FromSql<'_> for Value {
             Type::BOOL => Value::Int(bool::from_sql(is, raw)?.into()),
             // What `SELECT pg_advisory_xact_lock(…)` answers.
             Type::VOID => Value::Null,
-            _ => Value::Text(<&str>::from_sql(is, raw)?.to_owned()),
+            _ => Value::from(<&str>::from_sql(is, raw)?.to_owned()),
         })
     }
 

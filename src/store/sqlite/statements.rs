@@ -1,5 +1,6 @@
 //! Statements on a connection: each is prepared once and kept, with what it takes to fill it in.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
@@ -206,12 +207,12 @@ impl Sql for Statements<'_> {
 }
 
 impl Columns for rusqlite::Row<'_> {
-    fn column(&self, at: usize) -> Option<Value> {
+    fn column(&self, at: usize) -> Option<Value<'_>> {
         self.get_ref(at).ok().map(Value::from)
     }
 }
 
-impl ToSql for Value {
+impl ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
             Value::Null => ValueRef::Null,
@@ -221,13 +222,13 @@ impl ToSql for Value {
     }
 }
 
-impl From<ValueRef<'_>> for Value {
-    fn from(value: ValueRef<'_>) -> Self {
+impl<'a> From<ValueRef<'a>> for Value<'a> {
+    fn from(value: ValueRef<'a>) -> Self {
         match value {
             ValueRef::Integer(number) => Value::Int(number),
             ValueRef::Text(bytes) => Value::Text(match std::str::from_utf8(bytes) {
-                Ok(text) => text.to_owned(),
-                Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+                Ok(text) => Cow::Borrowed(text),
+                Err(_) => String::from_utf8_lossy(bytes),
             }),
             ValueRef::Null | ValueRef::Real(_) | ValueRef::Blob(_) => Value::Null,
         }

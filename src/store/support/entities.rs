@@ -85,6 +85,6 @@ fn read(row: &mut Row) -> Result<Entry, StoreError> {
 
 impl FromValue for SubjectKind {
     fn from_value(value: Value) -> Option<Self> {
-        SubjectKind::with_word(&String::from_value(value)?)
+        SubjectKind::with_word(value.as_text()?)
     }
 }

@@ -181,6 +181,6 @@ fn read(row: &mut Row) -> Result<History, StoreError> {
 
 impl FromValue for Step {
     fn from_value(value: Value) -> Option<Self> {
-        Step::with_word(&String::from_value(value)?)
+        Step::with_word(value.as_text()?)
     }
 }

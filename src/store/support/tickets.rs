@@ -55,7 +55,7 @@ pub fn looked_for(words: &str) -> Filter {
         return Filter::Test(&LOOKED_FOR[0], Comparison::Equal, Value::Int(number));
     }
     let says = |word: &str| {
-        let contains = |field| Filter::Test(field, Comparison::Contains, Value::Text(word.to_owned()));
+        let contains = |field| Filter::Test(field, Comparison::Contains, Value::from(word.to_owned()));
         Filter::Any(LOOKED_FOR.iter().map(contains).collect())
     };
     Filter::All(words.split_whitespace().map(says).collect())
@@ -274,6 +274,6 @@ fn read_entity(row: &mut Row) -> Result<Option<Entity>, StoreError> {
 
 impl FromValue for Status {
     fn from_value(value: Value) -> Option<Self> {
-        Status::with_word(&String::from_value(value)?)
+        Status::with_word(value.as_text()?)
     }
 }
