@@ -25,9 +25,9 @@ use crate::model::token::TokenText;
 use crate::rules;
 use crate::rules::accounts::{Bootstrapped, FirstToken};
 use crate::rules::caller::authenticate;
-use crate::store::due_work::WORKSHOP;
+use crate::store::bell::Topic;
 use crate::store::world::{Chance, Clock};
-use crate::store::{Database, Store, World, WriteTx};
+use crate::store::{Database, Store, World, WriteLock, WriteTx};
 use crate::web::connections::MaxConnections;
 use crate::web::tls::Certificate;
 use crate::web::{self, App, Network, Options, WireNames};
@@ -367,7 +367,7 @@ async fn open_files(
 async fn bootstrap(store: &Store, token: FirstToken) -> anyhow::Result<Option<Bootstrapped>> {
     // Nodes that start at once take turns, so that the first account has the first number.
     let made = store
-        .write_for(Some(WORKSHOP), move |tx| rules::accounts::bootstrap(tx, &token))
+        .write_with(Some(WriteLock::Bootstrap), move |tx| rules::accounts::bootstrap(tx, &token))
         .await;
     made.map_err(in_words)
 }
@@ -453,7 +453,7 @@ async fn remove_uploads(store: &Store, files: &Files, keys: Vec<String>) -> anyh
 
 /// Finishes what instances have under way, each when it is due.
 async fn settle(store: Store) {
-    let mut bell = store.bell().listen(WORKSHOP);
+    let mut bell = store.bell().listen(Topic::Jobs);
     loop {
         match store.write(rules::power::settle_due).await {
             Ok(true) => continue,

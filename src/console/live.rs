@@ -18,12 +18,12 @@ use tokio::sync::watch;
 use super::query::Query;
 use super::session::Answer;
 use crate::model::event::Event;
-use crate::model::id::{AccountId, EventId, TicketId};
+use crate::model::id::{EventId, TicketId};
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::desk::Mark;
 use crate::rules::{self, Result};
-use crate::store::bell::DESK;
+use crate::store::bell::Topic;
 use crate::web::App;
 
 /// After how long a browser comes back that has lost its connection.
@@ -48,7 +48,7 @@ pub fn desk_address(mark: &Mark, watched: Option<TicketId>) -> String {
 /// Events of the account, as the kind and id of what each is about.
 pub async fn events(State(app): State<App>, caller: Caller, query: Query, headers: HeaderMap) -> Answer {
     // Listening begins before looking, so that nothing falls between the two.
-    let waking = Waking::new(&app, caller.account);
+    let waking = Waking::new(&app, Topic::Account(caller.account));
     let last = match after(&headers, &query).parse() {
         Ok(last) => EventId(last),
         Err(_) => app.read(caller.clone(), rules::events::end).await?,
@@ -58,7 +58,7 @@ pub async fn events(State(app): State<App>, caller: Caller, query: Query, header
 
 /// What happens to any ticket; with `?ticket=` also to that one, whose colleagues see that one is there.
 pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: HeaderMap) -> Answer {
-    let waking = Waking::new(&app, DESK);
+    let waking = Waking::new(&app, Topic::Desk);
     let watched = query.text("ticket").parse().ok().map(TicketId);
     let tab = match watched {
         None => None,
@@ -90,9 +90,9 @@ struct Waking {
 }
 
 impl Waking {
-    fn new(app: &App, account: AccountId) -> Self {
+    fn new(app: &App, topic: Topic) -> Self {
         Self {
-            bell: app.store().bell().listen(account),
+            bell: app.store().bell().listen(topic),
             stopping: app.stopping(),
             app: app.clone(),
             look: true,

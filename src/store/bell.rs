@@ -7,34 +7,42 @@ use tokio::sync::watch;
 
 use crate::model::id::AccountId;
 
-/// No account, but all of them: something has changed that concerns every reader.
-pub const EVERYONE: AccountId = AccountId(-1);
-/// No account, but the desk: something has happened to a ticket, whosever it is.
-pub const DESK: AccountId = AccountId(-2);
+/// What a commit can notify its subscribers of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Topic {
+    /// A change that concerns every subscriber, such as a revoked token.
+    Everyone,
+    /// A change of any ticket.
+    Desk,
+    /// A job that was scheduled.
+    Jobs,
+    /// An event of this account.
+    Account(AccountId),
+}
 
 #[derive(Default)]
 pub struct Bell {
-    ropes: Mutex<HashMap<AccountId, watch::Sender<()>>>,
+    ropes: Mutex<HashMap<Topic, watch::Sender<()>>>,
 }
 
 impl Bell {
-    /// Something that changes whenever an event of the account was committed from now on.
-    pub fn listen(&self, account: AccountId) -> watch::Receiver<()> {
+    /// Subscribes to a topic: the receiver changes with every commit that touches it from now on.
+    pub fn listen(&self, topic: Topic) -> watch::Receiver<()> {
         let mut ropes = self.ropes.lock().unwrap_or_else(PoisonError::into_inner);
-        let rope = ropes.entry(account).or_insert_with(|| watch::channel(()).0);
+        let rope = ropes.entry(topic).or_insert_with(|| watch::channel(()).0);
         rope.subscribe()
     }
 
-    pub fn ring(&self, accounts: impl IntoIterator<Item = AccountId>) {
+    pub fn ring(&self, topics: impl IntoIterator<Item = Topic>) {
         let mut ropes = self.ropes.lock().unwrap_or_else(PoisonError::into_inner);
-        for account in accounts {
-            if account == EVERYONE {
+        for topic in topics {
+            if topic == Topic::Everyone {
                 ropes.retain(|_, rope| rope.send(()).is_ok());
                 return;
             }
-            let gone = ropes.get(&account).is_some_and(|rope| rope.send(()).is_err());
+            let gone = ropes.get(&topic).is_some_and(|rope| rope.send(()).is_err());
             if gone {
-                ropes.remove(&account);
+                ropes.remove(&topic);
             }
         }
     }

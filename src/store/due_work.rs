@@ -1,9 +1,10 @@
 //! Work that is to be done to an instance at a later time, kept so that a restart forgets none.
 
+use super::bell::Topic;
 use super::error::StoreError;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{FromValue, Row, Value, args};
-use crate::model::id::{AccountId, EventId, InstanceId};
+use crate::model::id::{EventId, InstanceId};
 use crate::model::time::Time;
 
 #[derive(Clone, Copy, Debug)]
@@ -30,9 +31,6 @@ impl Step {
     }
 }
 
-/// Nobody's account: its bell rings when there is new work.
-pub const WORKSHOP: AccountId = AccountId(0);
-
 pub fn add(
     tx: &mut WriteTx,
     instance: InstanceId,
@@ -44,7 +42,7 @@ pub fn add(
         "INSERT INTO due_work (instance, event, step, due) VALUES ($1, $2, $3, $4)",
         args![instance, event, step.word(), due],
     )?;
-    tx.touch(WORKSHOP);
+    tx.touch(Topic::Jobs);
     Ok(())
 }
 

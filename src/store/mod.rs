@@ -28,6 +28,7 @@ mod task;
 mod tx;
 pub mod value;
 pub mod world;
+pub mod write_lock;
 
 pub use account::{accounts, events};
 pub use compute::{configs, instances, interfaces};
@@ -48,6 +49,7 @@ pub use error::StoreError;
 pub use migrate::TABLES;
 pub use tx::{Asked, Chore, ReadTx, WriteTx};
 pub use world::World;
+pub use write_lock::WriteLock;
 
 use crate::model::id::AccountId;
 use bell::Bell;
@@ -74,8 +76,8 @@ trait Engine: Send + Sync {
     fn flushing(&self) -> Option<Duration> {
         None
     }
-    /// If it is known that the work concerns one account above all, work for others need not wait for it.
-    fn write(&self, job: Box<dyn WriteJob>, account: Option<AccountId>) -> Result<(), StoreError>;
+    /// Of the writes with the same lock, one runs at a time.
+    fn write(&self, job: Box<dyn WriteJob>, lock: Option<WriteLock>) -> Result<(), StoreError>;
     /// Becomes true when the store can no longer promise that what it wrote is kept.
     fn failed(&self) -> watch::Receiver<bool>;
     /// Tidies up with the next write.
@@ -199,7 +201,7 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        self.write_for(None, work).await
+        self.write_with(None, work).await
     }
 
     /// The same for work that concerns one account, if it is known which: what others do to it at the same
@@ -213,9 +215,22 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
+        self.write_with(account.map(WriteLock::Account), work).await
+    }
+
+    /// The same for work that holds a lock from before its transaction begins until it is committed.
+    pub async fn write_with<T, E>(
+        &self,
+        lock: Option<WriteLock>,
+        work: impl FnMut(&mut WriteTx) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
         let (answer, waiting) = oneshot::channel();
         let task = Task::new(work).answering(answer);
-        self.engine.write(Box::new(task), account)?;
+        self.engine.write(Box::new(task), lock)?;
         waiting.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 

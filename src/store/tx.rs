@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 
+use super::bell::Topic;
 use super::error::StoreError;
 use super::tallies::{Changes, Tally};
 use super::value::{Read, Row, Value};
@@ -201,8 +202,8 @@ fn missing() -> StoreError {
 /// A look that can also change things. It goes wherever a `ReadTx` is asked for.
 pub struct WriteTx<'a> {
     tx: ReadTx<'a>,
-    /// Whose event readers are to be woken once this is committed.
-    touched: BTreeSet<AccountId>,
+    /// The topics whose subscribers are notified once this is committed.
+    touched: BTreeSet<Topic>,
 }
 
 impl<'a> WriteTx<'a> {
@@ -259,12 +260,12 @@ impl<'a> WriteTx<'a> {
         self.tx.sql.set_last_number(table, number)
     }
 
-    pub(super) fn touch(&mut self, account: AccountId) {
-        self.touched.insert(account);
+    pub(super) fn touch(&mut self, topic: Topic) {
+        self.touched.insert(topic);
     }
 
     /// What is to be done about its changes once they are kept, and what it has said of tallies.
-    pub(super) fn finish(mut self) -> Result<(BTreeSet<AccountId>, Changes), StoreError> {
+    pub(super) fn finish(mut self) -> Result<(BTreeSet<Topic>, Changes), StoreError> {
         for (tally, asked) in std::mem::take(&mut self.tx.tallied.awaited) {
             let id = self.tx.hear_one(asked)?;
             self.tally(tally, id, 1);

@@ -21,6 +21,7 @@ use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
 use crate::rules::{self, Result};
 use crate::store::ReadTx;
+use crate::store::bell::Topic;
 use crate::web::{App, answer};
 
 #[derive(Serialize)]
@@ -100,7 +101,7 @@ pub async fn stream(
         ));
     }
     // Listening begins before looking, so that nothing falls between the two.
-    let bell = app.store().bell().listen(caller.account);
+    let bell = app.store().bell().listen(Topic::Account(caller.account));
     let begin = move |tx: &mut ReadTx, caller: &Caller| match list.after()? {
         Some(after) => Ok(after),
         None => rules::events::end(tx, caller),

@@ -7,6 +7,7 @@ use crate::model::event::{Action, Entity, Event};
 use crate::model::id::{AccountId, EventId, UserId};
 use crate::model::page::Paged;
 use crate::model::time::Time;
+use crate::store::bell::Topic;
 use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Gist, Kind};
@@ -170,7 +171,7 @@ fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Asked<
     let now = tx.now();
     let (entity, secondary) = (new.entity, new.secondary);
     tx.order_events(account)?;
-    tx.touch(account);
+    tx.touch(Topic::Account(account));
     Ok(tx.ask(
         "INSERT INTO event (account, created, action, username,
              entity_kind, entity_id, entity_label, secondary_kind, secondary_id, secondary_label,

@@ -5,7 +5,7 @@ use crate::model::page::Paged;
 use crate::model::proof::{Identity, Proof};
 use crate::model::scope::Scopes;
 use crate::model::token::{NewToken, Token, TokenHash, TokenText};
-use crate::store::bell::EVERYONE;
+use crate::store::bell::Topic;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::grants;
@@ -36,7 +36,7 @@ pub fn hear_version(tx: &mut ReadTx, asked: Asked<i64>) -> Result<i64, StoreErro
 /// Makes every remembered identity be read again, on every node, from this commit on.
 pub(in crate::store) fn forget_identities(tx: &mut WriteTx) -> Result<(), StoreError> {
     tx.execute("UPDATE identity_version SET version = version + 1", args![])?;
-    tx.touch(EVERYONE);
+    tx.touch(Topic::Everyone);
     Ok(())
 }
 

@@ -18,28 +18,28 @@ use tokio_postgres::{AsyncMessage, Client};
 use super::address::{Address, Wire};
 use super::failure::Failure;
 use crate::model::id::AccountId;
-use crate::store::bell::{Bell, EVERYONE};
+use crate::store::bell::{Bell, Topic};
 
 /// A connection that has been silent for so long is asked whether it is still there.
 const SILENCE: Duration = Duration::from_secs(5);
 const RECONNECT: Duration = Duration::from_millis(300);
 /// For how long to gather after something was told, so that many commits a second cost few announcements.
 const REST: Duration = Duration::from_millis(10);
-/// So many accounts fit into one message.
+/// So many topics fit into one message.
 const MESSAGE: usize = 300;
 
 /// Whose events are to be told of.
 #[derive(Default)]
 pub struct Announcements {
-    waiting: Mutex<BTreeSet<AccountId>>,
+    waiting: Mutex<BTreeSet<Topic>>,
     added: Notify,
     closed: AtomicBool,
 }
 
 impl Announcements {
-    pub fn add(&self, mut touched: BTreeSet<AccountId>) {
+    pub fn add(&self, mut touched: BTreeSet<Topic>) {
         // The commit itself has told of it.
-        touched.remove(&EVERYONE);
+        touched.remove(&Topic::Everyone);
         if !touched.is_empty() {
             self.set().append(&mut touched);
             self.added.notify_one();
@@ -56,11 +56,11 @@ impl Announcements {
         self.closed.load(Ordering::SeqCst)
     }
 
-    fn take(&self) -> BTreeSet<AccountId> {
+    fn take(&self) -> BTreeSet<Topic> {
         std::mem::take(&mut *self.set())
     }
 
-    fn set(&self) -> std::sync::MutexGuard<'_, BTreeSet<AccountId>> {
+    fn set(&self) -> std::sync::MutexGuard<'_, BTreeSet<Topic>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -108,9 +108,9 @@ async fn attend(
     bell.ring_all();
     loop {
         let touched: Vec<_> = announcements.take().into_iter().collect();
-        for accounts in touched.chunks(MESSAGE) {
-            let accounts: Vec<String> = accounts.iter().map(|account| account.0.to_string()).collect();
-            let words = format!("NOTIFY garth_bell, '{own}:{}'", accounts.join(","));
+        for topics in touched.chunks(MESSAGE) {
+            let topics: Vec<String> = topics.iter().map(|topic| encode(*topic)).collect();
+            let words = format!("NOTIFY garth_bell, '{own}:{}'", topics.join(","));
             within(run_words(&client, &words)).await?;
         }
         if announcements.is_closed() {
@@ -145,14 +145,46 @@ async fn listen(mut wire: Wire, bell: Arc<Bell>, own: String, _over: mpsc::Sende
         };
         match told.payload().split_once(':') {
             Some((node, _)) if node == own => {}
-            Some((_, accounts)) => {
-                bell.ring(
-                    accounts
-                        .split(',')
-                        .filter_map(|account| account.parse().ok().map(AccountId)),
-                );
-            }
+            Some((_, topics)) => bell.ring(topics.split(',').filter_map(decode)),
             None => bell.ring_all(),
         }
+    }
+}
+
+/// A topic as nodes write it in announcements.
+fn encode(topic: Topic) -> String {
+    match topic {
+        Topic::Everyone => "everyone".to_owned(),
+        Topic::Desk => "desk".to_owned(),
+        Topic::Jobs => "jobs".to_owned(),
+        Topic::Account(account) => account.to_string(),
+    }
+}
+
+/// The topic, unless only a newer Garth knows it.
+fn decode(word: &str) -> Option<Topic> {
+    match word {
+        "everyone" => Some(Topic::Everyone),
+        "desk" => Some(Topic::Desk),
+        "jobs" => Some(Topic::Jobs),
+        account => account.parse().ok().map(|id| Topic::Account(AccountId(id))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_is_the_same_after_an_announcement_and_unknown_ones_are_ignored() {
+        for topic in [
+            Topic::Everyone,
+            Topic::Desk,
+            Topic::Jobs,
+            Topic::Account(AccountId(7)),
+        ] {
+            assert_eq!(decode(&encode(topic)), Some(topic));
+        }
+        assert_eq!(decode("weather"), None);
     }
 }

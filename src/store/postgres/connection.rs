@@ -22,6 +22,7 @@ use super::statements::Statements;
 use crate::model::id::AccountId;
 use crate::store::error::StoreError;
 use crate::store::value::Value;
+use crate::store::write_lock::WriteLock;
 
 /// Longer than the server lets any statement run, so this ends only what the server never answers.
 const ANSWER: Duration = Duration::from_secs(20);
@@ -43,10 +44,10 @@ pub struct Connection {
     /// Whether a transaction that only looked is still to be ended: with the next one's beginning, if that
     /// comes at once.
     looking: bool,
-    /// The accounts that have waited for this transaction since before it began.
-    held: BTreeSet<AccountId>,
-    /// Those that have waited since it was about to tell of an event.
-    ordered: BTreeSet<AccountId>,
+    /// The locks that were taken before this transaction began.
+    held: BTreeSet<WriteLock>,
+    /// Those that were taken because it was about to record an event.
+    ordered: BTreeSet<WriteLock>,
     failure: Option<Failure>,
     /// The server is gone, or has not answered: what it does with this session is not known any more.
     useless: bool,
@@ -108,14 +109,14 @@ impl Connection {
         self.client.is_closed()
     }
 
-    /// Begins a transaction in these words, as soon as it has something to do. Nobody else who means to
-    /// write to these accounts will begin before it has ended.
+    /// Begins a transaction in these words, as soon as it has something to do. No other transaction with one of these
+    /// locks begins before it has ended.
     ///
     /// That has to be waited for before it begins: a transaction sees the store as it was when its first
     /// statement was sent, not when it was answered.
-    pub fn begin(&mut self, words: &str, accounts: &BTreeSet<AccountId>) {
-        let lock = |account: &AccountId| format!("SELECT pg_advisory_lock({})", locks::of_account(*account));
-        let locks: Vec<_> = accounts.iter().map(lock).collect();
+    pub fn begin(&mut self, words: &str, wanted: &BTreeSet<WriteLock>) {
+        let lock = |lock: &WriteLock| format!("SELECT pg_advisory_lock({})", locks::of_write(*lock));
+        let locks: Vec<_> = wanted.iter().map(lock).collect();
         self.before.clear();
         let before = if self.looking { ROLLBACK } else { "" };
         if locks.is_empty() {
@@ -126,7 +127,7 @@ impl Connection {
             self.before.push(Before::Words(words.to_owned()));
         }
         self.answers.clear();
-        self.held.clone_from(accounts);
+        self.held.clone_from(wanted);
         self.begun = false;
         self.failure = None;
         self.ordered.clear();
@@ -137,8 +138,8 @@ impl Connection {
         self.failure.as_ref()
     }
 
-    /// The accounts whose events were put in order by the transaction that runs.
-    pub fn ordered(&self) -> &BTreeSet<AccountId> {
+    /// The locks of the accounts whose events were put in order by the transaction that runs.
+    pub fn ordered(&self) -> &BTreeSet<WriteLock> {
         &self.ordered
     }
 
@@ -227,8 +228,9 @@ impl Connection {
 
     /// From the next statement on, others wait who are about to tell of events of the account.
     pub fn wait_for_events_of(&mut self, account: AccountId) {
-        if self.ordered.insert(account) && !self.held.contains(&account) {
-            let key = locks::of_account(account);
+        let lock = WriteLock::Account(account);
+        if self.ordered.insert(lock) && !self.held.contains(&lock) {
+            let key = locks::of_write(lock);
             let words = format!("SELECT pg_advisory_xact_lock({key})");
             self.before.push(Before::Words(words));
         }

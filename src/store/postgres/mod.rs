@@ -36,7 +36,7 @@ use super::database::Database;
 use super::error::StoreError;
 use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
 use super::world::World;
-use crate::model::id::AccountId;
+use super::write_lock::WriteLock;
 
 /// As long as an announcement may be late when it was lost.
 const LATE: Duration = Duration::from_secs(15);
@@ -115,8 +115,8 @@ impl Engine for Postgres {
         submit(&self.probes, job)
     }
 
-    fn write(&self, job: Box<dyn WriteJob>, account: Option<AccountId>) -> Result<(), StoreError> {
-        self.turns.join(job, account)
+    fn write(&self, job: Box<dyn WriteJob>, lock: Option<WriteLock>) -> Result<(), StoreError> {
+        self.turns.join(job, lock)
     }
 
     fn failed(&self) -> watch::Receiver<bool> {

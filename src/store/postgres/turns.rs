@@ -8,21 +8,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::model::id::AccountId;
 use crate::store::error::StoreError;
 use crate::store::task::WriteJob;
+use crate::store::write_lock::WriteLock;
 
-/// A write, and the account whose turn it takes.
+/// A write, and the lock that it holds while it runs.
 pub struct Turn {
     pub job: Box<dyn WriteJob>,
-    pub account: Option<AccountId>,
+    pub lock: Option<WriteLock>,
 }
 
 pub struct Turns {
     /// Those that can be run now.
     queue: Sender<Turn>,
-    /// For each account that is being written to, what waits for that to end.
-    behind: Mutex<HashMap<AccountId, VecDeque<Box<dyn WriteJob>>>>,
+    /// For each lock that is held, the writes that wait for it.
+    behind: Mutex<HashMap<WriteLock, VecDeque<Box<dyn WriteJob>>>>,
     waiting: AtomicUsize,
     most: usize,
 }
@@ -40,20 +40,20 @@ impl Turns {
     }
 
     /// Takes a write on, unless too many wait already.
-    pub fn join(&self, job: Box<dyn WriteJob>, account: Option<AccountId>) -> Result<(), StoreError> {
+    pub fn join(&self, job: Box<dyn WriteJob>, lock: Option<WriteLock>) -> Result<(), StoreError> {
         if self.waiting.fetch_add(1, Ordering::SeqCst) >= self.most {
             self.waiting.fetch_sub(1, Ordering::SeqCst);
             return Err(StoreError::Full);
         }
-        if let Some(account) = account {
+        if let Some(lock) = lock {
             let mut behind = self.behind();
-            if let Some(others) = behind.get_mut(&account) {
+            if let Some(others) = behind.get_mut(&lock) {
                 others.push_back(job);
                 return Ok(());
             }
-            behind.insert(account, VecDeque::new());
+            behind.insert(lock, VecDeque::new());
         }
-        self.call(Turn { job, account })
+        self.call(Turn { job, lock })
     }
 
     /// A write is about to be run, and waits no more.
@@ -61,15 +61,15 @@ impl Turns {
         self.waiting.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// It is over: the next of its account goes to the end of the queue, behind other accounts.
-    pub fn end(&self, account: Option<AccountId>) {
-        let Some(account) = account else { return };
+    /// It is over: the next write with its lock goes to the end of the queue, behind others.
+    pub fn end(&self, lock: Option<WriteLock>) {
+        let Some(lock) = lock else { return };
         let mut behind = self.behind();
-        match behind.get_mut(&account).and_then(VecDeque::pop_front) {
-            None => drop(behind.remove(&account)),
+        match behind.get_mut(&lock).and_then(VecDeque::pop_front) {
+            None => drop(behind.remove(&lock)),
             Some(job) => {
-                let account = Some(account);
-                let _ = self.call(Turn { job, account });
+                let lock = Some(lock);
+                let _ = self.call(Turn { job, lock });
             }
         }
     }
@@ -78,7 +78,7 @@ impl Turns {
         self.queue.send(turn).map_err(|_| StoreError::Stopped)
     }
 
-    fn behind(&self) -> MutexGuard<'_, HashMap<AccountId, VecDeque<Box<dyn WriteJob>>>> {
+    fn behind(&self) -> MutexGuard<'_, HashMap<WriteLock, VecDeque<Box<dyn WriteJob>>>> {
         self.behind.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -15,12 +15,12 @@ use super::connection::Connection;
 use super::failure::{Failure, Kind};
 use super::line::{Line, pause};
 use super::turns::{Turn, Turns};
-use crate::model::id::AccountId;
-use crate::store::bell::{Bell, EVERYONE};
+use crate::store::bell::{Bell, Topic};
 use crate::store::error::StoreError;
 use crate::store::task::{ReadJob, WriteJob};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::world::World;
+use crate::store::write_lock::WriteLock;
 
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 const WRITE: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
@@ -106,16 +106,16 @@ impl Worker {
     }
 
     fn write(&mut self, turn: Turn) {
-        let Turn { job, account } = turn;
+        let Turn { job, lock } = turn;
         self.turns.begin();
-        self.write_until_kept(job, account);
-        self.turns.end(account);
+        self.write_until_kept(job, lock);
+        self.turns.end(lock);
     }
 
-    fn write_until_kept(&mut self, mut job: Box<dyn WriteJob>, account: Option<AccountId>) {
-        let (begun, mut accounts) = (Instant::now(), BTreeSet::from_iter(account));
+    fn write_until_kept(&mut self, mut job: Box<dyn WriteJob>, lock: Option<WriteLock>) {
+        let (begun, mut locks) = (Instant::now(), BTreeSet::from_iter(lock));
         for attempt in 1.. {
-            match self.run_once(&mut job, &mut accounts) {
+            match self.run_once(&mut job, &mut locks) {
                 Run::Over(ended) => return job.answer(ended),
                 Run::Again(failure) => {
                     metrics::counter!("garth_store_retries_total").increment(1);
@@ -133,14 +133,14 @@ impl Worker {
         }
     }
 
-    fn run_once(&mut self, job: &mut Box<dyn WriteJob>, accounts: &mut BTreeSet<AccountId>) -> Run {
+    fn run_once(&mut self, job: &mut Box<dyn WriteJob>, locks: &mut BTreeSet<WriteLock>) -> Run {
         let connection = match self.line.ready() {
             Ok(connection) => connection,
             Err(cause) => return Run::Over(Err(cause)),
         };
-        let run = run_on(connection, job, accounts, &self.world);
+        let run = run_on(connection, job, locks, &self.world);
         // If it has to be run again, it waits from the beginning for all it got to know of.
-        accounts.extend(connection.ordered());
+        locks.extend(connection.ordered());
         self.line.tidy();
         match run {
             Ok((ended, touched)) => {
@@ -157,10 +157,10 @@ impl Worker {
 fn run_on(
     connection: &mut Connection,
     job: &mut Box<dyn WriteJob>,
-    accounts: &BTreeSet<AccountId>,
+    locks: &BTreeSet<WriteLock>,
     world: &World,
-) -> Result<(Result<(), StoreError>, BTreeSet<AccountId>), Failure> {
-    connection.begin(WRITE, accounts);
+) -> Result<(Result<(), StoreError>, BTreeSet<Topic>), Failure> {
+    connection.begin(WRITE, locks);
     let mut tx = WriteTx::new(connection, world, None);
     let keep = job.run(&mut tx);
     let finished = match keep {
@@ -189,7 +189,7 @@ fn run_on(
     };
     // Changes of who may do what are rare, and no node should hear of them late: they are announced by the
     // commit itself. Events are announced after it, because such commits happen one after another.
-    let and = match touched.contains(&EVERYONE) {
+    let and = match touched.contains(&Topic::Everyone) {
         true => "NOTIFY garth_bell, 'all'; ",
         false => "",
     };

@@ -27,7 +27,7 @@ use super::error::StoreError;
 use super::migrate::Dialect;
 use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
 use super::world::World;
-use crate::model::id::AccountId;
+use super::write_lock::WriteLock;
 use flush_clock::FlushClock;
 use opening::{make_private_file, make_private_folder, migrate_embedded, open_reader, open_writer};
 #[cfg(test)]
@@ -129,7 +129,7 @@ impl Engine for Sqlite {
         self.flush.running_for()
     }
 
-    fn write(&self, job: Box<dyn WriteJob>, _: Option<AccountId>) -> Result<(), StoreError> {
+    fn write(&self, job: Box<dyn WriteJob>, _: Option<WriteLock>) -> Result<(), StoreError> {
         if self.stopped.load(Ordering::SeqCst) {
             return Err(StoreError::Stopped);
         }

@@ -11,8 +11,7 @@ use tokio::sync::watch;
 
 use super::flush_clock::FlushClock;
 use super::statements::{Statements, database};
-use crate::model::id::AccountId;
-use crate::store::bell::Bell;
+use crate::store::bell::{Bell, Topic};
 use crate::store::error::StoreError;
 use crate::store::tallies::Changes;
 use crate::store::task::WriteJob;
@@ -113,7 +112,7 @@ impl Writer {
         statements: &mut Statements,
         batch: &mut Vec<Box<dyn WriteJob>>,
         undo: Undo,
-    ) -> Result<Option<BTreeSet<AccountId>>, StoreError> {
+    ) -> Result<Option<BTreeSet<Topic>>, StoreError> {
         statements.run("BEGIN IMMEDIATE")?;
         let done = self.run_jobs(statements, batch, undo).and_then(|touched| {
             if touched.is_some() {
@@ -154,7 +153,7 @@ impl Writer {
         statements: &mut Statements,
         batch: &mut Vec<Box<dyn WriteJob>>,
         undo: Undo,
-    ) -> Result<Option<BTreeSet<AccountId>>, StoreError> {
+    ) -> Result<Option<BTreeSet<Topic>>, StoreError> {
         let mut touched = BTreeSet::new();
         let mut tallied = Changes::default();
         let (mut next, mut runs) = (0, 1);

@@ -7,7 +7,7 @@ use crate::model::id::{AttachmentId, HistoryId, NoteId, ReplyId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reply::ReplyText;
 use crate::model::ticket::Status;
-use crate::store::bell::DESK;
+use crate::store::bell::Topic;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, Wanted, among};
@@ -142,7 +142,7 @@ pub fn append(
             new.attachment,
         ],
     )?;
-    tx.touch(DESK);
+    tx.touch(Topic::Desk);
     if step != Step::Download {
         let sql = "UPDATE ticket SET revision = revision + 1 WHERE id = $1";
         tx.execute(sql, args![ticket])?;
