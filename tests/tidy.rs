@@ -59,7 +59,9 @@ fn assert_none(claim: &str, found: Vec<String>) {
 
 #[test]
 fn a_layer_uses_only_the_layers_above_it() {
-    let layers = ["model", "store", "files", "rules", "uploads", "web", "api", "cli"];
+    let layers = [
+        "model", "store", "files", "rules", "uploads", "jobs", "web", "api", "cli",
+    ];
     for (at, layer) in layers.iter().enumerate() {
         let below: Vec<String> = layers[at + 1..]
             .iter()
@@ -142,11 +144,13 @@ fn only_the_engine_knows_which_database_it_is() {
 
 #[test]
 fn sql_is_in_the_store_and_status_codes_are_in_http() {
-    for layer in ["model", "rules", "uploads", "web", "api", "console", "cli"] {
+    for layer in [
+        "model", "rules", "uploads", "jobs", "web", "api", "console", "cli",
+    ] {
         let sql = ["SELECT ", "INSERT INTO", "UPDATE vpc", "DELETE FROM"];
         assert_none("SQL is in the store", lines_with(layer, &sql, &[]));
     }
-    for layer in ["model", "store", "rules", "uploads", "cli"] {
+    for layer in ["model", "store", "rules", "uploads", "jobs", "cli"] {
         assert_none(
             "status codes are in web, api and console",
             lines_with(layer, &["StatusCode"], &[]),

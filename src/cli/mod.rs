@@ -14,12 +14,12 @@ mod demo;
 mod desk;
 mod entity;
 mod greeting;
+mod jobs;
 mod logging;
 mod open_files;
 mod output;
 mod place;
 mod policy;
-mod scrub;
 mod secret_file;
 mod serve;
 mod settings;
@@ -75,6 +75,9 @@ enum Command {
     /// Name what accounts have in other services
     #[command(subcommand)]
     Entity(entity::Command),
+    /// List background jobs, and retry or drop those that failed
+    #[command(subcommand)]
+    Jobs(jobs::Command),
     /// Copy a whole store into a new one, from a folder to a database or back
     Copy(copy::Copy),
     /// Print the interface's description (OpenAPI 3.1, JSON)
@@ -97,6 +100,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Token(command) => token::run(&cli.place, output, command).await,
             Command::Desk(desk) => desk::run(&cli.place, output, desk).await,
             Command::Entity(command) => entity::run(&cli.place, output, command).await,
+            Command::Jobs(command) => jobs::run(&cli.place, output, command).await,
             Command::Copy(wish) => copy::run(&cli.place, output, wish).await,
             Command::Openapi => output.text(crate::api::openapi_json()),
         }

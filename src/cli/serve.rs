@@ -15,32 +15,28 @@ use super::greeting::{Greeting, Welcome, store_options};
 use super::place::{Place, in_words, open_shared};
 use super::policy::policy_of;
 use super::settings::{LimitSettings, Names, Profile, Settings};
-use super::{address, data_folder, logging, open_files, scrub, secret_file, wake};
+use super::{address, data_folder, logging, open_files, secret_file, wake};
 use crate::api;
 use crate::console;
 use crate::files::{BucketKeys, Files, Scanner};
+use crate::jobs::{Runner, Work};
 use crate::model::policy::Policy;
-use crate::model::time::Time;
 use crate::model::token::TokenText;
 use crate::rules;
 use crate::rules::accounts::{Bootstrapped, FirstToken};
 use crate::rules::caller::authenticate;
-use crate::store::bell::Topic;
 use crate::store::world::{Chance, Clock};
-use crate::store::{Database, Store, World, WriteLock, WriteTx};
+use crate::store::{Database, Store, World, WriteLock};
 use crate::web::connections::MaxConnections;
 use crate::web::tls::Certificate;
 use crate::web::{self, App, Network, Options, WireNames};
 
-const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 /// After this time an upload cannot be going on any more.
 const ABANDONED: Duration = Duration::from_secs(3600);
 /// How long after a signal the process has ended in any case.
 const LONGEST_STOP: Duration = Duration::from_secs(25);
 /// Every attachment is read once in so many days, unless set otherwise.
 const SCRUB_DAYS: i64 = 30;
-/// Between two looks at what is due.
-const SHORTEST: Duration = Duration::from_millis(10);
 
 pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
     let settings = complete(place, settings)?;
@@ -172,7 +168,13 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
     if first.is_none() && !knows(&store, token).await? {
         tracing::warn!("bootstrap token is not used: this store was made before, and does not know it");
     }
-    let left_behind = left_behind(&store, database.is_none()).await?;
+    let work = Work {
+        store: store.clone(),
+        files: files.clone(),
+        scrub_days: settings.attachments.scrub_days.unwrap_or(SCRUB_DAYS),
+        alone: database.is_none(),
+    };
+    let runner = Runner::prepare(work).await.map_err(in_words)?;
     let greeting = Greeting {
         listening: format!("{scheme}://{}", listener.local_addr()?),
         url,
@@ -183,12 +185,7 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
         welcome,
     };
     greeting.print()?;
-    tokio::spawn(sweep(store.clone(), files.clone(), left_behind));
-    tokio::spawn(settle(store.clone()));
-    if let days @ 1.. = settings.attachments.scrub_days.unwrap_or(SCRUB_DAYS) {
-        tokio::spawn(scrub::attachments(store.clone(), files.clone(), days));
-        tokio::spawn(scrub::database(store.clone()));
-    }
+    let jobs = tokio::spawn(runner.run(stopping.clone()));
 
     let mut failed = store.failed();
     let app = App::new(store.clone(), files, options, stopping.clone());
@@ -215,6 +212,7 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
     exit_when_late();
     stop.send_replace(true);
     serving.await?;
+    jobs.await?;
     if let Err(cause) = store.close().await {
         tracing::warn!(%cause, "could not tidy up the store");
     }
@@ -388,90 +386,4 @@ async fn knows(store: &Store, given: Option<&TokenText>) -> anyhow::Result<bool>
 async fn listen(address: SocketAddr, option: &str) -> anyhow::Result<TcpListener> {
     let bound = TcpListener::bind(address).await;
     bound.with_context(|| format!("cannot listen on {address} (choose another address with --{option})"))
-}
-
-/// Uploads that an earlier run had begun, found before anybody can begin a new one. With other nodes beside this
-/// one they may be going on there.
-async fn left_behind(store: &Store, alone: bool) -> anyhow::Result<Vec<String>> {
-    match alone {
-        true => store
-            .read(rules::attachments::left_behind)
-            .await
-            .map_err(in_words),
-        false => Ok(Vec::new()),
-    }
-}
-
-/// Removes what is kept no longer, now and then for as long as the server runs.
-async fn sweep(store: Store, files: Files, left_behind: Vec<String>) {
-    let failed = |cause| tracing::warn!(?cause, "could not sweep files that never became attachments");
-    remove_uploads(&store, &files, left_behind)
-        .await
-        .unwrap_or_else(failed);
-    loop {
-        sweep_uploads(&store, &files).await.unwrap_or_else(failed);
-        if let Err(cause) = store.write(sweep_identity).await {
-            tracing::warn!(?cause, "could not sweep sessions and tokens that have ended");
-        }
-        match store.write(rules::events::sweep).await {
-            Ok(true) => continue,
-            Ok(false) => {}
-            Err(cause) => tracing::warn!(?cause, "could not sweep old events"),
-        }
-        tokio::time::sleep(SWEEP_EVERY).await;
-    }
-}
-
-fn sweep_identity(tx: &mut WriteTx) -> rules::Result<()> {
-    rules::sessions::sweep(tx)?;
-    rules::oauth_tokens::sweep(tx)
-}
-
-/// Removes the bytes of uploads that began long ago and never became attachments.
-async fn sweep_uploads(store: &Store, files: &Files) -> anyhow::Result<()> {
-    let seconds = ABANDONED.as_secs() as i64;
-    loop {
-        let stale = store
-            .write(move |tx| rules::attachments::stale(tx, seconds))
-            .await;
-        let stale = stale.map_err(in_words)?;
-        if stale.is_empty() {
-            return Ok(());
-        }
-        remove_uploads(store, files, stale).await?;
-    }
-}
-
-async fn remove_uploads(store: &Store, files: &Files, keys: Vec<String>) -> anyhow::Result<()> {
-    for key in keys {
-        files.remove(&key).await?;
-        let forgotten = store.write(move |tx| rules::attachments::forget(tx, &key)).await;
-        forgotten.map_err(in_words)?;
-    }
-    Ok(())
-}
-
-/// Finishes what instances have under way, each when it is due.
-async fn settle(store: Store) {
-    let mut bell = store.bell().listen(Topic::Jobs);
-    loop {
-        match store.write(rules::power::settle_due).await {
-            Ok(true) => continue,
-            Ok(false) => {}
-            Err(cause) => tracing::warn!(?cause, "could not do what is due"),
-        }
-        // Another node may have more to do than it told of before it died; or it is at it just now.
-        let longest = store.late().unwrap_or(SWEEP_EVERY);
-        let due = store.read(rules::power::next_due).await.ok().flatten();
-        let now = store.world().clock.now();
-        let wait = due.map_or(longest, |due| micros_between(now, due).min(longest));
-        tokio::select! {
-            _ = tokio::time::sleep(wait) => {}
-            rung = bell.changed() => if rung.is_err() { return },
-        }
-    }
-}
-
-fn micros_between(now: Time, then: Time) -> Duration {
-    Duration::from_micros(u64::try_from(then.micros() - now.micros()).unwrap_or(0)).max(SHORTEST)
 }

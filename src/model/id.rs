@@ -23,6 +23,7 @@ ids!(
     HistoryId,
     InstanceId,
     InterfaceId,
+    JobId,
     NoteId,
     ReplyId,
     SubnetId,

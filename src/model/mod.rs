@@ -8,6 +8,7 @@ mod compute;
 pub mod id;
 mod identity;
 pub mod input;
+pub mod job;
 pub mod label;
 mod network;
 pub mod page;
@@ -18,7 +19,7 @@ pub mod text;
 pub mod time;
 
 pub use account::event;
-pub use compute::{config, image, instance, interface, plan, region};
+pub use compute::{config, image, instance, interface, plan, power, region};
 pub use identity::{device, grant, oauth, oauth_grant, proof, scope, token, user};
 pub use network::{address_map, cidr, subnet, vpc, vpc_ip};
 pub use support::{attachment, canned_reply, entity, history, reply, subject, tag, ticket};

@@ -12,6 +12,7 @@ pub mod error;
 pub mod filters;
 pub mod form;
 mod identity;
+pub mod jobs;
 pub mod lists;
 mod network;
 pub mod once;

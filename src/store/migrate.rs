@@ -63,6 +63,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "attachment checks",
         sql: include_str!("migrations/0009_attachment_checks.sql"),
     },
+    Migration {
+        number: 10,
+        name: "jobs",
+        sql: include_str!("migrations/0010_jobs.sql"),
+    },
 ];
 
 /// A table, for whoever has to do with all of them.
@@ -95,6 +100,7 @@ pub const TABLES: &[Table] = &[
     keyed("interface_range", &["interface", "place"]),
     keyed("free_range", &["subnet", "first_address"]),
     counted("due_work"),
+    counted("job"),
     counted("ticket"),
     counted("reply"),
     counted("note"),

@@ -9,11 +9,11 @@ pub mod bell;
 mod compute;
 pub mod copy;
 pub mod database;
-pub mod due_work;
 mod entity_columns;
 pub mod error;
 pub mod filter;
 mod identity;
+pub mod jobs;
 pub mod list;
 mod migrate;
 mod network;
@@ -47,7 +47,7 @@ use tokio::sync::{oneshot, watch};
 pub use database::Database;
 pub use error::StoreError;
 pub use migrate::TABLES;
-pub use tx::{Asked, Chore, ReadTx, WriteTx};
+pub use tx::{Asked, ReadTx, WriteTx};
 pub use world::World;
 pub use write_lock::WriteLock;
 
@@ -86,10 +86,6 @@ trait Engine: Send + Sync {
     /// takes as long as reading does.
     fn check(&self) -> Result<Option<String>, StoreError> {
         Ok(None)
-    }
-    /// How late a commit elsewhere may ring the bell at worst, if there is an elsewhere.
-    fn late(&self) -> Option<Duration> {
-        None
     }
 }
 
@@ -253,11 +249,6 @@ impl Store {
 
     pub fn bell(&self) -> &Bell {
         &self.bell
-    }
-
-    /// How late the bell may ring at worst for what another node has committed; `None` if there are no others.
-    pub fn late(&self) -> Option<Duration> {
-        self.engine.late()
     }
 
     pub fn failed(&self) -> watch::Receiver<bool> {

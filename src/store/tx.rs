@@ -59,12 +59,6 @@ pub trait Sql {
     fn order_events(&mut self, _account: AccountId) -> Result<(), StoreError> {
         Ok(())
     }
-
-    /// Whether this transaction is the one that does a chore now; an engine without other nodes has no
-    /// other.
-    fn claim(&mut self, _chore: Chore) -> Result<bool, StoreError> {
-        Ok(true)
-    }
 }
 
 /// A question that was asked, and perhaps answered.
@@ -72,17 +66,6 @@ pub enum Asked<T> {
     Answered(Result<Vec<T>, StoreError>),
     /// On its way, under this number.
     Sent(usize, Read<T>),
-}
-
-/// What is to be done by one node at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chore {
-    /// What instances have under way.
-    DueWork,
-    /// Removing what is kept no longer.
-    Sweep,
-    /// Choosing attachments to read.
-    Scrub,
 }
 
 /// A look at one moment of the store.
@@ -237,11 +220,6 @@ impl<'a> WriteTx<'a> {
     /// 32 bytes nobody can guess.
     pub fn random(&self) -> [u8; 32] {
         self.tx.world.chance.bytes()
-    }
-
-    /// Whether this node is to do a chore now. The claim ends with the transaction, however it ends.
-    pub fn claim(&mut self, chore: Chore) -> Result<bool, StoreError> {
-        self.tx.sql.claim(chore)
     }
 
     pub(super) fn order_events(&mut self, account: AccountId) -> Result<(), StoreError> {

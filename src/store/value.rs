@@ -8,7 +8,7 @@ use crate::model::canned_reply::Template;
 use crate::model::config::ConfigLabel;
 use crate::model::id::{
     AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HistoryId, InstanceId, InterfaceId,
-    NoteId, ReplyId, SubnetId, TicketId, TokenId, UserId, VpcId,
+    JobId, NoteId, ReplyId, SubnetId, TicketId, TokenId, UserId, VpcId,
 };
 use crate::model::instance::InstanceLabel;
 use crate::model::label::Label;
@@ -127,6 +127,7 @@ from_ids!(
     HistoryId,
     InstanceId,
     InterfaceId,
+    JobId,
     NoteId,
     ReplyId,
     SubnetId,

@@ -2,6 +2,8 @@
 //! attachment that can be seen is always whole. Bytes that never became one are removed here, or later by the sweep
 //! (decision 0015).
 
+pub mod damage;
+
 use crate::files::{Files, FilesError, Scanner, Spooled, Verdict};
 use crate::model::attachment::{FileName, NewAttachment};
 use crate::model::id::TicketId;

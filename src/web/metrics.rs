@@ -126,6 +126,26 @@ fn describe() {
         "garth_store_check_failed",
         "1 if the last check of the embedded database found damage, else 0."
     );
+    metrics::describe_gauge!(
+        "garth_jobs_due",
+        "Background jobs that could run now and that no node runs, by kind."
+    );
+    metrics::describe_gauge!(
+        "garth_jobs_running",
+        "Background jobs that this node runs, by kind."
+    );
+    metrics::describe_gauge!(
+        "garth_jobs_dead",
+        "Background jobs that failed too often and are not run again, by kind."
+    );
+    metrics::describe_counter!(
+        "garth_jobs_completed_total",
+        "Background jobs that this node completed, by kind."
+    );
+    metrics::describe_counter!(
+        "garth_jobs_retried_total",
+        "Runs of background jobs on this node that failed and are retried, by kind."
+    );
     metrics::describe_gauge!("garth_ready", "1 if a check of /readyz is ok, else 0, by check.");
     metrics::describe_gauge!(
         "garth_disk_free_bytes",

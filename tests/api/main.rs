@@ -22,6 +22,7 @@ mod filters;
 mod hostile;
 mod identity;
 mod insecure;
+mod jobs;
 mod lists;
 mod long_lists;
 mod network;

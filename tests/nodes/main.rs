@@ -24,6 +24,7 @@ mod copy;
 mod events;
 mod failing;
 mod harness;
+mod jobs;
 mod postgres;
 mod proxy;
 mod races;

@@ -23,6 +23,7 @@ mod demo;
 mod desk;
 mod fsync;
 mod harness;
+mod jobs;
 #[path = "../s3/kept.rs"]
 mod kept;
 mod ledger;

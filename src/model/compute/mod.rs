@@ -5,4 +5,5 @@ pub mod image;
 pub mod instance;
 pub mod interface;
 pub mod plan;
+pub mod power;
 pub mod region;

@@ -1,13 +1,15 @@
 //! Starting and stopping instances.
 //!
 //! There is no machine to wait for: a change settles at once, or after `settle_ms`, so that clients
-//! can be tried against a server that takes its time. What is under way is kept in the store with
-//! the time it is due, and a restart finishes it.
+//! can be tried against a server that takes its time. A change that takes time is a job (`rules/jobs.rs`), so a
+//! restart finishes it.
 
 use crate::model::event::{Action, Entity};
 use crate::model::grant::Permission;
-use crate::model::id::{ConfigId, InstanceId};
+use crate::model::id::{ConfigId, EventId, InstanceId};
 use crate::model::instance::{Instance, Status};
+use crate::model::job::{Job, JobKind, Outcome};
+use crate::model::power::PowerStep;
 use crate::model::reason::{Code, Reason};
 use crate::model::time::Time;
 use crate::rules::caller::Caller;
@@ -15,9 +17,9 @@ use crate::rules::error::{Error, Result};
 use crate::rules::events::{self, Author};
 use crate::rules::instances;
 use crate::rules::request::Request;
-use crate::store::due_work::{self, DueWork, Step};
 use crate::store::events::Progress;
-use crate::store::{self, Chore, ReadTx, WriteTx};
+use crate::store::jobs::Claim;
+use crate::store::{self, ReadTx, StoreError, WriteTx};
 
 pub fn boot(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<()> {
     let instance = load_idle(tx, caller, id, request)?;
@@ -65,36 +67,39 @@ pub fn provision(
     begin(tx, caller.author(), instance, Change::Provision)
 }
 
-/// Does what is due by now, a few things at a time; whether there may be more. Of several nodes one does it.
+/// Runs the jobs that are due by now in this transaction, where no server does; whether there may be more.
 pub fn settle_due(tx: &mut WriteTx) -> Result<bool> {
-    const FEW: i64 = 100;
-    if !tx.claim(Chore::DueWork)? {
-        return Ok(false);
+    const BATCH: usize = 100;
+    for _ in 0..BATCH {
+        let claim = Claim {
+            kinds: &[JobKind::InstancePower],
+            owner: "",
+            until: tx.instant(),
+            limit: 1,
+        };
+        let claimed = store::jobs::claim(tx, &claim)?;
+        let Some(job) = claimed.first() else {
+            return Ok(false);
+        };
+        store::jobs::remove(tx, job)?;
+        let outcome = advance(tx, job)?;
+        store::jobs::schedule_next(tx, job, &outcome)?;
     }
-    let now = tx.instant();
-    let due = due_work::until(tx, now, FEW)?;
-    for work in &due {
-        settle(tx, work)?;
-    }
-    Ok(due.len() as i64 == FEW)
+    Ok(true)
 }
 
-/// Ends what an instance that is being deleted has under way.
+/// Cancels the job of an instance that is being deleted.
 pub fn abandon(tx: &mut WriteTx, id: InstanceId) -> Result<()> {
-    for event in due_work::events_of(tx, id)? {
+    let payload = store::jobs::unschedule(tx, JobKind::InstancePower, &id.to_string())?;
+    if let Some(step) = payload.as_deref().and_then(PowerStep::parse) {
         let failed = Progress {
             status: "failed",
             percent: Some(100),
             duration: None,
         };
-        store::events::progress(tx, event, failed)?;
+        store::events::progress(tx, step.event(), failed)?;
     }
     Ok(())
-}
-
-/// When there will be something to do.
-pub fn next_due(tx: &mut ReadTx) -> Result<Option<Time>> {
-    Ok(due_work::next(tx)?)
 }
 
 #[derive(Clone, Copy)]
@@ -158,43 +163,56 @@ fn begin(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Chang
         return arrive(tx, author, instance);
     }
     let now = tx.instant().micros();
-    due_work::add(
-        tx,
-        instance.id,
-        event,
-        Step::Start,
-        Time::from_micros(now + wait / 2),
-    )?;
-    due_work::add(
-        tx,
-        instance.id,
-        event,
-        Step::Finish,
-        Time::from_micros(now + wait),
-    )?;
+    let finish = Time::from_micros(now + wait);
+    let step = PowerStep::Start { event, finish };
+    schedule(tx, instance.id, step, Time::from_micros(now + wait / 2))?;
     instance.updated = tx.now_after(instance.updated);
     Ok(store::instances::update(tx, &instance)?)
 }
 
-fn settle(tx: &mut WriteTx, work: &DueWork) -> Result<()> {
-    due_work::remove(tx, work.id)?;
+fn schedule(tx: &mut WriteTx, id: InstanceId, step: PowerStep, due: Time) -> Result<()> {
+    let (subject, payload) = (id.to_string(), step.to_string());
+    Ok(store::jobs::schedule(
+        tx,
+        JobKind::InstancePower,
+        &subject,
+        &payload,
+        due,
+    )?)
+}
+
+/// Carries out the step that an instance's job is at.
+pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<Outcome> {
+    let wrong = || StoreError::Unexpected(format!("{:?} is no step of an instance", job.payload));
+    let step = PowerStep::parse(&job.payload).ok_or_else(wrong)?;
+    let id = InstanceId(job.subject.parse().map_err(|_| wrong())?);
     let wait = tx.policy().settle_ms * 1000;
-    let progress = match work.step {
-        Step::Start => Progress {
-            status: "started",
-            percent: Some(50),
-            duration: Some(wait / 2),
-        },
-        Step::Finish => finished(wait),
-    };
-    store::events::progress(tx, work.event, progress)?;
-    if work.step == Step::Start {
-        return Ok(());
+    match step {
+        PowerStep::Start { event, finish } => {
+            let started = Progress {
+                status: "started",
+                percent: Some(50),
+                duration: Some(wait / 2),
+            };
+            store::events::progress(tx, event, started)?;
+            Ok(Outcome::Again {
+                payload: PowerStep::Finish { event }.to_string(),
+                due: finish,
+            })
+        }
+        PowerStep::Finish { event } => {
+            store::events::progress(tx, event, finished(wait))?;
+            finish_change(tx, id, event)?;
+            Ok(Outcome::Done)
+        }
     }
-    let Some(instance) = store::instances::find_any(tx, work.instance)? else {
+}
+
+fn finish_change(tx: &mut WriteTx, id: InstanceId, event: EventId) -> Result<()> {
+    let Some(instance) = store::instances::find_any(tx, id)? else {
         return Ok(());
     };
-    let (username, user) = store::events::author(tx, work.event)?;
+    let (username, user) = store::events::author(tx, event)?;
     let author = Author {
         account: instance.account,
         username: username.as_deref().unwrap_or_default(),

@@ -20,7 +20,7 @@ use crate::rules::request::{Expected, unchanged};
 use crate::rules::tickets::{self, Doing, Party, act, remember};
 use crate::rules::transitions::{self, Act};
 use crate::store::history::NewHistory;
-use crate::store::{self, Chore, ReadTx, WriteTx};
+use crate::store::{self, ReadTx, WriteTx};
 
 /// What is known of an upload before its content has come.
 #[derive(Clone, Debug)]
@@ -104,19 +104,15 @@ pub fn record_refused(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, name:
     remember(tx, &ticket, &Party::of(caller), Step::AttachmentRefused, &details)
 }
 
-/// Keys of bytes that never became an attachment. Only as long as nobody uploads: then all of them were
-/// left behind by an earlier run.
-pub fn left_behind(tx: &mut ReadTx) -> Result<Vec<String>> {
-    Ok(store::attachments::uploads(tx)?)
+/// Lets the next sweep remove the bytes of all uploads that have not become attachments. For a server that starts alone
+/// on its store: no upload can be going on.
+pub fn abandon_uploads(tx: &mut WriteTx) -> Result<()> {
+    Ok(store::attachments::expire_uploads(tx)?)
 }
 
 /// Keys of bytes that were begun so many seconds ago or longer and never became an attachment.
-/// Of several nodes one gets them.
-pub fn stale(tx: &mut WriteTx, seconds: i64) -> Result<Vec<String>> {
+pub fn stale(tx: &mut ReadTx, seconds: i64) -> Result<Vec<String>> {
     const FEW: i64 = 100;
-    if !tx.claim(Chore::Sweep)? {
-        return Ok(Vec::new());
-    }
     let before = tx.now().plus_seconds(1 - seconds);
     Ok(store::attachments::stale_uploads(tx, before, FEW)?)
 }

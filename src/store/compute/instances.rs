@@ -150,7 +150,7 @@ pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
 /// Deletes an instance whose configs are gone, with its addresses and disks.
 pub fn delete(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
     let id = instance.id;
-    for table in ["public_address", "disk", "due_work"] {
+    for table in ["public_address", "disk"] {
         tx.execute(&format!("DELETE FROM {table} WHERE instance = $1"), args![id])?;
     }
     tx.execute("DELETE FROM instance WHERE id = $1", args![id])?;

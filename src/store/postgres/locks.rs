@@ -1,7 +1,6 @@
 //! The numbers of the locks that nodes take against each other. A database knows them for itself alone, so
 //! they concern nobody else's but those who use the same numbers: hence the prefix.
 
-use crate::store::tx::Chore;
 use crate::store::write_lock::WriteLock;
 
 /// `ga` for Garth.
@@ -19,13 +18,4 @@ pub fn of_write(lock: WriteLock) -> i64 {
         WriteLock::Account(account) => account.0,
     };
     PREFIX + KIND + number
-}
-
-pub fn of_chore(chore: Chore) -> i64 {
-    let number = match chore {
-        Chore::DueWork => 1,
-        Chore::Sweep => 2,
-        Chore::Scrub => 3,
-    };
-    PREFIX + 2 * KIND + number
 }

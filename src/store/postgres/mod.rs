@@ -20,7 +20,6 @@ mod worker;
 
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use crossbeam_channel::{Sender, TrySendError, bounded, never};
 use tokio::sync::watch;
@@ -37,9 +36,6 @@ use super::error::StoreError;
 use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
 use super::world::World;
 use super::write_lock::WriteLock;
-
-/// As long as an announcement may be late when it was lost.
-const LATE: Duration = Duration::from_secs(15);
 
 pub struct Postgres {
     reads: Sender<Box<dyn ReadJob>>,
@@ -124,10 +120,6 @@ impl Engine for Postgres {
     }
 
     fn close(&self) {}
-
-    fn late(&self) -> Option<Duration> {
-        Some(LATE)
-    }
 }
 
 fn submit<J>(queue: &Sender<J>, job: J) -> Result<(), StoreError> {

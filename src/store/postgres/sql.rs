@@ -1,10 +1,9 @@
 //! What the store asks of a connection, in PostgreSQL's words.
 
 use super::connection::{Connection, Rows};
-use super::locks;
 use crate::model::id::AccountId;
 use crate::store::error::StoreError;
-use crate::store::tx::{Chore, Sql};
+use crate::store::tx::Sql;
 use crate::store::value::{Row, Value};
 
 impl Sql for Connection {
@@ -58,12 +57,6 @@ impl Sql for Connection {
     fn order_events(&mut self, account: AccountId) -> Result<(), StoreError> {
         self.wait_for_events_of(account);
         Ok(())
-    }
-
-    fn claim(&mut self, chore: Chore) -> Result<bool, StoreError> {
-        let key = Value::Int(locks::of_chore(chore));
-        let mut rows = self.query("SELECT pg_try_advisory_xact_lock($1)", &[key])?;
-        rows.first_mut().map_or(Ok(false), Row::take)
     }
 }
 

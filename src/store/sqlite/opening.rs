@@ -167,6 +167,31 @@ mod tests {
     }
 
     #[test]
+    fn what_instances_have_under_way_becomes_jobs() {
+        let connection = Connection::open_in_memory().expect("memory");
+        let mut statements = Statements::on(&connection);
+        let now = Time::from_micros(1);
+        migrate_to(&mut statements, &DIALECT, now, 9).expect("the store as it was");
+        let rows = "PRAGMA foreign_keys = off;
+            INSERT INTO due_work (instance, event, step, due)
+            VALUES (1, 11, 'start', 100), (1, 11, 'finish', 200), (2, 12, 'finish', 150);";
+        connection.execute_batch(rows).expect("rows of that time");
+
+        migrate(&mut statements, &DIALECT, now).expect("the migrations");
+
+        let sql = "SELECT group_concat(kind || ' ' || subject || ': ' || payload || ' at ' || available, ', ') FROM job";
+        let jobs: String = connection.query_row(sql, [], |row| row.get(0)).expect("SQL");
+        assert_eq!(
+            jobs,
+            "instance_power 1: start 11 200 at 100, instance_power 2: finish 12 at 150"
+        );
+        let left: i64 = connection
+            .query_row("SELECT count(*) FROM due_work", [], |row| row.get(0))
+            .expect("SQL");
+        assert_eq!(left, 0);
+    }
+
+    #[test]
     fn a_page_that_was_overwritten_is_found() {
         let file = std::env::temp_dir().join(format!("garth-check-{}.db", std::process::id()));
         let _ = std::fs::remove_file(&file);

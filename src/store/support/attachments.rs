@@ -89,10 +89,10 @@ pub fn forget_upload(tx: &mut WriteTx, key: &str) -> Result<bool, StoreError> {
     Ok(tx.execute("DELETE FROM upload WHERE file_key = $1", args![key])? > 0)
 }
 
-/// The keys of all uploads that have not become attachments.
-pub fn uploads(tx: &mut ReadTx) -> Result<Vec<String>, StoreError> {
-    let rows = tx.all("SELECT file_key FROM upload ORDER BY begun", args![])?;
-    rows.into_iter().map(|mut row| row.take()).collect()
+/// Makes all uploads that have not become attachments count as begun long ago.
+pub fn expire_uploads(tx: &mut WriteTx) -> Result<(), StoreError> {
+    tx.execute("UPDATE upload SET begun = 0", args![])?;
+    Ok(())
 }
 
 /// The keys of uploads that began before a time and have not become attachments.

@@ -12,9 +12,10 @@ use crate::model::id::{AttachmentId, TicketId};
 use crate::rules::agent::Staff;
 use crate::rules::error::FilesFault;
 use crate::rules::{Error, Result, desk};
+use crate::uploads::damage;
 use crate::uploads::storage;
+use crate::web::App;
 use crate::web::entity_tags::KnownTags;
-use crate::web::{App, damage};
 
 /// A file of at most so many bytes is read before its answer begins.
 const BUFFERED_BYTES: i64 = 256 * 1024;

@@ -3,7 +3,6 @@
 pub mod answer;
 pub mod answer_memory;
 pub mod common_headers;
-pub mod damage;
 pub mod downloads;
 pub mod entity_tags;
 pub mod pieces;

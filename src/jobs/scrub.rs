@@ -1,22 +1,18 @@
-//! The scrub: reads every attachment within a number of days, and the whole embedded database once a day.
+//! The scrub: reads every attachment within a number of days, and the whole embedded database.
 
 use std::time::Duration;
 
 use futures_util::StreamExt;
 
+use super::metrics;
 use crate::files::{Files, ReadFault};
 use crate::model::attachment::Attachment;
 use crate::rules::{self, scrub};
 use crate::store::Store;
-use crate::web::damage;
+use crate::uploads::damage;
 
 /// How many bytes of attachments are read in a second, on average.
 const BYTES_PER_SECOND: u64 = 16 * 1024 * 1024;
-/// How long to wait when nothing is due, or when files cannot be read.
-const IDLE: Duration = Duration::from_secs(60);
-/// The database is read for the first time this long after the start, so that restarts do not read it again and again.
-const FIRST_CHECK: Duration = Duration::from_secs(3600);
-const CHECK_EVERY: Duration = Duration::from_secs(24 * 3600);
 
 /// What reading an attachment has shown.
 #[derive(Debug)]
@@ -27,23 +23,13 @@ enum Finding {
     Unknown(String),
 }
 
-/// Reads attachments for as long as the server runs, each once in so many days.
-pub async fn attachments(store: Store, files: Files, days: i64) {
-    loop {
-        let read = read_some(&store, &files, days).await;
-        let counted = store.read(scrub::count_damaged).await;
-        if let Ok(damaged) = counted {
-            metrics::gauge!("garth_attachments_damaged").set(damaged as f64);
-        }
-        match read {
-            Ok(true) => {}
-            Ok(false) => tokio::time::sleep(IDLE).await,
-            Err(cause) => {
-                tracing::warn!(?cause, "scrubbing attachments failed");
-                tokio::time::sleep(IDLE).await;
-            }
-        }
+/// Reads all attachments that are due, so that each is read once in so many days.
+pub async fn attachments(store: &Store, files: &Files, days: i64) -> rules::Result<()> {
+    while read_some(store, files, days).await? {
+        metrics::count_damaged(store).await;
     }
+    metrics::count_damaged(store).await;
+    Ok(())
 }
 
 /// Reads some attachments that are due; whether any could be read.
@@ -68,7 +54,7 @@ async fn read_some(store: &Store, files: &Files, days: i64) -> rules::Result<boo
             }
         };
         any = true;
-        metrics::counter!("garth_attachments_scrubbed_total").increment(1);
+        ::metrics::counter!("garth_attachments_scrubbed_total").increment(1);
         let id = attachment.id;
         store.write(move |tx| scrub::record(tx, id, damaged)).await?;
         let size = u64::try_from(attachment.size).unwrap_or_default();
@@ -95,20 +81,12 @@ async fn examine(files: &Files, attachment: &Attachment) -> Finding {
     Finding::Intact
 }
 
-/// Reads the whole embedded database once a day, for as long as the server runs.
-pub async fn database(store: Store) {
-    tokio::time::sleep(FIRST_CHECK).await;
-    loop {
-        match store.check().await {
-            Ok(finding) => {
-                let failed = f64::from(u8::from(finding.is_some()));
-                metrics::gauge!("garth_store_check_failed").set(failed);
-                if let Some(finding) = finding {
-                    tracing::error!(finding, "database check failed");
-                }
-            }
-            Err(cause) => tracing::warn!(%cause, "database could not be checked"),
-        }
-        tokio::time::sleep(CHECK_EVERY).await;
+/// Reads the whole embedded database.
+pub async fn database(store: &Store) -> rules::Result<()> {
+    let finding = store.check().await?;
+    ::metrics::gauge!("garth_store_check_failed").set(f64::from(u8::from(finding.is_some())));
+    if let Some(finding) = finding {
+        tracing::error!(finding, "database check failed");
     }
+    Ok(())
 }

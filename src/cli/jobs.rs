@@ -1,0 +1,129 @@
+//! `garth jobs …`: background work, for operators.
+
+use std::io::{IsTerminal, Write};
+
+use anyhow::{Context, bail, ensure};
+use clap::Subcommand;
+use serde::Serialize;
+
+use super::output::Output;
+use super::place::{Opened, Place};
+use crate::model::id::JobId;
+use crate::model::job::JobSummary;
+use crate::rules::jobs;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// List jobs, dead ones first, then by due time
+    List {
+        /// Only jobs that have failed too often and are not run again
+        #[arg(long)]
+        dead: bool,
+    },
+    /// Run a job now, also a dead one; it may fail as often as a new one
+    Retry {
+        /// The job's ID
+        id: i64,
+    },
+    /// Delete a job without running it
+    Drop {
+        /// The job's ID
+        id: i64,
+        /// Do not ask for confirmation
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(Serialize)]
+struct JobView {
+    id: i64,
+    kind: String,
+    subject: String,
+    /// scheduled, running or dead
+    status: &'static str,
+    due: String,
+    attempts: i64,
+    lease_owner: Option<String>,
+    lease_until: Option<String>,
+    last_error: Option<String>,
+}
+
+impl From<JobSummary> for JobView {
+    fn from(job: JobSummary) -> Self {
+        let status = match (job.dead, &job.lease_owner) {
+            (true, _) => "dead",
+            (false, Some(_)) => "running",
+            (false, None) => "scheduled",
+        };
+        Self {
+            id: job.id.0,
+            kind: job.kind,
+            subject: job.subject,
+            status,
+            due: job.due.to_string(),
+            attempts: job.attempts,
+            lease_owner: job.lease_owner,
+            lease_until: job.lease_until.map(|until| until.to_string()),
+            last_error: job.last_error,
+        }
+    }
+}
+
+pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Result<()> {
+    let store = place.open()?;
+    match command {
+        Command::List { dead } => list(&store, output, dead).await,
+        Command::Retry { id } => {
+            let retried = store.write(move |tx| jobs::retry(tx, JobId(id))).await;
+            let retried = retried.with_context(|| format!("job {id}"))?;
+            ensure!(retried, "job {id} is running");
+            output.one(&serde_json::json!({}), &format!("job {id} runs now"))
+        }
+        Command::Drop { id, yes } => {
+            let job = store.read(move |tx| jobs::load(tx, JobId(id))).await;
+            let job = job.with_context(|| format!("job {id}"))?;
+            if !yes {
+                confirm(&format!("Drop job {id} ({} {})?", job.kind, job.subject))?;
+            }
+            let dropped = store.write(move |tx| jobs::discard(tx, JobId(id))).await;
+            let dropped = dropped.with_context(|| format!("job {id}"))?;
+            ensure!(dropped, "job {id} repeats and cannot be dropped ({})", job.kind);
+            output.one(&serde_json::json!({}), &format!("dropped job {id}"))
+        }
+    }
+}
+
+async fn list(store: &Opened, output: Output, only_dead: bool) -> anyhow::Result<()> {
+    let found = store.read(jobs::list).await?;
+    let listed = found.into_iter().filter(|job| job.dead || !only_dead);
+    let views: Vec<_> = listed.map(JobView::from).collect();
+    let head = ["ID", "KIND", "SUBJECT", "STATUS", "DUE", "ATTEMPTS", "LAST ERROR"];
+    output.many(&views, &head, |view| {
+        vec![
+            view.id.to_string(),
+            view.kind.clone(),
+            view.subject.clone(),
+            view.status.to_owned(),
+            view.due.clone(),
+            view.attempts.to_string(),
+            view.last_error.clone().unwrap_or_default(),
+        ]
+    })
+}
+
+/// Asks on the terminal. A program that cannot answer has to pass `--yes`.
+fn confirm(question: &str) -> anyhow::Result<()> {
+    let input = std::io::stdin();
+    ensure!(
+        input.is_terminal(),
+        "confirm with --yes, or run this on a terminal"
+    );
+    write!(std::io::stderr(), "{question} [y/N] ")?;
+    let mut answer = String::new();
+    input.read_line(&mut answer)?;
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => bail!("nothing was changed"),
+    }
+}

@@ -1,0 +1,158 @@
+//! Background work: the kinds of jobs, how often each runs, and how failed ones are retried.
+
+use super::id::JobId;
+use super::time::Time;
+
+const HOUR: i64 = 3600;
+/// A job that failed this often is not run again, unless its kind repeats.
+pub const MAX_ATTEMPTS: i64 = 10;
+/// The first retry comes after this time; every further one after twice the time before.
+const FIRST_RETRY_SECONDS: i64 = 5;
+const MAX_RETRY_SECONDS: i64 = HOUR;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JobKind {
+    /// The next step of starting or stopping an instance.
+    InstancePower,
+    /// Removes sessions, links, codes and tokens that have expired.
+    IdentityRetention,
+    /// Deletes events past their retention.
+    EventRetention,
+    /// Removes bytes of uploads that never became attachments.
+    UploadSweep,
+    /// Compares attachments with their hashes.
+    AttachmentScrub,
+    /// Checks the structure of the embedded database.
+    DatabaseCheck,
+}
+
+impl JobKind {
+    pub const ALL: [JobKind; 6] = [
+        JobKind::InstancePower,
+        JobKind::IdentityRetention,
+        JobKind::EventRetention,
+        JobKind::UploadSweep,
+        JobKind::AttachmentScrub,
+        JobKind::DatabaseCheck,
+    ];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            JobKind::InstancePower => "instance_power",
+            JobKind::IdentityRetention => "identity_retention",
+            JobKind::EventRetention => "event_retention",
+            JobKind::UploadSweep => "upload_sweep",
+            JobKind::AttachmentScrub => "attachment_scrub",
+            JobKind::DatabaseCheck => "database_check",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// Seconds from the end of one run to the next, for kinds that repeat as long as there is a server.
+    pub const fn interval_seconds(self) -> Option<i64> {
+        match self {
+            JobKind::InstancePower => None,
+            JobKind::IdentityRetention | JobKind::EventRetention | JobKind::UploadSweep => Some(HOUR),
+            JobKind::AttachmentScrub => Some(60),
+            JobKind::DatabaseCheck => Some(24 * HOUR),
+        }
+    }
+
+    /// Seconds from the start of a server to the first run of a kind that repeats.
+    pub const fn start_delay_seconds(self) -> i64 {
+        match self {
+            // It reads the whole database: a server that is restarted often must not do so each time.
+            JobKind::DatabaseCheck => HOUR,
+            _ => 0,
+        }
+    }
+
+    /// Seconds until the next attempt after so many that failed; `None` if there is none.
+    pub fn retry_delay_seconds(self, attempts: i64) -> Option<i64> {
+        let doublings = attempts.clamp(1, 20) - 1;
+        let delay = (FIRST_RETRY_SECONDS << doublings).min(MAX_RETRY_SECONDS);
+        match self.interval_seconds() {
+            Some(interval) => Some(delay.min(interval)),
+            None if attempts >= MAX_ATTEMPTS => None,
+            None => Some(delay),
+        }
+    }
+}
+
+/// A job that one node has leased.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub id: JobId,
+    pub kind: JobKind,
+    /// Of one kind there is one job for each subject.
+    pub subject: String,
+    pub payload: String,
+    /// How often it was leased, this time included. With the owner it identifies the lease.
+    pub attempts: i64,
+    pub lease_owner: String,
+}
+
+/// What follows a run that succeeded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing, or the next run in its time if the kind repeats.
+    Done,
+    /// Another run with another payload.
+    Again { payload: String, due: Time },
+}
+
+/// A job as operators see it.
+#[derive(Clone, Debug)]
+pub struct JobSummary {
+    pub id: JobId,
+    /// A newer build may have kinds that this one does not know.
+    pub kind: String,
+    pub subject: String,
+    pub due: Time,
+    pub attempts: i64,
+    /// The node that runs it, if one does.
+    pub lease_owner: Option<String>,
+    pub lease_until: Option<Time>,
+    pub last_error: Option<String>,
+    /// It has failed too often and is not run again.
+    pub dead: bool,
+}
+
+/// How many jobs of a kind there are.
+#[derive(Clone, Debug)]
+pub struct JobCount {
+    pub kind: String,
+    /// Those that could run now and that no node has leased.
+    pub due: i64,
+    pub dead: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_word_of_its_own() {
+        for kind in JobKind::ALL {
+            assert_eq!(JobKind::parse(kind.word()), Some(kind));
+        }
+        assert_eq!(JobKind::parse("weather"), None);
+    }
+
+    #[test]
+    fn retries_back_off_and_end_unless_the_kind_repeats() {
+        let delays = |kind: JobKind| [1, 2, 3, 9, 10, i64::MAX].map(|n| kind.retry_delay_seconds(n));
+        assert_eq!(
+            delays(JobKind::InstancePower),
+            [Some(5), Some(10), Some(20), Some(1280), None, None]
+        );
+        assert_eq!(
+            delays(JobKind::UploadSweep),
+            [Some(5), Some(10), Some(20), Some(1280), Some(2560), Some(3600)]
+        );
+        assert_eq!(JobKind::AttachmentScrub.retry_delay_seconds(30), Some(60));
+    }
+}

@@ -1,0 +1,119 @@
+//! Background jobs of several nodes: shared, taken over from a node that dies, and never run twice.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Mutex;
+
+use serde_json::json;
+
+use crate::client::Client;
+use crate::folder::TOKEN;
+use crate::harness::Nodes;
+use crate::postgres::Postgres;
+use crate::process::eventually;
+
+const INSTANCES: usize = 40;
+/// Creating an instance with an image and booting it starts and finishes two changes.
+const STEPS: usize = 4;
+
+fn free_address() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("an address")
+}
+
+/// How many steps of instances a node has completed.
+fn completed(metrics: SocketAddr) -> usize {
+    let page = Client::new(metrics, TOKEN).get("/metrics").text().to_owned();
+    let name = "garth_jobs_completed_total{kind=\"instance_power\"} ";
+    let line = page.lines().find_map(|line| line.strip_prefix(name));
+    line.map_or(0, |count| count.parse().expect("a number"))
+}
+
+#[test]
+fn nodes_share_jobs_and_none_is_run_twice() {
+    let postgres = Postgres::new("jobs-shared");
+    let metrics = Mutex::new(Vec::new());
+    let nodes = Nodes::start_with("jobs-shared", &postgres.url(), |serve| {
+        let address = free_address();
+        serve.env("GARTH_COMPUTE_SETTLE_MS", "600");
+        serve.args(["--metrics-listen", &address.to_string()]);
+        metrics.lock().expect("a list").push(address);
+    });
+    let body =
+        json!({"type": "g6-nanode-1", "region": "us-east", "image": "linode/debian12", "root_pass": "x"});
+    nodes.at_once(4, |_, client| {
+        for _ in 0..INSTANCES / 4 {
+            client.post("/v4/linode/instances", body.clone()).ok();
+        }
+    });
+
+    eventually("all instances to run", || {
+        let running = nodes.client(0).all("/v4/linode/instances");
+        let running = running.iter().filter(|instance| instance["status"] == "running");
+        (running.count() == INSTANCES).then_some(())
+    });
+
+    let metrics = metrics.lock().expect("a list");
+    let shares = eventually("all nodes to have counted", || {
+        let shares: Vec<usize> = metrics.iter().map(|address| completed(*address)).collect();
+        (shares.iter().sum::<usize>() >= INSTANCES * STEPS).then_some(shares)
+    });
+    assert_eq!(shares.iter().sum::<usize>(), INSTANCES * STEPS, "{shares:?}");
+    assert!(
+        shares.iter().filter(|share| **share > 0).count() > 1,
+        "one node did it all: {shares:?}"
+    );
+    let events = nodes.client(1).all("/v4/account/events");
+    let boots = events.iter().filter(|event| event["action"] == "linode_boot");
+    assert_eq!(boots.count(), INSTANCES, "each was booted once");
+    let left = postgres.ask("SELECT count(*) FROM job WHERE kind = 'instance_power'");
+    assert_eq!(left, "0");
+}
+
+#[test]
+fn a_job_whose_node_is_killed_is_taken_over_when_its_lease_ends() {
+    let postgres = Postgres::new("jobs-orphaned");
+    let mut nodes = Nodes::start_with("jobs-orphaned", &postgres.url(), |serve| {
+        serve.env("GARTH_COMPUTE_SETTLE_MS", "1000");
+    });
+    let body = json!({"type": "g6-nanode-1", "region": "us-east"});
+    nodes.client(0).post("/v4/linode/instances", body).ok();
+
+    std::thread::scope(|scope| {
+        // The row is locked, so the node that runs the last step waits for it.
+        let lock = "SELECT id FROM instance FOR UPDATE; SELECT pg_sleep(4)";
+        scope.spawn(|| postgres.ask(lock));
+        let owner = eventually("a node to lease the last step", || {
+            let sql = "SELECT lease_owner FROM job WHERE payload LIKE 'finish%' AND lease_owner IS NOT NULL";
+            Some(postgres.ask(sql)).filter(|owner| !owner.is_empty())
+        });
+        let id: u32 = owner
+            .split('-')
+            .next()
+            .and_then(|id| id.parse().ok())
+            .expect("a process");
+        let doomed = nodes
+            .servers
+            .iter()
+            .position(|server| server.process.id() == id)
+            .expect("one of the nodes");
+        nodes.servers.remove(doomed).process.kill();
+    });
+    let status = |nodes: &Nodes| nodes.client(0).get("/v4/linode/instances/1").ok()["status"].clone();
+    assert_eq!(
+        status(&nodes),
+        "provisioning",
+        "the killed node has not finished it"
+    );
+    assert_ne!(
+        postgres.ask("SELECT attempts FROM job WHERE payload LIKE 'finish%'"),
+        ""
+    );
+
+    eventually("another node to finish it", || {
+        (status(&nodes) == "offline").then_some(())
+    });
+
+    let events = nodes.client(1).all("/v4/account/events");
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert_eq!(events[0]["status"], "finished");
+}
