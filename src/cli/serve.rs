@@ -365,7 +365,9 @@ async fn open_files(
 async fn bootstrap(store: &Store, token: FirstToken) -> anyhow::Result<Option<Bootstrapped>> {
     // Nodes that start at once take turns, so that the first account has the first number.
     let made = store
-        .write_with(Some(WriteLock::Bootstrap), move |tx| rules::accounts::bootstrap(tx, &token))
+        .write_with(Some(WriteLock::Bootstrap), move |tx| {
+            rules::accounts::bootstrap(tx, &token)
+        })
         .await;
     made.map_err(in_words)
 }
