@@ -79,7 +79,7 @@ pub fn claim(tx: &mut WriteTx, claim: &Claim) -> Result<Vec<Job>, StoreError> {
 }
 
 /// The kinds as arguments behind others, and their places.
-fn among(kinds: &[JobKind], mut args: Vec<Value>) -> (String, Vec<Value>) {
+fn among<'a>(kinds: &[JobKind], mut args: Vec<Value<'a>>) -> (String, Vec<Value<'a>>) {
     let mut places = Vec::new();
     for kind in kinds {
         args.push(kind.word().into());
