@@ -21,6 +21,7 @@ mod support;
 mod unique;
 
 pub use account::{accounts, events};
+use compute::loading;
 pub use compute::{configs, images, instances, interfaces, plans, power, regions};
 pub use identity::{
     apps, devices, grants, oauth, oauth_clients, oauth_tokens, passwords, profile, sessions, tokens, users,

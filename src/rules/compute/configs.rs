@@ -6,7 +6,7 @@ mod draft;
 
 use crate::model::config::{Config, ConfigLabel, Settings};
 use crate::model::event::{Action, Entity};
-use crate::model::grant::{Granted, Permission};
+use crate::model::grant::Permission;
 use crate::model::id::{ConfigId, InstanceId};
 use crate::model::instance::Instance;
 use crate::model::interface::Interface;
@@ -18,7 +18,7 @@ use crate::rules::form::Form;
 use crate::rules::interfaces::{self, Site};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{Drafted, Request};
-use crate::rules::{events, instances};
+use crate::rules::{events, loading};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub use draft::{Change, New};
@@ -29,7 +29,7 @@ pub fn list(
     instance: InstanceId,
     list: &ListRequest,
 ) -> Result<Paged<Config>> {
-    instances::load_for(tx, caller, instance, Permission::ReadOnly)?;
+    loading::instance_for(tx, caller, instance, Permission::ReadOnly)?;
     let wanted = list.read(tx.policy(), &store::configs::FIELDS)?;
     Ok(store::configs::list(tx, instance, &wanted)?)
 }
@@ -40,7 +40,7 @@ pub fn create(
     instance: InstanceId,
     request: &Drafted<New>,
 ) -> Result<Config> {
-    let instance = instances::load_for(tx, caller, instance, Permission::ReadWrite)?;
+    let instance = loading::instance_for(tx, caller, instance, Permission::ReadWrite)?;
     let (New(draft), mut form) = request.open()?;
     let settings = draft
         .settings
@@ -53,13 +53,13 @@ pub fn create(
     })?;
 
     let id = insert(tx, &instance, &label, &settings, interfaces)?;
-    let config = load(tx, instance.id, id)?;
+    let config = loading::config(tx, instance.id, id)?;
     record(tx, caller, Action::ConfigCreate, &instance, &config)?;
     Ok(config)
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, at: (InstanceId, ConfigId)) -> Result<Config> {
-    Ok(load_for(tx, caller, at, Permission::ReadOnly)?.1)
+    Ok(loading::config_for(tx, caller, at, Permission::ReadOnly)?.1)
 }
 
 pub fn update(
@@ -68,7 +68,7 @@ pub fn update(
     at: (InstanceId, ConfigId),
     request: &Drafted<Change>,
 ) -> Result<Config> {
-    let (instance, mut config) = load_for(tx, caller, at, Permission::ReadWrite)?;
+    let (instance, mut config) = loading::config_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&config)?;
     let (Change(draft), mut form) = request.open()?;
     let settings = config.settings.clone();
@@ -85,7 +85,7 @@ pub fn update(
     if let Some(wanted) = wanted {
         interfaces::set_all(tx, &instance, &config, wanted)?;
     }
-    let config = load(tx, instance.id, config.id)?;
+    let config = loading::config(tx, instance.id, config.id)?;
     record(tx, caller, Action::ConfigUpdate, &instance, &config)?;
     Ok(config)
 }
@@ -96,7 +96,7 @@ pub fn delete(
     at: (InstanceId, ConfigId),
     request: &Request,
 ) -> Result<()> {
-    let (instance, config) = load_for(tx, caller, at, Permission::ReadWrite)?;
+    let (instance, config) = loading::config_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&config)?;
     request.asks_nothing()?;
     if instance.running == Some(config.id) {
@@ -111,22 +111,6 @@ pub fn delete(
     record(tx, caller, Action::ConfigDelete, &instance, &config)
 }
 
-/// The config with its instance, if the caller may do that much with them.
-pub fn load_for(
-    tx: &mut ReadTx,
-    caller: &Caller,
-    at: (InstanceId, ConfigId),
-    access: Permission,
-) -> Result<(Instance, Config)> {
-    // A config that is not there is not found, also by someone who could only have looked at it.
-    let instance = instances::load_for(tx, caller, at.0, Permission::ReadOnly)?;
-    let config = load(tx, at.0, at.1)?;
-    if access > Permission::ReadOnly {
-        caller.may(tx, Granted::Linode, at.0.0, access)?;
-    }
-    Ok((instance, config))
-}
-
 /// Makes a config with its interfaces.
 pub fn insert(
     tx: &mut WriteTx,
@@ -136,7 +120,7 @@ pub fn insert(
     interfaces: Vec<Interface>,
 ) -> Result<ConfigId> {
     let id = store::configs::insert(tx, instance.id, label, settings)?;
-    let config = load(tx, instance.id, id)?;
+    let config = loading::config(tx, instance.id, id)?;
     for (place, interface) in interfaces.into_iter().enumerate() {
         interfaces::insert(tx, instance, &config, place, interface)?;
     }
@@ -168,10 +152,6 @@ pub fn resolve_interfaces(
         found.push(interfaces::resolve(tx, caller, form, draft, on)?);
     }
     Ok(Some(found.into_iter().collect()))
-}
-
-fn load(tx: &mut ReadTx, instance: InstanceId, id: ConfigId) -> Result<Config> {
-    store::configs::find(tx, instance, id)?.ok_or(Error::NotFound)
 }
 
 fn record(

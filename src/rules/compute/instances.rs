@@ -17,11 +17,12 @@ use crate::model::token::hex;
 use crate::model::vpc_ip::VpcIp;
 use crate::rules::caller::Caller;
 use crate::rules::configs::{self, resolve_interfaces};
-use crate::rules::error::{Error, Result};
+use crate::rules::error::Result;
 use crate::rules::events;
 use crate::rules::form::Form;
 use crate::rules::interfaces::Site;
 use crate::rules::lists::ListRequest;
+use crate::rules::loading::{self, instance_for};
 use crate::rules::power;
 use crate::rules::request::{Drafted, Request};
 use crate::store::vpc_ips::Only;
@@ -54,16 +55,16 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
         let label = free_label(tx, caller, id)?;
         store::instances::set_label(tx, id, &label)?;
     }
-    let instance = load(tx, caller, id)?;
+    let instance = loading::instance(tx, caller, id)?;
     let config = add_config(tx, &instance, &wish)?;
 
     let boot = config.filter(|_| wish.boot);
     power::provision(tx, caller, instance, boot)?;
-    load(tx, caller, id)
+    loading::instance(tx, caller, id)
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instance> {
-    load_for(tx, caller, id, Permission::ReadOnly)
+    instance_for(tx, caller, id, Permission::ReadOnly)
 }
 
 pub fn update(
@@ -72,7 +73,7 @@ pub fn update(
     id: InstanceId,
     request: &Drafted<Change>,
 ) -> Result<Instance> {
-    let mut instance = load_for(tx, caller, id, Permission::ReadWrite)?;
+    let mut instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&instance)?;
     let (change, mut form) = request.open()?;
     refuse_taken(tx, caller, &mut form, change.label.as_ref(), Some(id))?;
@@ -92,7 +93,7 @@ pub fn update(
 
 /// Deletes an instance with all it has, in whatever state it is.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<()> {
-    let instance = load_for(tx, caller, id, Permission::ReadWrite)?;
+    let instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&instance)?;
     request.asks_nothing()?;
     for (config, _) in store::configs::names(tx, id)? {
@@ -107,7 +108,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
 
 /// The addresses of an instance: its public ones with their translations, and those in VPCs.
 pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(Instance, Vec<VpcIp>)> {
-    let instance = load_for(tx, caller, id, Permission::ReadOnly)?;
+    let instance = instance_for(tx, caller, id, Permission::ReadOnly)?;
     let all = ListRequest {
         page_size: Some("500".to_owned()),
         ..ListRequest::default()
@@ -115,17 +116,6 @@ pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(In
     let wanted = all.read(tx.policy(), &store::vpc_ips::FIELDS)?;
     let found = store::vpc_ips::list(tx, caller.account, caller.sight(), Only::Instance(id), &wanted)?;
     Ok((instance, found.items))
-}
-
-/// The instance, if the caller may do that much with it.
-pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: InstanceId, access: Permission) -> Result<Instance> {
-    let instance = load(tx, caller, id)?;
-    caller.may(tx, Granted::Linode, id.0, access)?;
-    Ok(instance)
-}
-
-fn load(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instance> {
-    store::instances::find(tx, caller.account, id)?.ok_or(Error::NotFound)
 }
 
 /// An instance that can be made as it was asked for.

@@ -13,8 +13,9 @@ use crate::model::interface::{Interface, Purpose};
 use crate::model::reason::{Code, Reason};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
+use crate::rules::loading::config_for;
 use crate::rules::request::{Drafted, Request};
-use crate::rules::{addresses, configs, events};
+use crate::rules::{addresses, events};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub use draft::{Change, Draft, Order, Site, read_all, resolve};
@@ -27,9 +28,7 @@ pub const MOST: usize = 3;
 pub type Place = (InstanceId, ConfigId, InterfaceId);
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, at: (InstanceId, ConfigId)) -> Result<Vec<Interface>> {
-    Ok(configs::load_for(tx, caller, at, Permission::ReadOnly)?
-        .1
-        .interfaces)
+    Ok(config_for(tx, caller, at, Permission::ReadOnly)?.1.interfaces)
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, at: Place) -> Result<Interface> {
@@ -43,7 +42,7 @@ pub fn create(
     at: (InstanceId, ConfigId),
     request: &Drafted<Draft>,
 ) -> Result<Interface> {
-    let (instance, mut config) = configs::load_for(tx, caller, at, Permission::ReadWrite)?;
+    let (instance, mut config) = config_for(tx, caller, at, Permission::ReadWrite)?;
     let (draft, mut form) = request.open()?;
     refuse_beside(&mut form, draft, &config.interfaces);
     let new = resolve(tx, caller, &mut form, draft, &Site::of(&instance, &[]))?;
@@ -89,7 +88,7 @@ pub fn order(
     at: (InstanceId, ConfigId),
     request: &Drafted<Order>,
 ) -> Result<()> {
-    let (instance, config) = configs::load_for(tx, caller, at, Permission::ReadWrite)?;
+    let (instance, config) = config_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&config)?;
     let (order, mut form) = request.open()?;
     let mut wanted = order.ids.clone().unwrap_or_default();
@@ -120,7 +119,7 @@ fn load_for(
     at: Place,
     access: Permission,
 ) -> Result<(Instance, Config, Interface)> {
-    let (instance, config) = configs::load_for(tx, caller, (at.0, at.1), access)?;
+    let (instance, config) = config_for(tx, caller, (at.0, at.1), access)?;
     let interface = config
         .interfaces
         .iter()

@@ -4,6 +4,7 @@ pub mod configs;
 pub mod images;
 pub mod instances;
 pub mod interfaces;
+pub mod loading;
 pub mod plans;
 pub mod power;
 pub mod regions;

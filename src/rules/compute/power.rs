@@ -15,7 +15,7 @@ use crate::model::time::Time;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::events::{self, Author};
-use crate::rules::instances;
+use crate::rules::loading::instance_for;
 use crate::rules::request::Request;
 use crate::store::events::Progress;
 use crate::store::jobs::Claim;
@@ -250,7 +250,7 @@ fn finished(took: i64) -> Progress {
 }
 
 fn load_idle(tx: &mut ReadTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<Instance> {
-    let instance = instances::load_for(tx, caller, id, Permission::ReadWrite)?;
+    let instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&instance)?;
     if instance.is_busy() {
         return Err(refused(Code::InstanceBusy, "Linode busy."));

@@ -11,7 +11,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
-use crate::rules::{instances, vpcs};
+use crate::rules::{loading, vpcs};
 use crate::store::list::Sight;
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -196,7 +196,7 @@ fn find(tx: &mut ReadTx, eyes: Eyes, kind: SubjectKind, id: i64) -> Result<Optio
         }
         SubjectKind::Linode => {
             let instance = match eyes {
-                Eyes::Tenant(caller) => visible(instances::load_for(
+                Eyes::Tenant(caller) => visible(loading::instance_for(
                     tx,
                     caller,
                     InstanceId(id),

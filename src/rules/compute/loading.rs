@@ -1,0 +1,45 @@
+//! Instances and configs, for what the caller means to do with them.
+
+use crate::model::config::Config;
+use crate::model::grant::{Granted, Permission};
+use crate::model::id::{ConfigId, InstanceId};
+use crate::model::instance::Instance;
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, Result};
+use crate::store::{self, ReadTx};
+
+/// The instance, if the caller may do that much with it.
+pub fn instance_for(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    id: InstanceId,
+    access: Permission,
+) -> Result<Instance> {
+    let instance = instance(tx, caller, id)?;
+    caller.may(tx, Granted::Linode, id.0, access)?;
+    Ok(instance)
+}
+
+pub fn instance(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instance> {
+    store::instances::find(tx, caller.account, id)?.ok_or(Error::NotFound)
+}
+
+/// The config with its instance, if the caller may do that much with them.
+pub fn config_for(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    at: (InstanceId, ConfigId),
+    access: Permission,
+) -> Result<(Instance, Config)> {
+    // A config that does not exist is not found, also by a caller with read-only access.
+    let instance = instance_for(tx, caller, at.0, Permission::ReadOnly)?;
+    let config = config(tx, at.0, at.1)?;
+    if access > Permission::ReadOnly {
+        caller.may(tx, Granted::Linode, at.0.0, access)?;
+    }
+    Ok((instance, config))
+}
+
+pub fn config(tx: &mut ReadTx, instance: InstanceId, id: ConfigId) -> Result<Config> {
+    store::configs::find(tx, instance, id)?.ok_or(Error::NotFound)
+}
