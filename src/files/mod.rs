@@ -3,6 +3,7 @@
 //! A file is first received into a spool on the local disk, where it can be looked at, and then kept
 //! under a key of our own making. Names that people give their files never come here.
 
+mod error;
 mod place;
 mod scanner;
 mod spool;
@@ -21,30 +22,10 @@ use tokio::sync::Semaphore;
 
 use crate::model::token::Secret;
 
+pub use error::FilesError;
 pub use scanner::{Scanner, Verdict};
 pub use spool::{Spool, Spooled};
 pub use verified::{Fingerprint, ReadFault, verified};
-
-/// What went wrong with bytes, for the log.
-#[derive(Debug, thiserror::Error)]
-#[error("{doing}: {cause}")]
-pub struct FilesError {
-    doing: String,
-    cause: Box<dyn std::error::Error + Send + Sync>,
-}
-
-impl FilesError {
-    /// Whether there is nothing under the key, although the place could be reached.
-    pub fn is_missing(&self) -> bool {
-        let cause = self.cause.downcast_ref::<object_store::Error>();
-        matches!(cause, Some(object_store::Error::NotFound { .. }))
-    }
-
-    fn new(doing: impl Into<String>, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        let (doing, cause) = (doing.into(), cause.into());
-        Self { doing, cause }
-    }
-}
 
 /// A handle to where files are kept; clones share it.
 #[derive(Clone)]

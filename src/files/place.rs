@@ -7,7 +7,8 @@ use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Key;
 
-use super::{BucketKeys, FilesError};
+use super::BucketKeys;
+use super::error::FilesError;
 
 pub struct Place {
     pub store: Box<dyn ObjectStore>,

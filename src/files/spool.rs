@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 
-use super::FilesError;
+use super::error::FilesError;
 use crate::model::attachment::Content;
 use crate::model::token::hex;
 

@@ -21,27 +21,19 @@ use std::time::Duration;
 use crossbeam_channel::{Sender, TrySendError, bounded};
 use tokio::sync::watch;
 
-use super::Engine;
 use super::bell::Bell;
+use super::engine::Engine;
 use super::error::StoreError;
-use super::migrate::Dialect;
 use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
 use super::world::World;
 use super::write_lock::WriteLock;
 use flush_clock::FlushClock;
 use opening::{make_private_file, make_private_folder, migrate_embedded, open_reader, open_writer};
-#[cfg(test)]
-pub(super) use statements::Statements;
 use writer::{Writer, count_pages};
+#[cfg(test)]
+pub(super) use {opening::DIALECT, statements::Statements};
 
 const FILE: &str = "garth.db";
-pub(super) const DIALECT: Dialect = Dialect {
-    identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
-    keyed: " WITHOUT ROWID",
-    text: "TEXT",
-    search_table: "CREATE VIRTUAL TABLE ticket_text \
-        USING fts5 (ticket UNINDEXED, body, tokenize = 'unicode61 remove_diacritics 0')",
-};
 /// How many jobs share a commit at most.
 pub const GROUP: usize = 256;
 

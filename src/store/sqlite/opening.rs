@@ -6,11 +6,18 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::DIALECT;
 use super::statements::{Statements, database};
 use crate::store::error::StoreError;
-use crate::store::migrate::migrate;
+use crate::store::migrate::{Dialect, migrate};
 use crate::store::world::World;
+
+pub const DIALECT: Dialect = Dialect {
+    identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
+    keyed: " WITHOUT ROWID",
+    text: "TEXT",
+    search_table: "CREATE VIRTUAL TABLE ticket_text \
+        USING fts5 (ticket UNINDEXED, body, tokenize = 'unicode61 remove_diacritics 0')",
+};
 
 /// 3.51.3 mends a fault of the write-ahead log that could lose a commit.
 const OLDEST: i32 = 3_051_003;
