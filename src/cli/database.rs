@@ -1,13 +1,12 @@
 //! The database that several nodes share, as commands and the settings file name it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
 use serde::Deserialize;
 
 use super::secret_file;
-use super::settings::Settings;
 use crate::model::token::Secret;
 use crate::store::Database;
 
@@ -65,19 +64,27 @@ impl DatabaseUrl {
     }
 }
 
+/// The database as the settings file names it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DatabaseInFile<'a> {
+    pub url: Option<&'a DatabaseUrl>,
+    pub password_file: Option<&'a Path>,
+    pub connections: Option<u16>,
+}
+
 impl DatabaseArgs {
     /// The database to work on, if there is to be one. A folder that was named on the command line or in the
     /// environment wins against a database that only the settings file names.
-    pub fn find(&self, folder_is_named: bool, file: &Settings) -> anyhow::Result<Option<Database>> {
-        let from_file = file.database.as_ref().filter(|_| !folder_is_named);
+    pub fn find(&self, folder_is_named: bool, file: DatabaseInFile) -> anyhow::Result<Option<Database>> {
+        let from_file = file.url.filter(|_| !folder_is_named);
         let Some(url) = self.database.as_ref().or(from_file) else {
             return Ok(None);
         };
         let mut database = url.to_database();
-        let connections = self.database_connections.or(file.database_connections);
+        let connections = self.database_connections.or(file.connections);
         database.connections = connections.map_or(Database::CONNECTIONS, usize::from);
-        let password_file = self.database_password_file.as_ref();
-        if let Some(path) = password_file.or(file.database_password_file.as_ref()) {
+        let password_file = self.database_password_file.as_deref();
+        if let Some(path) = password_file.or(file.password_file) {
             database.password = Some(secret_file::read("database_password_file", path)?);
         }
         Ok(Some(database))

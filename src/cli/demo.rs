@@ -12,7 +12,7 @@ use super::greeting::Welcome;
 use super::place::{Place, in_words};
 use super::policy::policy_of;
 use super::settings::Settings;
-use super::{secret_file, serve};
+use super::{bucket_keys, serve};
 use crate::files::Files;
 use crate::model::token::Secret;
 use crate::rules::{Error, passwords};
@@ -90,7 +90,7 @@ async fn make(folder: &Path, settings: &Settings) -> anyhow::Result<Made> {
     mark(BEGUN)?;
     let long_ago = Clock::System.now().plus_seconds(-DAYS * 24 * 3600);
     let store = open(folder, settings, Clock::fixed(long_ago))?;
-    let keys = secret_file::bucket_keys(&settings.attachments)?;
+    let keys = bucket_keys::read(&settings.attachments)?;
     let files = Files::open_with(settings.attachments.url.as_deref(), folder, keys.as_ref())?;
     let maker = Maker::new(store.clone(), files, long_ago.plus_seconds(DAYS * 24 * 3600));
     let made = company::found(&maker).await.context("making the demo")?;

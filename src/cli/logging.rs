@@ -10,7 +10,6 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use super::settings::Settings;
 use crate::web::{ClientAddress, LoginNames};
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
@@ -114,13 +113,13 @@ pub fn text_or_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LogSe
     deserializer.deserialize_any(TextOrTable)
 }
 
-/// Writes log lines to standard error from now on.
-pub fn start(settings: &Settings) -> anyhow::Result<()> {
-    let level = settings.log.level.as_deref().unwrap_or("info");
+/// Writes log lines to standard error from now on. A format here wins against the one in the settings.
+pub fn start(settings: &LogSettings, format: Option<LogFormat>) -> anyhow::Result<()> {
+    let level = settings.level.as_deref().unwrap_or("info");
     let wanted = log_levels(level).with_context(|| format!("log: {level} is no log level"))?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let log = tracing_subscriber::registry();
-    match settings.log_format.or(settings.log.format) {
+    match format.or(settings.format) {
         None | Some(LogFormat::Text) => {
             log.with(lines.with_ansi(false).with_target(false).with_filter(wanted))
                 .init();

@@ -6,6 +6,7 @@
 mod account;
 mod address;
 mod bootstrap_token;
+mod bucket_keys;
 mod client;
 mod copy;
 mod data_folder;

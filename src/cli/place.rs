@@ -68,7 +68,7 @@ impl Place {
 
     /// The database that holds the store instead of the folder, if there is one.
     pub fn database(&self, file: &Settings) -> anyhow::Result<Option<Database>> {
-        self.database.find(self.data.is_some(), file)
+        self.database.find(self.data.is_some(), file.database_in_file())
     }
 
     /// Opens the store for a command that is not the server.

@@ -15,7 +15,7 @@ use super::greeting::{Greeting, Welcome, store_options};
 use super::place::{Place, in_words, open_shared};
 use super::policy::policy_of;
 use super::settings::{LimitSettings, Names, Profile, Settings};
-use super::{address, data_folder, logging, open_files, secret_file, wake};
+use super::{address, bucket_keys, data_folder, logging, open_files, wake};
 use crate::api;
 use crate::console;
 use crate::files::{BucketKeys, Files, Scanner};
@@ -85,10 +85,10 @@ impl Prepared {
 /// Checks all settings and takes what only one server can have. The store is neither made nor opened before this has
 /// succeeded.
 pub async fn prepare(place: &Place, settings: Settings) -> anyhow::Result<Prepared> {
-    logging::start(&settings)?;
+    logging::start(&settings.log, settings.log_format)?;
     let folder = place.folder(&settings);
     let given = GivenToken::find(&settings)?;
-    let keys = secret_file::bucket_keys(&settings.attachments)?;
+    let keys = bucket_keys::read(&settings.attachments)?;
     let policy = policy_of(&settings)?;
     let options = options_of(&settings)?;
     let certificate = certificate(&settings)?;

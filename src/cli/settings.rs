@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Command, FromArgMatches, ValueEnum};
 use serde::Deserialize;
 
-use super::database::DatabaseUrl;
+use super::database::{DatabaseInFile, DatabaseUrl};
 use super::logging::{self, LogFormat, LogSettings};
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
@@ -419,6 +419,15 @@ impl Settings {
     pub fn from_environment() -> anyhow::Result<Settings> {
         let nothing = Settings::augment_args(Command::new("garth")).try_get_matches_from(["garth"]);
         Ok(Settings::from_arg_matches(&nothing?)?)
+    }
+
+    /// What a settings file says of the database.
+    pub fn database_in_file(&self) -> DatabaseInFile<'_> {
+        DatabaseInFile {
+            url: self.database.as_ref(),
+            password_file: self.database_password_file.as_deref(),
+            connections: self.database_connections,
+        }
     }
 
     /// These settings, with what they leave open taken from others.
