@@ -33,7 +33,7 @@ struct LinksView {
 
 pub async fn describe(State(app): State<App>, parts: Parts) -> Response {
     let mut response = match wants_page(&parts.headers) {
-        true => go_to(StatusCode::SEE_OTHER, "/login"),
+        true => go_to("/login"),
         false => answer::json(StatusCode::OK, &view(&issuer(&app, &parts))),
     };
     let headers = response.headers_mut();

@@ -10,7 +10,7 @@ use axum::extract::RawPathParams;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use super::session::Wrong;
+use super::error_page::ErrorPage;
 use crate::model::token::TokenHash;
 use crate::web::pages::LOOK;
 
@@ -47,7 +47,7 @@ pub async fn serve(params: RawPathParams) -> Response {
         .into_iter()
         .find(|asset| Some(&asset.path) == wanted.as_ref());
     let Some(found) = found else {
-        return Wrong::not_found().into_response();
+        return ErrorPage::not_found().into_response();
     };
     let for_good = HeaderValue::from_static("public, max-age=31536000, immutable");
     (

@@ -12,13 +12,14 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use maud::{Markup, html};
 
-use super::session::Visit;
+use super::visit::Visit;
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 use crate::model::tag::Tag;
 use crate::rules::error::{Error, FieldError};
 use crate::rules::request::{Expected, Request};
 use crate::web::App;
+use crate::web::error::status_of;
 
 /// The hidden field that says in which state a thing was when its form was drawn.
 pub const SEEN: &str = "seen";
@@ -142,6 +143,8 @@ impl Sent {
 #[derive(Clone, Debug, Default)]
 pub struct Typed {
     pub sent: Sent,
+    /// What its page is answered with.
+    status: StatusCode,
     pub wrong: Vec<FieldError>,
     /// What somebody else has made of fields meanwhile.
     elsewhere: Vec<(&'static str, String)>,
@@ -165,8 +168,20 @@ impl Typed {
         }
     }
 
+    /// The same form, answered with the status of an error.
+    pub fn with_status_of(self, error: &Error) -> Self {
+        Self {
+            status: status_of(error),
+            ..self
+        }
+    }
+
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// For a thing that somebody else has changed meanwhile.
-    pub fn stale(sent: Sent) -> Self {
+    fn stale(sent: Sent) -> Self {
         let text = "Somebody has changed it since you opened this page. What you typed is below; compare it with how it is \
                     now, then save again.";
         let reason = Reason::new(Code::PreconditionFailed, text);
@@ -258,12 +273,14 @@ fn was_of(name: &str) -> String {
 }
 
 /// A form to be drawn again, because it was refused or somebody else was faster; anything else is not for a form.
-pub fn again(sent: Sent, error: Error) -> Result<(StatusCode, Typed), Error> {
-    match error {
-        Error::Refused(wrong) => Ok((StatusCode::BAD_REQUEST, Typed::refused(sent, wrong))),
-        Error::Stale => Ok((StatusCode::PRECONDITION_FAILED, Typed::stale(sent))),
-        other => Err(other),
-    }
+pub fn again(sent: Sent, error: Error) -> Result<Typed, Error> {
+    let status = status_of(&error);
+    let typed = match error {
+        Error::Refused(wrong) => Typed::refused(sent, wrong),
+        Error::Stale => Typed::stale(sent),
+        other => return Err(other),
+    };
+    Ok(Typed { status, ..typed })
 }
 
 /// Where a form goes, what its button says, and where one goes instead.

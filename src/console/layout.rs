@@ -2,14 +2,17 @@
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 
 use super::assets::{HTMX, OWN, STYLE};
-use super::session::{FORM_TOKEN, Visit, Wrong};
-use super::{NAVIGATION, Who, events};
+use super::bar::bar;
+use super::error_page::ErrorPage;
+use super::forms::Typed;
+use super::visit::Visit;
 use crate::model::page::Paged;
 use crate::model::time::Time;
+use crate::web::operation::Who;
 use crate::web::pages::go_to;
 use crate::web::{cookies, pages};
 
@@ -84,13 +87,17 @@ impl Visit {
         self.page_with(StatusCode::OK, title, way, body)
     }
 
-    pub fn page_with(
-        &self,
-        status: StatusCode,
-        title: &str,
-        way: &[(&str, &str)],
-        body: &Markup,
-    ) -> Response {
+    /// A page with a form: with the status that goes with what is wrong in the form.
+    pub fn form_page(&self, typed: &Typed, title: &str, way: &[(&str, &str)], body: &Markup) -> Response {
+        self.page_with(typed.status(), title, way, body)
+    }
+
+    /// A page that says that what was asked for cannot be done a second time.
+    pub fn conflict_page(&self, title: &str, way: &[(&str, &str)], body: &Markup) -> Response {
+        self.page_with(StatusCode::CONFLICT, title, way, body)
+    }
+
+    fn page_with(&self, status: StatusCode, title: &str, way: &[(&str, &str)], body: &Markup) -> Response {
         let body = html! {
             @if !way.is_empty() {
                 nav .way aria-label="Breadcrumbs" {
@@ -103,11 +110,6 @@ impl Visit {
         whole(status, title, Some(self), &body)
     }
 
-    /// The hidden field that every form which changes something must have.
-    pub fn form_token(&self) -> Markup {
-        html! { input type="hidden" name=(FORM_TOKEN) value=(self.proof); }
-    }
-
     fn notice(&self) -> Option<&'static str> {
         let done = self.done.as_deref()?;
         DONE.iter().find(|(word, _)| *word == done).map(|(_, text)| *text)
@@ -116,7 +118,7 @@ impl Visit {
 
 /// Sends the browser on after something was done.
 pub fn done(address: &str, word: &str) -> Response {
-    let mut response = go_to(StatusCode::SEE_OTHER, &format!("{address}?done={word}"));
+    let mut response = go_to(&format!("{address}?done={word}"));
     cookies::set_news(response.headers_mut(), word);
     response
 }
@@ -125,9 +127,14 @@ pub fn done(address: &str, word: &str) -> Response {
 pub fn refused(address: &str, why: &str) -> Response {
     const MOST: usize = 500;
     let why: String = why.chars().take(MOST).collect();
-    let mut response = go_to(StatusCode::SEE_OTHER, address);
+    let mut response = go_to(address);
     cookies::set_news(response.headers_mut(), &format!("{REFUSED}{why}"));
     response
+}
+
+/// For a script that has nothing to show.
+pub fn nothing() -> Response {
+    StatusCode::NO_CONTENT.into_response()
 }
 
 /// A part of a page, for htmx.
@@ -136,18 +143,18 @@ pub fn fragment(body: &Markup) -> Response {
 }
 
 /// What is shown instead of a page.
-pub fn wrong(visit: Option<&Visit>, wrong: &Wrong) -> Response {
+pub fn error_page(visit: Option<&Visit>, error: &ErrorPage) -> Response {
     if visit.is_none() {
-        return pages::note(wrong.status, wrong.title, &wrong.text, pages::FROM_ANYWHERE);
+        return pages::note(error.status, error.title, &error.text, pages::FROM_ANYWHERE);
     }
     let body = html! {
         div .empty {
-            h1 { (wrong.title) }
-            p { (wrong.text) }
+            h1 { (error.title) }
+            p { (error.text) }
             p { a .button href="/" { "Back to the start" } }
         }
     };
-    whole(wrong.status, wrong.title, visit, &body)
+    whole(error.status, error.title, visit, &body)
 }
 
 fn whole(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Markup) -> Response {
@@ -175,39 +182,6 @@ fn whole(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Markup) 
         }
     };
     answer(status, page.into_string())
-}
-
-fn bar(visit: &Visit) -> Markup {
-    let leads_here = |path: &str| {
-        let rest = visit.path.strip_prefix(path);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let entries = NAVIGATION.iter().filter(|(who, _, _)| *who == visit.side);
-    let nearest = entries
-        .clone()
-        .map(|(_, _, path)| *path)
-        .filter(|path| leads_here(path));
-    let nearest = nearest.max_by_key(|path| path.len());
-    let here = |path: &str| (Some(path) == nearest).then_some("page");
-    html! {
-        header .bar {
-            div .inside {
-                a .brand href="/" { (pages::mark()) span { "Garth" } }
-                nav aria-label="Main" {
-                    ul {
-                        @for (_, label, path) in entries {
-                            li { a href=(path) aria-current=[here(path)] { (label) } }
-                        }
-                    }
-                }
-                @if visit.side == Who::Tenants { (events::bell(visit.unseen)) }
-                div .who {
-                    span .user title="Logged in as" { (visit.username) @if visit.side == Who::Staff { " · staff" } }
-                    a href="/logout" { "Log out" }
-                }
-            }
-        }
-    }
 }
 
 fn answer(status: StatusCode, html: String) -> Response {

@@ -15,8 +15,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use tokio::sync::watch;
 
+use super::error_page::Answer;
 use super::query::Query;
-use super::session::Answer;
 use crate::model::event::Event;
 use crate::model::id::{EventId, TicketId};
 use crate::rules::agent::Staff;

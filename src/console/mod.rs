@@ -6,15 +6,21 @@
 
 mod account;
 mod assets;
+mod bar;
+mod error_page;
 mod forms;
 mod identity;
 mod layout;
 mod live;
+mod log_in;
 mod markdown;
+mod navigation;
 mod network;
+mod page;
 mod query;
 mod session;
 mod support;
+mod visit;
 
 use account::{events, quotas};
 use identity::{apps, grants, oauth_clients, profile, tokens, users};
@@ -24,43 +30,24 @@ use support::{canned_replies, desk, desk_ticket, new_ticket, subjects, threads, 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use axum::handler::Handler;
 use axum::http::{HeaderMap, Method, Uri};
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::routing::MethodRouter;
 use axum::{Router, middleware};
 
+use crate::web::App;
 use crate::web::operation::Class;
-use crate::web::{App, insecure};
-
-/// A page, or what a form on a page is sent to.
-pub struct Page {
-    pub id: &'static str,
-    pub method: Method,
-    pub path: &'static str,
-    pub who: Who,
-    class: Class,
-    route: MethodRouter<App>,
-}
-
-/// Who a page is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
-    Everybody,
-    Tenants,
-    /// The provider's staff, at the desk.
-    Staff,
-}
+use page::{Page, page};
 
 /// Every page, once. The router and the session check are made from this table.
 pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
     let (get, post) = (Method::GET, Method::POST);
     vec![
         // Coming in
-        page("pageLogIn", &get, "/login", session::log_in_page)
+        page("pageLogIn", &get, "/login", log_in::form)
             .everybody()
             .class(Class::Oauth)
             .asks_password(),
-        page("sendLogIn", &post, "/login", session::log_in)
+        page("sendLogIn", &post, "/login", log_in::log_in)
             .everybody()
             .class(Class::Oauth)
             .asks_password(),
@@ -413,57 +400,9 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
     ]
 });
 
-/// What stands in the bar at the top, for each side. The first is where one lands.
-const NAVIGATION: &[(Who, &str, &str)] = &[
-    (Who::Tenants, "VPCs", "/vpcs"),
-    (Who::Tenants, "Tickets", "/tickets"),
-    (Who::Tenants, "Account", "/account"),
-    (Who::Staff, "Desk", "/desk"),
-    (Who::Staff, "Canned replies", "/desk/canned-replies"),
-];
-
 const TICKET: &str = "/tickets/{ticketId}";
 const DESK_TICKET: &str = "/desk/tickets/{ticketId}";
 const CANNED_REPLY: &str = "/desk/canned-replies/{cannedReplyId}";
-
-fn page<H, T>(id: &'static str, method: &Method, path: &'static str, handler: H) -> Page
-where
-    H: Handler<T, App>,
-    T: 'static,
-{
-    let filter = MethodFilter::try_from(method.clone()).expect("the table uses plain methods");
-    Page {
-        id,
-        method: method.clone(),
-        path,
-        who: Who::Tenants,
-        class: Class::Command,
-        route: on(filter, handler),
-    }
-}
-
-impl Page {
-    /// It has a form for a password, or is where that form is sent.
-    fn asks_password(mut self) -> Self {
-        self.route = self.route.layer(middleware::from_fn(insecure::refuse));
-        self
-    }
-
-    fn everybody(mut self) -> Self {
-        self.who = Who::Everybody;
-        self
-    }
-
-    fn staff(mut self) -> Self {
-        self.who = Who::Staff;
-        self
-    }
-
-    fn class(mut self, class: Class) -> Self {
-        self.class = class;
-        self
-    }
-}
 
 /// All pages at their paths, each behind its own check, and the answer for every address at which nothing is.
 pub fn router(app: &App) -> Router {

@@ -84,6 +84,9 @@ fn write(headers: &mut HeaderMap, name: &str, value: &str, seconds: i64) {
     headers.append(header::SET_COOKIE, cookie);
 }
 
+/// The field in which a form sends its proof.
+pub const FORM_TOKEN: &str = "form_token";
+
 /// The purpose of the secret in the log-in form.
 pub const LOG_IN: &str = "log-in";
 

@@ -102,11 +102,41 @@ pub fn plain(status: StatusCode, code: Code, reason: &str) -> Response {
     json(status, &ErrorsView { errors })
 }
 
+/// The status that an error is answered with, by the API and by the console.
+pub fn status_of(error: &Error) -> StatusCode {
+    match error {
+        Error::Unauthenticated | Error::ScopeMissing { .. } => StatusCode::UNAUTHORIZED,
+        Error::Forbidden | Error::WrongSide => StatusCode::FORBIDDEN,
+        Error::NotFound => StatusCode::NOT_FOUND,
+        Error::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Error::Stale => StatusCode::PRECONDITION_FAILED,
+        Error::Body(fault) => status_of_body(fault),
+        Error::Refused(_) => StatusCode::BAD_REQUEST,
+        Error::Files(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Error::Store(StoreError::Full | StoreError::Unavailable(_) | StoreError::Stopped) => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+        Error::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+fn status_of_body(fault: &BodyFault) -> StatusCode {
+    match fault {
+        BodyFault::TooLarge { .. } | BodyFault::FileTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        BodyFault::TooSlow => StatusCode::REQUEST_TIMEOUT,
+        BodyFault::NotJson { .. } | BodyFault::NotMultipart { .. } | BodyFault::NotForm { .. } => {
+            StatusCode::UNSUPPORTED_MEDIA_TYPE
+        }
+        BodyFault::Unreadable(_) => StatusCode::BAD_REQUEST,
+    }
+}
+
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
+        let status = status_of(&self);
         match self {
             Error::Unauthenticated => {
-                let mut response = plain(StatusCode::UNAUTHORIZED, Code::TokenInvalid, "Invalid Token");
+                let mut response = plain(status, Code::TokenInvalid, "Invalid Token");
                 response.extensions_mut().insert(TokenInvalid);
                 challenge(response, "Bearer error=\"invalid_token\"")
             }
@@ -115,28 +145,24 @@ impl IntoResponse for Error {
                 let mut error = ErrorView::new(Code::ScopeMissing, reason);
                 error.required_scopes = Some(vec![needed.to_string()]);
                 error.held_scopes = Some(held.words());
-                let response = json(StatusCode::UNAUTHORIZED, &ErrorsView { errors: vec![error] });
+                let response = json(status, &ErrorsView { errors: vec![error] });
                 challenge(response, "Bearer error=\"insufficient_scope\"")
             }
-            Error::Forbidden => plain(StatusCode::FORBIDDEN, Code::GrantMissing, "Unauthorized"),
-            Error::WrongSide => plain(StatusCode::FORBIDDEN, Code::WrongSide, "Unauthorized"),
-            Error::NotFound => plain(StatusCode::NOT_FOUND, Code::NotFound, "Not found"),
+            Error::Forbidden => plain(status, Code::GrantMissing, "Unauthorized"),
+            Error::WrongSide => plain(status, Code::WrongSide, "Unauthorized"),
+            Error::NotFound => plain(status, Code::NotFound, "Not found"),
             Error::TooMany { wait } => {
-                let mut response = plain(
-                    StatusCode::TOO_MANY_REQUESTS,
-                    Code::RateLimited,
-                    "Too many requests",
-                );
+                let mut response = plain(status, Code::RateLimited, "Too many requests");
                 let wait = HeaderValue::from(wait);
                 response.headers_mut().insert(header::RETRY_AFTER, wait);
                 response
             }
             Error::Stale => {
                 let reason = "It has changed since you looked; get it again and compare";
-                plain(StatusCode::PRECONDITION_FAILED, Code::PreconditionFailed, reason)
+                plain(status, Code::PreconditionFailed, reason)
             }
-            Error::Body(fault) => body_fault(&fault),
-            Error::Refused(errors) => refused(&errors),
+            Error::Body(fault) => body_fault(status, &fault),
+            Error::Refused(errors) => refused(status, &errors),
             Error::Files(fault) => files_failure(fault),
             Error::Store(cause) => store_failure(&cause),
         }
@@ -150,20 +176,20 @@ fn challenge(mut response: Response, how: &'static str) -> Response {
     response
 }
 
-fn refused(errors: &[FieldError]) -> Response {
+fn refused(status: StatusCode, errors: &[FieldError]) -> Response {
     let errors = errors.iter().map(ErrorView::from).collect();
-    json(StatusCode::BAD_REQUEST, &ErrorsView { errors })
+    json(status, &ErrorsView { errors })
 }
 
-fn body_fault(fault: &BodyFault) -> Response {
+fn body_fault(status: StatusCode, fault: &BodyFault) -> Response {
     match fault {
         BodyFault::TooLarge { most } => {
             let reason = format!("A request may carry at most {most} bytes");
-            plain(StatusCode::PAYLOAD_TOO_LARGE, Code::BodyTooLarge, &reason)
+            plain(status, Code::BodyTooLarge, &reason)
         }
         BodyFault::TooSlow => {
             let reason = "The request's content did not arrive in time";
-            let mut response = plain(StatusCode::REQUEST_TIMEOUT, Code::BodyTimeout, reason);
+            let mut response = plain(status, Code::BodyTimeout, reason);
             response
                 .headers_mut()
                 .insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -171,35 +197,23 @@ fn body_fault(fault: &BodyFault) -> Response {
         }
         BodyFault::NotJson { sent } => {
             let reason = format!("Send application/json, not {sent}");
-            plain(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                Code::MediaTypeUnsupported,
-                &reason,
-            )
+            plain(status, Code::MediaTypeUnsupported, &reason)
         }
         BodyFault::NotMultipart { sent } => {
             let reason = format!("Send multipart/form-data with the file as its part \"file\", not {sent}");
-            plain(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                Code::MediaTypeUnsupported,
-                &reason,
-            )
+            plain(status, Code::MediaTypeUnsupported, &reason)
         }
         BodyFault::NotForm { sent } => {
             let reason = format!("Send application/x-www-form-urlencoded, not {sent}");
-            plain(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                Code::MediaTypeUnsupported,
-                &reason,
-            )
+            plain(status, Code::MediaTypeUnsupported, &reason)
         }
         BodyFault::FileTooLarge { most } => {
             let reason = format!("A file may have at most {most} bytes");
             let mut error = ErrorView::new(Code::FileTooLarge, &reason);
             error.field = Some("file");
-            json(StatusCode::PAYLOAD_TOO_LARGE, &ErrorsView { errors: vec![error] })
+            json(status, &ErrorsView { errors: vec![error] })
         }
-        BodyFault::Unreadable(reason) => plain(StatusCode::BAD_REQUEST, reason.code, &reason.text),
+        BodyFault::Unreadable(reason) => plain(status, reason.code, &reason.text),
     }
 }
 

@@ -14,8 +14,19 @@ use crate::model::id::{TokenId, UserId};
 use crate::model::reason::Code;
 use crate::store::world::Clock;
 use crate::web::error;
-use crate::web::operation::Class;
 use crate::web::proxies::client_network;
+
+/// Operations of one class share a rate limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Command,
+    InstanceCreate,
+    List,
+    /// Logging in, and tokens for programs: counted by where it comes from.
+    Oauth,
+    TicketCreate,
+    Unlimited,
+}
 
 /// Who is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

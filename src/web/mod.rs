@@ -29,7 +29,9 @@ pub(crate) use answers::{answer, answer_memory, common_headers, downloads, entit
 pub use connection::{connections, tls};
 pub(crate) use connection::{head_lines, refusals, sending, unread, wire, write_stall};
 pub(crate) use incoming::{body, fields, file_names, host, json, part_heads, paths, upload};
-pub(crate) use login::{hashing, login_attempts, login_names, login_throttle, taken_names, throttle};
+pub(crate) use login::{
+    hashing, log_in_form, login_attempts, login_names, login_throttle, taken_names, throttle, user_names,
+};
 
 pub use app::{App, MIN_FREE_BYTES, Options, WireNames};
 pub use client_address::ClientAddress;

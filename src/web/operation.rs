@@ -10,6 +10,8 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use super::{App, insecure};
 use crate::model::scope::Scope;
 
+pub use super::limits::Class;
+
 pub struct Operation {
     pub id: &'static str,
     pub method: Method,
@@ -56,18 +58,6 @@ pub enum Needs {
     Unrestricted,
     VpcReadOnly,
     VpcReadWrite,
-}
-
-/// How often it may be asked for where rate limits are on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    Command,
-    InstanceCreate,
-    List,
-    /// Logging in, and tokens for programs: counted by where it comes from.
-    Oauth,
-    TicketCreate,
-    Unlimited,
 }
 
 /// How requests for an operation are handled, whatever its method.

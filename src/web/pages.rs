@@ -359,11 +359,11 @@ impl LogInPage<'_> {
 }
 
 /// Sends the browser on.
-pub fn go_to(status: StatusCode, address: &str) -> Response {
+pub fn go_to(address: &str) -> Response {
     match HeaderValue::try_from(address) {
         Ok(address) => {
             let mut response = Response::new(Body::empty());
-            *response.status_mut() = status;
+            *response.status_mut() = StatusCode::SEE_OTHER;
             let headers = response.headers_mut();
             headers.insert(header::LOCATION, address);
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

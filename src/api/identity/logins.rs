@@ -8,21 +8,17 @@ use crate::api::oauth::{Wish, not_our_form, refused};
 use crate::model::token::Secret;
 use crate::rules::oauth::Next;
 use crate::rules::{Error, Result, oauth, oauth_clients, passwords, sessions};
-use crate::web::cookies::LOG_IN;
 use crate::web::extract::{At, Link};
 use crate::web::fields::{Fields, Written};
 use crate::web::hashing::Place;
-use crate::web::login_attempts::{self, Attempted, Guess, client_address};
-use crate::web::pages::{self, Bound, LogInPage};
-use crate::web::pages::{go_to, incomplete};
-use crate::web::{App, cookies};
+use crate::web::login_attempts::{self, Guess, client_address};
+use crate::web::pages::{self, Bound, LogInPage, incomplete};
+use crate::web::{App, cookies, log_in_form};
 
 pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response> {
     let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
     let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
-    let proof = cookies::read(&headers, cookies::FORM).map(|cookie| cookies::proof(LOG_IN, &cookie));
-    let sent = fields.text("form_token").unwrap_or_default();
-    let Some(proof) = proof.filter(|proof| proof.is_kept_as(sent)) else {
+    let Some(proof) = log_in_form::proof_in(&headers, &fields) else {
         return Ok(not_our_form());
     };
     let wish = Wish::read(fields.text("return_to").unwrap_or_default());
@@ -46,16 +42,9 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
         username,
     };
     let guess = Guess::new(&headers, address, username, password);
-    match login_attempts::attempt(&app, guess).await? {
-        Attempted::Locked { wait } => Ok(page.again(StatusCode::TOO_MANY_REQUESTS, wait)),
-        Attempted::Wrong { wait } => Ok(page.again(StatusCode::UNAUTHORIZED, wait)),
-        Attempted::Right(logged_in) => {
-            // Only ever back to our own page: what was asked for is in its query.
-            let mut response = go_to(StatusCode::SEE_OTHER, &format!("authorize?{}", wish.query));
-            logged_in.set_cookies(response.headers_mut());
-            Ok(response)
-        }
-    }
+    // Only ever back to our own page: what was asked for is in its query.
+    let next = format!("authorize?{}", wish.query);
+    log_in_form::log_in(&app, guess, &page, &next).await
 }
 
 /// Ends the browser's session. What programs were given stays; they give it back themselves. Whoever comes by a link that

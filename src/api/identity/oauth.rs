@@ -96,7 +96,7 @@ fn show(app: &App, parts: &Parts, wish: &Wish, session: Option<&TokenText>, next
         (Next::Refuse(reason), _) => refused(&reason),
         (Next::Back(address), _) => {
             let address = with_issuer(address, &issuer(app, parts));
-            go_to(StatusCode::SEE_OTHER, &address)
+            go_to(&address)
         }
         (Next::Consent(wanted, user), Some(session)) => {
             let proof = cookies::proof(CONSENT, session).hex();

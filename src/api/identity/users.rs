@@ -12,7 +12,7 @@ use crate::rules::Result;
 use crate::rules::caller::Caller;
 use crate::rules::request::Request;
 use crate::web::extract::At;
-use crate::web::{App, answer, taken_names};
+use crate::web::{App, answer, user_names};
 
 #[derive(Serialize)]
 struct UserView<'a> {
@@ -56,7 +56,7 @@ impl<'a> UserView<'a> {
 }
 
 pub async fn create(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
-    let user = taken_names::add_user(&app, caller, request).await?;
+    let user = user_names::add_user(&app, caller, request).await?;
     Ok(answer::one(&user, &UserView::new(&user)))
 }
 
@@ -66,7 +66,7 @@ pub async fn update(
     At(username): At<String>,
     request: Request,
 ) -> Result<Response> {
-    let user = taken_names::update_user(&app, caller, username, request).await?;
+    let user = user_names::update_user(&app, caller, username, request).await?;
     Ok(answer::one(&user, &UserView::new(&user)))
 }
 

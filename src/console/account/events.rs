@@ -1,12 +1,13 @@
-//! What happened in the account: the bell at the top, and a page of the latest events.
+//! What happened in the account: a page of the latest events.
 
 use axum::extract::State;
 use maud::{Markup, html};
 
+use crate::console::error_page::Answer;
 use crate::console::forms::Sent;
 use crate::console::layout::{done, empty, pager, time};
 use crate::console::query::Query;
-use crate::console::session::{Answer, MANY_UNSEEN, Visit};
+use crate::console::visit::Visit;
 use crate::model::event::{Entity, EntityKind, Event};
 use crate::model::id::EventId;
 use crate::model::page::Paged;
@@ -14,25 +15,6 @@ use crate::model::subject::SubjectKind;
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::web::App;
-
-/// How many events have not been seen; it counts by itself as they come.
-pub fn bell(unseen: i64) -> Markup {
-    let shown = match unseen {
-        MANY_UNSEEN.. => format!("{}+", MANY_UNSEEN - 1),
-        few => few.to_string(),
-    };
-    html! {
-        span #bell .bell hx-get="/events" hx-trigger="garth:event from:body" hx-select="#bell" hx-swap="outerHTML" {
-            a href="/events" title="What happened" {
-                svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false" {
-                    path d="M12 3a6 6 0 0 0-6 6v4l-2 3v1h16v-1l-2-3V9a6 6 0 0 0-6-6zM10 19a2 2 0 0 0 4 0" {}
-                }
-                span .hidden { "Events" }
-                @if unseen > 0 { span .unseen { (shown) span .hidden { " not seen" } } }
-            }
-        }
-    }
-}
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
     let wanted = query.list(50);

@@ -3,11 +3,10 @@
 pub mod events;
 pub mod quotas;
 
-use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::session::Visit;
+use super::visit::Visit;
 use crate::rules::caller::Caller;
 
 /// Where the pages of an account begin.
@@ -65,7 +64,7 @@ pub fn made_before(visit: &Visit, what: &str, list: (&str, &str)) -> Response {
             p { a .button.main href=(list.1) { (list.0) } }
         }
     };
-    visit.page_with(StatusCode::CONFLICT, &title, &[ACCOUNT, list], &body)
+    visit.conflict_page(&title, &[ACCOUNT, list], &body)
 }
 
 /// What a token or an application may be used for, in words.

@@ -4,9 +4,10 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use crate::console::account::tabs;
+use crate::console::error_page::Answer;
 use crate::console::layout::{empty, number};
-use crate::console::session::{Answer, Visit};
 use crate::console::usage::{bytes_meter, used_meter};
+use crate::console::visit::Visit;
 use crate::console::vpcs;
 use crate::model::input::Input;
 use crate::model::vpc::Vpc;

@@ -4,10 +4,11 @@ use axum::extract::State;
 use maud::html;
 
 use crate::console::account::{ACCOUNT, scopes, tabs};
+use crate::console::error_page::Answer;
 use crate::console::forms::{self, Card, SEEN, Sent, Typed};
 use crate::console::layout::{done, empty, pager, time};
 use crate::console::query::Query;
-use crate::console::session::{Answer, Visit};
+use crate::console::visit::Visit;
 use crate::model::tag::Tag;
 use crate::rules;
 use crate::rules::caller::Caller;

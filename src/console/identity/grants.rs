@@ -1,15 +1,15 @@
 //! Pages of what a restricted user may do.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
 use crate::console::account::ACCOUNT;
+use crate::console::error_page::{Answer, ErrorPage};
 use crate::console::forms::{self, Card, Field, Sent, Typed};
 use crate::console::layout::done;
-use crate::console::session::{Answer, Visit, Wrong};
 use crate::console::users::{self, LIST};
+use crate::console::visit::Visit;
 use crate::model::grant::Granting;
 use crate::model::grant::{Global, Permission};
 use crate::model::input::Input;
@@ -95,17 +95,17 @@ fn level(permission: Option<Permission>) -> &'static str {
 pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(username): At<String>) -> Answer {
     let (user, grants) = load(&app, caller, username).await?;
     let typed = typed(&grants).now(&grants);
-    Ok(draw(&visit, StatusCode::OK, &user, &grants, &typed))
+    Ok(draw(&visit, &user, &grants, &typed))
 }
 
-async fn load(app: &App, caller: Caller, username: String) -> Result<(User, Grants), Wrong> {
+async fn load(app: &App, caller: Caller, username: String) -> Result<(User, Grants), ErrorPage> {
     let (user, grants) = app
         .read(caller, move |tx, caller| {
             let user = rules::users::view(tx, caller, &username)?;
             Ok((user, rules::grants::of(tx, caller, &username)?))
         })
         .await?;
-    Ok((user, grants.ok_or_else(Wrong::not_found)?))
+    Ok((user, grants.ok_or_else(ErrorPage::not_found)?))
 }
 
 /// The form as the grants are now.
@@ -151,12 +151,12 @@ pub async fn update(
             rules::grants::update(tx, caller, &name, &request)
         })
         .await;
-    let (status, typed) = match changed {
+    let typed = match changed {
         Ok(_) => return Ok(done(&users::address_of(&username), "grants-changed")),
         Err(error) => forms::again(sent, error)?,
     };
     let (user, grants) = load(&app, caller, username).await?;
-    Ok(draw(&visit, status, &user, &grants, &typed.now(&grants)))
+    Ok(draw(&visit, &user, &grants, &typed.now(&grants)))
 }
 
 /// A permission for a rule; nothing chosen is none.
@@ -178,7 +178,7 @@ fn entries(sent: &Sent, list: &str) -> Input {
     Input::List((0..sent.rows(list, &["id"])).map(entry).collect())
 }
 
-fn draw(visit: &Visit, status: StatusCode, user: &User, grants: &Grants, typed: &Typed) -> Response {
+fn draw(visit: &Visit, user: &User, grants: &Grants, typed: &Typed) -> Response {
     let (name, here) = (user.username.as_str(), users::address(user));
     let title = format!("Grants of {name}");
     let form = Card::new(format!("{here}/grants"), "Save", &here).wide();
@@ -202,7 +202,7 @@ fn draw(visit: &Visit, status: StatusCode, user: &User, grants: &Grants, typed: 
             (matrix(typed, "Instances", "linode", &grants.linodes, "The account has no instance yet."))
         }))
     };
-    visit.page_with(status, &title, &[ACCOUNT, LIST, (name, &here)], &body)
+    visit.form_page(typed, &title, &[ACCOUNT, LIST, (name, &here)], &body)
 }
 
 fn matrix(typed: &Typed, title: &str, list: &str, grantings: &[Granting], none: &str) -> Markup {

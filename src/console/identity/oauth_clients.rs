@@ -1,15 +1,15 @@
 //! Pages of an account's OAuth clients: programs that may ask users for access.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
 use crate::console::account::{ACCOUNT, made_before, shown_once, tabs};
+use crate::console::error_page::Answer;
 use crate::console::forms::{self, Card, Field, NEWEST, Sent, Typed};
 use crate::console::layout::{done, empty, pager, time};
 use crate::console::query::Query;
-use crate::console::session::{Answer, Visit};
+use crate::console::visit::Visit;
 use crate::model::oauth::OauthClient;
 use crate::model::token::TokenText;
 use crate::rules;
@@ -99,11 +99,7 @@ fn fields(typed: &Typed) -> Markup {
 
 pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
     let newest = app.read(caller, rules::oauth_clients::newest).await?.to_string();
-    Ok(draw_new(
-        &visit,
-        StatusCode::OK,
-        &Typed::proposed(&[(NEWEST, &newest)]),
-    ))
+    Ok(draw_new(&visit, &Typed::proposed(&[(NEWEST, &newest)])))
 }
 
 pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
@@ -119,13 +115,13 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: 
         Ok(Once::Made((client, secret))) => Ok(draw_made(&visit, "Your new client", &client, &secret)),
         Ok(Once::Before(())) => Ok(made_before(&visit, "client", LIST)),
         Err(error) => {
-            let (status, typed) = forms::again(sent, error)?;
-            Ok(draw_new(&visit, status, &typed))
+            let typed = forms::again(sent, error)?;
+            Ok(draw_new(&visit, &typed))
         }
     }
 }
 
-fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
+fn draw_new(visit: &Visit, typed: &Typed) -> Response {
     let public = Field {
         name: "public",
         label: "It can keep no secret",
@@ -136,7 +132,6 @@ fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
     let fields = html! { (newest) (fields(typed)) (forms::switch(typed, public)) };
     ask(
         visit,
-        status,
         "Create client",
         typed,
         &Card::new(NEW, "Create client", LIST.1),
@@ -145,16 +140,9 @@ fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
 }
 
 /// A page with one form on it.
-fn ask(
-    visit: &Visit,
-    status: StatusCode,
-    title: &str,
-    typed: &Typed,
-    form: &Card,
-    fields: &Markup,
-) -> Response {
+fn ask(visit: &Visit, title: &str, typed: &Typed, form: &Card, fields: &Markup) -> Response {
     let body = html! { h1 { (title) } (forms::card(visit, typed, form, fields)) };
-    visit.page_with(status, title, &[ACCOUNT, LIST], &body)
+    visit.form_page(typed, title, &[ACCOUNT, LIST], &body)
 }
 
 /// The answer that has the secret on it.
@@ -177,7 +165,7 @@ fn draw_made(visit: &Visit, title: &str, client: &OauthClient, secret: &TokenTex
 pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<String>) -> Answer {
     let client = to_change(&app, caller, id).await?;
     let typed = Typed::proposed(&now(&client)).now(&client);
-    Ok(draw_edit(&visit, StatusCode::OK, &client, &typed))
+    Ok(draw_edit(&visit, &client, &typed))
 }
 
 /// What can be typed of a client, as it is now.
@@ -209,21 +197,20 @@ pub async fn update(
             rules::oauth_clients::update(tx, caller, &wanted, &request)
         })
         .await;
-    let (status, typed) = match changed {
+    let typed = match changed {
         Ok(_) => return Ok(done(LIST.1, "client-changed")),
         Err(error) => forms::again(sent, error)?,
     };
     let client = to_change(&app, caller, id).await?;
     let typed = typed.now(&client).beside(&now(&client));
-    Ok(draw_edit(&visit, status, &client, &typed))
+    Ok(draw_edit(&visit, &client, &typed))
 }
 
-fn draw_edit(visit: &Visit, status: StatusCode, client: &OauthClient, typed: &Typed) -> Response {
+fn draw_edit(visit: &Visit, client: &OauthClient, typed: &Typed) -> Response {
     let title = format!("Edit {}", client.label.as_str());
     let action = format!("{}/edit", address(client));
     ask(
         visit,
-        status,
         &title,
         typed,
         &Card::new(action, "Save", LIST.1),
@@ -238,7 +225,7 @@ pub async fn ask_reset(State(app): State<App>, visit: Visit, caller: Caller, At(
     let form = Card::new(action, "Make a new secret", LIST.1).danger();
     let typed = Typed::default().now(&client);
     let text = html! { p { "The secret it has now opens nothing any more, at once. What users have allowed stays." } };
-    Ok(ask(&visit, StatusCode::OK, &title, &typed, &form, &text))
+    Ok(ask(&visit, &title, &typed, &form, &text))
 }
 
 pub async fn reset(
@@ -260,7 +247,7 @@ pub async fn reset(
 pub async fn ask_delete(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<String>) -> Answer {
     let client = to_change(&app, caller, id).await?;
     let typed = Typed::default().now(&client);
-    Ok(draw_delete(&visit, StatusCode::OK, &client, &typed))
+    Ok(draw_delete(&visit, &client, &typed))
 }
 
 pub async fn delete(
@@ -276,14 +263,14 @@ pub async fn delete(
         rules::oauth_clients::delete(tx, caller, &id, &request)
     });
     let deleted = forms::confirmed(&sent, client.label.as_str(), deleting).await;
-    let (status, typed) = match deleted {
+    let typed = match deleted {
         Ok(()) => return Ok(done(LIST.1, "client-deleted")),
         Err(error) => forms::again(sent, error)?,
     };
-    Ok(draw_delete(&visit, status, &client, &typed.now(&client)))
+    Ok(draw_delete(&visit, &client, &typed.now(&client)))
 }
 
-fn draw_delete(visit: &Visit, status: StatusCode, client: &OauthClient, typed: &Typed) -> Response {
+fn draw_delete(visit: &Visit, client: &OauthClient, typed: &Typed) -> Response {
     let title = format!("Delete {}?", client.label.as_str());
     let action = format!("{}/delete", address(client));
     let form = Card::new(action, "Delete client", LIST.1).danger();
@@ -291,5 +278,5 @@ fn draw_delete(visit: &Visit, status: StatusCode, client: &OauthClient, typed: &
         p { "Nobody can log in through it any more, and all tokens that it got from users end at once." }
         (forms::confirm(typed, client.label.as_str()))
     };
-    ask(visit, status, &title, typed, &form, &fields)
+    ask(visit, &title, typed, &form, &fields)
 }

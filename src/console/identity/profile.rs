@@ -1,14 +1,15 @@
 //! The page of one's own profile, and of one's password.
 
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use maud::{Markup, html};
 
 use crate::console::account::tabs;
+use crate::console::error_page::Answer;
 use crate::console::forms::{self, Field, SEEN, Sent, Typed};
 use crate::console::layout::{done, time};
-use crate::console::session::{Answer, Visit};
+use crate::console::visit::Visit;
 use crate::model::reason::{Code, Reason};
 use crate::model::tag::Tag;
 use crate::model::token::Secret;
@@ -29,7 +30,7 @@ const AGAIN: &str = "again";
 pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
     let user = app.read(caller.clone(), rules::profile::view).await?;
     let page = Shown::new(&user);
-    Ok(page.draw(&visit, &caller, StatusCode::OK))
+    Ok(page.draw(&visit, &caller))
 }
 
 pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
@@ -41,14 +42,14 @@ pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, sent: 
             rules::profile::update(tx, caller, &request)
         })
         .await;
-    let (status, typed) = match changed {
+    let typed = match changed {
         Ok(_) => return Ok(done(HERE, "profile-changed")),
         Err(error) => forms::again(sent, error)?,
     };
     let user = app.read(caller.clone(), rules::profile::view).await?;
     let mut page = Shown::new(&user);
     page.profile = typed.now(&user.settled());
-    Ok(page.draw(&visit, &caller, status))
+    Ok(page.draw(&visit, &caller))
 }
 
 /// Changes the own password. Guesses at the old one are counted for the user, so a screen left open allows no more of them
@@ -63,12 +64,12 @@ pub async fn change_password(State(app): State<App>, visit: Visit, caller: Calle
         Ok(Change::Refused { wrong, wait }) => {
             let user = app.read(caller.clone(), rules::profile::view).await?;
             let mut page = Shown::new(&user);
-            page.password = Typed::refused(Sent::default(), vec![wrong]);
-            let status = match wait {
-                0 => StatusCode::BAD_REQUEST,
-                _ => StatusCode::TOO_MANY_REQUESTS,
+            let error = match wait {
+                0 => Error::Refused(Vec::new()),
+                wait => Error::TooMany { wait },
             };
-            let mut response = page.draw(&visit, &caller, status);
+            page.password = Typed::refused(Sent::default(), vec![wrong]).with_status_of(&error);
+            let mut response = page.draw(&visit, &caller);
             if wait > 0 {
                 let wait = HeaderValue::from(wait);
                 response.headers_mut().insert(header::RETRY_AFTER, wait);
@@ -158,7 +159,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    fn draw(&self, visit: &Visit, caller: &Caller, status: StatusCode) -> Response {
+    fn draw(&self, visit: &Visit, caller: &Caller) -> Response {
         let user = self.user;
         let body = html! {
             (tabs(caller, HERE))
@@ -174,7 +175,15 @@ impl<'a> Shown<'a> {
                 section aria-labelledby="password" { h2 #password { "Password" } (self.password_form(visit)) }
             }
         };
-        visit.page_with(status, "Profile", &[], &body)
+        visit.form_page(self.decisive(), "Profile", &[], &body)
+    }
+
+    /// The form that was refused, if one was.
+    fn decisive(&self) -> &Typed {
+        match self.password.wrong.is_empty() {
+            true => &self.profile,
+            false => &self.password,
+        }
     }
 
     fn profile_form(&self, visit: &Visit) -> Markup {

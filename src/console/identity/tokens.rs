@@ -1,15 +1,15 @@
 //! Pages of one's own tokens.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
 use crate::console::account::{ACCOUNT, made_before, scopes, shown_once, tabs};
+use crate::console::error_page::Answer;
 use crate::console::forms::{self, Card, Field, NEWEST, SEEN, Sent, Typed};
 use crate::console::layout::{done, empty, pager, time};
 use crate::console::query::Query;
-use crate::console::session::{Answer, Visit};
+use crate::console::visit::Visit;
 use crate::model::id::TokenId;
 use crate::model::input::Input;
 use crate::model::reason::Code;
@@ -130,7 +130,7 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer
         ("expiry", "90"),
         (NEWEST, &newest),
     ]);
-    Ok(draw_new(&visit, StatusCode::OK, &typed))
+    Ok(draw_new(&visit, &typed))
 }
 
 /// Makes a token. Its text is on the answer to this form, and nowhere else ever.
@@ -150,7 +150,7 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: 
         Ok(Once::Made((token, text))) => Ok(draw_made(&visit, &token, &text)),
         Ok(Once::Before(())) => Ok(made_before(&visit, "token", LIST)),
         Err(error) => {
-            let (status, mut typed) = forms::again(sent, error)?;
+            let mut typed = forms::again(sent, error)?;
             for wrong in typed
                 .wrong
                 .iter_mut()
@@ -158,7 +158,7 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: 
             {
                 wrong.reason = "Choose at least one family, or everything".to_owned();
             }
-            Ok(draw_new(&visit, status, &typed))
+            Ok(draw_new(&visit, &typed))
         }
     }
 }
@@ -195,7 +195,7 @@ const LABEL: Field = Field {
     check: None,
 };
 
-fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
+fn draw_new(visit: &Visit, typed: &Typed) -> Response {
     let expiry = Field {
         name: "expiry",
         label: "Ends",
@@ -213,7 +213,7 @@ fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
             (access(typed))
         }))
     };
-    visit.page_with(status, "Create token", &[ACCOUNT, LIST], &body)
+    visit.form_page(typed, "Create token", &[ACCOUNT, LIST], &body)
 }
 
 /// What the token may be used for.
@@ -265,7 +265,7 @@ pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): 
         .read(caller, move |tx, caller| rules::tokens::view(tx, caller, id))
         .await?;
     let typed = Typed::proposed(&[("label", token.label.as_str())]).now(&token);
-    Ok(draw_edit(&visit, StatusCode::OK, &token, &typed))
+    Ok(draw_edit(&visit, &token, &typed))
 }
 
 pub async fn update(
@@ -281,17 +281,17 @@ pub async fn update(
             rules::tokens::update(tx, caller, id, &request)
         })
         .await;
-    let (status, typed) = match changed {
+    let typed = match changed {
         Ok(_) => return Ok(done(LIST.1, "token-changed")),
         Err(error) => forms::again(sent, error)?,
     };
     let token = app
         .read(caller, move |tx, caller| rules::tokens::view(tx, caller, id))
         .await?;
-    Ok(draw_edit(&visit, status, &token, &typed.now(&token)))
+    Ok(draw_edit(&visit, &token, &typed.now(&token)))
 }
 
-fn draw_edit(visit: &Visit, status: StatusCode, token: &Token, typed: &Typed) -> Response {
+fn draw_edit(visit: &Visit, token: &Token, typed: &Typed) -> Response {
     let form = Card::new(format!("{}/{}/edit", LIST.1, token.id), "Save", LIST.1);
     let body = html! {
         h1 { "Rename " (name(token)) }
@@ -300,7 +300,7 @@ fn draw_edit(visit: &Visit, status: StatusCode, token: &Token, typed: &Typed) ->
             p .quiet { "It begins with " code { (token.prefix) "…" } ". What it may be used for, and until when, stays as it is." }
         }))
     };
-    visit.page_with(status, "Rename token", &[ACCOUNT, LIST], &body)
+    visit.form_page(typed, "Rename token", &[ACCOUNT, LIST], &body)
 }
 
 pub async fn ask_revoke(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<TokenId>) -> Answer {

@@ -1,17 +1,17 @@
 //! Pages of an account's users, for those who manage them.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::Response;
 use maud::{Markup, html};
 
 use crate::console::account::{ACCOUNT, shown_once, tabs};
+use crate::console::error_page::Answer;
 use crate::console::forms::{self, Card, Field, Sent, Typed};
 use crate::console::grants;
 use crate::console::layout::{counted, done, pager, time};
 use crate::console::query::Query;
-use crate::console::session::{Answer, Visit};
+use crate::console::visit::Visit;
 use crate::model::input::Input;
 use crate::model::user::User;
 use crate::rules;
@@ -20,7 +20,7 @@ use crate::rules::lists::ListRequest;
 use crate::web::App;
 use crate::web::extract::At;
 use crate::web::origin::issuer;
-use crate::web::taken_names;
+use crate::web::user_names;
 
 pub const LIST: (&str, &str) = ("Users", "/account/users");
 /// Not below the list: somebody may be called `new`.
@@ -129,23 +129,23 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer
     app.read(caller, |_, caller| caller.must_be_unrestricted())
         .await?;
     let typed = Typed::proposed(&[("restricted", "true")]);
-    Ok(draw_new(&visit, StatusCode::OK, &typed))
+    Ok(draw_new(&visit, &typed))
 }
 
 pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
     let mut object = sent.object(&["username", "email"]);
     object.push(sent.truth("restricted"));
     let request = sent.request(object);
-    match taken_names::add_user(&app, caller, request).await {
+    match user_names::add_user(&app, caller, request).await {
         Ok(user) => Ok(done(&address(&user), "user-created")),
         Err(error) => {
-            let (status, typed) = forms::again(sent, error)?;
-            Ok(draw_new(&visit, status, &typed))
+            let typed = forms::again(sent, error)?;
+            Ok(draw_new(&visit, &typed))
         }
     }
 }
 
-fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
+fn draw_new(visit: &Visit, typed: &Typed) -> Response {
     let form = Card::new(NEW, "Create user", LIST.1);
     let body = html! {
         h1 { "Create user" }
@@ -154,7 +154,7 @@ fn draw_new(visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
             p .quiet { "On the next page you can make a link with which the user chooses a password." }
         }))
     };
-    visit.page_with(status, "Create user", &[ACCOUNT, LIST], &body)
+    visit.form_page(typed, "Create user", &[ACCOUNT, LIST], &body)
 }
 
 pub async fn view(State(app): State<App>, visit: Visit, caller: Caller, At(username): At<String>) -> Answer {
@@ -240,7 +240,7 @@ pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(usern
     let user = load(&app, caller.clone(), username).await?;
     let mut typed = Typed::proposed(&now(&user)).now(&user.settled());
     typed.sent.set("restricted", user.restricted.to_string());
-    Ok(draw_edit(&visit, &caller, StatusCode::OK, &user, &typed))
+    Ok(draw_edit(&visit, &caller, &user, &typed))
 }
 
 /// What can be typed of a user, as it is now.
@@ -261,17 +261,17 @@ pub async fn update(
     let mut object = sent.object(&["username", "email"]);
     object.push(sent.truth("restricted"));
     let (request, name) = (sent.request(object), username.clone());
-    let changed = taken_names::update_user(&app, caller.clone(), name, request).await;
-    let (status, typed) = match changed {
+    let changed = user_names::update_user(&app, caller.clone(), name, request).await;
+    let typed = match changed {
         Ok(user) => return Ok(done(&address(&user), "user-changed")),
         Err(error) => forms::again(sent, error)?,
     };
     let user = load(&app, caller.clone(), username).await?;
     let typed = typed.now(&user.settled()).beside(&now(&user));
-    Ok(draw_edit(&visit, &caller, status, &user, &typed))
+    Ok(draw_edit(&visit, &caller, &user, &typed))
 }
 
-fn draw_edit(visit: &Visit, caller: &Caller, status: StatusCode, user: &User, typed: &Typed) -> Response {
+fn draw_edit(visit: &Visit, caller: &Caller, user: &User, typed: &Typed) -> Response {
     let (name, here) = (user.username.as_str(), address(user));
     let title = format!("Edit {name}");
     let form = Card::new(format!("{here}/edit"), "Save", &here);
@@ -285,7 +285,7 @@ fn draw_edit(visit: &Visit, caller: &Caller, status: StatusCode, user: &User, ty
             @else { p .quiet { "Whoever is restricted no longer loses the grants, and may do everything." } }
         }))
     };
-    visit.page_with(status, &title, &[ACCOUNT, LIST, (name, &here)], &body)
+    visit.form_page(typed, &title, &[ACCOUNT, LIST, (name, &here)], &body)
 }
 
 pub async fn ask_delete(
@@ -297,7 +297,7 @@ pub async fn ask_delete(
     let user = load(&app, caller.clone(), username).await?;
     rules::users::must_be_other(&caller, &user)?;
     let typed = Typed::default().now(&user.settled());
-    Ok(draw_delete(&visit, StatusCode::OK, &user, &typed))
+    Ok(draw_delete(&visit, &user, &typed))
 }
 
 pub async fn delete(
@@ -313,14 +313,14 @@ pub async fn delete(
         rules::users::delete(tx, caller, &username, &request)
     });
     let deleted = forms::confirmed(&sent, user.username.as_str(), deleting).await;
-    let (status, typed) = match deleted {
+    let typed = match deleted {
         Ok(()) => return Ok(done(LIST.1, "user-deleted")),
         Err(error) => forms::again(sent, error)?,
     };
-    Ok(draw_delete(&visit, status, &user, &typed.now(&user.settled())))
+    Ok(draw_delete(&visit, &user, &typed.now(&user.settled())))
 }
 
-fn draw_delete(visit: &Visit, status: StatusCode, user: &User, typed: &Typed) -> Response {
+fn draw_delete(visit: &Visit, user: &User, typed: &Typed) -> Response {
     let (name, here) = (user.username.as_str(), address(user));
     let form = Card::new(format!("{here}/delete"), "Delete user", &here).danger();
     let body = html! {
@@ -330,8 +330,8 @@ fn draw_delete(visit: &Visit, status: StatusCode, user: &User, typed: &Typed) ->
             (forms::confirm(typed, name))
         }))
     };
-    visit.page_with(
-        status,
+    visit.form_page(
+        typed,
         &format!("Delete {name}"),
         &[ACCOUNT, LIST, (name, &here)],
         &body,

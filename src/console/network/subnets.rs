@@ -1,16 +1,16 @@
 //! Pages of a VPC's subnets.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
 use crate::console::address_map::{self, in_use, instance, span};
+use crate::console::error_page::{Answer, ErrorPage};
 use crate::console::forms::{self, Card, SEEN, Sent, Typed};
 use crate::console::layout::{counted, done, empty, fragment, time};
 use crate::console::query::Query;
-use crate::console::session::{Answer, Visit, Wrong};
 use crate::console::usage::used_meter;
+use crate::console::visit::Visit;
 use crate::console::vpcs::{self, label_field, range_field, refusals, state, verdict};
 use crate::model::address_map::{View, bucket_prefix};
 use crate::model::cidr::Cidr;
@@ -63,7 +63,7 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller, At(id): A
     let range = proposed.map(|range| range.to_string()).unwrap_or_default();
     let label = format!("subnet-{}", vpc.subnets.len() + 1);
     let typed = Typed::proposed(&[("label", &label), ("ipv4", &range)]);
-    Ok(draw_new(&visit, StatusCode::OK, &vpc, &typed))
+    Ok(draw_new(&visit, &vpc, &typed))
 }
 
 pub async fn create(
@@ -82,11 +82,11 @@ pub async fn create(
     match made {
         Ok(subnet) => Ok(done(&address(&subnet), "subnet-created")),
         Err(error) => {
-            let (status, typed) = forms::again(sent, error)?;
+            let typed = forms::again(sent, error)?;
             let vpc = app
                 .read(caller, move |tx, caller| changeable(tx, caller, id))
                 .await?;
-            Ok(draw_new(&visit, status, &vpc, &typed))
+            Ok(draw_new(&visit, &vpc, &typed))
         }
     }
 }
@@ -112,7 +112,7 @@ fn changeable(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> rules::Result<Vpc>
     rules::vpcs::load_for(tx, caller, id, Permission::ReadWrite)
 }
 
-fn draw_new(visit: &Visit, status: StatusCode, vpc: &Vpc, typed: &Typed) -> Response {
+fn draw_new(visit: &Visit, vpc: &Vpc, typed: &Typed) -> Response {
     let (label, here) = (vpc.label.as_str(), vpcs::address(vpc.id));
     let form = Card::new(format!("{here}/subnets/new"), "Add subnet", &here);
     let body = html! {
@@ -123,7 +123,7 @@ fn draw_new(visit: &Visit, status: StatusCode, vpc: &Vpc, typed: &Typed) -> Resp
             p .hint { "A private range from /8 to /29 that overlaps no other subnet. It cannot be changed later." }
         }))
     };
-    visit.page_with(status, "Add a subnet", &[vpcs::LIST, (label, &here)], &body)
+    visit.form_page(typed, "Add a subnet", &[vpcs::LIST, (label, &here)], &body)
 }
 
 pub async fn view(
@@ -149,11 +149,13 @@ pub async fn view(
 }
 
 /// What of the subnet the address of the page asks for.
-pub fn window(query: &Query) -> Result<Window, Wrong> {
+pub fn window(query: &Query) -> Result<Window, ErrorPage> {
     match (query.text("in"), query.text("interface").parse()) {
         ("", Ok(interface)) => Ok(Window::Around(InterfaceId(interface))),
         ("", Err(_)) => Ok(Window::Whole),
-        (part, _) => Ok(Window::Part(Cidr::parse(part).map_err(|_| Wrong::not_found())?)),
+        (part, _) => Ok(Window::Part(
+            Cidr::parse(part).map_err(|_| ErrorPage::not_found())?,
+        )),
     }
 }
 
@@ -254,7 +256,7 @@ pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At((vpc,
         ("label", subnet.label.as_str()),
         (SEEN, &Tag::of(&subnet).to_string()),
     ]);
-    Ok(draw_edit(&visit, StatusCode::OK, &vpc, &subnet, &typed))
+    Ok(draw_edit(&visit, &vpc, &subnet, &typed))
 }
 
 pub async fn update(
@@ -270,7 +272,7 @@ pub async fn update(
             rules::subnets::update(tx, caller, (vpc, id), &request)
         })
         .await;
-    let (status, typed) = match changed {
+    let typed = match changed {
         Ok(subnet) => return Ok(done(&address(&subnet), "subnet-changed")),
         Err(error) => forms::again(sent, error)?,
     };
@@ -278,7 +280,7 @@ pub async fn update(
         .read(caller, move |tx, caller| load(tx, caller, vpc, id))
         .await?;
     let typed = typed.now(&subnet).beside(&[("label", subnet.label.as_str())]);
-    Ok(draw_edit(&visit, status, &vpc, &subnet, &typed))
+    Ok(draw_edit(&visit, &vpc, &subnet, &typed))
 }
 
 /// A subnet with its VPC, to be changed.
@@ -288,7 +290,7 @@ fn load(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId) -> rules::Re
     Ok((vpc, subnet))
 }
 
-fn draw_edit(visit: &Visit, status: StatusCode, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Response {
+fn draw_edit(visit: &Visit, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Response {
     let (here, above) = (address(subnet), vpcs::address(vpc.id));
     let form = Card::new(format!("{here}/edit"), "Save", &here);
     let body = html! {
@@ -299,7 +301,7 @@ fn draw_edit(visit: &Visit, status: StatusCode, vpc: &Vpc, subnet: &Subnet, type
         }))
     };
     let title = format!("Edit {}", subnet.label.as_str());
-    visit.page_with(status, &title, &way(vpc, &above, subnet, &here), &body)
+    visit.form_page(typed, &title, &way(vpc, &above, subnet, &here), &body)
 }
 
 fn way<'a>(vpc: &'a Vpc, above: &'a str, subnet: &'a Subnet, here: &'a str) -> [(&'a str, &'a str); 3] {
@@ -319,7 +321,7 @@ pub async fn ask_delete(State(app): State<App>, visit: Visit, caller: Caller, At
         })
         .await?;
     let typed = Typed::refused(Sent::default(), wrong).now(&subnet);
-    Ok(draw_delete(&visit, StatusCode::OK, &vpc, &subnet, &typed))
+    Ok(draw_delete(&visit, &vpc, &subnet, &typed))
 }
 
 pub async fn delete(
@@ -337,14 +339,14 @@ pub async fn delete(
         rules::subnets::delete(tx, caller, (vpc_id, id), &request)
     });
     let deleted = forms::confirmed(&sent, subnet.label.as_str(), deleting).await;
-    let (status, typed) = match deleted {
+    let typed = match deleted {
         Ok(()) => return Ok(done(&vpcs::address(vpc_id), "subnet-deleted")),
         Err(error) => forms::again(sent, error)?,
     };
-    Ok(draw_delete(&visit, status, &vpc, &subnet, &typed.now(&subnet)))
+    Ok(draw_delete(&visit, &vpc, &subnet, &typed.now(&subnet)))
 }
 
-fn draw_delete(visit: &Visit, status: StatusCode, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Response {
+fn draw_delete(visit: &Visit, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Response {
     let (here, above) = (address(subnet), vpcs::address(vpc.id));
     let label = subnet.label.as_str();
     let form = Card::new(format!("{here}/delete"), "Delete subnet", &here).danger();
@@ -360,8 +362,8 @@ fn draw_delete(visit: &Visit, status: StatusCode, vpc: &Vpc, subnet: &Subnet, ty
             }))
         }
     };
-    visit.page_with(
-        status,
+    visit.form_page(
+        typed,
         &format!("Delete {label}"),
         &way(vpc, &above, subnet, &here),
         &body,

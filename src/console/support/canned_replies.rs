@@ -1,16 +1,16 @@
 //! Canned replies: answers that the staff give often.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
 use crate::console::desk::QUEUE;
+use crate::console::error_page::Answer;
 use crate::console::forms::{self, Field, SEEN, Sent, Typed};
 use crate::console::layout::{done, empty, pager, time};
 use crate::console::query::Query;
-use crate::console::session::{Answer, Visit};
 use crate::console::threads;
+use crate::console::visit::Visit;
 use crate::model::canned_reply::{CannedLabel, PLACEHOLDERS};
 use crate::model::id::CannedReplyId;
 use crate::model::reply::ReplyText;
@@ -61,18 +61,12 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
 }
 
 pub async fn form(visit: Visit) -> Answer {
-    Ok(draw(&visit, StatusCode::OK, None, &Typed::default(), false))
+    Ok(draw(&visit, None, &Typed::default(), false))
 }
 
 pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, sent: Sent) -> Answer {
     if sent.text("act") == "preview" {
-        return Ok(draw(
-            &visit,
-            StatusCode::OK,
-            None,
-            &Typed::refused(sent, Vec::new()),
-            true,
-        ));
+        return Ok(draw(&visit, None, &Typed::refused(sent, Vec::new()), true));
     }
     let request = sent.request(sent.object(&["label", "description"]));
     let made = app
@@ -81,8 +75,8 @@ pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, sent: Se
     match made {
         Ok(_) => Ok(done(LIST.1, "canned-reply-saved")),
         Err(error) => {
-            let (status, typed) = forms::again(sent, error)?;
-            Ok(draw(&visit, status, None, &typed, false))
+            let typed = forms::again(sent, error)?;
+            Ok(draw(&visit, None, &typed, false))
         }
     }
 }
@@ -96,7 +90,7 @@ pub async fn edit(State(app): State<App>, visit: Visit, staff: Staff, At(id): At
         ("description", reply.description.as_str()),
         (SEEN, &Tag::of(&reply).to_string()),
     ]);
-    Ok(draw(&visit, StatusCode::OK, Some(id), &typed, false))
+    Ok(draw(&visit, Some(id), &typed, false))
 }
 
 pub async fn update(
@@ -108,7 +102,7 @@ pub async fn update(
 ) -> Answer {
     if sent.text("act") == "preview" {
         let typed = Typed::refused(sent, Vec::new());
-        return Ok(draw(&visit, StatusCode::OK, Some(id), &typed, true));
+        return Ok(draw(&visit, Some(id), &typed, true));
     }
     let request = sent.request(sent.object(&["label", "description"]));
     let changed = app
@@ -116,14 +110,14 @@ pub async fn update(
             rules::canned_replies::update(tx, id, &request)
         })
         .await;
-    let (status, typed) = match changed {
+    let typed = match changed {
         Ok(_) => return Ok(done(LIST.1, "canned-reply-saved")),
         Err(error) => forms::again(sent, error)?,
     };
     let now = app
         .read(staff, move |tx, _| rules::canned_replies::view(tx, id))
         .await?;
-    Ok(draw(&visit, status, Some(id), &typed.now(&now), false))
+    Ok(draw(&visit, Some(id), &typed.now(&now), false))
 }
 
 pub async fn delete(State(app): State<App>, staff: Staff, At(id): At<CannedReplyId>, sent: Sent) -> Answer {
@@ -135,13 +129,7 @@ pub async fn delete(State(app): State<App>, staff: Staff, At(id): At<CannedReply
     Ok(done(LIST.1, "canned-reply-deleted"))
 }
 
-fn draw(
-    visit: &Visit,
-    status: StatusCode,
-    id: Option<CannedReplyId>,
-    typed: &Typed,
-    preview: bool,
-) -> Response {
+fn draw(visit: &Visit, id: Option<CannedReplyId>, typed: &Typed, preview: bool) -> Response {
     let title = if id.is_some() {
         "Edit canned reply"
     } else {
@@ -189,7 +177,7 @@ fn draw(
             }
         }
     };
-    visit.page_with(status, title, &[QUEUE, LIST], &body)
+    visit.form_page(typed, title, &[QUEUE, LIST], &body)
 }
 
 fn placeholders() -> Markup {

@@ -3,23 +3,23 @@
 use std::collections::HashMap;
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use maud::{Markup, html};
 
-use crate::console::forms::{Sent, Typed};
+use crate::console::error_page::Answer;
+use crate::console::forms::{self, Sent, Typed};
 use crate::console::layout::{age, counted, empty, page_of, pager};
 use crate::console::live;
 use crate::console::query::Query;
-use crate::console::session::{Answer, Visit};
 use crate::console::threads::{self, kind_in_words};
+use crate::console::visit::Visit;
 use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::model::ticket::{DeskTicket, Priority};
 use crate::model::time::Time;
+use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::lists::ListRequest;
-use crate::rules::{self, Error};
 use crate::web::App;
 
 pub const QUEUE: (&str, &str) = ("Desk", "/desk");
@@ -77,18 +77,13 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
         now,
     };
     visit.live = Some(live::desk_address(&mark, None));
-    let (status, list, typed) = match found {
-        Ok(tickets) => (
-            StatusCode::OK,
-            draw_list(&tickets, &search, &drawing),
-            Typed::default(),
-        ),
-        Err(Error::Refused(wrong)) => {
-            let typed = Typed::refused(search.clone(), wrong);
+    let (list, typed) = match found {
+        Ok(tickets) => (draw_list(&tickets, &search, &drawing), Typed::default()),
+        Err(error) => {
+            let typed = forms::again(search.clone(), error)?;
             let nothing = html! { div #list { (empty("Nothing to show", "Change the search above.", Some(("Show the queue", "/desk")))) } };
-            (StatusCode::BAD_REQUEST, nothing, typed)
+            (nothing, typed)
         }
-        Err(other) => return Err(other.into()),
     };
     let body = html! {
         div .title {
@@ -101,7 +96,7 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
         (form(&search, &typed))
         (list)
     };
-    Ok(visit.page_with(status, "Desk", &[], &body))
+    Ok(visit.form_page(&typed, "Desk", &[], &body))
 }
 
 /// The number of a ticket, if that is what is searched for: `#7`.

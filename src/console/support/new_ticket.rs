@@ -1,16 +1,16 @@
 //! Opening a ticket: as a customer, or as the provider for a customer.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
+use crate::console::error_page::Answer;
 use crate::console::forms::{self, Field, Sent, Typed};
 use crate::console::layout::done;
 use crate::console::query::Query;
-use crate::console::session::{Answer, Visit};
 use crate::console::subjects;
 use crate::console::threads;
+use crate::console::visit::Visit;
 use crate::console::{desk, tickets};
 use crate::model::account::DeskAccount;
 use crate::model::id::AccountId;
@@ -37,12 +37,12 @@ pub async fn form(State(app): State<App>, visit: Visit, caller: Caller, query: Q
     let around = app
         .read(caller, move |tx, caller| look(tx, caller, &words))
         .await?;
-    Ok(draw(&app, &visit, StatusCode::OK, &typed, &around, false))
+    Ok(draw(&app, &visit, &typed, &around, false))
 }
 
 pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
-    let (status, typed, preview) = if sent.text("act") == "preview" {
-        (StatusCode::OK, Typed::refused(sent, Vec::new()), true)
+    let (typed, preview) = if sent.text("act") == "preview" {
+        (Typed::refused(sent, Vec::new()), true)
     } else {
         let mut object = sent.object(&["summary", "description"]);
         object.extend(subjects::chosen(&sent));
@@ -57,11 +57,10 @@ pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, sent: Se
             Ok(Once::Before(id)) => return Ok(done(&tickets::address(id), "ticket-opened-before")),
             Err(error) => error,
         };
-        let (status, typed) = subjects::refused(sent, error)?;
-        (status, typed, false)
+        (subjects::refused(sent, error)?, false)
     };
     let around = app.read(caller, move |tx, caller| look(tx, caller, "")).await?;
-    Ok(draw(&app, &visit, status, &typed, &around, preview))
+    Ok(draw(&app, &visit, &typed, &around, preview))
 }
 
 /// What a ticket may be about, of that what has these words, and the caller's newest ticket.
@@ -90,7 +89,6 @@ fn proposed(query: &Query) -> Typed {
 fn draw(
     app: &App,
     visit: &Visit,
-    status: StatusCode,
     typed: &Typed,
     (choices, newest): &(Vec<Offered>, i64),
     preview: bool,
@@ -113,7 +111,7 @@ fn draw(
             }
         }
     };
-    visit.page_with(status, "Open a ticket", &[tickets::LIST], &body)
+    visit.form_page(typed, "Open a ticket", &[tickets::LIST], &body)
 }
 
 const FOR_CUSTOMER: &str = "What the customer is told";
@@ -158,23 +156,14 @@ fn files(support: &Support) -> Markup {
 pub async fn desk_form(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> Answer {
     let typed = proposed(&query);
     let words = query.text("find").trim().to_owned();
-    desk_draw(&app, &visit, staff, StatusCode::OK, &typed, words, false).await
+    desk_draw(&app, &visit, staff, &typed, words, false).await
 }
 
 pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, sent: Sent) -> Answer {
     if sent.has("act") {
         let preview = sent.text("act") == "preview";
         let typed = Typed::refused(sent, Vec::new());
-        return desk_draw(
-            &app,
-            &visit,
-            staff,
-            StatusCode::OK,
-            &typed,
-            String::new(),
-            preview,
-        )
-        .await;
+        return desk_draw(&app, &visit, staff, &typed, String::new(), preview).await;
     }
     let mut object = sent.object(&["summary", "description"]);
     object.extend(sent.filled(&["priority"]));
@@ -191,11 +180,11 @@ pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, sent:
         Ok(Once::Made(id)) => Ok(done(&desk::address(id), "customer-told")),
         Ok(Once::Before(id)) => Ok(done(&desk::address(id), "ticket-opened-before")),
         Err(error) => {
-            let (status, mut typed) = subjects::refused(sent, error)?;
+            let mut typed = subjects::refused(sent, error)?;
             for wrong in &mut typed.wrong {
                 wrong.reason = wrong.reason.replace("account_id", "The account's number");
             }
-            desk_draw(&app, &visit, staff, status, &typed, String::new(), false).await
+            desk_draw(&app, &visit, staff, &typed, String::new(), false).await
         }
     }
 }
@@ -212,7 +201,6 @@ async fn desk_draw(
     app: &App,
     visit: &Visit,
     staff: Staff,
-    status: StatusCode,
     typed: &Typed,
     words: String,
     preview: bool,
@@ -264,7 +252,7 @@ async fn desk_draw(
         }
     };
     let title = "Open a ticket for a customer";
-    Ok(visit.page_with(status, title, &[desk::QUEUE], &body))
+    Ok(visit.form_page(typed, title, &[desk::QUEUE], &body))
 }
 
 fn account_field(typed: &Typed, accounts: &[DeskAccount], whose: Option<&DeskAccount>) -> Markup {

@@ -1,6 +1,5 @@
 //! Choosing what a ticket is about.
 
-use axum::http::StatusCode;
 use maud::{Markup, html};
 
 use crate::console::forms::{self, Field, Sent, Typed};
@@ -71,10 +70,10 @@ fn reworded(wrong: &FieldError, kind: SubjectKind) -> String {
 }
 
 /// A refusal as a form that is drawn again; anything else is not for a form.
-pub fn refused(sent: Sent, error: Error) -> Result<(StatusCode, Typed), Error> {
-    let (status, mut typed) = forms::again(sent, error)?;
+pub fn refused(sent: Sent, error: Error) -> Result<Typed, Error> {
+    let mut typed = forms::again(sent, error)?;
     typed.wrong = placed(&typed.sent, typed.wrong);
-    Ok((status, typed))
+    Ok(typed)
 }
 
 /// The fields. `page` is the address that narrows the list by `?find=`.

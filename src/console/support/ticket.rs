@@ -1,16 +1,16 @@
 //! A ticket, as its account sees it: the thread, replies, files, closing.
 
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use maud::{Markup, html};
 
+use crate::console::error_page::Answer;
 use crate::console::forms::{self, Field, Sent, Typed};
-use crate::console::layout::{done, fragment, number, pager, refused, size, time};
+use crate::console::layout::{done, fragment, nothing, number, pager, refused, size, time};
 use crate::console::query::Query;
-use crate::console::session::{Answer, Visit};
 use crate::console::threads::{self, Message, Side};
 use crate::console::tickets::{LIST, address};
+use crate::console::visit::Visit;
 use crate::model::attachment::Attachment;
 use crate::model::grant::Permission;
 use crate::model::id::{AttachmentId, TicketId};
@@ -27,6 +27,7 @@ use crate::rules::transitions::{self, Act};
 use crate::rules::{self, Error};
 use crate::store::ReadTx;
 use crate::web::App;
+use crate::web::error::status_of;
 use crate::web::extract::At;
 use crate::web::{downloads, upload};
 
@@ -55,6 +56,16 @@ struct Writing {
     file: Typed,
 }
 
+impl Writing {
+    /// The form that was refused, if one was.
+    fn decisive(&self) -> &Typed {
+        match self.file.wrong.is_empty() {
+            true => &self.reply,
+            false => &self.file,
+        }
+    }
+}
+
 pub async fn view(
     State(app): State<App>,
     visit: Visit,
@@ -68,7 +79,7 @@ pub async fn view(
         let wrong = FieldError::on(FILE, Reason::new(Code::ChoiceInvalid, why.as_str()));
         writing.file = Typed::refused(Sent::default(), vec![wrong]);
     }
-    draw(&app, &visit, caller, id, page, StatusCode::OK, &writing).await
+    draw(&app, &visit, caller, id, page, &writing).await
 }
 
 pub async fn reply(
@@ -82,7 +93,7 @@ pub async fn reply(
     if sent.text("act") == "preview" {
         writing.reply = Typed::refused(sent, Vec::new());
         writing.preview = true;
-        return draw(&app, &visit, caller, id, None, StatusCode::OK, &writing).await;
+        return draw(&app, &visit, caller, id, None, &writing).await;
     }
     let (request, newest) = (sent.request(sent.object(&["description"])), sent.newest());
     let replied = app
@@ -93,11 +104,10 @@ pub async fn reply(
     match replied {
         Ok(Once::Made(_)) => Ok(done(&address(id), "reply-sent")),
         Ok(Once::Before(_)) => Ok(done(&address(id), "sent-already")),
-        Err(Error::Refused(wrong)) => {
-            writing.reply = Typed::refused(sent, wrong);
-            draw(&app, &visit, caller, id, None, StatusCode::BAD_REQUEST, &writing).await
+        Err(error) => {
+            writing.reply = forms::again(sent, error)?;
+            draw(&app, &visit, caller, id, None, &writing).await
         }
-        Err(other) => Err(other.into()),
     }
 }
 
@@ -116,14 +126,13 @@ pub async fn close(
         .await;
     match closed {
         Ok(()) => Ok(done(&address(id), "ticket-closed")),
-        Err(Error::Refused(wrong)) => {
+        Err(error) => {
             let writing = Writing {
-                file: Typed::refused(Sent::default(), wrong),
+                file: forms::again(Sent::default(), error)?,
                 ..Writing::default()
             };
-            draw(&app, &visit, caller, id, None, StatusCode::BAD_REQUEST, &writing).await
+            draw(&app, &visit, caller, id, None, &writing).await
         }
-        Err(other) => Err(other.into()),
     }
 }
 
@@ -137,11 +146,13 @@ pub async fn attach(
 ) -> Answer {
     let by_script = request.headers().contains_key("hx-request");
     let taken = upload::take(app, caller, id, request).await;
-    let (status, wrong) = match taken {
-        Ok(()) if by_script => return Ok(StatusCode::NO_CONTENT.into_response()),
+    let error = match taken {
+        Ok(()) if by_script => return Ok(nothing()),
         Ok(()) => return Ok(done(&address(id), "file-attached")),
-        Err(error) => in_the_way(error)?,
+        Err(error) => error,
     };
+    let status = status_of(&error);
+    let wrong = in_the_way(error)?;
     let reasons: Vec<_> = wrong.iter().map(|wrong| wrong.reason.as_str()).collect();
     let reasons = reasons.join(". ");
     if !by_script {
@@ -153,20 +164,17 @@ pub async fn attach(
 }
 
 /// What is wrong with a file, for the field it was chosen in.
-fn in_the_way(error: Error) -> Result<(StatusCode, Vec<FieldError>), Error> {
+fn in_the_way(error: Error) -> Result<Vec<FieldError>, Error> {
     let on_file = |code, text: String| vec![FieldError::on(FILE, Reason::new(code, text))];
     match error {
-        Error::Refused(wrong) => Ok((StatusCode::BAD_REQUEST, wrong)),
+        Error::Refused(wrong) => Ok(wrong),
         Error::Body(BodyFault::FileTooLarge { most }) => {
             let text = format!("The file is too large: at most {} are taken", size(most));
-            Ok((StatusCode::PAYLOAD_TOO_LARGE, on_file(Code::FileTooLarge, text)))
+            Ok(on_file(Code::FileTooLarge, text))
         }
         Error::Files(FilesFault::Scanner(_)) => {
             let text = "Files cannot be checked for viruses just now, so none is taken. Try again later.";
-            Ok((
-                StatusCode::SERVICE_UNAVAILABLE,
-                on_file(Code::ScanUnavailable, text.to_owned()),
-            ))
+            Ok(on_file(Code::ScanUnavailable, text.to_owned()))
         }
         other => Err(other),
     }
@@ -191,13 +199,12 @@ async fn draw(
     caller: Caller,
     id: TicketId,
     page: Option<i64>,
-    status: StatusCode,
     writing: &Writing,
 ) -> Answer {
     let seen = app
         .read(caller, move |tx, caller| look(tx, caller, id, page))
         .await?;
-    Ok(draw_page(app, visit, status, &seen, writing))
+    Ok(draw_page(app, visit, &seen, writing))
 }
 
 fn look(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> rules::Result<Seen> {
@@ -231,7 +238,7 @@ fn look(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
     })
 }
 
-fn draw_page(app: &App, visit: &Visit, status: StatusCode, seen: &Seen, writing: &Writing) -> Response {
+fn draw_page(app: &App, visit: &Visit, seen: &Seen, writing: &Writing) -> Response {
     let support = &app.store().world().policy.support;
     let ticket = &seen.ticket;
     let here = address(ticket.id);
@@ -258,7 +265,7 @@ fn draw_page(app: &App, visit: &Visit, status: StatusCode, seen: &Seen, writing:
             }
         }
     };
-    visit.page_with(status, ticket.summary.as_str(), &[LIST], &body)
+    visit.form_page(writing.decisive(), ticket.summary.as_str(), &[LIST], &body)
 }
 
 fn head(visit: &Visit, seen: &Seen, support: &Support) -> Markup {

@@ -3,10 +3,11 @@
 use axum::extract::State;
 use maud::{Markup, html};
 
+use crate::console::error_page::Answer;
 use crate::console::layout::{counted, empty, number, page_of, pager};
 use crate::console::query::{LONGEST, Query};
-use crate::console::session::{Answer, Visit};
 use crate::console::threads::{about, address_of, last_change, status};
+use crate::console::visit::Visit;
 use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::page::Paged;

@@ -1,8 +1,10 @@
 //! Attempts to log in: how many, how they are slowed down, and the work of hashing.
 
 pub mod hashing;
+pub mod log_in_form;
 pub mod login_attempts;
 pub mod login_names;
 pub mod login_throttle;
 pub mod taken_names;
 pub mod throttle;
+pub mod user_names;

@@ -1,6 +1,7 @@
 //! The desk in the console: who may come, the queue, claims, and what is told of a ticket.
 
-use garth::console::{PAGES, Who};
+use garth::console::PAGES;
+use garth::web::operation::Who;
 use hyper::Method;
 
 use crate::browser::{Browser, hidden, text};

@@ -11,12 +11,13 @@ mod tokens;
 mod users;
 mod vpcs;
 
-use garth::console::{PAGES, Who};
+use garth::console::PAGES;
 use garth::files::Files;
 use garth::model::token::TokenHash;
 use garth::rules::caller::{Asker, Caller};
 use garth::rules::lists::ListRequest;
 use garth::rules::{self, Error};
+use garth::web::operation::Who;
 use garth::web::{App, Options};
 use hyper::Method;
 use tokio::sync::watch;

@@ -409,7 +409,7 @@ async fn files_go_through_the_rules_of_the_api() {
     );
     assert!(!text(&ada.get(&format!("/tickets/{ticket}")).await).contains("type=\"file\""));
     let none = ada.submits(&page, &path, &[]).await;
-    assert_eq!(none.status, 400);
+    assert_eq!(none.status, 415);
 }
 
 #[tokio::test]

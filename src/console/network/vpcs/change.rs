@@ -1,15 +1,15 @@
 //! Changing a VPC, and deleting it.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use maud::html;
 
 use super::{DESCRIPTION, LIST, address, label_field, refusals};
+use crate::console::error_page::Answer;
 use crate::console::forms::{self, Card, SEEN, Sent, Typed};
 use crate::console::layout::{counted, done};
-use crate::console::session::{Answer, Visit};
 use crate::console::subnets;
+use crate::console::visit::Visit;
 use crate::model::grant::Permission;
 use crate::model::id::VpcId;
 use crate::model::tag::Tag;
@@ -30,7 +30,7 @@ pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): 
         ("description", vpc.description.as_str()),
         (SEEN, &Tag::of(&vpc).to_string()),
     ]);
-    Ok(draw_edit(&visit, StatusCode::OK, &vpc, &typed))
+    Ok(draw_edit(&visit, &vpc, &typed))
 }
 
 pub async fn update(
@@ -46,7 +46,7 @@ pub async fn update(
             rules::vpcs::update(tx, caller, id, &request)
         })
         .await;
-    let (status, typed) = match changed {
+    let typed = match changed {
         Ok(vpc) => return Ok(done(&address(vpc.id), "vpc-changed")),
         Err(error) => forms::again(sent, error)?,
     };
@@ -57,10 +57,10 @@ pub async fn update(
         ("label", vpc.label.as_str()),
         ("description", vpc.description.as_str()),
     ]);
-    Ok(draw_edit(&visit, status, &vpc, &typed))
+    Ok(draw_edit(&visit, &vpc, &typed))
 }
 
-fn draw_edit(visit: &Visit, status: StatusCode, vpc: &Vpc, typed: &Typed) -> Response {
+fn draw_edit(visit: &Visit, vpc: &Vpc, typed: &Typed) -> Response {
     let label = vpc.label.as_str();
     let here = address(vpc.id);
     let form = Card::new(format!("{here}/edit"), "Save", &here);
@@ -72,7 +72,7 @@ fn draw_edit(visit: &Visit, status: StatusCode, vpc: &Vpc, typed: &Typed) -> Res
             p .quiet { "The region stays " strong { (vpc.region.0) } "." }
         }))
     };
-    visit.page_with(status, &format!("Edit {label}"), &[LIST, (label, &here)], &body)
+    visit.form_page(typed, &format!("Edit {label}"), &[LIST, (label, &here)], &body)
 }
 
 pub async fn ask_delete(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> Answer {
@@ -84,7 +84,7 @@ pub async fn ask_delete(State(app): State<App>, visit: Visit, caller: Caller, At
         })
         .await?;
     let typed = Typed::refused(Sent::default(), wrong).now(&vpc);
-    Ok(draw_delete(&visit, StatusCode::OK, &vpc, &typed))
+    Ok(draw_delete(&visit, &vpc, &typed))
 }
 
 pub async fn delete(
@@ -104,14 +104,14 @@ pub async fn delete(
         rules::vpcs::delete(tx, caller, id, &request)
     });
     let deleted = forms::confirmed(&sent, vpc.label.as_str(), deleting).await;
-    let (status, typed) = match deleted {
+    let typed = match deleted {
         Ok(()) => return Ok(done(LIST.1, "vpc-deleted")),
         Err(error) => forms::again(sent, error)?,
     };
-    Ok(draw_delete(&visit, status, &vpc, &typed.now(&vpc)))
+    Ok(draw_delete(&visit, &vpc, &typed.now(&vpc)))
 }
 
-fn draw_delete(visit: &Visit, status: StatusCode, vpc: &Vpc, typed: &Typed) -> Response {
+fn draw_delete(visit: &Visit, vpc: &Vpc, typed: &Typed) -> Response {
     let (label, here) = (vpc.label.as_str(), address(vpc.id));
     let form = Card::new(format!("{here}/delete"), "Delete VPC", &here).danger();
     let body = html! {
@@ -130,5 +130,5 @@ fn draw_delete(visit: &Visit, status: StatusCode, vpc: &Vpc, typed: &Typed) -> R
             }))
         }
     };
-    visit.page_with(status, &format!("Delete {label}"), &[LIST, (label, &here)], &body)
+    visit.form_page(typed, &format!("Delete {label}"), &[LIST, (label, &here)], &body)
 }

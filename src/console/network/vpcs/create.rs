@@ -1,15 +1,15 @@
 //! Making a VPC with its first subnets, whose ranges are judged while they are typed.
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{DESCRIPTION, LIST, ROW, address, label_field, range_field, refusals, verdict};
+use crate::console::error_page::Answer;
 use crate::console::forms::{self, Field, Sent, Typed};
 use crate::console::layout::{done, fragment};
 use crate::console::query::Query;
-use crate::console::session::{Answer, Visit};
+use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
 use crate::model::grant::Global;
 use crate::model::region::Region;
@@ -23,12 +23,7 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer
         .await?;
     let mut sent = Sent::default();
     add_row(&app, &mut sent);
-    Ok(draw_new(
-        &app,
-        &visit,
-        StatusCode::OK,
-        &Typed::refused(sent, Vec::new()),
-    ))
+    Ok(draw_new(&app, &visit, &Typed::refused(sent, Vec::new())))
 }
 
 /// Makes a VPC; or only adds or takes away a row of the form, for those without script.
@@ -39,12 +34,7 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut se
         if sent.has("add") {
             add_row(&app, &mut sent);
         }
-        return Ok(draw_new(
-            &app,
-            &visit,
-            StatusCode::OK,
-            &Typed::refused(sent, Vec::new()),
-        ));
+        return Ok(draw_new(&app, &visit, &Typed::refused(sent, Vec::new())));
     }
     let request = app.prepare(new_request(&sent));
     let made = app
@@ -55,8 +45,8 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut se
     match made {
         Ok(vpc) => Ok(done(&address(vpc.id), "vpc-created")),
         Err(error) => {
-            let (status, typed) = forms::again(sent, error)?;
-            Ok(draw_new(&app, &visit, status, &typed))
+            let typed = forms::again(sent, error)?;
+            Ok(draw_new(&app, &visit, &typed))
         }
     }
 }
@@ -108,7 +98,7 @@ fn add_row(app: &App, sent: &mut Sent) {
     sent.set(&format!("subnets[{at}].ipv4"), range);
 }
 
-fn draw_new(app: &App, visit: &Visit, status: StatusCode, typed: &Typed) -> Response {
+fn draw_new(app: &App, visit: &Visit, typed: &Typed) -> Response {
     let able = app
         .store()
         .world()
@@ -150,7 +140,7 @@ fn draw_new(app: &App, visit: &Visit, status: StatusCode, typed: &Typed) -> Resp
             }
         }
     };
-    visit.page_with(status, "Create a VPC", &[LIST], &body)
+    visit.form_page(typed, "Create a VPC", &[LIST], &body)
 }
 
 fn draw_row(typed: &Typed, at: usize) -> Markup {

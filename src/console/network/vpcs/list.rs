@@ -4,10 +4,11 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::{LIST, address, instances};
+use crate::console::error_page::Answer;
 use crate::console::layout::{counted, empty, page_of, pager, time};
 use crate::console::query::{LONGEST, Query};
-use crate::console::session::{Answer, Visit};
 use crate::console::usage::used_meter;
+use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
 use crate::model::grant::Global;
 use crate::model::input::Input;

@@ -8,11 +8,12 @@ use maud::{Markup, html};
 
 use super::{LIST, address, instances, state};
 use crate::console::address_map;
+use crate::console::error_page::Answer;
 use crate::console::layout::{empty, page_of, pager, time};
 use crate::console::query::Query;
-use crate::console::session::{Answer, Visit};
 use crate::console::subnets;
 use crate::console::usage::used_meter;
+use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
 use crate::model::grant::{Granted, Permission};
 use crate::model::id::VpcId;

@@ -2,15 +2,17 @@
 
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 
 use super::compose::{CANNED, CANNED_REPLY, NOTE, REPLY, SINCE, USE};
-use super::{Asked, Seen, Writing, canned_in, draw, look};
+use super::draw;
+use super::seen::{Asked, Seen, Writing, canned_in, look};
 use crate::console::desk::address;
+use crate::console::error_page::Answer;
 use crate::console::forms::{self, Sent, Typed};
 use crate::console::layout::done;
-use crate::console::session::{Answer, Visit};
+use crate::console::visit::Visit;
 use crate::model::id::{AttachmentId, CannedReplyId, HistoryId, TicketId};
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
@@ -66,7 +68,7 @@ impl Form {
         match acted {
             Ok(_) => Ok(done(&address(ticket), word)),
             Err(error) => {
-                let (status, mut other) = forms::again(self.sent.clone(), error)?;
+                let mut other = forms::again(self.sent.clone(), error)?;
                 for wrong in &mut other.wrong {
                     wrong.reason = in_our_words(wrong);
                 }
@@ -74,7 +76,7 @@ impl Form {
                     other,
                     ..Writing::default()
                 };
-                self.draw(status, writing).await
+                self.draw(writing).await
             }
         }
     }
@@ -99,11 +101,11 @@ impl Form {
             Ok(None) => "sent-already",
             Err(error) => {
                 let stale = matches!(error, Error::Stale);
-                let (status, mut typed) = forms::again(self.sent.clone(), error)?;
+                let mut typed = forms::again(self.sent.clone(), error)?;
                 if stale {
                     typed.wrong = vec![FieldError::whole(overtaken())];
                 }
-                return self.draw(status, placed(typed, field == NOTE)).await;
+                return self.draw(placed(typed, field == NOTE)).await;
             }
         };
         self.sent.set(field, "");
@@ -118,7 +120,7 @@ impl Form {
         self.visit.done = Some(word.to_owned());
         let typed = Typed::refused(self.sent.clone(), Vec::new());
         let noting = self.sent.text(REPLY).trim().is_empty();
-        self.draw(StatusCode::OK, placed(typed, noting)).await
+        self.draw(placed(typed, noting)).await
     }
 
     /// The step up to which the page showed the ticket.
@@ -136,7 +138,7 @@ impl Form {
             preview: preview.then_some(field),
             ..placed(Typed::refused(self.sent.clone(), Vec::new()), field == NOTE)
         };
-        self.draw(StatusCode::OK, writing).await
+        self.draw(writing).await
     }
 
     /// The same with a canned reply put below what is typed.
@@ -153,7 +155,7 @@ impl Form {
             self.sent.set(REPLY, joined);
         }
         let writing = placed(Typed::refused(self.sent, Vec::new()), false);
-        Ok(draw(&self.app, self.visit, StatusCode::OK, &seen, &writing))
+        Ok(draw(&self.app, self.visit, &seen, &writing))
     }
 
     async fn look(&self) -> Result<Seen, Error> {
@@ -170,9 +172,9 @@ impl Form {
             .await
     }
 
-    async fn draw(self, status: StatusCode, writing: Writing) -> Answer {
+    async fn draw(self, writing: Writing) -> Answer {
         let seen = self.look().await?;
-        Ok(draw(&self.app, self.visit, status, &seen, &writing))
+        Ok(draw(&self.app, self.visit, &seen, &writing))
     }
 }
 

@@ -4,10 +4,11 @@
 
 use maud::{Markup, html};
 
-use super::{Seen, Writing, deed, place_of};
+use super::history::{deed, place_of};
+use super::seen::{Seen, Writing};
 use crate::console::desk::{account_name, address};
 use crate::console::forms::Field;
-use crate::console::session::Visit;
+use crate::console::visit::Visit;
 use crate::console::{markdown, threads};
 use crate::model::history::{History, Step};
 use crate::model::reply::ReplyText;

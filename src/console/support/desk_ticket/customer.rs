@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::Seen;
+use super::seen::Seen;
 use crate::console::desk::{account_name, address};
 use crate::console::forms::SEEN;
 use crate::console::layout::age;
-use crate::console::session::Visit;
 use crate::console::threads::{self, kind_in_words};
+use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
 use crate::model::tag::Tag;
 use crate::model::ticket::{DeskTicket, Priority, Status};

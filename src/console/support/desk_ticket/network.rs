@@ -6,11 +6,12 @@ use maud::{Markup, html};
 
 use crate::console::address_map::{self, Block};
 use crate::console::desk::{QUEUE, address};
+use crate::console::error_page::{Answer, ErrorPage};
 use crate::console::layout::time;
 use crate::console::query::Query;
-use crate::console::session::{Answer, Visit, Wrong};
 use crate::console::subnets;
 use crate::console::usage::used_meter;
+use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
 use crate::model::id::{SubnetId, TicketId};
 use crate::model::interface::{Interface, write_address};
@@ -63,7 +64,7 @@ pub async fn page(State(app): State<App>, visit: Visit, staff: Staff, At(id): At
         })
         .await?;
     let title = match &networks[..] {
-        [] => return Err(Wrong::not_found()),
+        [] => return Err(ErrorPage::not_found()),
         [network] => network.vpc.label.as_str(),
         _ => "VPCs of the instance",
     };

@@ -1,0 +1,60 @@
+//! The bar at the top of every page, with the bell.
+
+use maud::{Markup, html};
+
+use super::navigation::NAVIGATION;
+use super::visit::{MANY_UNSEEN, Visit};
+use crate::web::operation::Who;
+use crate::web::pages;
+
+pub fn bar(visit: &Visit) -> Markup {
+    let leads_here = |path: &str| {
+        let rest = visit.path.strip_prefix(path);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let entries = NAVIGATION.iter().filter(|(who, _, _)| *who == visit.side);
+    let nearest = entries
+        .clone()
+        .map(|(_, _, path)| *path)
+        .filter(|path| leads_here(path));
+    let nearest = nearest.max_by_key(|path| path.len());
+    let here = |path: &str| (Some(path) == nearest).then_some("page");
+    html! {
+        header .bar {
+            div .inside {
+                a .brand href="/" { (pages::mark()) span { "Garth" } }
+                nav aria-label="Main" {
+                    ul {
+                        @for (_, label, path) in entries {
+                            li { a href=(path) aria-current=[here(path)] { (label) } }
+                        }
+                    }
+                }
+                @if visit.side == Who::Tenants { (bell(visit.unseen)) }
+                div .who {
+                    span .user title="Logged in as" { (visit.username) @if visit.side == Who::Staff { " · staff" } }
+                    a href="/logout" { "Log out" }
+                }
+            }
+        }
+    }
+}
+
+/// How many events have not been seen; it counts by itself as they come.
+fn bell(unseen: i64) -> Markup {
+    let shown = match unseen {
+        MANY_UNSEEN.. => format!("{}+", MANY_UNSEEN - 1),
+        few => few.to_string(),
+    };
+    html! {
+        span #bell .bell hx-get="/events" hx-trigger="garth:event from:body" hx-select="#bell" hx-swap="outerHTML" {
+            a href="/events" title="What happened" {
+                svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false" {
+                    path d="M12 3a6 6 0 0 0-6 6v4l-2 3v1h16v-1l-2-3V9a6 6 0 0 0-6-6zM10 19a2 2 0 0 0 4 0" {}
+                }
+                span .hidden { "Events" }
+                @if unseen > 0 { span .unseen { (shown) span .hidden { " not seen" } } }
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! A line in the table of pages: where a page is, who it is for, and what answers there.
+
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::middleware;
+use axum::routing::{MethodFilter, MethodRouter, on};
+
+use crate::web::operation::{Class, Who};
+use crate::web::{App, insecure};
+
+/// A page, or what a form on a page is sent to.
+pub struct Page {
+    pub id: &'static str,
+    pub method: Method,
+    pub path: &'static str,
+    pub who: Who,
+    pub class: Class,
+    pub route: MethodRouter<App>,
+}
+
+pub fn page<H, T>(id: &'static str, method: &Method, path: &'static str, handler: H) -> Page
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    let filter = MethodFilter::try_from(method.clone()).expect("the table uses plain methods");
+    Page {
+        id,
+        method: method.clone(),
+        path,
+        who: Who::Tenants,
+        class: Class::Command,
+        route: on(filter, handler),
+    }
+}
+
+impl Page {
+    /// It has a form for a password, or is where that form is sent.
+    pub fn asks_password(mut self) -> Self {
+        self.route = self.route.layer(middleware::from_fn(insecure::refuse));
+        self
+    }
+
+    pub fn everybody(mut self) -> Self {
+        self.who = Who::Everybody;
+        self
+    }
+
+    pub fn staff(mut self) -> Self {
+        self.who = Who::Staff;
+        self
+    }
+
+    pub fn class(mut self, class: Class) -> Self {
+        self.class = class;
+        self
+    }
+}

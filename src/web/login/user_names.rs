@@ -1,0 +1,49 @@
+//! Giving users their names, as often as `taken_names` lets an account try.
+
+use crate::model::input::Input;
+use crate::model::reason::Code;
+use crate::model::user::User;
+use crate::rules::caller::Caller;
+use crate::rules::error::FieldError;
+use crate::rules::request::Request;
+use crate::rules::{Error, Result, users};
+use crate::store::WriteTx;
+use crate::web::App;
+use crate::web::taken_names::Attempt;
+
+/// Makes a user of the caller's account.
+pub async fn add_user(app: &App, caller: Caller, request: Request) -> Result<User> {
+    let add = move |tx: &mut WriteTx, caller: &Caller| users::add(tx, caller, &request);
+    write(app, caller, add).await
+}
+
+/// Changes a user of the caller's account.
+pub async fn update_user(app: &App, caller: Caller, username: String, request: Request) -> Result<User> {
+    let renames = renames(&request, &username);
+    let update = move |tx: &mut WriteTx, caller: &Caller| users::update(tx, caller, &username, &request);
+    match renames {
+        true => write(app, caller, update).await,
+        false => app.write(caller, update).await,
+    }
+}
+
+/// Runs a rule that gives a user a name, unless the account has met too many taken names.
+async fn write(
+    app: &App,
+    caller: Caller,
+    work: impl Fn(&mut WriteTx, &Caller) -> Result<User> + Send + 'static,
+) -> Result<User> {
+    let attempt = Attempt::reserve(app.taken_names(), &app.store().world().clock, caller.account)?;
+    let made = app.write(caller, work).await;
+    let is_taken = |wrong: &FieldError| wrong.code == Code::UsernameTaken;
+    if matches!(&made, Err(Error::Refused(wrong)) if wrong.iter().any(is_taken)) {
+        attempt.found_taken();
+    }
+    made
+}
+
+/// Whether a request would give a user another name.
+fn renames(request: &Request, username: &str) -> bool {
+    let wanted = request.body.as_ref().ok().and_then(|body| body.get("username"));
+    matches!(wanted, Some(Input::Text(wanted)) if !wanted.eq_ignore_ascii_case(username))
+}
