@@ -1,40 +1,14 @@
 //! What we claim about our own code, checked.
 
-use std::collections::BTreeMap;
+mod imports;
+mod sources;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// Every Rust file below a folder of `src`, by its path from there, without its own tests.
-fn sources(folder: &str) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![root().join("src").join(folder)];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("a folder of the source").flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                let text = fs::read_to_string(&path).expect("a source file");
-                let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
-                found.insert(name(&path), code);
-            }
-        }
-    }
-    assert!(!found.is_empty(), "no sources in {folder}");
-    found
-}
-
-fn name(path: &Path) -> String {
-    let path = path.strip_prefix(root().join("src")).expect("a path below src");
-    path.to_string_lossy().into_owned()
-}
+use sources::{root, sources};
 
 /// Lines of code (not of comment) that have one of the words, as `file:line: text`.
 fn lines_with(folder: &str, words: &[&str], except: &[&str]) -> Vec<String> {
