@@ -4,16 +4,11 @@
 //! somebody may see is decided where it always is. A notice comes with a mark of how far the page has been
 //! told, which the browser sends along when it comes back: what happened meanwhile is told then.
 
-use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::sse::{self, Sse};
-use axum::response::{IntoResponse, Response};
-use futures_util::stream;
-use tokio::sync::watch;
+use axum::response::sse;
 
 use super::error_page::Answer;
 use super::query::Query;
@@ -25,6 +20,7 @@ use crate::rules::desk::Mark;
 use crate::rules::{self, Result};
 use crate::store::bell::Topic;
 use crate::web::App;
+use crate::web::event_stream::{Source, Waking, follow};
 
 /// After how long a browser comes back that has lost its connection.
 const COME_BACK: Duration = Duration::from_secs(2);
@@ -53,7 +49,7 @@ pub async fn events(State(app): State<App>, caller: Caller, query: Query, header
         Ok(last) => EventId(last),
         Err(_) => app.read(caller.clone(), rules::events::end).await?,
     };
-    Ok(follow(waking, Events { caller, last }))
+    Ok(follow(waking, Events { caller, last }, Some(beginning())))
 }
 
 /// What happens to any ticket; with `?ticket=` also to that one, whose colleagues see that one is there.
@@ -71,7 +67,7 @@ pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: H
         }
     };
     let told = read(&after(&headers, &query));
-    Ok(follow(waking, Desk { staff, told, tab }))
+    Ok(follow(waking, Desk { staff, told, tab }, Some(beginning())))
 }
 
 /// How far a page was told: what the browser got last, or what its address says.
@@ -80,82 +76,9 @@ fn after(headers: &HeaderMap, query: &Query) -> String {
     last.unwrap_or(query.text("after")).to_owned()
 }
 
-/// What wakes a stream: a commit, or a while without one.
-struct Waking {
-    app: App,
-    bell: watch::Receiver<()>,
-    stopping: watch::Receiver<bool>,
-    /// Whether something may have happened that was not looked for yet.
-    look: bool,
-}
-
-impl Waking {
-    fn new(app: &App, topic: Topic) -> Self {
-        Self {
-            bell: app.store().bell().listen(topic),
-            stopping: app.stopping(),
-            app: app.clone(),
-            look: true,
-        }
-    }
-
-    /// Waits until there may be something; true if that took a whole heartbeat, and `None` when the
-    /// server is about to stop.
-    async fn wait(&mut self) -> Option<bool> {
-        let rest = tokio::time::sleep(self.app.options().heartbeat);
-        let rested = tokio::select! {
-            rung = self.bell.changed() => rung.ok().map(|()| false),
-            _ = self.stopping.wait_for(|stopping| *stopping) => None,
-            () = rest => Some(true),
-        };
-        self.look = true;
-        rested
-    }
-}
-
-/// A page that is told of what happens, and how far it was told.
-trait Listener: Send + 'static {
-    /// What there is to tell now, and whether there is more.
-    fn look(&mut self, app: &App) -> impl Future<Output = Result<(Vec<sse::Event>, bool)>> + Send;
-
-    /// Says again that one is there.
-    fn stay(&self, _: &App) -> impl Future<Output = Result<()>> + Send {
-        std::future::ready(Ok(()))
-    }
-}
-
-/// Tells a page, for as long as it listens and may know.
-fn follow(waking: Waking, listener: impl Listener) -> Response {
-    let beginning = sse::Event::default().retry(COME_BACK).comment("here");
-    let ready = VecDeque::from([beginning]);
-    let notices = stream::unfold((waking, listener, ready), |mut at| async move {
-        let (waking, listener, ready) = &mut at;
-        let notice = next(waking, listener, ready).await?;
-        Some((Ok::<_, Infallible>(notice), at))
-    });
-    Sse::new(notices).into_response()
-}
-
-/// The next thing to send; `None` ends the stream.
-async fn next(
-    waking: &mut Waking,
-    listener: &mut impl Listener,
-    ready: &mut VecDeque<sse::Event>,
-) -> Option<sse::Event> {
-    loop {
-        if let Some(notice) = ready.pop_front() {
-            return Some(notice);
-        }
-        if waking.look {
-            // A session that is over ends the stream here.
-            let (found, more) = listener.look(&waking.app).await.ok()?;
-            ready.extend(found);
-            waking.look = more;
-        } else if waking.wait().await? {
-            listener.stay(&waking.app).await.ok()?;
-            return Some(sse::Event::default().comment("still here"));
-        }
-    }
+/// Tells the browser when to come back if its connection is lost.
+fn beginning() -> sse::Event {
+    sse::Event::default().retry(COME_BACK).comment("here")
 }
 
 /// A tenant's page.
@@ -164,8 +87,8 @@ struct Events {
     last: EventId,
 }
 
-impl Listener for Events {
-    async fn look(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
+impl Source for Events {
+    async fn next(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
         let last = self.last;
         let more = app
             .read(self.caller.clone(), move |tx, caller| {
@@ -195,8 +118,8 @@ struct Desk {
     tab: Option<Tab>,
 }
 
-impl Listener for Desk {
-    async fn look(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
+impl Source for Desk {
+    async fn next(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
         let watched = self.tab.as_ref().map(|tab| tab.ticket);
         let now = app
             .read(self.staff.clone(), move |tx, staff| {
@@ -219,7 +142,7 @@ impl Listener for Desk {
         Ok((vec![notice.data(changed.join("\n"))], false))
     }
 
-    async fn stay(&self, app: &App) -> Result<()> {
+    async fn heartbeat(&self, app: &App) -> Result<()> {
         let Some(tab) = &self.tab else { return Ok(()) };
         let (ticket, name) = (tab.ticket, tab.name.clone());
         app.write(self.staff.clone(), move |tx, staff| {

@@ -11,6 +11,7 @@ mod connection;
 pub(crate) mod cookies;
 pub(crate) mod episode;
 pub(crate) mod error;
+pub(crate) mod event_stream;
 pub(crate) mod extract;
 mod incoming;
 pub(crate) mod insecure;

@@ -1,15 +1,10 @@
 //! Events on the wire: pages of them, and a stream.
 
-use std::collections::VecDeque;
-use std::convert::Infallible;
-
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::sse::{self, Sse};
-use axum::response::{IntoResponse, Response};
-use futures_util::stream;
+use axum::response::Response;
+use axum::response::sse;
 use serde::Serialize;
-use tokio::sync::watch;
 
 use crate::api::entity_urls;
 use crate::api::handlers::Wire;
@@ -20,8 +15,9 @@ use crate::model::time::Time;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
 use crate::rules::{self, Result};
-use crate::store::ReadTx;
 use crate::store::bell::Topic;
+use crate::store::{ReadTx, StoreError};
+use crate::web::event_stream::{Source, Waking, follow};
 use crate::web::{App, answer};
 
 #[derive(Serialize)]
@@ -101,79 +97,38 @@ pub async fn stream(
         ));
     }
     // Listening begins before looking, so that nothing falls between the two.
-    let bell = app.store().bell().listen(Topic::Account(caller.account));
+    let waking = Waking::new(&app, Topic::Account(caller.account));
     let begin = move |tx: &mut ReadTx, caller: &Caller| match list.after()? {
         Some(after) => Ok(after),
         None => rules::events::end(tx, caller),
     };
     let last = app.read(caller.clone(), begin).await?;
-    let following = Following {
-        stopping: app.stopping(),
-        bell,
-        app,
-        caller,
-        last,
-        waiting: VecDeque::new(),
-        look: true,
-    };
-    let events = stream::unfold(following, |mut following| async move {
-        let event = following.next().await?;
-        Some((Ok::<_, Infallible>(event), following))
-    });
-    Ok(Sse::new(events).into_response())
+    Ok(follow(waking, Following { caller, last }, None))
 }
 
 /// A reader of the stream, and how far it got.
 struct Following {
-    app: App,
     caller: Caller,
     last: EventId,
-    waiting: VecDeque<Event>,
-    bell: watch::Receiver<()>,
-    stopping: watch::Receiver<bool>,
-    /// Whether there may be events that were not looked for yet.
-    look: bool,
 }
 
-impl Following {
-    const MANY: i64 = 100;
-
-    /// The next thing to send; `None` ends the stream.
-    async fn next(&mut self) -> Option<sse::Event> {
-        loop {
-            if let Some(event) = self.waiting.pop_front() {
-                self.last = event.id;
-                let data = serde_json::to_string(&EventView::new(&event)).ok()?;
-                return Some(sse::Event::default().id(event.id.to_string()).data(data));
-            }
-            if self.look {
-                // A token that was revoked meanwhile ends the stream here.
-                self.look_for_more().await.ok()?;
-                continue;
-            }
-            let rest = tokio::time::sleep(self.app.options().heartbeat);
-            tokio::select! {
-                rung = self.bell.changed() => {
-                    rung.ok()?;
-                    self.look = true;
-                }
-                _ = self.stopping.wait_for(|stopping| *stopping) => return None,
-                () = rest => {
-                    self.look = true;
-                    return Some(sse::Event::default().comment("still here"));
-                }
-            }
-        }
-    }
-
-    async fn look_for_more(&mut self) -> Result<()> {
+impl Source for Following {
+    async fn next(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
+        const EVENTS_PER_READ: i64 = 100;
         let last = self.last;
-        let more = move |tx: &mut ReadTx, caller: &Caller| rules::events::next(tx, caller, last, Self::MANY);
-        let found = self.app.read(self.caller.clone(), more).await?;
-        self.look = found.len() as i64 == Self::MANY;
-        self.waiting.extend(found);
-        Ok(())
+        let more =
+            move |tx: &mut ReadTx, caller: &Caller| rules::events::next(tx, caller, last, EVENTS_PER_READ);
+        let found = app.read(self.caller.clone(), more).await?;
+        self.last = found.last().map_or(last, |event| event.id);
+        let sent = found.iter().map(sent).collect::<Result<_>>()?;
+        Ok((sent, found.len() as i64 == EVENTS_PER_READ))
     }
+}
+
+fn sent(event: &Event) -> Result<sse::Event> {
+    let data = serde_json::to_string(&EventView::new(event));
+    let data = data.map_err(|cause| StoreError::Unexpected(cause.to_string()))?;
+    Ok(sse::Event::default().id(event.id.to_string()).data(data))
 }
 
 pub fn one(event: &Event, _: &Wire) -> Response {
