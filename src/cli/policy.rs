@@ -17,10 +17,53 @@ const ATTACHMENT_BYTES: i64 = 10 << 30;
 
 /// What the rules need to know of the settings.
 pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
-    let upstream = settings.profile == Some(Profile::Upstream);
-    let usual = |own: i64, public: i64| if upstream { public } else { own };
+    let (regions, plans, images) = catalog_of(settings)?;
+    let page_size_min = settings.page_size_min.unwrap_or(usual(settings, 1, 25));
+    ensure!(
+        (1..=500).contains(&page_size_min),
+        "page_size_min: must be 1 to 500, not {page_size_min}"
+    );
+    let event_days = settings.event_days.unwrap_or(90);
+    ensure!(
+        (1..=36500).contains(&event_days),
+        "event_days: must be 1 to 36500, not {event_days}"
+    );
+    let settle_ms = settings.compute.settle_ms.unwrap_or(0);
+    ensure!(
+        (0..=86_400_000).contains(&settle_ms),
+        "compute.settle_ms: must be 0 to 86400000, not {settle_ms}"
+    );
+    let forbidden_ranges = settings.forbidden_ranges.as_deref();
+    Ok(Policy {
+        regions,
+        plans,
+        images,
+        public_ranges: public_ranges_of(settings)?,
+        settle_ms,
+        forbidden_ranges: ranges("forbidden_ranges", forbidden_ranges, &["192.168.128.0/17"])?,
+        quota: quota_of(settings)?,
+        page_size_min,
+        event_days,
+        support: support_of(settings)?,
+        oauth: Oauth {
+            implicit: settings.oauth.implicit.unwrap_or(false),
+            require_pkce: settings.oauth.require_pkce.unwrap_or(false),
+        },
+    })
+}
+
+/// A default: our own, or the public service's with its profile.
+fn usual(settings: &Settings, own: i64, public: i64) -> i64 {
+    match settings.profile {
+        Some(Profile::Upstream) => public,
+        _ => own,
+    }
+}
+
+/// The regions, plans and images.
+fn catalog_of(settings: &Settings) -> anyhow::Result<(Vec<Region>, Vec<Plan>, Vec<Image>)> {
     let regions = match &settings.regions {
-        None => region::built_in(upstream),
+        None => region::built_in(settings.profile == Some(Profile::Upstream)),
         Some(regions) => regions.iter().map(region_of).collect(),
     };
     ensure!(!regions.is_empty(), "regions: there must be at least one");
@@ -35,40 +78,29 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
     unique("regions", regions.iter().map(|region| region.id.as_str()))?;
     unique("types", plans.iter().map(|plan| plan.id.as_str()))?;
     unique("images", images.iter().map(|image| image.id.as_str()))?;
-    let page_size_min = settings.page_size_min.unwrap_or(usual(1, 25));
-    ensure!(
-        (1..=500).contains(&page_size_min),
-        "page_size_min: must be 1 to 500, not {page_size_min}"
-    );
+    Ok((regions, plans, images))
+}
+
+fn quota_of(settings: &Settings) -> anyhow::Result<Quota> {
+    let given = &settings.quota;
     let quota = Quota {
-        vpcs_per_region: settings.quota.vpcs_per_region.unwrap_or(usual(1000, 10)),
-        subnets_per_vpc: settings.quota.subnets_per_vpc.unwrap_or(usual(1000, 10)),
-        attachment_bytes: settings.quota.attachment_bytes.unwrap_or(ATTACHMENT_BYTES),
+        vpcs_per_region: given.vpcs_per_region.unwrap_or(usual(settings, 1000, 10)),
+        subnets_per_vpc: given.subnets_per_vpc.unwrap_or(usual(settings, 1000, 10)),
+        attachment_bytes: given.attachment_bytes.unwrap_or(ATTACHMENT_BYTES),
     };
-    ensure!(
-        quota.attachment_bytes >= 0,
-        "quota.attachment_bytes: must not be negative"
-    );
-    ensure!(
-        quota.vpcs_per_region >= 0,
-        "quota.vpcs_per_region: must not be negative"
-    );
-    ensure!(
-        quota.subnets_per_vpc >= 0,
-        "quota.subnets_per_vpc: must not be negative"
-    );
-    let event_days = settings.event_days.unwrap_or(90);
-    ensure!(
-        (1..=36500).contains(&event_days),
-        "event_days: must be 1 to 36500, not {event_days}"
-    );
-    let settle_ms = settings.compute.settle_ms.unwrap_or(0);
-    ensure!(
-        (0..=86_400_000).contains(&settle_ms),
-        "compute.settle_ms: must be 0 to 86400000, not {settle_ms}"
-    );
-    let public_ranges = settings.compute.public_ranges.as_deref();
-    let public_ranges = ranges("compute.public_ranges", public_ranges, &DOCUMENTATION)?;
+    for (name, limit) in [
+        ("attachment_bytes", quota.attachment_bytes),
+        ("vpcs_per_region", quota.vpcs_per_region),
+        ("subnets_per_vpc", quota.subnets_per_vpc),
+    ] {
+        ensure!(limit >= 0, "quota.{name}: must not be negative");
+    }
+    Ok(quota)
+}
+
+fn public_ranges_of(settings: &Settings) -> anyhow::Result<Vec<Cidr>> {
+    let given = settings.compute.public_ranges.as_deref();
+    let public_ranges = ranges("compute.public_ranges", given, &DOCUMENTATION)?;
     ensure!(
         !public_ranges.is_empty(),
         "compute.public_ranges: there must be at least one"
@@ -79,26 +111,7 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
             "compute.public_ranges: {range} is too small: /30 or larger is needed"
         );
     }
-    Ok(Policy {
-        regions,
-        plans,
-        images,
-        public_ranges,
-        settle_ms,
-        forbidden_ranges: ranges(
-            "forbidden_ranges",
-            settings.forbidden_ranges.as_deref(),
-            &["192.168.128.0/17"],
-        )?,
-        quota,
-        page_size_min,
-        event_days,
-        support: support_of(settings)?,
-        oauth: Oauth {
-            implicit: settings.oauth.implicit.unwrap_or(false),
-            require_pkce: settings.oauth.require_pkce.unwrap_or(false),
-        },
-    })
+    Ok(public_ranges)
 }
 
 fn support_of(settings: &Settings) -> anyhow::Result<Support> {

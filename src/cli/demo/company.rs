@@ -318,8 +318,17 @@ async fn tickets(
     let elif = maker.actor("elif", "demo").await?;
     let pia = maker.actor("pia", "demo").await?;
     let canned = canned(maker).await?;
+    closed_question(maker, mara).await?;
+    closed_invoice(maker, &pia, canned).await?;
+    urgent_ticket(maker, jonas, instances["db-1"]).await?;
+    maintenance_notice(maker, roaster).await?;
+    open_tickets(maker, &pia, &elif, instances["staging-db"]).await?;
+    maker.dismiss(elif).await?;
+    maker.dismiss(pia).await
+}
 
-    // One that is over.
+/// A question of the roaster's that is answered and closed.
+async fn closed_question(maker: &Maker, mara: &Actor) -> anyhow::Result<()> {
     let asked = opens(
         maker,
         mara,
@@ -341,11 +350,14 @@ async fn tickets(
         })
         .await?;
     maker.wait(70.0);
+    Ok(())
+}
 
-    // One of another customer, over as well.
+/// A ticket of another customer, closed as well.
+async fn closed_invoice(maker: &Maker, pia: &Actor, canned: i64) -> anyhow::Result<()> {
     let invoice = opens(
         maker,
-        &pia,
+        pia,
         json!({
             "summary": "Our address on the invoice has changed",
             "description": "Please use **Tidewater Studio, 4 Quay Street** from now on.",
@@ -357,14 +369,17 @@ async fn tickets(
     says(maker, "noor", invoice, json!({"canned_reply_id": canned})).await?;
     staff(maker, "noor", invoice, json!({}), rules::desk::close).await?;
     maker.wait(90.0);
+    Ok(())
+}
 
-    // One that presses, with files and a note.
+/// An urgent ticket, with files and a note.
+async fn urgent_ticket(maker: &Maker, jonas: &Actor, database: InstanceId) -> anyhow::Result<()> {
     let slow = opens(maker, jonas, json!({
         "summary": "db-1 loses packets to the cache since last night",
         "description": "Since about 02:00 UTC every third connection from `db-1` to `cache-2` times out.\n\n- the other \
                         caches are fine\n- rebooting `cache-2` did not help\n\n```\n$ ping -c 100 10.10.2.67\n100 packets \
                         transmitted, 68 received, 32% packet loss\n```\n\nA trace is attached.",
-        "linode_id": instances["db-1"].0,
+        "linode_id": database.0,
     })).await?;
     maker.attaches(jonas, slow, "trace.txt", TRACE).await?;
     maker.attaches(jonas, slow, "routes.txt", ROUTES).await?;
@@ -391,8 +406,11 @@ async fn tickets(
     )
     .await?;
     maker.wait(30.0);
+    Ok(())
+}
 
-    // One from the provider, one that somebody works on, one that nobody has seen yet.
+/// A ticket that the provider has opened.
+async fn maintenance_notice(maker: &Maker, roaster: AccountId) -> anyhow::Result<()> {
     let about = region_of(maker, 1)?;
     let told = json!({
         "account_id": roaster.0, "closable": true, "priority": "low",
@@ -401,9 +419,14 @@ async fn tickets(
     });
     maker.staff("noor", told, rules::desk::create).await?;
     maker.wait(26.0);
+    Ok(())
+}
+
+/// One ticket that is assigned, and one that is new.
+async fn open_tickets(maker: &Maker, pia: &Actor, elif: &Actor, staging: InstanceId) -> anyhow::Result<()> {
     let peering = opens(
         maker,
-        &pia,
+        pia,
         json!({
             "summary": "Can two VPCs talk to each other?",
             "description": "We have one for rendering and one for storage. Is there a way to join them?",
@@ -415,17 +438,16 @@ async fn tickets(
     maker.wait(16.0);
     opens(
         maker,
-        &elif,
+        elif,
         json!({
             "summary": "staging-db does not start after the upgrade",
             "description": "It says `kernel panic` on the console. I can wait until tomorrow.",
-            "linode_id": instances["staging-db"].0,
+            "linode_id": staging.0,
         }),
     )
     .await?;
     maker.wait(0.5);
-    maker.dismiss(elif).await?;
-    maker.dismiss(pia).await
+    Ok(())
 }
 
 /// What the staff say often; the number of the one that is used.

@@ -25,87 +25,33 @@ impl Price {
     }
 }
 
-/// The plans a provider has who names none.
+/// The plans of a provider whose settings name none.
 pub fn built_in() -> Vec<Plan> {
-    let plan = |id: &str, label: &str, class: &str, memory, disk, vcpus, transfer, hourly, monthly| Plan {
+    vec![
+        plan("g6-nanode-1", "Nanode 1GB", [1024, 25_600, 1, 1000], 5),
+        plan("g6-standard-1", "Linode 2GB", [2048, 51_200, 1, 2000], 12),
+        plan("g6-standard-2", "Linode 4GB", [4096, 81_920, 2, 4000], 24),
+        plan("g6-standard-4", "Linode 8GB", [8192, 163_840, 4, 5000], 48),
+        plan("g6-standard-6", "Linode 16GB", [16_384, 327_680, 6, 8000], 96),
+        plan("g6-dedicated-2", "Dedicated 4GB", [4096, 81_920, 2, 4000], 36),
+    ]
+}
+
+/// A plan with its memory and disk in MiB, its processors and its transfer in GiB, and its price for a month in dollars.
+fn plan(id: &str, label: &str, [memory, disk, vcpus, transfer]: [i64; 4], dollars: i64) -> Plan {
+    Plan {
         id: id.to_owned(),
         label: label.to_owned(),
-        class: class.to_owned(),
+        // The word in the middle of the id.
+        class: id.split('-').nth(1).unwrap_or_default().to_owned(),
         memory,
         disk,
         transfer,
         vcpus,
         gpus: 0,
         network_out: 1000 * vcpus,
-        hourly: Price(hourly),
-        monthly: Price(monthly),
-    };
-    vec![
-        plan(
-            "g6-nanode-1",
-            "Nanode 1GB",
-            "nanode",
-            1024,
-            25600,
-            1,
-            1000,
-            75,
-            50_000,
-        ),
-        plan(
-            "g6-standard-1",
-            "Linode 2GB",
-            "standard",
-            2048,
-            51200,
-            1,
-            2000,
-            180,
-            120_000,
-        ),
-        plan(
-            "g6-standard-2",
-            "Linode 4GB",
-            "standard",
-            4096,
-            81920,
-            2,
-            4000,
-            360,
-            240_000,
-        ),
-        plan(
-            "g6-standard-4",
-            "Linode 8GB",
-            "standard",
-            8192,
-            163_840,
-            4,
-            5000,
-            720,
-            480_000,
-        ),
-        plan(
-            "g6-standard-6",
-            "Linode 16GB",
-            "standard",
-            16384,
-            327_680,
-            6,
-            8000,
-            1440,
-            960_000,
-        ),
-        plan(
-            "g6-dedicated-2",
-            "Dedicated 4GB",
-            "dedicated",
-            4096,
-            81920,
-            2,
-            4000,
-            540,
-            360_000,
-        ),
-    ]
+        // 15 cents an hour for 100 dollars a month.
+        hourly: Price(dollars * 15),
+        monthly: Price(dollars * 10_000),
+    }
 }
