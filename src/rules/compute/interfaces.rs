@@ -75,7 +75,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Request) -
     request.unchanged(&interface)?;
     request.asks_nothing()?;
     if interface.active {
-        return Err(refused(active(&instance, &config)));
+        return Err(Error::whole(active(&instance, &config)));
     }
     remove(tx, &interface)?;
     touch(tx, caller, &instance, config)
@@ -103,7 +103,7 @@ pub fn order(
     }
     let ids = form.finish(|| order.ids.as_ref())?;
     if config.interfaces.iter().any(|interface| interface.active) {
-        return Err(refused(active(&instance, &config)));
+        return Err(Error::whole(active(&instance, &config)));
     }
     for (place, id) in ids.iter().enumerate() {
         let interface = config.interfaces.iter().find(|interface| interface.id == *id);
@@ -194,7 +194,7 @@ pub fn set_all(tx: &mut WriteTx, instance: &Instance, config: &Config, wanted: V
         kept.push((old, interface));
     }
     if left.iter().any(|interface| interface.active) {
-        return Err(refused(active(instance, config)));
+        return Err(Error::whole(active(instance, config)));
     }
     for interface in &left {
         remove(tx, interface)?;
@@ -289,8 +289,4 @@ fn active(instance: &Instance, config: &Config) -> Reason {
         config.label.as_str()
     );
     Reason::new(Code::InterfaceActive, text)
-}
-
-fn refused(reason: Reason) -> Error {
-    Error::whole(reason)
 }

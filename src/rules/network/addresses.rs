@@ -83,13 +83,7 @@ pub fn settle(
     owner: Option<InstanceId>,
     wish: Wish,
 ) -> Result<Option<u32>> {
-    let assignable = subnet.ipv4.assignable();
-    let inside = |first: u32, last: u32| assignable.contains(&first) && assignable.contains(&last);
-    let good = std::cell::Cell::new(true);
-    let mut refuse = |field: String, code: Code, text: String| {
-        form.refuse(field, Reason::new(code, text));
-        good.set(false);
-    };
+    let mut ranges_fit = true;
     // The ranges so far that overlap none before them, by their first address.
     let mut seen: BTreeMap<u32, Cidr> = BTreeMap::new();
     for (at, range) in wish.ranges.iter().enumerate() {
@@ -98,67 +92,85 @@ pub fn settle(
         if !overlaps {
             seen.insert(range.first(), *range);
         }
-        let field = format!("{}ip_ranges[{at}]", wish.path);
-        if !inside(range.first(), range.last()) {
-            let text = format!(
-                "Must be inside {} without its first two and last two addresses",
-                subnet.ipv4
-            );
-            refuse(field, Code::RangeInvalid, text);
-        } else if overlaps {
-            refuse(
-                field,
-                Code::RangeInvalid,
-                format!("{range} overlaps another of the ranges"),
-            );
-        } else if wish
-            .address
-            .is_some_and(|address| range.first() <= address && address <= range.last())
-        {
-            refuse(
-                field,
-                Code::RangeInvalid,
-                format!("{range} holds the interface's own address"),
-            );
-        } else if !is_free_for(tx, subnet.id, owner, range.first(), range.last())? {
-            refuse(
-                field,
-                Code::AddressTaken,
-                format!("{range} is used by another instance"),
-            );
+        if let Some(reason) = range_fault(tx, subnet, owner, *range, overlaps, wish.address)? {
+            form.refuse(format!("{}ip_ranges[{at}]", wish.path), reason);
+            ranges_fit = false;
         }
     }
-    let field = format!("{}ipv4.vpc", wish.path);
     let address = match wish.address {
-        Some(address) if !inside(address, address) => {
-            let (first, last) = (
-                write_address(*assignable.start()),
-                write_address(*assignable.end()),
-            );
-            refuse(
-                field,
-                Code::AddressInvalid,
-                format!("Must be from {first} to {last}"),
-            );
-            None
-        }
-        Some(address) if !is_free_for(tx, subnet.id, owner, address, address)? => {
-            let text = format!("{} is used by another instance", write_address(address));
-            refuse(field, Code::AddressTaken, text);
-            None
-        }
-        Some(address) => Some(address),
-        None if !good.get() => None,
-        None => {
-            let lowest = lowest_free(tx, subnet.id, wish.ranges)?;
-            if lowest.is_none() {
-                let text = format!("No address of {} is free", subnet.ipv4);
-                refuse(field, Code::AddressesExhausted, text);
-            }
-            lowest
-        }
+        Some(address) => requested(tx, subnet, owner, address)?,
+        None if !ranges_fit => return Ok(None),
+        None => lowest_free(tx, subnet.id, wish.ranges)?.ok_or_else(|| {
+            let text = format!("No address of {} is free", subnet.ipv4);
+            Reason::new(Code::AddressesExhausted, text)
+        }),
     };
-    Ok(address.filter(|_| good.get()))
+    match address {
+        Ok(address) => Ok(ranges_fit.then_some(address)),
+        Err(reason) => {
+            form.refuse(format!("{}ipv4.vpc", wish.path), reason);
+            Ok(None)
+        }
+    }
+}
+
+/// Whether a span is in the part of a subnet that instances may use.
+fn is_assignable(subnet: &Subnet, first: u32, last: u32) -> bool {
+    let assignable = subnet.ipv4.assignable();
+    assignable.contains(&first) && assignable.contains(&last)
+}
+
+/// Why an interface cannot have a range.
+fn range_fault(
+    tx: &mut ReadTx,
+    subnet: &Subnet,
+    owner: Option<InstanceId>,
+    range: Cidr,
+    overlaps: bool,
+    address: Option<u32>,
+) -> Result<Option<Reason>> {
+    let (first, last) = (range.first(), range.last());
+    let (code, text) = if !is_assignable(subnet, first, last) {
+        let text = format!(
+            "Must be inside {} without its first two and last two addresses",
+            subnet.ipv4
+        );
+        (Code::RangeInvalid, text)
+    } else if overlaps {
+        let text = format!("{range} overlaps another of the ranges");
+        (Code::RangeInvalid, text)
+    } else if address.is_some_and(|address| first <= address && address <= last) {
+        let text = format!("{range} holds the interface's own address");
+        (Code::RangeInvalid, text)
+    } else if !is_free_for(tx, subnet.id, owner, first, last)? {
+        (Code::AddressTaken, format!("{range} is used by another instance"))
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(Reason::new(code, text)))
+}
+
+/// An address that was asked for, or why an interface cannot have it.
+fn requested(
+    tx: &mut ReadTx,
+    subnet: &Subnet,
+    owner: Option<InstanceId>,
+    address: u32,
+) -> Result<Result<u32, Reason>> {
+    if !is_assignable(subnet, address, address) {
+        let assignable = subnet.ipv4.assignable();
+        let (first, last) = (
+            write_address(*assignable.start()),
+            write_address(*assignable.end()),
+        );
+        let text = format!("Must be from {first} to {last}");
+        return Ok(Err(Reason::new(Code::AddressInvalid, text)));
+    }
+    if !is_free_for(tx, subnet.id, owner, address, address)? {
+        let text = format!("{} is used by another instance", write_address(address));
+        return Ok(Err(Reason::new(Code::AddressTaken, text)));
+    }
+    Ok(Ok(address))
 }
 
 /// Whether a span can belong to an instance; `None` is one that is still to be made.

@@ -157,47 +157,8 @@ fn refuse_misfits(form: &mut Form, draft: &Draft) {
         form.refuse(format!("{}{name}", draft.path), Reason::new(code, text));
     };
     match purpose {
-        Purpose::Vlan => {
-            let label = draft.label.as_deref().unwrap_or_default();
-            let plain = label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-            if !(1..=64).contains(&label.len()) || !plain {
-                refuse(
-                    "label",
-                    Code::LabelLength,
-                    "The label of a VLAN must be 1 to 64 ASCII letters, numbers and dashes",
-                );
-            }
-            if draft
-                .ipam_address
-                .as_deref()
-                .is_some_and(|raw| !is_address_with_prefix(raw))
-            {
-                refuse(
-                    "ipam_address",
-                    Code::AddressInvalid,
-                    "Must be an address with its prefix, such as 10.0.0.1/24",
-                );
-            }
-            if draft.primary {
-                refuse(
-                    "primary",
-                    Code::PrimaryInvalid,
-                    "A VLAN cannot be the primary interface",
-                );
-            }
-        }
-        Purpose::Public | Purpose::Vpc => {
-            if draft.label.is_some() {
-                refuse("label", Code::InterfaceField, "Only a VLAN has a label");
-            }
-            if draft.ipam_address.is_some() {
-                refuse(
-                    "ipam_address",
-                    Code::InterfaceField,
-                    "Only a VLAN has an ipam_address",
-                );
-            }
-        }
+        Purpose::Vlan => refuse_wrong_vlan(draft, &mut refuse),
+        Purpose::Public | Purpose::Vpc => refuse_vlan_fields(draft, &mut refuse),
     }
     match (purpose, draft.subnet) {
         (Purpose::Vpc, None) if !draft.names_subnet => {
@@ -213,20 +174,70 @@ fn refuse_misfits(form: &mut Form, draft: &Draft) {
         _ => {}
     }
     if purpose != Purpose::Vpc {
-        if draft.address.is_some() || draft.nat != Nat::None {
-            refuse(
-                "ipv4",
-                Code::InterfaceField,
-                "Only an interface of the purpose vpc has ipv4 settings",
-            );
-        }
-        if !draft.ranges.is_empty() {
-            refuse(
-                "ip_ranges",
-                Code::InterfaceField,
-                "Only an interface of the purpose vpc has ip_ranges",
-            );
-        }
+        refuse_vpc_fields(draft, &mut refuse);
+    }
+}
+
+/// Keeps a complaint about a field of an interface.
+type Refuse<'a> = dyn FnMut(&str, Code, &str) + 'a;
+
+fn refuse_wrong_vlan(draft: &Draft, refuse: &mut Refuse) {
+    let label = draft.label.as_deref().unwrap_or_default();
+    let plain = label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    if !(1..=64).contains(&label.len()) || !plain {
+        refuse(
+            "label",
+            Code::LabelLength,
+            "The label of a VLAN must be 1 to 64 ASCII letters, numbers and dashes",
+        );
+    }
+    if draft
+        .ipam_address
+        .as_deref()
+        .is_some_and(|raw| !is_address_with_prefix(raw))
+    {
+        refuse(
+            "ipam_address",
+            Code::AddressInvalid,
+            "Must be an address with its prefix, such as 10.0.0.1/24",
+        );
+    }
+    if draft.primary {
+        refuse(
+            "primary",
+            Code::PrimaryInvalid,
+            "A VLAN cannot be the primary interface",
+        );
+    }
+}
+
+fn refuse_vlan_fields(draft: &Draft, refuse: &mut Refuse) {
+    if draft.label.is_some() {
+        refuse("label", Code::InterfaceField, "Only a VLAN has a label");
+    }
+    if draft.ipam_address.is_some() {
+        refuse(
+            "ipam_address",
+            Code::InterfaceField,
+            "Only a VLAN has an ipam_address",
+        );
+    }
+}
+
+fn refuse_vpc_fields(draft: &Draft, refuse: &mut Refuse) {
+    if draft.address.is_some() || draft.nat != Nat::None {
+        refuse(
+            "ipv4",
+            Code::InterfaceField,
+            "Only an interface of the purpose vpc has ipv4 settings",
+        );
+    }
+    if !draft.ranges.is_empty() {
+        refuse(
+            "ip_ranges",
+            Code::InterfaceField,
+            "Only an interface of the purpose vpc has ip_ranges",
+        );
     }
 }
 
@@ -359,6 +370,22 @@ pub fn resolve(
     let (Purpose::Vpc, Some(subnet)) = (purpose, draft.subnet) else {
         return Ok(Some(plain));
     };
+    let attachment = resolve_attachment(tx, caller, form, draft, subnet, on)?;
+    Ok(attachment.map(|attachment| Interface {
+        vpc: Some(attachment),
+        ..plain
+    }))
+}
+
+/// Where in a VPC the interface is to be; `None` if a complaint was kept.
+fn resolve_attachment(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    form: &mut Form,
+    draft: &Draft,
+    subnet: SubnetId,
+    on: &Site,
+) -> Result<Option<VpcAttachment>> {
     let Some((subnet, vpc)) = find_subnet(tx, caller, subnet)? else {
         let reason = Reason::new(Code::SubnetInvalid, "subnet_id is not valid");
         form.refuse(format!("{}subnet_id", draft.path), reason);
@@ -386,16 +413,12 @@ pub fn resolve(
     let Some(address) = addresses::settle(tx, form, &subnet, on.owner, wish)? else {
         return Ok(None);
     };
-    let attachment = VpcAttachment {
+    Ok(Some(VpcAttachment {
         vpc: vpc.id,
         subnet: subnet.id,
         address,
         nat_1_1,
         ranges: draft.ranges.clone(),
-    };
-    Ok(Some(Interface {
-        vpc: Some(attachment),
-        ..plain
     }))
 }
 
