@@ -6,6 +6,7 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+#[expect(clippy::print_stderr, reason = "there is no other place for the last error")]
 fn main() -> std::process::ExitCode {
     match garth::cli::run() {
         Ok(()) => std::process::ExitCode::SUCCESS,

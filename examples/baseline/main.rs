@@ -5,6 +5,13 @@
 //! `raw` is no server at all: it writes what a create writes, by itself. `fill` and `crowd` make stores full of
 //! rows and end. `flood` asks more than can be answered. `instructions` runs one path so many times, for Callgrind.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "it measures with the system's clock, and prints what it has measured"
+)]
+
 mod crowd;
 mod fill;
 mod fixed;

@@ -32,6 +32,7 @@ impl Clock {
         }
     }
 
+    #[expect(clippy::disallowed_methods, reason = "this is the clock that all else asks")]
     pub fn now(&self) -> Time {
         match self {
             Clock::System => Time::from_micros(jiff::Timestamp::now().as_microsecond()),
@@ -73,6 +74,7 @@ pub enum Chance {
 }
 
 impl Chance {
+    #[expect(clippy::disallowed_methods, reason = "this is the source that all else asks")]
     pub fn bytes(&self) -> [u8; 32] {
         let mut bytes = [0xab; 32];
         match self {

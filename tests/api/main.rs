@@ -2,6 +2,11 @@
 //!
 //! Every answer a test sees is held to `openapi.yaml`, and so is every request that was accepted.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that unwraps nothing fails its test, as it should"
+)]
+
 mod engine;
 mod harness;
 #[path = "../s3/kept.rs"]

@@ -191,6 +191,7 @@ impl Vpc {
 }
 
 /// A number below the given one.
+#[expect(clippy::disallowed_methods, reason = "a race needs real chance")]
 pub fn dice(sides: usize) -> usize {
     getrandom::u32().expect("the system has randomness") as usize % sides
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::connection::text;
 use crate::harness::{Folder, Server};
+use crate::ledger::dice;
 
 #[test]
 fn the_upstream_profile_has_the_public_limits_and_single_settings_still_win() {
@@ -119,7 +120,7 @@ fn forbidden_ranges_are_what_the_provider_says() {
         serve.args(setting.map(|ranges| format!("--forbidden-ranges={ranges}")));
         let server = Server::start(&mut serve);
         let mut client = server.client();
-        let vpc = client.creates_vpc(&format!("core-{}", getrandom::u32().expect("randomness")));
+        let vpc = client.creates_vpc(&format!("core-{}", dice(1 << 30)));
         let subnet = json!({"label": "web", "ipv4": range});
         let reply = client.post(&format!("/v4/vpcs/{vpc}/subnets"), subnet);
         let told = match reply.status {

@@ -143,27 +143,6 @@ fn paths_of_the_api_are_spelled_in_api_and_web() {
 }
 
 #[test]
-fn time_and_chance_come_through_the_store() {
-    let direct = ["SystemTime", "Timestamp::now", "getrandom"];
-    // A request id is no secret and decides nothing.
-    let found = lines_with("", &direct, &["store/world.rs", "web/answering.rs"]);
-    assert_none("only the world has a clock and dice", found);
-}
-
-#[test]
-fn nothing_is_unwrapped_and_nothing_is_left_to_do() {
-    let words = [
-        ".unwrap()",
-        "todo!(",
-        "unimplemented!(",
-        "dbg!(",
-        "println!(",
-        "unsafe ",
-    ];
-    assert_none("code states its invariants", lines_with("", &words, &["main.rs"]));
-}
-
-#[test]
 fn every_file_says_what_it_is_for_and_no_room_is_a_lumber_room() {
     for (file, text) in sources("") {
         assert!(
