@@ -105,6 +105,11 @@ impl Error {
         Error::Refused(vec![FieldError::on(field, reason)])
     }
 
+    /// Refuses the request as a whole, for a reason in these words.
+    pub fn refused(code: Code, text: impl Into<String>) -> Self {
+        Self::whole(Reason::new(code, text))
+    }
+
     /// Refuses the request as a whole.
     pub fn whole(reason: Reason) -> Self {
         Error::Refused(vec![FieldError::whole(reason)])

@@ -147,7 +147,7 @@ pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
                 "{} has taken this ticket: leave it to them, or ask to take it over",
                 claim.username
             );
-            return Err(refused(Code::TicketClaimed, text));
+            return Err(Error::refused(Code::TicketClaimed, text));
         }
         claim => claim.as_ref().map(|claim| claim.username.clone()),
     };
@@ -168,9 +168,14 @@ pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request)
         Some(claim) if claim.agent == agent.user => {}
         Some(claim) => {
             let text = format!("{} has taken this ticket; take it over first", claim.username);
-            return Err(refused(Code::TicketClaimed, text));
+            return Err(Error::refused(Code::TicketClaimed, text));
         }
-        None => return Err(refused(Code::TicketNotClaimed, "Nobody has taken this ticket")),
+        None => {
+            return Err(Error::refused(
+                Code::TicketNotClaimed,
+                "Nobody has taken this ticket",
+            ));
+        }
     }
     let releasing = Doing::new(Act::Release, Step::Release).from(Some(agent.username.as_str().to_owned()));
     let party = party(tx, agent);
@@ -489,8 +494,4 @@ fn filled(
             Ok(None)
         }
     }
-}
-
-fn refused(code: Code, text: impl Into<String>) -> Error {
-    Error::whole(Reason::new(code, text))
 }
