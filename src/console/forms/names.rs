@@ -1,0 +1,61 @@
+//! What fields are called on pages, and their ids there.
+
+/// The id of a field on its page.
+pub fn id_of(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    format!("f-{}", name.chars().map(plain).collect::<String>())
+}
+
+/// What fields are called on pages, where that is not their name.
+const LABELS: [(&str, &str); 11] = [
+    ("about", "What is it about?"),
+    ("about_id", "Id"),
+    ("account_id", "Account"),
+    ("again", "New password again"),
+    ("email", "E-mail"),
+    ("expiry", "Ends"),
+    ("old_password", "Your password now"),
+    ("redirect_uri", "Address to send browsers back to"),
+    ("scopes", "May be used for"),
+    ("summary", "Subject"),
+    ("timezone", "Time zone"),
+];
+
+/// `subnets[0].ipv4` as people say it: "Subnet 1, IPv4 range".
+pub(super) fn in_words(name: &str) -> String {
+    let (before, last) = name.rsplit_once('.').unwrap_or(("", name));
+    let label = LABELS.iter().find(|(field, _)| *field == name);
+    let last = match (last, label) {
+        (_, Some((_, label))) => (*label).to_owned(),
+        ("ipv4", _) => "IPv4 range".to_owned(),
+        (other, None) => {
+            let words = other.replace('_', " ");
+            let mut letters = words.chars();
+            let first = letters.next().map(|first| first.to_ascii_uppercase());
+            first.into_iter().chain(letters).collect()
+        }
+    };
+    let row = before.strip_suffix(']').and_then(|before| before.split_once('['));
+    match row.and_then(|(list, at)| Some((list, at.parse::<usize>().ok()?))) {
+        Some((list, at)) => {
+            let one = list.strip_suffix('s').unwrap_or(list);
+            let one = one[..1].to_ascii_uppercase() + &one[1..];
+            format!("{one} {}, {last}", at + 1)
+        }
+        None => last,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_named_as_people_say_them() {
+        assert_eq!(in_words("subnets[0].ipv4"), "Subnet 1, IPv4 range");
+        assert_eq!(in_words("redirect_uri"), "Address to send browsers back to");
+        assert_eq!(in_words("client_id"), "Client id");
+        assert_eq!(in_words("label"), "Label");
+        assert_eq!(id_of("subnets[0].ipv4"), "f-subnets-0--ipv4");
+    }
+}
