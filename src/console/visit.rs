@@ -6,7 +6,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use maud::{Markup, html};
 
-use crate::store::tokens::Identity;
+use crate::model::proof::Identity;
 use crate::web::App;
 use crate::web::cookies::FORM_TOKEN;
 use crate::web::operation::Who;

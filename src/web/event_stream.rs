@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use tokio::sync::watch;
 
-use crate::store::bell::Topic;
 use crate::rules::Result;
+use crate::store::bell::Topic;
 use crate::web::App;
 
 /// Where a stream gets its events, and how far its client has got.
