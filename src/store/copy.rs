@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use sha2::{Digest, Sha256};
 
 use super::error::StoreError;
-use super::migrate::{TABLES, Table};
+use super::migrate::{Schema, TABLES, Table};
 use super::search;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Value, args};
@@ -46,6 +46,7 @@ pub fn count(tx: &mut ReadTx) -> Result<u64, StoreError> {
 
 /// Sends every table, in the order in which they can be filled.
 pub fn send(tx: &mut ReadTx, parts: &SyncSender<Part>) -> Result<(), StoreError> {
+    refuse_newer(tx)?;
     let gone = |_| StoreError::Unavailable("nobody takes what is copied any more".to_owned());
     for table in TABLES {
         let mut sum = Sum::default();
@@ -69,6 +70,7 @@ pub fn receive(
     parts: &Receiver<Part>,
     mut progress: impl FnMut(&'static str, usize),
 ) -> Result<Vec<(&'static str, Sum)>, StoreError> {
+    refuse_newer(tx)?;
     // What a fresh store begins with is among what is copied.
     for table in TABLES.iter().rev() {
         tx.execute(&format!("DELETE FROM {}", table.name), args![])?;
@@ -107,6 +109,20 @@ pub fn receive(
     }
     search::rebuild(tx)?;
     Ok(filled)
+}
+
+/// A store that a newer build has migrated has tables or columns that this one does not know and would leave out.
+fn refuse_newer(tx: &mut ReadTx) -> Result<(), StoreError> {
+    let newest: i64 = tx
+        .one("SELECT coalesce(max(number), 0) FROM migration", args![])?
+        .take()?;
+    let known = Schema::current().newest();
+    match newest > known {
+        true => Err(StoreError::Schema(format!(
+            "the schema of this store is at {newest}, and this build can copy stores up to {known}: use the newer Garth"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// A table by its key, which stands in its first columns, a few rows at a time.

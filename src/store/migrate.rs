@@ -1,20 +1,59 @@
 //! Bringing a store's tables to the shape this build knows.
 //!
 //! Migrations are numbered SQL files that never change once released: each is recorded with a
-//! checksum, and a store whose record differs is refused rather than guessed at.
+//! checksum, and a store whose record differs is refused rather than guessed at. A store that a newer build has
+//! migrated is refused too, unless `schema_compatibility` permits this build (decision 0025).
 
 use sha2::{Digest, Sha256};
 
 use super::error::StoreError;
-use super::tx::Sql;
+use super::tx::{ReadTx, Sql};
 use super::value::{Row, args};
 use crate::model::time::Time;
 use crate::model::token::hex;
 
-struct Migration {
-    number: i64,
-    name: &'static str,
-    sql: &'static str,
+/// A step from one schema to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct Migration {
+    pub number: i64,
+    pub name: &'static str,
+    pub sql: &'static str,
+}
+
+/// The migrations that a build knows, in their order. A store is opened with those of this build; tests open one
+/// with those of an earlier or a later build.
+#[derive(Clone, Debug)]
+pub struct Schema(Vec<Migration>);
+
+impl Schema {
+    pub fn current() -> Self {
+        Self(MIGRATIONS.to_vec())
+    }
+
+    /// The schema of an earlier build, whose newest migration has this number.
+    pub fn at(number: i64) -> Self {
+        let known = MIGRATIONS.iter().filter(|known| known.number <= number);
+        Self(known.copied().collect())
+    }
+
+    /// The schema of a later build.
+    pub fn with(mut self, migration: Migration) -> Self {
+        self.0.push(migration);
+        self
+    }
+
+    pub fn migrations(&self) -> &[Migration] {
+        &self.0
+    }
+
+    /// The number of the newest migration.
+    pub fn newest(&self) -> i64 {
+        self.0.last().map_or(0, |migration| migration.number)
+    }
+
+    fn find(&self, number: i64) -> Option<&Migration> {
+        self.0.iter().find(|known| known.number == number)
+    }
 }
 
 const MIGRATIONS: &[Migration] = &[
@@ -68,6 +107,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "jobs",
         sql: include_str!("migrations/0010_jobs.sql"),
     },
+    Migration {
+        number: 11,
+        name: "schema compatibility",
+        sql: include_str!("migrations/0011_schema_compatibility.sql"),
+    },
 ];
 
 /// A table, for whoever has to do with all of them.
@@ -79,8 +123,8 @@ pub struct Table {
     pub counts: bool,
 }
 
-/// All tables that are copied, each behind those it refers to. The record of migrations is each store's own, and
-/// the words that are searched for are made anew.
+/// All tables that are copied, each behind those it refers to. The record of migrations and the oldest schema that is
+/// compatible with them are each store's own, and the words that are searched for are made anew.
 pub const TABLES: &[Table] = &[
     counted("account"),
     counted("app_user"),
@@ -151,30 +195,37 @@ pub struct Dialect {
 }
 
 /// Applies what is missing. The caller holds the write lock and commits.
-pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, now: Time) -> Result<(), StoreError> {
-    migrate_to(sql, dialect, now, MIGRATIONS.len())
-}
-
-/// The same with the first `count` migrations only.
-pub fn migrate_to(sql: &mut dyn Sql, dialect: &Dialect, now: Time, count: usize) -> Result<(), StoreError> {
+pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time) -> Result<(), StoreError> {
     sql.execute(
         "CREATE TABLE IF NOT EXISTS migration (
             number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied BIGINT NOT NULL)",
         args![],
     )?;
-    let applied = sql.query("SELECT number, checksum FROM migration ORDER BY number", args![])?;
-    let applied: Vec<(i64, String)> = applied
-        .into_iter()
-        .map(|mut row: Row| Ok((row.take()?, row.take()?)))
-        .collect::<Result<_, StoreError>>()?;
+    let applied = applied(sql)?;
+    refuse_other_checksums(schema, &applied)?;
+    let newest = applied.last().map_or(0, |(number, _)| *number);
+    let unknown = |(number, _): &(i64, String)| schema.find(*number).is_none();
+    if applied.iter().any(unknown) {
+        return permit_newer(sql, schema, newest);
+    }
+    let is_missing = |known: &&Migration| applied.iter().all(|(number, _)| *number != known.number);
+    for missing in schema.0.iter().filter(is_missing) {
+        apply(sql, dialect, missing, now)?;
+    }
+    Ok(())
+}
 
-    for (number, checksum) in &applied {
-        let Some(known) = MIGRATIONS.iter().find(|known| known.number == *number) else {
-            return Err(StoreError::Schema(format!(
-                "this store was last used by a newer Garth (its schema is at {number}, this build knows {}): \
-                 use that version, or restore a backup",
-                MIGRATIONS.len()
-            )));
+/// The numbers and checksums of the migrations that a store has, in their order.
+fn applied(sql: &mut dyn Sql) -> Result<Vec<(i64, String)>, StoreError> {
+    let rows = sql.query("SELECT number, checksum FROM migration ORDER BY number", args![])?;
+    let read = |mut row: Row| Ok((row.take()?, row.take()?));
+    rows.into_iter().map(read).collect()
+}
+
+fn refuse_other_checksums(schema: &Schema, applied: &[(i64, String)]) -> Result<(), StoreError> {
+    for (number, checksum) in applied {
+        let Some(known) = schema.find(*number) else {
+            continue;
         };
         if *checksum != checksum_of(known) {
             return Err(StoreError::Schema(format!(
@@ -183,26 +234,75 @@ pub fn migrate_to(sql: &mut dyn Sql, dialect: &Dialect, now: Time, count: usize)
             )));
         }
     }
-
-    for missing in MIGRATIONS[..count].iter().skip(applied.len()) {
-        let script = missing
-            .sql
-            .replace("{identity}", dialect.identity)
-            .replace("{keyed}", dialect.keyed)
-            .replace("{text}", dialect.text)
-            .replace("{search_table}", dialect.search_table);
-        for statement in script.split(";\n").map(str::trim).filter(|s| !s.is_empty()) {
-            sql.execute(statement, args![])?;
-        }
-        sql.execute(
-            "INSERT INTO migration (number, name, checksum, applied) VALUES ($1, $2, $3, $4)",
-            args![missing.number, missing.name, checksum_of(missing), now],
-        )?;
-        tracing::info!(number = missing.number, name = missing.name, "migrated the store");
-    }
     Ok(())
 }
 
-fn checksum_of(migration: &Migration) -> String {
+/// Whether this build may use a store that a newer one has migrated: the store records the oldest schema for which
+/// that holds.
+fn permit_newer(sql: &mut dyn Sql, schema: &Schema, newest: i64) -> Result<(), StoreError> {
+    let known = schema.newest();
+    match oldest_schema(sql)? {
+        Some(oldest) if oldest <= known => {
+            tracing::info!(
+                store = newest,
+                build = known,
+                oldest,
+                "store has a newer schema that this build may use"
+            );
+            Ok(())
+        }
+        oldest => Err(StoreError::Schema(format!(
+            "this store was last used by a newer Garth (its schema is at {newest}, which needs a build that knows {}, \
+             and this build knows {known}): use that version, or restore a backup",
+            oldest.unwrap_or(newest)
+        ))),
+    }
+}
+
+/// Refuses a store that an incompatible build has migrated since this one opened it.
+pub fn refuse_incompatible(tx: &mut ReadTx, newest: i64) -> Result<(), StoreError> {
+    let sql = "SELECT oldest_schema FROM schema_compatibility";
+    let oldest: i64 = tx.one(sql, args![])?.take()?;
+    match oldest <= newest {
+        true => Ok(()),
+        false => Err(StoreError::Schema(format!(
+            "a newer Garth has migrated the store: it needs a build that knows {oldest}, and this build knows {newest}"
+        ))),
+    }
+}
+
+/// The oldest schema whose builds may use the store; `None` before migration 11.
+fn oldest_schema(sql: &mut dyn Sql) -> Result<Option<i64>, StoreError> {
+    if !sql.tables()?.iter().any(|table| table == "schema_compatibility") {
+        return Ok(None);
+    }
+    let mut rows = sql.query("SELECT oldest_schema FROM schema_compatibility", args![])?;
+    rows.first_mut().map(Row::take).transpose()
+}
+
+fn apply(sql: &mut dyn Sql, dialect: &Dialect, migration: &Migration, now: Time) -> Result<(), StoreError> {
+    let script = migration
+        .sql
+        .replace("{identity}", dialect.identity)
+        .replace("{keyed}", dialect.keyed)
+        .replace("{text}", dialect.text)
+        .replace("{search_table}", dialect.search_table);
+    for statement in script.split(";\n").map(str::trim).filter(|s| !s.is_empty()) {
+        sql.execute(statement, args![])?;
+    }
+    sql.execute(
+        "INSERT INTO migration (number, name, checksum, applied) VALUES ($1, $2, $3, $4)",
+        args![migration.number, migration.name, checksum_of(migration), now],
+    )?;
+    tracing::info!(
+        number = migration.number,
+        name = migration.name,
+        "migrated the store"
+    );
+    Ok(())
+}
+
+/// What is recorded of a migration beside its number.
+pub fn checksum_of(migration: &Migration) -> String {
     hex(&Sha256::digest(migration.sql.as_bytes()))
 }

@@ -47,7 +47,7 @@ use tokio::sync::{oneshot, watch};
 
 pub use database::Database;
 pub use error::StoreError;
-pub use migrate::TABLES;
+pub use migrate::{Migration, Schema, TABLES, checksum_of};
 pub use tx::{Asked, ReadTx, WriteTx};
 pub use world::World;
 pub use write_lock::WriteLock;
@@ -63,6 +63,8 @@ pub struct Store {
     engine: Arc<dyn Engine>,
     world: Arc<World>,
     bell: Arc<Bell>,
+    /// The number of the newest migration that it was opened with.
+    schema: i64,
 }
 
 impl Store {
@@ -71,33 +73,49 @@ impl Store {
         Self::open_embedded_grouping(folder, world, sqlite::GROUP)
     }
 
+    /// The same with the schema of another build.
+    pub fn open_embedded_with(folder: &Path, schema: &Schema, world: World) -> Result<Self, StoreError> {
+        Self::embedded(folder, schema, world, sqlite::GROUP)
+    }
+
     /// The same with another number of writes that may share a commit, for measuring what that brings.
     pub fn open_embedded_grouping(folder: &Path, world: World, group: usize) -> Result<Self, StoreError> {
+        Self::embedded(folder, &Schema::current(), world, group)
+    }
+
+    fn embedded(folder: &Path, schema: &Schema, world: World, group: usize) -> Result<Self, StoreError> {
         let world = Arc::new(world);
         let bell = Arc::new(Bell::default());
-        let engine = sqlite::Sqlite::open(folder, world.clone(), bell.clone(), group)?;
+        let engine = sqlite::Sqlite::open(folder, schema, world.clone(), bell.clone(), group)?;
         Ok(Self {
             engine: Arc::new(engine),
             world,
             bell,
+            schema: schema.newest(),
         })
     }
 
     /// Opens the store that several nodes share.
-    #[cfg(feature = "postgres")]
     pub fn open_shared(database: &Database, world: World) -> Result<Self, StoreError> {
+        Self::open_shared_with(database, &Schema::current(), world)
+    }
+
+    /// The same with the schema of another build.
+    #[cfg(feature = "postgres")]
+    pub fn open_shared_with(database: &Database, schema: &Schema, world: World) -> Result<Self, StoreError> {
         let world = Arc::new(world);
         let bell = Arc::new(Bell::default());
-        let engine = postgres::Postgres::open(database, &world, &bell)?;
+        let engine = postgres::Postgres::open(database, schema, &world, &bell)?;
         Ok(Self {
             engine: Arc::new(engine),
             world,
             bell,
+            schema: schema.newest(),
         })
     }
 
     #[cfg(not(feature = "postgres"))]
-    pub fn open_shared(_: &Database, _: World) -> Result<Self, StoreError> {
+    pub fn open_shared_with(_: &Database, _: &Schema, _: World) -> Result<Self, StoreError> {
         Err(StoreError::Schema(
             "this Garth was built without PostgreSQL".to_owned(),
         ))
@@ -142,18 +160,14 @@ impl Store {
         waiting.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 
-    /// Runs a read that shows whether the database answers. It does not wait for other reads, only for other probes.
-    pub async fn probe<T, E>(
-        &self,
-        work: impl FnMut(&mut ReadTx) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-    {
+    /// Runs a read that shows whether the database answers, and whether no other node has migrated it to a schema that
+    /// this build cannot work with. It does not wait for other reads, only for other probes.
+    pub async fn probe(&self) -> Result<(), StoreError> {
+        let schema = self.schema;
+        let work = move |tx: &mut ReadTx<'_>| migrate::refuse_incompatible(tx, schema);
         let (answer, waiting) = oneshot::channel();
         self.engine.probe(Box::new(Task::new(work).answering(answer)))?;
-        waiting.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
+        waiting.await.unwrap_or(Err(StoreError::Stopped))
     }
 
     /// For how long the flush that runs now has been running, if one runs.

@@ -236,7 +236,7 @@ mod tests {
 
     use super::{Changes, SHORT, Start, Tally, count, start};
     use crate::cli::{Settings, policy_of};
-    use crate::store::migrate::migrate;
+    use crate::store::migrate::{Schema, migrate};
     use crate::store::sqlite::{DIALECT, Statements};
     use crate::store::tx::ReadTx;
     use crate::store::value::args;
@@ -278,7 +278,14 @@ mod tests {
     fn every_row_is_found_from_both_ends_after_many_came_and_went() {
         let connection = Connection::open_in_memory().unwrap();
         let world = world();
-        migrate(&mut Statements::on(&connection), &DIALECT, world.clock.now()).unwrap();
+        let schema = Schema::current();
+        migrate(
+            &mut Statements::on(&connection),
+            &DIALECT,
+            &schema,
+            world.clock.now(),
+        )
+        .unwrap();
         let (mine, other) = (Tally::of("thing", 1), Tally::of("thing", 2));
         let ids = scattered();
         let (gone, kept): (Vec<i64>, Vec<i64>) = ids.iter().partition(|id| *id % 3 == 0);

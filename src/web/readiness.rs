@@ -10,7 +10,6 @@ use futures_util::future::join_all;
 use tokio::task::JoinHandle;
 
 use crate::store::StoreError;
-use crate::store::tokens::identity_version;
 use crate::web::App;
 use crate::web::episode::Episode;
 
@@ -246,8 +245,7 @@ fn start_probes(app: &App) -> Vec<JoinHandle<()>> {
 }
 
 async fn probe_database(app: &App) -> Option<Outcome> {
-    let read = app.store().probe(identity_version);
-    outcome_of(read.await.map(drop))
+    outcome_of(app.store().probe().await)
 }
 
 async fn probe_writer(app: &App) -> Option<Outcome> {
@@ -261,6 +259,10 @@ fn outcome_of(result: Result<(), StoreError>) -> Option<Outcome> {
     match result {
         Ok(()) => Some(Outcome::Ok),
         Err(StoreError::Full) => None,
+        Err(cause @ StoreError::Schema(_)) => {
+            tracing::error!(%cause, "store schema is incompatible");
+            Some(Outcome::Unavailable)
+        }
         Err(cause) => {
             tracing::debug!(%cause, "readiness probe failed");
             Some(Outcome::Unavailable)

@@ -31,4 +31,5 @@ mod races;
 mod readiness;
 mod revoking;
 mod secrecy;
+mod versions;
 mod writers;

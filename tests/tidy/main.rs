@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use garth::store::Schema;
 use serde_json::Value;
 use sources::{root, sources};
 
@@ -226,4 +227,100 @@ fn is_allowed(licence: &str, allowed: &[&str]) -> bool {
             // `(A OR B) AND C`, written without its brackets.
             licence.split(" AND ").all(|both| both.split(" OR ").any(good))
         }
+}
+
+/// Decision 0025: from migration 11 on, each says since which version it is there, and only one of a new minor version may be
+/// breaking. All others only add, so that the version before can go on beside them.
+#[test]
+fn migrations_of_a_patch_release_only_add() {
+    for migration in Schema::current().migrations() {
+        if migration.number < 11 {
+            continue;
+        }
+        let name = format!("migration {}", migration.number);
+        let first = migration.sql.lines().next().unwrap_or_default();
+        let since = first
+            .strip_prefix("-- Since Garth ")
+            .unwrap_or_else(|| panic!("{name} does not begin with the version it is there since"));
+        match since.strip_suffix("; breaking.") {
+            Some(version) => {
+                assert!(
+                    version.ends_with(".0"),
+                    "{name} is breaking, but {version} is a patch release"
+                );
+                let raised = format!("oldest_schema = {};", migration.number);
+                assert!(
+                    migration.number == 11 || migration.sql.contains(&raised),
+                    "{name} is breaking, but does not raise oldest_schema"
+                );
+            }
+            None => assert_none(&format!("{name} only adds"), not_additive(migration.sql)),
+        }
+    }
+}
+
+#[test]
+fn what_an_older_build_cannot_work_with_is_not_additive() {
+    let additive = "-- Since Garth 0.2.1.
+        CREATE TABLE thing (id {identity}, name TEXT NOT NULL);
+CREATE UNIQUE INDEX thing_name ON thing (name);
+CREATE INDEX vpc_color ON vpc (color);
+ALTER TABLE vpc ADD COLUMN color TEXT;
+ALTER TABLE vpc ADD COLUMN size BIGINT NOT NULL DEFAULT 0;
+UPDATE vpc SET color = 'blue';
+INSERT INTO thing (name) SELECT label FROM vpc;
+";
+    assert_none("all of it is additive", not_additive(additive));
+    for breaking in [
+        "DROP TABLE vpc;\n",
+        "DROP INDEX vpc_label;\n",
+        "ALTER TABLE vpc RENAME TO cloud;\n",
+        "ALTER TABLE vpc RENAME COLUMN label TO name;\n",
+        "ALTER TABLE vpc DROP COLUMN label;\n",
+        "ALTER TABLE vpc ADD COLUMN color TEXT NOT NULL;\n",
+        "ALTER TABLE vpc ADD COLUMN color TEXT UNIQUE;\n",
+        "ALTER TABLE vpc ADD COLUMN color TEXT CHECK (color <> '');\n",
+        "CREATE UNIQUE INDEX vpc_region ON vpc (region);\n",
+        "UPDATE vpc SET label = 'other';\n",
+        "DELETE FROM vpc;\n",
+        "INSERT INTO vpc (label) VALUES ('x');\n",
+    ] {
+        assert_eq!(not_additive(breaking).len(), 1, "{breaking}");
+    }
+}
+
+/// The statements of a migration that change what an older build reads or writes.
+fn not_additive(sql: &str) -> Vec<String> {
+    let lines = sql.lines().filter(|line| !line.trim_start().starts_with("--"));
+    let sql = lines.collect::<Vec<_>>().join("\n") + "\n";
+    let (mut tables, mut columns, mut found) = (Vec::new(), Vec::new(), Vec::new());
+    for statement in sql.split(";\n").map(str::trim).filter(|s| !s.is_empty()) {
+        let words: Vec<&str> = statement
+            .split(|c: char| c.is_whitespace() || c == '(')
+            .filter(|word| !word.is_empty())
+            .collect();
+        let adds = match words.as_slice() {
+            ["CREATE", "TABLE", table, ..] => {
+                tables.push(*table);
+                true
+            }
+            ["CREATE", "INDEX", ..] => true,
+            ["CREATE", "UNIQUE", "INDEX", _, "ON", table, ..] => tables.contains(table),
+            ["ALTER", "TABLE", table, "ADD", "COLUMN", column, kind @ ..] => {
+                columns.push((*table, *column));
+                let required = kind.contains(&"NULL") && !kind.contains(&"DEFAULT");
+                let constrained = ["UNIQUE", "CHECK", "REFERENCES", "PRIMARY"];
+                !required && !constrained.iter().any(|word| kind.contains(word))
+            }
+            ["INSERT", "INTO", table, ..] => tables.contains(table),
+            ["UPDATE", table, "SET", column, ..] => {
+                tables.contains(table) || columns.contains(&(*table, *column))
+            }
+            _ => false,
+        };
+        if !adds {
+            found.push(statement.to_owned());
+        }
+    }
+    found
 }

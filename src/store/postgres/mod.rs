@@ -33,6 +33,7 @@ use super::bell::Bell;
 use super::database::Database;
 use super::engine::Engine;
 use super::error::StoreError;
+use super::migrate::Schema;
 use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
 use super::world::World;
 use super::write_lock::WriteLock;
@@ -49,9 +50,14 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    pub fn open(database: &Database, world: &Arc<World>, bell: &Arc<Bell>) -> Result<Self, StoreError> {
+    pub fn open(
+        database: &Database,
+        schema: &Schema,
+        world: &Arc<World>,
+        bell: &Arc<Bell>,
+    ) -> Result<Self, StoreError> {
         let address = Arc::new(Address::new(database)?);
-        on_own_thread(|| schema::ready(&address, world.clock.now()))?;
+        on_own_thread(|| schema::ready(&address, schema, world.clock.now()))?;
 
         let (reads, waiting_reads) = bounded(MOST_READS);
         let (turns, waiting_writes) = Turns::new(MOST_WRITES);

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use super::address::Address;
 use super::connection::Connection;
-use super::failure::Failure;
+use super::failure::{Failure, Kind};
+use super::line::pause;
 use super::locks;
 use crate::model::time::Time;
 use crate::store::error::StoreError;
-use crate::store::migrate::{Dialect, migrate};
+use crate::store::migrate::{Dialect, Schema, migrate};
 use crate::store::tx::Sql;
 use crate::store::value::Row;
 
@@ -30,8 +31,28 @@ const NO_OVERLAP: &str = "CREATE EXTENSION IF NOT EXISTS btree_gist;
     ALTER TABLE subnet ADD CONSTRAINT subnet_no_overlap
         EXCLUDE USING gist (vpc WITH =, int8range(first_address, last_address, '[]') WITH &&)";
 
-pub fn ready(address: &Address, now: Time) -> Result<(), StoreError> {
+/// How often a migration is tried that other nodes are in the way of.
+const MAX_ATTEMPTS: u32 = 5;
+
+/// Brings the tables to their shape while other nodes may use them. A migration and their transactions take locks in
+/// different orders, so that the database may end one of them to resolve a deadlock.
+pub fn ready(address: &Address, schema: &Schema, now: Time) -> Result<(), StoreError> {
     let mut connection = Connection::open(address).map_err(Failure::into_store_error)?;
+    let mut attempt = 1;
+    loop {
+        let ended = migrate_once(&mut connection, schema, now);
+        let failure = connection.failure().map(|failure| failure.kind);
+        if ended.is_ok() || failure != Some(Kind::Contended) || attempt == MAX_ATTEMPTS {
+            return ended;
+        }
+        connection.roll_back().map_err(Failure::into_store_error)?;
+        tracing::warn!(attempt, "migration met a lock of another node, trying again");
+        pause(attempt);
+        attempt += 1;
+    }
+}
+
+fn migrate_once(connection: &mut Connection, schema: &Schema, now: Time) -> Result<(), StoreError> {
     // Each statement sees what was committed before it began: after waiting for the lock, what the node has
     // done that held it.
     connection.begin("BEGIN ISOLATION LEVEL READ COMMITTED", &BTreeSet::new());
@@ -41,10 +62,10 @@ pub fn ready(address: &Address, now: Time) -> Result<(), StoreError> {
         &format!("SELECT pg_advisory_xact_lock({})", locks::MIGRATION),
         &[],
     )?;
-    refuse_other_encodings(&mut connection)?;
-    migrate(&mut connection, &DIALECT, now)?;
-    forbid_overlaps(&mut connection)?;
-    defer_references(&mut connection)?;
+    refuse_other_encodings(connection)?;
+    migrate(connection, &DIALECT, schema, now)?;
+    forbid_overlaps(connection)?;
+    defer_references(connection)?;
     connection.commit("").map_err(Failure::into_store_error)
 }
 

@@ -24,6 +24,7 @@ use tokio::sync::watch;
 use super::bell::Bell;
 use super::engine::Engine;
 use super::error::StoreError;
+use super::migrate::Schema;
 use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
 use super::world::World;
 use super::write_lock::WriteLock;
@@ -51,12 +52,18 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    pub fn open(folder: &Path, world: Arc<World>, bell: Arc<Bell>, group: usize) -> Result<Self, StoreError> {
+    pub fn open(
+        folder: &Path,
+        schema: &Schema,
+        world: Arc<World>,
+        bell: Arc<Bell>,
+        group: usize,
+    ) -> Result<Self, StoreError> {
         make_private_folder(folder)?;
         let file = Arc::new(folder.join(FILE));
         make_private_file(&file)?;
         let mut connection = open_writer(&file)?;
-        migrate_embedded(&connection, &world)?;
+        migrate_embedded(&connection, schema, &world)?;
 
         let (reads, waiting_reads) = bounded::<Box<dyn ReadJob>>(MOST_READS);
         let readers = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));

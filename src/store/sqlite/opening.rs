@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::statements::{Statements, database};
 use crate::store::error::StoreError;
-use crate::store::migrate::{Dialect, migrate};
+use crate::store::migrate::{Dialect, Schema, migrate};
 use crate::store::world::World;
 
 pub const DIALECT: Dialect = Dialect {
@@ -101,10 +101,10 @@ pub fn check(file: &Path) -> Result<Option<String>, StoreError> {
     }
 }
 
-pub fn migrate_embedded(connection: &Connection, world: &World) -> Result<(), StoreError> {
+pub fn migrate_embedded(connection: &Connection, schema: &Schema, world: &World) -> Result<(), StoreError> {
     let mut statements = Statements::on(connection);
     statements.run("BEGIN IMMEDIATE")?;
-    let migrated = migrate(&mut statements, &DIALECT, world.clock.now());
+    let migrated = migrate(&mut statements, &DIALECT, schema, world.clock.now());
     statements.run(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     migrated
 }
@@ -136,7 +136,6 @@ mod tests {
 
     use super::*;
     use crate::model::time::Time;
-    use crate::store::migrate::migrate_to;
 
     #[test]
     fn what_staff_granted_to_clients_of_accounts_ends_with_migration_8() {
@@ -144,7 +143,7 @@ mod tests {
         pragma(&connection, "foreign_keys", "on", Some("1")).expect("a pragma");
         let mut statements = Statements::on(&connection);
         let now = Time::from_micros(1);
-        migrate_to(&mut statements, &DIALECT, now, 7).expect("the store as it was");
+        migrate(&mut statements, &DIALECT, &Schema::at(7), now).expect("the store as it was");
         let rows = "INSERT INTO account (id, company, email, created) VALUES (1, '', '', 0);
             INSERT INTO app_user (id, account, username, email, restricted, created)
                 VALUES (1, 1, 'ada', '', 0, 0), (2, NULL, 'agent', '', 0, 0);
@@ -160,7 +159,7 @@ mod tests {
                        (2, 'personal', '', 'e', '', '*', 5, NULL);";
         connection.execute_batch(rows).expect("rows of that time");
 
-        migrate_to(&mut statements, &DIALECT, now, 8).expect("the migration");
+        migrate(&mut statements, &DIALECT, &Schema::at(8), now).expect("the migration");
 
         let list = |column: &str, from: &str| -> String {
             let sql =
@@ -178,13 +177,13 @@ mod tests {
         let connection = Connection::open_in_memory().expect("memory");
         let mut statements = Statements::on(&connection);
         let now = Time::from_micros(1);
-        migrate_to(&mut statements, &DIALECT, now, 9).expect("the store as it was");
+        migrate(&mut statements, &DIALECT, &Schema::at(9), now).expect("the store as it was");
         let rows = "PRAGMA foreign_keys = off;
             INSERT INTO due_work (instance, event, step, due)
             VALUES (1, 11, 'start', 100), (1, 11, 'finish', 200), (2, 12, 'finish', 150);";
         connection.execute_batch(rows).expect("rows of that time");
 
-        migrate(&mut statements, &DIALECT, now).expect("the migrations");
+        migrate(&mut statements, &DIALECT, &Schema::current(), now).expect("the migrations");
 
         let sql = "SELECT group_concat(kind || ' ' || subject || ': ' || payload || ' at ' || available, ', ') FROM job";
         let jobs: String = connection.query_row(sql, [], |row| row.get(0)).expect("SQL");

@@ -1,0 +1,204 @@
+//! Nodes of neighboring versions on one database: the newer one migrates it while the older ones serve.
+//!
+//! The older version is the binary. The newer version is the same code with one more migration: the schemas differ as those of
+//! two releases do, and both sides run the code that decides about such a difference.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use garth::api;
+use garth::cli::{Settings, policy_of};
+use garth::console;
+use garth::files::Files;
+use garth::store::world::{Chance, Clock};
+use garth::store::{Database, Migration, Schema, Store, World};
+use garth::web::{App, Options, server};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+
+use crate::client::Client;
+use crate::connection::{number, text};
+use crate::folder::{Folder, Server, TOKEN};
+use crate::harness::Nodes;
+use crate::postgres::Postgres;
+use crate::process::{Process, eventually};
+
+const ADDITIVE: Migration = Migration {
+    number: 9001,
+    name: "additive",
+    sql: "ALTER TABLE vpc ADD COLUMN color TEXT;
+ALTER TABLE event ADD COLUMN weight BIGINT NOT NULL DEFAULT 1;
+CREATE TABLE thing (id {identity}, vpc BIGINT NOT NULL REFERENCES vpc (id));
+CREATE INDEX vpc_color ON vpc (account, color);
+",
+};
+
+const BREAKING: Migration = Migration {
+    number: 9002,
+    name: "breaking",
+    sql: "UPDATE schema_compatibility SET oldest_schema = 9002;\n",
+};
+
+/// A node of a newer version, in this process.
+struct NewerNode {
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    _runtime: Runtime,
+}
+
+impl NewerNode {
+    fn start(folder: &Folder, url: &str, schema: &Schema) -> Self {
+        let runtime = Runtime::new().expect("a runtime");
+        let world = World {
+            clock: Clock::System,
+            chance: Chance::System,
+            policy: policy_of(&quotas()).expect("the settings are good"),
+        };
+        let store =
+            Store::open_shared_with(&Database::at(url), schema, world).expect("the store is migrated");
+        let (stop, stopping) = watch::channel(false);
+        let files = Files::open(None, &folder.path("newer")).expect("a place for files");
+        let address = runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+            let address = listener.local_addr().expect("an address");
+            let app = App::new(store, files, Options::default(), stopping.clone());
+            let router = api::router(&app).merge(console::router(&app));
+            tokio::spawn(server::serve(listener, app, router, stopping));
+            address
+        });
+        Self {
+            address,
+            stop,
+            _runtime: runtime,
+        }
+    }
+
+    fn client(&self, token: &str) -> Client {
+        Client::new(self.address, token)
+    }
+}
+
+impl Drop for NewerNode {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+    }
+}
+
+/// Ends the writers, also if an assertion fails while they write.
+struct EndOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+fn quotas() -> Settings {
+    let mut settings = Settings::default();
+    settings.quota.vpcs_per_region = Some(100_000);
+    settings
+}
+
+#[test]
+fn a_newer_node_migrates_while_older_ones_serve_and_all_of_them_go_on() {
+    let postgres = Postgres::new("versions");
+    let url = postgres.url();
+    let nodes = Nodes::start_with("versions", &url, |serve| {
+        serve.env("GARTH_QUOTA_VPCS_PER_REGION", "100000");
+    });
+    let over = AtomicBool::new(false);
+    let (newer, restarted) = std::thread::scope(|scope| {
+        let _end = EndOnDrop(&over);
+        for writer in 0..4 {
+            let (mut client, over) = (nodes.client(writer), &over);
+            scope.spawn(move || {
+                let mut write = 0;
+                while !over.load(Ordering::SeqCst) {
+                    // It panics if the request fails.
+                    let vpc = client.creates_vpc(&format!("w-{writer}-{write}"));
+                    client.get(&format!("/v4/vpcs/{vpc}")).ok();
+                    write += 1;
+                }
+                assert!(write > 3, "writer {writer} wrote {write} times");
+            });
+        }
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let newer = NewerNode::start(&nodes.folder, &url, &Schema::current().with(ADDITIVE));
+        let mut client = newer.client(TOKEN);
+        for write in 0..10 {
+            client.creates_vpc(&format!("newer-{write}"));
+        }
+        let mut serve = nodes.folder.serve();
+        let restarted = Server::start(serve.env("GARTH_DATABASE", &url));
+        for write in 0..10 {
+            restarted.client().creates_vpc(&format!("restarted-{write}"));
+        }
+        (newer, restarted)
+    });
+
+    let labels = newer.client(TOKEN).vpc_labels();
+    assert_eq!(restarted.client().vpc_labels(), labels);
+    assert_eq!(nodes.client(1).vpc_labels(), labels);
+    let rows = postgres.ask("SELECT count(*) FROM vpc WHERE color IS NULL");
+    assert_eq!(rows, labels.len().to_string());
+
+    // What is revoked beside an older node opens a newer one no more, and the other way round.
+    let made = nodes.json("token create --user admin");
+    let (id, token) = (number(&made["id"]), text(&made["token"]));
+    assert_eq!(newer.client(&token).get("/v4/vpcs").status, 200);
+    nodes.run(&format!("token revoke {id}"));
+    assert_eq!(newer.client(&token).get("/v4/vpcs").status, 401);
+    let made = newer
+        .client(TOKEN)
+        .post("/v4/profile/tokens", json!({"label": "x", "scopes": "*"}));
+    let made = made.ok();
+    let (id, token) = (number(&made["id"]), text(&made["token"]));
+    assert_eq!(nodes.servers[0].client_with(&token).get("/v4/vpcs").status, 200);
+    newer
+        .client(TOKEN)
+        .delete(&format!("/v4/profile/tokens/{id}"))
+        .ok();
+    assert_eq!(nodes.servers[0].client_with(&token).get("/v4/vpcs").status, 401);
+
+    // An older build would leave out what it does not know.
+    let copied = format!("copy --from {url} --to {}", nodes.folder.path("copied").display());
+    let refused = Process::spawn(&mut nodes.folder.garth(&copied)).ended();
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.stderr.contains("can copy stores up to"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn a_node_that_an_incompatible_one_has_left_behind_is_not_ready_and_does_not_start_again() {
+    let postgres = Postgres::new("outdated");
+    let url = postgres.url();
+    let folder = Folder::new("outdated");
+    let serve = || {
+        let mut serve = folder.serve();
+        serve.env("GARTH_DATABASE", &url);
+        serve
+    };
+    let older = Server::start(&mut serve());
+    assert_eq!(older.client().get("/readyz").status, 200);
+
+    let schema = Schema::current().with(ADDITIVE).with(BREAKING);
+    let newer = NewerNode::start(&folder, &url, &schema);
+
+    assert_eq!(newer.client(TOKEN).get("/readyz").status, 200);
+    eventually("the older node to notice", || {
+        let reply = older.client().get("/readyz");
+        (reply.status == 503).then_some(())
+    });
+    let refused = Process::spawn(&mut serve()).ended();
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.stderr.contains("last used by a newer Garth") && refused.stderr.contains("9002"),
+        "{}",
+        refused.stderr
+    );
+}
