@@ -11,7 +11,7 @@ use std::time::Duration;
 use garth::cli::{Settings, policy_of};
 use garth::model::time::Time;
 use garth::store::world::{Chance, Clock};
-use garth::store::{Database, Store, World};
+use garth::store::{Database, Schema, Store, StoreError, World};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
@@ -23,6 +23,8 @@ pub enum Engine {
 pub struct Home {
     pub folder: PathBuf,
     database: Option<String>,
+    /// Whether another test may use the database after this one.
+    reusable: bool,
 }
 
 impl Engine {
@@ -37,15 +39,17 @@ impl Engine {
 
     /// A fresh store.
     pub fn open(self, world: World) -> (Store, Home) {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::SeqCst);
-        let name = format!("garth_api_{}_{number}", std::process::id());
+        let name = unused_name();
         let folder = std::env::temp_dir().join(&name);
         match self {
             Engine::Embedded => {
                 let store = Store::open_embedded(&folder, world).expect("a fresh store opens");
-                let database = None;
-                (store, Home { folder, database })
+                let home = Home {
+                    folder,
+                    database: None,
+                    reusable: false,
+                };
+                (store, home)
             }
             Engine::Postgres => {
                 let template = template();
@@ -55,14 +59,55 @@ impl Engine {
                     name
                 });
                 let store = Store::open_shared(&database(&name), world).expect("a fresh store opens");
-                let database = Some(name);
-                (store, Home { folder, database })
+                let home = Home {
+                    folder,
+                    database: Some(name),
+                    reusable: true,
+                };
+                (store, home)
             }
+        }
+    }
+
+    /// A place for a store in which there is nothing yet, not even tables.
+    pub fn empty_home(self) -> Home {
+        let name = unused_name();
+        let folder = std::env::temp_dir().join(&name);
+        let database = match self {
+            Engine::Embedded => None,
+            Engine::Postgres => {
+                order("postgres", &format!("CREATE DATABASE {name}"));
+                Some(name)
+            }
+        };
+        Home {
+            folder,
+            database,
+            reusable: false,
         }
     }
 }
 
+fn unused_name() -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::SeqCst);
+    format!("garth_api_{}_{number}", std::process::id())
+}
+
 impl Home {
+    /// Opens the store that is here, as a build with this schema does.
+    pub fn open(&self, schema: &Schema, world: World) -> Result<Store, StoreError> {
+        match &self.database {
+            None => Store::open_embedded_with(&self.folder, schema, world),
+            Some(name) => Store::open_shared_with(&database(name), schema, world),
+        }
+    }
+
+    /// The database, if the store is not in the folder.
+    pub fn database(&self) -> Option<Database> {
+        self.database.as_deref().map(database)
+    }
+
     pub fn name(&self) -> String {
         let name = self.folder.file_name().unwrap_or_default();
         name.to_string_lossy().replace('_', "-")
@@ -73,7 +118,11 @@ impl Drop for Home {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
         if let Some(name) = self.database.take() {
-            let _ = orders().send(Order::Clean(name));
+            let order = match self.reusable {
+                true => Order::Clean(name),
+                false => Order::Drop(name),
+            };
+            let _ = orders().send(order);
         }
     }
 }
@@ -143,6 +192,8 @@ enum Order {
     Run(String, String, Sender<()>),
     /// Makes a database fit for the next test.
     Clean(String),
+    /// Removes a database, even while connections to it end.
+    Drop(String),
 }
 
 /// Has the server do something, and waits until it is done.
@@ -166,6 +217,10 @@ fn orders() -> &'static Sender<Order> {
                     Order::Run(database, sql, done) => {
                         runtime.block_on(carry_out(&database, &sql));
                         let _ = done.send(());
+                    }
+                    Order::Drop(name) => {
+                        let sql = format!("DROP DATABASE {name} WITH (FORCE)");
+                        runtime.block_on(carry_out("postgres", &sql));
                     }
                     Order::Clean(name) => {
                         runtime.block_on(carry_out(&name, CLEAN));

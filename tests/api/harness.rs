@@ -64,21 +64,20 @@ impl TestApp {
     }
 
     pub async fn on(engine: Engine, change: impl FnOnce(&mut Policy, &mut Options)) -> Self {
-        let mut policy = policy_of(&Settings::default()).expect("the defaults are good");
         let mut options = Options::default();
-        change(&mut policy, &mut options);
-        let world = World {
-            clock: Clock::fixed(Time::parse(BEGINNING).expect("a time")),
-            chance: Chance::Counting(AtomicU64::new(1)),
-            policy,
-        };
+        let mut world = world();
+        change(&mut world.policy, &mut options);
         let (store, home) = engine.open(world);
         let email = Email::parse("owner@example.com").expect("an address");
         let account = store
             .write(move |tx| rules::accounts::create(tx, "Example", &email))
             .await;
         let account = account.expect("an account can be made").id;
+        Self::over(store, home, account, options).await
+    }
 
+    /// A server over a store that is there already.
+    pub async fn over(store: Store, home: Home, account: AccountId, options: Options) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let (stop, stopping) = watch::channel(false);
@@ -170,6 +169,15 @@ impl TestApp {
 impl Drop for TestApp {
     fn drop(&mut self) {
         self.stop.send_replace(true);
+    }
+}
+
+/// A fixed clock, and what was random counts up.
+pub fn world() -> World {
+    World {
+        clock: Clock::fixed(Time::parse(BEGINNING).expect("a time")),
+        chance: Chance::Counting(AtomicU64::new(1)),
+        policy: policy_of(&Settings::default()).expect("the defaults are good"),
     }
 }
 

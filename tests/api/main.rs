@@ -37,3 +37,4 @@ mod requests;
 mod scenario;
 mod support;
 mod tables;
+mod upgrades;

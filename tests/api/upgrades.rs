@@ -1,0 +1,340 @@
+//! Stores of every schema so far, frozen as text in `tests/upgrade`, are upgraded: what was in them is in them, tallies are what
+//! counting gives, and the API serves them.
+
+use std::collections::BTreeMap;
+
+use garth::model::id::AccountId;
+use garth::store::{Database, Schema, checksum_of};
+use garth::web::Options;
+use rusqlite::types::Value as Cell;
+use serde_json::{Value, json};
+
+use crate::engine::{Engine, Home};
+use crate::harness::{TestApp, world};
+
+type Row = BTreeMap<String, Value>;
+/// All rows of all tables, by the names of the tables.
+type Content = BTreeMap<String, Vec<Row>>;
+
+const FROZEN: [&str; 9] = [
+    include_str!("../upgrade/0001.sql"),
+    include_str!("../upgrade/0002.sql"),
+    include_str!("../upgrade/0003.sql"),
+    include_str!("../upgrade/0004.sql"),
+    include_str!("../upgrade/0005.sql"),
+    include_str!("../upgrade/0006.sql"),
+    include_str!("../upgrade/0007.sql"),
+    include_str!("../upgrade/0008.sql"),
+    include_str!("../upgrade/0009.sql"),
+];
+
+/// The tables that migrations fill, checked by themselves.
+const FILLED: [&str; 4] = ["tally", "free_range", "attachment_check", "schema_compatibility"];
+
+#[tokio::test]
+async fn a_store_of_every_schema_is_upgraded_with_all_that_is_in_it() {
+    for (number, rows) in (1..).zip(FROZEN) {
+        let home = Engine::chosen().empty_home();
+        drop(
+            home.open(&Schema::at(number), world())
+                .expect("a store of that schema opens"),
+        );
+        assert_eq!(recorded(rows), checksums(number), "migrations up to {number}");
+        home.run(rows).await;
+        let before = home.content().await;
+
+        let store = home
+            .open(&Schema::current(), world())
+            .expect("the store is upgraded");
+
+        let after = home.content().await;
+        compare(number, &before, &after);
+        is_filled(number, &after);
+        assert_eq!(
+            tallies(&after),
+            counted(&after),
+            "tallies of a store of schema {number}"
+        );
+        let app = TestApp::over(store, home, AccountId(1), Options::default()).await;
+        is_served(number, &app).await;
+    }
+}
+
+/// The migrations that a frozen store was made by, as its first lines tell.
+fn recorded(rows: &str) -> Vec<String> {
+    let lines = rows.lines().skip(1).map_while(|line| line.strip_prefix("-- "));
+    lines.map(str::to_owned).collect()
+}
+
+fn checksums(number: i64) -> Vec<String> {
+    let schema = Schema::at(number);
+    let line =
+        |migration: &garth::store::Migration| format!("{:04} {}", migration.number, checksum_of(migration));
+    schema.migrations().iter().map(line).collect()
+}
+
+/// Every row that was there is there with equal values, and no table has got others, but for what migrations are
+/// documented to change.
+fn compare(number: i64, before: &Content, after: &Content) {
+    let mut expected = before.clone();
+    if number < 8 {
+        end_grants_of_staff(&mut expected);
+        expected.remove("login_failure");
+    }
+    expected.remove("migration");
+    for (table, rows) in &expected {
+        let now = after
+            .get(table)
+            .unwrap_or_else(|| panic!("schema {number}: no {table}"));
+        let columns: Vec<_> = rows.first().into_iter().flat_map(BTreeMap::keys).collect();
+        let known = |row: &Row| {
+            let mut row = row.clone();
+            row.retain(|column, _| columns.contains(&column));
+            row
+        };
+        let now = sorted(now.iter().map(known));
+        let was = sorted(rows.iter().cloned());
+        if FILLED.contains(&table.as_str()) {
+            let lost: Vec<_> = was.iter().filter(|row| !now.contains(row)).collect();
+            assert!(lost.is_empty(), "schema {number}: {table} has lost {lost:?}");
+        } else if columns.is_empty() {
+            assert_eq!(after[table].len(), 0, "schema {number}: {table}");
+        } else {
+            assert_eq!(now, was, "schema {number}: {table}");
+        }
+    }
+    for (table, rows) in after {
+        let is_new = !expected.contains_key(table) && table != "migration";
+        assert!(
+            !is_new || rows.is_empty() || FILLED.contains(&table.as_str()),
+            "schema {number}: {table} has {rows:?}"
+        );
+    }
+}
+
+/// Migration 8: staff authorize only the provider's own clients. Grant 4 is one to another, and token 14 came of it.
+fn end_grants_of_staff(content: &mut Content) {
+    let is = |row: &Row, column: &str, number: i64| row[column] == json!(number);
+    if let Some(grants) = content.get_mut("oauth_grant") {
+        grants.retain(|row| !is(row, "id", 4));
+    }
+    if let Some(tokens) = content.get_mut("refresh_token") {
+        tokens.retain(|row| !is(row, "oauth_grant", 4));
+    }
+    for token in content.get_mut("token").into_iter().flatten() {
+        if is(token, "id", 14) {
+            token.insert("revoked".to_owned(), token["created"].clone());
+        }
+    }
+    for row in content.get_mut("identity_version").into_iter().flatten() {
+        let version = row["version"].as_i64().expect("a number") + 1;
+        row.insert("version".to_owned(), json!(version));
+    }
+}
+
+/// What migrations make of what was there.
+fn is_filled(number: i64, after: &Content) {
+    for user in &after["app_user"] {
+        assert_eq!(
+            user["password"].is_null(),
+            user["password_created"].is_null(),
+            "{user:?}"
+        );
+    }
+    for event in &after["event"] {
+        let by_staff = event["username"] == json!("Support");
+        assert_eq!(event["author"].is_null(), by_staff, "schema {number}: {event:?}");
+    }
+    if number == 1 {
+        let free = after["free_range"].iter().map(|range| &range["first_address"]);
+        let begins = after["subnet"]
+            .iter()
+            .map(|subnet| subnet["first_address"].as_i64());
+        let begins: Vec<_> = begins
+            .map(|first| json!(first.expect("an address") + 2))
+            .collect();
+        assert_eq!(sorted(free.cloned()), sorted(begins));
+    }
+    let checked = after["attachment_check"].iter().map(|check| &check["attachment"]);
+    let attached = after["attachment"].iter().map(|attachment| &attachment["id"]);
+    assert_eq!(sorted(checked.cloned()), sorted(attached.cloned()));
+    assert_eq!(after["schema_compatibility"].len(), 1);
+}
+
+/// How many items each stretch of each list is recorded to have: (owner, collection, span, bucket).
+type Tallies = BTreeMap<(i64, String, i64, i64), i64>;
+
+fn tallies(content: &Content) -> Tallies {
+    let tally = |row: &Row| {
+        let number = |column: &str| row[column].as_i64().expect("a number");
+        let collection = row["collection"].as_str().expect("a text").to_owned();
+        let key = (number("owner"), collection, number("span"), number("bucket"));
+        (key, number("items"))
+    };
+    content["tally"].iter().map(tally).collect()
+}
+
+/// The same by counting.
+fn counted(content: &Content) -> Tallies {
+    let mut counted = Tallies::new();
+    let mut count = |collection: &str, owner: &Value, id: &Value, items: i64| {
+        let (owner, id) = (owner.as_i64().expect("a number"), id.as_i64().expect("an id"));
+        for span in [256, 65536] {
+            let key = (owner, collection.to_owned(), span, id / span);
+            *counted.entry(key).or_default() += items;
+        }
+    };
+    for vpc in &content["vpc"] {
+        count("vpc", &vpc["account"], &vpc["id"], 1);
+        let region = vpc["region"].as_str().expect("a region");
+        count(&format!("vpc:{region}"), &vpc["account"], &vpc["id"], 1);
+    }
+    for subnet in &content["subnet"] {
+        count("vpc_subnet", &subnet["vpc"], &subnet["id"], 1);
+    }
+    for table in ["instance", "event"] {
+        for row in &content[table] {
+            count(table, &row["account"], &row["id"], 1);
+        }
+    }
+    let mut accounts = BTreeMap::new();
+    for ticket in &content["ticket"] {
+        let closed = ticket["is_closed"] == json!(1);
+        let collection = if closed { "ticket:closed" } else { "ticket:open" };
+        count(collection, &ticket["account"], &ticket["id"], 1);
+        accounts.insert(ticket["id"].to_string(), &ticket["account"]);
+    }
+    for attachment in &content["attachment"] {
+        let account = accounts[&attachment["ticket"].to_string()];
+        let bytes = attachment["size"].as_i64().expect("a size");
+        count("attachment_bytes", account, &attachment["id"], bytes);
+    }
+    counted
+}
+
+/// Tokens of that time list what their users had then, and changes are made to it.
+async fn is_served(number: i64, app: &TestApp) {
+    let [admin, eve, grace, bob] = ["a1", "e2", "d3", "b4"].map(|pair| app.with_token(&pair.repeat(32)));
+    assert_eq!(admin.get("/vpcs").await.ids(), [1, 300, 70000], "schema {number}");
+    assert_eq!(eve.get("/vpcs").await.ids(), [70001]);
+    assert_eq!(bob.get("/vpcs").await.ids(), [1]);
+    let events = admin.get("/account/events?after=0&page_size=500").await.ids();
+    assert_eq!(events.first(), Some(&1));
+    assert!(events.len() >= 10, "{events:?}");
+    if number >= 2 {
+        assert_eq!(admin.get("/linode/instances").await.ids(), [1, 2]);
+        assert_eq!(admin.get("/linode/instances/1/configs").await.ids(), [1]);
+        assert_eq!(admin.count("/vpcs/1/ips").await, 3);
+    }
+    if number >= 3 {
+        assert_eq!(admin.get("/support/tickets").await.ids(), [1, 300]);
+        assert_eq!(eve.get("/support/tickets").await.ids(), [301]);
+        assert_eq!(admin.get("/support/tickets/1/replies").await.ids(), [1, 2]);
+        assert_eq!(grace.count("/desk/tickets").await, 3);
+        assert_eq!(grace.get("/desk/tickets?q=invoice").await.ids(), [300]);
+    }
+    if number >= 4 {
+        assert_eq!(admin.count("/account/oauth-clients").await, 1);
+    }
+    let new = admin.creates_vpc("new", &["10.0.0.0/24"]).await;
+    assert_eq!(admin.get("/vpcs").await.ids(), [1, 300, 70000, new.0]);
+    assert_eq!(
+        admin
+            .get("/account/events?after=0&page_size=500")
+            .await
+            .ids()
+            .len(),
+        events.len() + 2
+    );
+}
+
+fn sorted<T: serde::Serialize>(rows: impl IntoIterator<Item = T>) -> Vec<String> {
+    let text = |row| serde_json::to_string(&row).expect("JSON");
+    let mut rows: Vec<String> = rows.into_iter().map(text).collect();
+    rows.sort();
+    rows
+}
+
+impl Home {
+    /// Runs statements without any of Garth's code.
+    async fn run(&self, sql: &str) {
+        match self.database() {
+            None => embedded(self).execute_batch(sql).expect("the rows are valid"),
+            Some(database) => {
+                let client = connect(&database).await;
+                client.batch_execute(sql).await.expect("the rows are valid");
+                client.batch_execute(COUNT_ON).await.expect("the keys count on");
+            }
+        }
+    }
+
+    async fn content(&self) -> Content {
+        match self.database() {
+            None => embedded_content(&embedded(self)),
+            Some(database) => shared_content(&connect(&database).await).await,
+        }
+    }
+}
+
+/// Keys count on behind the rows that were inserted with theirs.
+const COUNT_ON: &str = "DO $$ DECLARE t text; last bigint; BEGIN
+    FOR t IN SELECT table_name FROM information_schema.columns
+            WHERE table_schema = 'public' AND column_name = 'id' AND is_identity = 'YES' LOOP
+        EXECUTE format('SELECT max(id) FROM %I', t) INTO last;
+        IF last IS NOT NULL THEN PERFORM setval(pg_get_serial_sequence(t, 'id'), last); END IF;
+    END LOOP; END $$";
+
+fn embedded(home: &Home) -> rusqlite::Connection {
+    rusqlite::Connection::open(home.folder.join("garth.db")).expect("the file is there")
+}
+
+fn embedded_content(connection: &rusqlite::Connection) -> Content {
+    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table'
+        AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND name NOT LIKE 'ticket!_text!_%' ESCAPE '!'";
+    let mut tables = connection.prepare(tables).expect("SQL");
+    let tables = tables.query_map([], |row| row.get(0)).expect("tables");
+    let tables: Vec<String> = tables.collect::<Result<_, _>>().expect("names");
+    let rows = |table: String| {
+        let mut all = connection
+            .prepare(&format!("SELECT * FROM {table}"))
+            .expect("SQL");
+        let columns: Vec<String> = all.column_names().map(str::to_owned).collect();
+        let read = |row: &rusqlite::Row<'_>| {
+            let cell = |(at, column): (usize, &String)| Ok((column.clone(), json_of(row.get(at)?)));
+            columns.iter().enumerate().map(cell).collect()
+        };
+        let rows = all.query_map([], read).expect("rows");
+        (table, rows.collect::<Result<_, _>>().expect("rows"))
+    };
+    tables.into_iter().map(rows).collect()
+}
+
+fn json_of(cell: Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(number) => json!(number),
+        Cell::Text(text) => json!(text),
+        other => panic!("no column is {other:?}"),
+    }
+}
+
+async fn connect(database: &Database) -> tokio_postgres::Client {
+    let connected = tokio_postgres::connect(database.url.reveal(), tokio_postgres::NoTls).await;
+    let (client, wire) = connected.expect("the server is there");
+    tokio::spawn(wire);
+    client
+}
+
+async fn shared_content(client: &tokio_postgres::Client) -> Content {
+    let tables = "SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = 'public'";
+    let tables = client.query(tables, &[]).await.expect("tables");
+    let mut content = Content::new();
+    for table in tables {
+        let table: String = table.get(0);
+        let rows = format!("SELECT CAST(to_jsonb(t) AS TEXT) FROM {table} t");
+        let rows = client.query(&rows, &[]).await.expect("rows");
+        let row = |row: &tokio_postgres::Row| serde_json::from_str(row.get(0)).expect("an object");
+        content.insert(table, rows.iter().map(row).collect());
+    }
+    content
+}
