@@ -18,7 +18,7 @@ mod support;
 pub mod text;
 pub mod time;
 
-pub use account::event;
+pub use account::{change, event};
 pub use compute::{config, image, instance, interface, plan, power, region};
 pub use identity::{device, grant, oauth, oauth_grant, proof, scope, token, user};
 pub use network::{address_map, cidr, subnet, vpc, vpc_ip};

@@ -49,7 +49,7 @@ pub trait Asker: Clone + Send + Sized + 'static {
             let asker = self.confirm(tx)?;
             return Ok((work(tx, &asker)?, asker));
         }
-        let asked = tokens::ask_version(tx);
+        let asked = tokens::ask_version(tx, self.identity().account);
         let found = work(tx, &self);
         if tokens::hear_version(tx, asked)? == self.identity().version {
             unexpired(tx, self.identity())?;
@@ -66,7 +66,7 @@ pub trait Asker: Clone + Send + Sized + 'static {
             // Logging out changes no version, so a session is always looked at again.
             return Self::admit(sessions::identify(tx, self.identity().hash)?, self.needed());
         }
-        if tokens::identity_version(tx)? == self.identity().version {
+        if tokens::identity_version(tx, self.identity().account)? == self.identity().version {
             unexpired(tx, self.identity())?;
             return Ok(self);
         }

@@ -112,6 +112,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "schema compatibility",
         sql: include_str!("migrations/0011_schema_compatibility.sql"),
     },
+    Migration {
+        number: 12,
+        name: "revisions",
+        sql: include_str!("migrations/0012_revisions.sql"),
+    },
 ];
 
 /// A table, for whoever has to do with all of them.
@@ -131,7 +136,6 @@ pub const TABLES: &[Table] = &[
     keyed("global_grant", &["app_user", "name"]),
     keyed("entity_grant", &["app_user", "kind", "entity"]),
     counted("token"),
-    keyed("identity_version", &["version"]),
     counted("vpc"),
     counted("subnet"),
     counted("event"),
@@ -164,6 +168,8 @@ pub const TABLES: &[Table] = &[
     keyed("password_link", &["hash"]),
     keyed("server_secret", &["name"]),
     keyed("tally", &["owner", "collection", "span", "bucket"]),
+    keyed("account_revision", &["account"]),
+    keyed("change_log", &["account", "revision", "kind", "id"]),
 ];
 
 const fn counted(name: &'static str) -> Table {

@@ -20,6 +20,7 @@ mod migrate;
 mod network;
 #[cfg(feature = "postgres")]
 mod postgres;
+pub mod revisions;
 pub mod search;
 pub mod server_secrets;
 mod sqlite;

@@ -1,13 +1,15 @@
 //! Transactions, as rules see them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 
 use super::bell::Topic;
 use super::error::StoreError;
+use super::revisions::{self, Owner, PendingChanges};
 use super::tallies::{Changes, Tally};
 use super::value::{Read, Row, Value};
 use super::world::World;
+use crate::model::change::ChangeKind;
 use crate::model::id::AccountId;
 use crate::model::policy::Policy;
 use crate::model::time::Time;
@@ -79,8 +81,8 @@ pub struct ReadTx<'a> {
 #[derive(Default)]
 struct Tallied<'a> {
     here: Changes,
-    /// Rows that were added and whose ids are still to be heard.
-    awaited: Vec<(Tally, Asked<i64>)>,
+    /// Rows that were added and whose ids are still to be heard, with what to report of them as changed.
+    awaited: Vec<(Tally, (AccountId, ChangeKind), Asked<i64>)>,
     before: Option<&'a Changes>,
 }
 
@@ -160,7 +162,7 @@ impl<'a> ReadTx<'a> {
             awaited,
             before,
         } = &self.tallied;
-        let unheard = awaited.iter().filter(|(whose, _)| whose == tally).count();
+        let unheard = awaited.iter().filter(|(whose, ..)| whose == tally).count();
         here.of(tally) + unheard as i64 + before.map_or(0, |before| before.of(tally))
     }
 
@@ -187,6 +189,18 @@ pub struct WriteTx<'a> {
     tx: ReadTx<'a>,
     /// The topics whose subscribers are notified once this is committed.
     touched: BTreeSet<Topic>,
+    changes: PendingChanges,
+    /// The accounts of owners that were looked up.
+    accounts: BTreeMap<Owner, AccountId>,
+}
+
+/// What a transaction leaves to be done with its commit.
+#[derive(Default)]
+pub struct Finished {
+    /// The topics whose subscribers are to be notified.
+    pub touched: BTreeSet<Topic>,
+    pub tallied: Changes,
+    pub changes: PendingChanges,
 }
 
 impl<'a> WriteTx<'a> {
@@ -197,7 +211,37 @@ impl<'a> WriteTx<'a> {
         Self {
             tx,
             touched: BTreeSet::new(),
+            changes: PendingChanges::default(),
+            accounts: BTreeMap::new(),
         }
+    }
+
+    /// Reports that a thing of an account was created, changed or is about to be deleted: the commit raises the
+    /// account's revision and logs it.
+    pub(super) fn changed(
+        &mut self,
+        owner: impl Into<Owner>,
+        kind: ChangeKind,
+        id: i64,
+    ) -> Result<(), StoreError> {
+        if let Some(account) = self.account_of(owner)? {
+            self.changes.add(account, kind, id);
+        }
+        Ok(())
+    }
+
+    /// The account that something belongs to; `None` if it is not there.
+    pub(super) fn account_of(&mut self, owner: impl Into<Owner>) -> Result<Option<AccountId>, StoreError> {
+        let owner = owner.into();
+        if let Owner::Account(account) = owner {
+            return Ok(Some(account));
+        }
+        if let Some(known) = self.accounts.get(&owner) {
+            return Ok(Some(*known));
+        }
+        let found = revisions::account_of(&mut self.tx, owner)?;
+        self.accounts.extend(found.map(|account| (owner, account)));
+        Ok(found)
     }
 
     /// Says that a collection has got, or lost, the row with this id.
@@ -205,13 +249,19 @@ impl<'a> WriteTx<'a> {
         self.tx.tallied.here.add(tally, id, by);
     }
 
-    /// Says that a collection has got a row whose id comes with the answer to a question.
-    pub(super) fn tally_when_heard(&mut self, tally: Tally, id: Asked<i64>) -> Result<(), StoreError> {
+    /// Says that a collection of an account has got a row whose id comes with the answer to a question.
+    pub(super) fn tally_when_heard(
+        &mut self,
+        tally: Tally,
+        (account, kind): (AccountId, ChangeKind),
+        id: Asked<i64>,
+    ) -> Result<(), StoreError> {
         match id {
-            Asked::Sent(..) => self.tx.tallied.awaited.push((tally, id)),
+            Asked::Sent(..) => self.tx.tallied.awaited.push((tally, (account, kind), id)),
             Asked::Answered(_) => {
                 let id = self.tx.hear_one(id)?;
                 self.tally(tally, id, 1);
+                self.changes.add(account, kind, id);
             }
         }
         Ok(())
@@ -242,13 +292,17 @@ impl<'a> WriteTx<'a> {
         self.touched.insert(topic);
     }
 
-    /// What is to be done about its changes once they are kept, and what it has said of tallies.
-    pub(super) fn finish(mut self) -> Result<(BTreeSet<Topic>, Changes), StoreError> {
-        for (tally, asked) in std::mem::take(&mut self.tx.tallied.awaited) {
+    pub(super) fn finish(mut self) -> Result<Finished, StoreError> {
+        for (tally, (account, kind), asked) in std::mem::take(&mut self.tx.tallied.awaited) {
             let id = self.tx.hear_one(asked)?;
             self.tally(tally, id, 1);
+            self.changes.add(account, kind, id);
         }
-        Ok((self.touched, self.tx.tallied.here))
+        Ok(Finished {
+            touched: self.touched,
+            tallied: self.tx.tallied.here,
+            changes: self.changes,
+        })
     }
 }
 

@@ -1,7 +1,8 @@
 //! Who may do what: every operation, asked in every wrong way, from the operation table.
 //!
 //! The snapshot is the permission table; a reviewer reads it as code. An operation that is new
-//! appears in it by itself, and the test fails until the table is looked at.
+//! appears in it by itself, and the test fails until the table is looked at. Around each request, the
+//! revisions of accounts are compared with what it has changed.
 
 use std::fmt::Write;
 
@@ -16,6 +17,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{Call, Reply, TestApp, User, add_vpcs};
+use crate::revisions::Observed;
 
 /// The id of the first client, from the dice of tests.
 const CLIENT: &str = "abab0000000000000003";
@@ -308,6 +310,13 @@ async fn free_what_blocks(app: &TestApp, operation: &Operation) {
 
 /// Streams go on for ever, so only their head is read; everything else is read and checked whole.
 async fn answer(operation: &Operation, call: Call<'_>) -> Option<Reply> {
+    let (app, before) = (call.app(), Observed::of(call.app()).await);
+    let reply = answer_unobserved(operation, call).await;
+    before.check(&Observed::of(app).await, operation.id);
+    reply
+}
+
+async fn answer_unobserved(operation: &Operation, call: Call<'_>) -> Option<Reply> {
     if operation.id == "streamEvents" && call.send().await.status() == 200 {
         let head = call.send().await.into_parts().0;
         return Some(Reply {

@@ -98,6 +98,10 @@ impl TestApp {
         }
     }
 
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
     /// Where the store is.
     pub fn folder(&self) -> &Path {
         &self.home.folder
@@ -365,6 +369,10 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
+    pub fn app(&self) -> &'a TestApp {
+        self.user.app
+    }
+
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self

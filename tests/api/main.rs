@@ -12,6 +12,7 @@ mod harness;
 #[path = "../s3/kept.rs"]
 mod kept;
 mod promise;
+mod rows;
 
 mod browser;
 
@@ -34,6 +35,7 @@ mod network;
 mod races;
 mod rate_limits;
 mod requests;
+mod revisions;
 mod scenario;
 mod support;
 mod tables;

@@ -392,7 +392,10 @@ async fn a_look_that_asks_nothing_leaves_nothing_open_for_whoever_comes_next() {
     let app = TestApp::new().await;
     let one = async |number: usize| match number % 3 {
         0 => {
-            let version = app.store.read(|tx| Ok::<_, Error>(identity_version(tx)?)).await;
+            let version = app
+                .store
+                .read(|tx| Ok::<_, Error>(identity_version(tx, None)?))
+                .await;
             assert!(version.is_ok(), "{version:?}");
         }
         1 => assert!(app.store.read(|_| Ok::<_, Error>(())).await.is_ok()),

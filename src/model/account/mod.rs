@@ -1,5 +1,6 @@
 //! A customer of the provider: what owns VPCs, users and events.
 
+pub mod change;
 pub mod event;
 
 use sha2::{Digest, Sha256};

@@ -67,11 +67,13 @@ pub fn end(tx: &mut ReadTx, caller: &Caller) -> Result<EventId> {
     Ok(store::events::last_id(tx, caller.account)?)
 }
 
-/// Deletes events that are kept no longer, a few at a time; whether there may be more.
+/// Deletes events that are kept no longer, and trims change logs, a few at a time; whether there may be more.
 pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
     const FEW: u64 = 1000;
+    const FEW_LOGS: i64 = 100;
     let before = kept_since(tx);
-    Ok(store::events::delete_before(tx, before, FEW as i64)? == FEW)
+    let logs_remain = store::revisions::trim(tx, FEW_LOGS)?;
+    Ok(store::events::delete_before(tx, before, FEW as i64)? == FEW || logs_remain)
 }
 
 pub fn record_vpc(tx: &mut WriteTx, caller: &Caller, action: Action, vpc: &Vpc) -> Result<()> {

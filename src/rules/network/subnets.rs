@@ -33,7 +33,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, request: &Request) 
     let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadWrite)?;
     let new = read_new(tx, caller, &vpc, request)?;
 
-    let subnet = store::subnets::insert(tx, vpc.id, &new)?;
+    let subnet = store::subnets::insert(tx, caller.account, vpc.id, &new)?;
     events::record_subnet(tx, caller, Action::SubnetCreate, &subnet, &vpc)?;
     Ok(subnet)
 }
@@ -49,7 +49,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request:
 
     subnet.label = change.label.unwrap_or(subnet.label);
     subnet.updated = tx.now_after(subnet.updated);
-    store::subnets::update(tx, &subnet)?;
+    store::subnets::update(tx, caller.account, &subnet)?;
     events::record_subnet(tx, caller, Action::SubnetUpdate, &subnet, &vpc)?;
     Ok(subnet)
 }
@@ -60,7 +60,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request:
     request.asks_nothing()?;
     refuse_if_used(tx, caller, std::slice::from_ref(&subnet))?;
 
-    store::subnets::delete(tx, subnet.vpc, subnet.id)?;
+    store::subnets::delete(tx, caller.account, subnet.vpc, subnet.id)?;
     events::record_subnet(tx, caller, Action::SubnetDelete, &subnet, &vpc)
 }
 

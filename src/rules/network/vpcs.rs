@@ -43,7 +43,8 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
 
     let mut vpc = store::vpcs::insert(tx, caller.account, &new)?;
     for subnet in &new.subnets {
-        vpc.subnets.push(store::subnets::insert(tx, vpc.id, subnet)?);
+        vpc.subnets
+            .push(store::subnets::insert(tx, caller.account, vpc.id, subnet)?);
     }
     if caller.is_restricted() {
         store::grants::set(tx, caller.user(), Granted::Vpc, vpc.id.0, Permission::ReadWrite)?;
@@ -74,7 +75,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
     vpc.label = change.label.unwrap_or(vpc.label);
     vpc.description = change.description.unwrap_or(vpc.description);
     vpc.updated = tx.now_after(vpc.updated);
-    store::vpcs::update(tx, &vpc)?;
+    store::vpcs::update(tx, caller.account, &vpc)?;
     store::tickets::rename_entity(tx, caller.account, &Entity::vpc(&vpc))?;
     events::record_vpc(tx, caller, Action::VpcUpdate, &vpc)?;
     Ok(vpc)
@@ -88,7 +89,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
     subnets::refuse_if_used(tx, caller, &vpc.subnets)?;
 
     for subnet in &vpc.subnets {
-        store::subnets::delete(tx, id, subnet.id)?;
+        store::subnets::delete(tx, caller.account, id, subnet.id)?;
         events::record_subnet(tx, caller, Action::SubnetDelete, subnet, &vpc)?;
     }
     store::vpcs::delete(tx, caller.account, &vpc)?;

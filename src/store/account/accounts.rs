@@ -1,6 +1,7 @@
 //! Accounts as rows.
 
 use crate::model::account::{Account, DeskAccount, QuotaOverride};
+use crate::model::change::ChangeKind;
 use crate::model::id::AccountId;
 use crate::model::page::Paged;
 use crate::model::user::Email;
@@ -56,12 +57,16 @@ pub fn find(tx: &mut ReadTx, id: AccountId) -> Result<Option<Account>, StoreErro
 pub fn insert(tx: &mut WriteTx, company: &str, email: &Email) -> Result<AccountId, StoreError> {
     let now = tx.now();
     let sql = "INSERT INTO account (company, email, created) VALUES ($1, $2, $3) RETURNING id";
-    tx.one(sql, args![company, email, now])?.take()
+    let id: AccountId = tx.one(sql, args![company, email, now])?.take()?;
+    tx.changed(id, ChangeKind::Account, id.0)?;
+    Ok(id)
 }
 
 pub fn set_quota(tx: &mut WriteTx, id: AccountId, quota: QuotaOverride) -> Result<(), StoreError> {
-    tx.execute(
-        "UPDATE account SET vpcs_per_region = $2, subnets_per_vpc = $3, attachment_bytes = $4 WHERE id = $1",
+    let changed = tx.execute(
+        "UPDATE account SET vpcs_per_region = $2, subnets_per_vpc = $3, attachment_bytes = $4
+         WHERE id = $1 AND (vpcs_per_region IS DISTINCT FROM $2 OR subnets_per_vpc IS DISTINCT FROM $3
+             OR attachment_bytes IS DISTINCT FROM $4)",
         args![
             id,
             quota.vpcs_per_region,
@@ -69,7 +74,10 @@ pub fn set_quota(tx: &mut WriteTx, id: AccountId, quota: QuotaOverride) -> Resul
             quota.attachment_bytes
         ],
     )?;
-    Ok(())
+    match changed {
+        0 => Ok(()),
+        _ => tx.changed(id, ChangeKind::Account, id.0),
+    }
 }
 
 fn read(row: &mut Row) -> Result<Account, StoreError> {

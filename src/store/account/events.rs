@@ -3,6 +3,7 @@
 //! `append` and `append_unnumbered` insert a row in the transaction of the change that it records. `progress` updates
 //! the row while the work goes on, and `delete_before` removes rows past their retention.
 
+use crate::model::change::ChangeKind;
 use crate::model::event::{Action, Entity, Event};
 use crate::model::id::{AccountId, EventId, UserId};
 use crate::model::page::Paged;
@@ -12,6 +13,7 @@ use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Gist, Kind};
 use crate::store::list::{Collection, Part, Sight, Tallied, Wanted};
+use crate::store::revisions::Owner;
 use crate::store::tallies::Tally;
 use crate::store::tx::{Asked, ReadTx, WriteTx};
 use crate::store::value::{Row, args};
@@ -158,13 +160,14 @@ pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Ev
     let asked = insert(tx, account, new)?;
     let id = tx.hear_one(asked)?;
     tx.tally(of(account), id, 1);
+    tx.changed(account, ChangeKind::Event, id)?;
     Ok(EventId(id))
 }
 
 /// The same for those who do not want to know the id, and need not wait for it.
 pub fn append_unnumbered(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<(), StoreError> {
     let asked = insert(tx, account, new)?;
-    tx.tally_when_heard(of(account), asked)
+    tx.tally_when_heard(of(account), (account, ChangeKind::Event), asked)
 }
 
 fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Asked<i64>, StoreError> {
@@ -213,24 +216,24 @@ pub fn progress(tx: &mut WriteTx, id: EventId, progress: Progress) -> Result<(),
         "UPDATE event SET status = $2, percent_complete = $3, duration = $4 WHERE id = $1",
         args![id, progress.status, progress.percent, progress.duration],
     )?;
-    Ok(())
+    tx.changed(Owner::Event(id), ChangeKind::Event, id.0)
 }
 
 /// Marks everything up to an event as seen by a user.
 pub fn mark_seen(tx: &mut WriteTx, user: UserId, upto: EventId) -> Result<(), StoreError> {
-    tx.execute(
-        "UPDATE app_user SET events_seen = $2 WHERE id = $1 AND events_seen < $2",
-        args![user, upto],
-    )?;
-    Ok(())
+    let sql = "UPDATE app_user SET events_seen = $2 WHERE id = $1 AND events_seen < $2";
+    match tx.execute(sql, args![user, upto])? {
+        0 => Ok(()),
+        _ => tx.changed(Owner::User(user), ChangeKind::User, user.0),
+    }
 }
 
 pub fn mark_read(tx: &mut WriteTx, user: UserId, event: EventId) -> Result<(), StoreError> {
-    tx.execute(
-        "INSERT INTO event_read (app_user, event) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-        args![user, event],
-    )?;
-    Ok(())
+    let sql = "INSERT INTO event_read (app_user, event) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    match tx.execute(sql, args![user, event])? {
+        0 => Ok(()),
+        _ => tx.changed(Owner::User(user), ChangeKind::Event, event.0),
+    }
 }
 
 /// Deletes up to `most` events older than a time; how many they were.

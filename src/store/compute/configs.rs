@@ -1,5 +1,6 @@
 //! Configs as rows.
 
+use crate::model::change::ChangeKind;
 use crate::model::config::{Config, ConfigLabel, Settings};
 use crate::model::id::{ConfigId, DiskId, InstanceId};
 use crate::model::page::Paged;
@@ -7,6 +8,7 @@ use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::interfaces;
 use crate::store::list::{Collection, Wanted};
+use crate::store::revisions::Owner;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
@@ -64,7 +66,7 @@ pub fn insert(
     settings: &Settings,
 ) -> Result<ConfigId, StoreError> {
     let now = tx.now();
-    tx.one(
+    let inserted = tx.one(
         "INSERT INTO config (instance, label, comments, kernel, memory_limit, root_device, run_level, virt_mode,
              helpers, devices, created, updated)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) RETURNING id",
@@ -81,8 +83,10 @@ pub fn insert(
             written_devices(settings),
             now,
         ],
-    )?
-    .take()
+    );
+    let id: ConfigId = inserted?.take()?;
+    tx.changed(Owner::Instance(instance), ChangeKind::Config, id.0)?;
+    Ok(id)
 }
 
 pub fn update(tx: &mut WriteTx, config: &Config) -> Result<(), StoreError> {
@@ -104,11 +108,12 @@ pub fn update(tx: &mut WriteTx, config: &Config) -> Result<(), StoreError> {
             config.updated,
         ],
     )?;
-    Ok(())
+    tx.changed(Owner::Instance(config.instance), ChangeKind::Config, config.id.0)
 }
 
 /// Deletes a config whose interfaces are gone.
 pub fn delete(tx: &mut WriteTx, id: ConfigId) -> Result<(), StoreError> {
+    tx.changed(Owner::Config(id), ChangeKind::Config, id.0)?;
     tx.execute("DELETE FROM config WHERE id = $1", args![id])?;
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! Instances as rows, with their public addresses and disks.
 
+use crate::model::change::ChangeKind;
 use crate::model::id::{AccountId, ConfigId, DiskId, InstanceId};
 use crate::model::instance::{Disk, Instance, InstanceLabel, NewInstance, Status};
 use crate::model::page::Paged;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Gist, Kind};
 use crate::store::list::{Collection, Sight, Tallied, Wanted, among};
+use crate::store::revisions::Owner;
 use crate::store::tallies::Tally;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
@@ -119,6 +121,7 @@ pub fn insert(
         )?
         .take()?;
     tx.tally(of(account), id.0, 1);
+    tx.changed(account, ChangeKind::Instance, id.0)?;
     Ok(id)
 }
 
@@ -144,7 +147,7 @@ pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
             instance.updated,
         ],
     )?;
-    Ok(())
+    tx.changed(instance.account, ChangeKind::Instance, instance.id.0)
 }
 
 /// Deletes an instance whose configs are gone, with its addresses and disks.
@@ -155,7 +158,7 @@ pub fn delete(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
     }
     tx.execute("DELETE FROM instance WHERE id = $1", args![id])?;
     tx.tally(of(instance.account), id.0, -1);
-    Ok(())
+    tx.changed(instance.account, ChangeKind::Instance, id.0)
 }
 
 /// The tally of an account's instances.
@@ -166,8 +169,10 @@ fn of(account: AccountId) -> Tally {
 /// Forgets a config that is deleted as the one last booted.
 pub fn forget_config(tx: &mut WriteTx, config: ConfigId, id: InstanceId) -> Result<(), StoreError> {
     let sql = "UPDATE instance SET last_config = NULL WHERE id = $1 AND last_config = $2";
-    tx.execute(sql, args![id, config])?;
-    Ok(())
+    match tx.execute(sql, args![id, config])? {
+        0 => Ok(()),
+        _ => tx.changed(Owner::Instance(id), ChangeKind::Instance, id.0),
+    }
 }
 
 /// A public address of a range that no instance has: the next after the highest in use, and only
@@ -197,13 +202,15 @@ pub fn free_public(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>
 pub fn take_public(tx: &mut WriteTx, id: InstanceId, address: u32) -> Result<(), StoreError> {
     let sql = "INSERT INTO public_address (address, instance) VALUES ($1, $2)";
     tx.execute(sql, args![address, id])?;
-    Ok(())
+    tx.changed(Owner::Instance(id), ChangeKind::Instance, id.0)
 }
 
 pub fn add_disk(tx: &mut WriteTx, id: InstanceId, label: &str, size: i64) -> Result<DiskId, StoreError> {
     let now = tx.now();
     let sql = "INSERT INTO disk (instance, label, size, created) VALUES ($1, $2, $3, $4) RETURNING id";
-    tx.one(sql, args![id, label, size, now])?.take()
+    let disk = tx.one(sql, args![id, label, size, now])?.take()?;
+    tx.changed(Owner::Instance(id), ChangeKind::Instance, id.0)?;
+    Ok(disk)
 }
 
 pub fn disks(tx: &mut ReadTx, id: InstanceId) -> Result<Vec<Disk>, StoreError> {

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use crate::model::address_map::Holder;
+use crate::model::change::ChangeKind;
 use crate::model::cidr::Cidr;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::interface::{Interface, Purpose, VpcAttachment};
 use crate::model::subnet::Use;
 use crate::store::error::StoreError;
 use crate::store::list::among;
+use crate::store::revisions::Owner;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -119,6 +121,7 @@ pub fn insert(
         )?
         .take()?;
     insert_ranges(tx, instance, id, vpc)?;
+    tx.changed(Owner::Instance(instance), ChangeKind::Interface, id.0)?;
     Ok(id)
 }
 
@@ -146,10 +149,12 @@ pub fn update(
         "DELETE FROM interface_range WHERE interface = $1",
         args![interface.id],
     )?;
-    insert_ranges(tx, instance, interface.id, vpc)
+    insert_ranges(tx, instance, interface.id, vpc)?;
+    tx.changed(Owner::Instance(instance), ChangeKind::Interface, interface.id.0)
 }
 
 pub fn delete(tx: &mut WriteTx, id: InterfaceId) -> Result<(), StoreError> {
+    tx.changed(Owner::Interface(id), ChangeKind::Interface, id.0)?;
     tx.execute("DELETE FROM interface_range WHERE interface = $1", args![id])?;
     tx.execute("DELETE FROM interface WHERE id = $1", args![id])?;
     Ok(())
@@ -161,11 +166,15 @@ pub fn set_active(
     instance: InstanceId,
     config: Option<ConfigId>,
 ) -> Result<(), StoreError> {
-    tx.execute(
-        "UPDATE interface SET active = CASE WHEN config = $2 THEN 1 ELSE 0 END
-         WHERE config IN (SELECT id FROM config WHERE instance = $1)",
-        args![instance, config],
-    )?;
+    let active = "CASE WHEN config = $2 THEN 1 ELSE 0 END";
+    let sql = format!(
+        "UPDATE interface SET active = {active}
+         WHERE config IN (SELECT id FROM config WHERE instance = $1) AND active <> {active} RETURNING id"
+    );
+    for mut row in tx.all(&sql, args![instance, config])? {
+        let id: InterfaceId = row.take()?;
+        tx.changed(Owner::Instance(instance), ChangeKind::Interface, id.0)?;
+    }
     Ok(())
 }
 

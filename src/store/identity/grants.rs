@@ -1,8 +1,10 @@
 //! Grants as rows.
 
+use crate::model::change::ChangeKind;
 use crate::model::grant::{Global, Granted, Granting, Permission};
 use crate::model::id::{AccountId, UserId};
 use crate::store::error::StoreError;
+use crate::store::revisions::Owner;
 use crate::store::tokens::forget_identities;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
@@ -33,11 +35,9 @@ pub fn permission(
 }
 
 pub fn add_global(tx: &mut WriteTx, user: UserId, global: Global) -> Result<(), StoreError> {
-    tx.execute(
-        "INSERT INTO global_grant (app_user, name) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-        args![user, global.word()],
-    )?;
-    forget_identities(tx)
+    let sql = "INSERT INTO global_grant (app_user, name) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    let rows = tx.execute(sql, args![user, global.word()])?;
+    changed_identity(tx, user, rows)
 }
 
 pub fn set_account_access(
@@ -45,9 +45,9 @@ pub fn set_account_access(
     user: UserId,
     access: Option<Permission>,
 ) -> Result<(), StoreError> {
-    let sql = "UPDATE app_user SET account_access = $2 WHERE id = $1";
-    tx.execute(sql, args![user, access.map(Permission::word)])?;
-    forget_identities(tx)
+    let sql = "UPDATE app_user SET account_access = $2 WHERE id = $1 AND account_access IS DISTINCT FROM $2";
+    let rows = tx.execute(sql, args![user, access.map(Permission::word)])?;
+    changed_identity(tx, user, rows)
 }
 
 pub fn set(
@@ -57,12 +57,13 @@ pub fn set(
     entity: i64,
     permission: Permission,
 ) -> Result<(), StoreError> {
-    tx.execute(
+    let rows = tx.execute(
         "INSERT INTO entity_grant (app_user, kind, entity, permission) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (app_user, kind, entity) DO UPDATE SET permission = excluded.permission",
+         ON CONFLICT (app_user, kind, entity) DO UPDATE SET permission = excluded.permission
+             WHERE entity_grant.permission <> excluded.permission",
         args![user, kind.word(), entity, permission.word()],
     )?;
-    Ok(())
+    changed(tx, user, rows)
 }
 
 /// Everything of a kind that an account has, with what a user may do with each.
@@ -96,19 +97,38 @@ pub fn of_kind(
 
 pub fn remove(tx: &mut WriteTx, user: UserId, kind: Granted, entity: i64) -> Result<(), StoreError> {
     let sql = "DELETE FROM entity_grant WHERE app_user = $1 AND kind = $2 AND entity = $3";
-    tx.execute(sql, args![user, kind.word(), entity])?;
-    Ok(())
+    let rows = tx.execute(sql, args![user, kind.word(), entity])?;
+    changed(tx, user, rows)
 }
 
 pub fn remove_global(tx: &mut WriteTx, user: UserId, global: Global) -> Result<(), StoreError> {
     let sql = "DELETE FROM global_grant WHERE app_user = $1 AND name = $2";
-    tx.execute(sql, args![user, global.word()])?;
-    forget_identities(tx)
+    let rows = tx.execute(sql, args![user, global.word()])?;
+    changed_identity(tx, user, rows)
 }
 
 /// Takes everything back that a user was granted.
 pub fn clear(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
-    tx.execute("DELETE FROM entity_grant WHERE app_user = $1", args![user])?;
-    tx.execute("DELETE FROM global_grant WHERE app_user = $1", args![user])?;
+    let rows = tx.execute("DELETE FROM entity_grant WHERE app_user = $1", args![user])?;
+    changed(tx, user, rows)?;
+    let rows = tx.execute("DELETE FROM global_grant WHERE app_user = $1", args![user])?;
+    changed_identity(tx, user, rows)?;
     set_account_access(tx, user, None)
+}
+
+/// Reports a change of so many rows, if there are any.
+fn changed(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> {
+    match rows {
+        0 => Ok(()),
+        _ => tx.changed(Owner::User(user), ChangeKind::Grant, user.0),
+    }
+}
+
+/// The same for what is part of an identity.
+fn changed_identity(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> {
+    changed(tx, user, rows)?;
+    match rows {
+        0 => Ok(()),
+        _ => forget_identities(tx, Owner::User(user)),
+    }
 }

@@ -1,9 +1,11 @@
 //! Passwords as hashes, links to set them, and the last log-in.
 
+use crate::model::change::ChangeKind;
 use crate::model::id::UserId;
 use crate::model::time::Time;
 use crate::model::token::TokenHash;
 use crate::store::error::StoreError;
+use crate::store::revisions::Owner;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::args;
 
@@ -38,7 +40,7 @@ pub fn set_password(tx: &mut WriteTx, user: UserId, hash: &str) -> Result<(), St
     let now = tx.now();
     let sql = "UPDATE app_user SET password = $2, password_created = $3 WHERE id = $1";
     tx.execute(sql, args![user, hash, now])?;
-    Ok(())
+    tx.changed(Owner::User(user), ChangeKind::User, user.0)
 }
 
 /// Keeps when somebody last tried to log in as a user, and how that went.
@@ -46,7 +48,7 @@ pub fn set_last(tx: &mut WriteTx, user: UserId, status: &str) -> Result<(), Stor
     let now = tx.now();
     let sql = "UPDATE app_user SET last_login = $2, last_login_status = $3 WHERE id = $1";
     tx.execute(sql, args![user, now, status])?;
-    Ok(())
+    tx.changed(Owner::User(user), ChangeKind::User, user.0)
 }
 
 pub fn insert_link(tx: &mut WriteTx, hash: TokenHash, user: UserId, expiry: Time) -> Result<(), StoreError> {

@@ -1,5 +1,6 @@
 //! Programs that may ask users for access, as rows.
 
+use crate::model::change::ChangeKind;
 use crate::model::id::AccountId;
 use crate::model::oauth::{ClientLabel, OauthClient, RedirectUri};
 use crate::model::page::Paged;
@@ -57,7 +58,7 @@ pub fn insert(tx: &mut WriteTx, client: &OauthClient) -> Result<(), StoreError> 
             client.created,
         ],
     )?;
-    Ok(())
+    changed(tx, &client.id)
 }
 
 /// The number of an account's newest client; zero if there is none.
@@ -82,8 +83,9 @@ pub fn has_same(
 }
 
 pub fn update(tx: &mut WriteTx, client: &OauthClient) -> Result<(), StoreError> {
-    tx.execute(
-        "UPDATE oauth_client SET label = $2, redirect_uri = $3, secret = $4 WHERE id = $1",
+    let rows = tx.execute(
+        "UPDATE oauth_client SET label = $2, redirect_uri = $3, secret = $4
+         WHERE id = $1 AND (label <> $2 OR redirect_uri <> $3 OR secret <> $4)",
         args![
             client.id.as_str(),
             &client.label,
@@ -91,13 +93,27 @@ pub fn update(tx: &mut WriteTx, client: &OauthClient) -> Result<(), StoreError> 
             client.secret.as_str()
         ],
     )?;
-    Ok(())
+    match rows {
+        0 => Ok(()),
+        _ => changed(tx, &client.id),
+    }
 }
 
 /// Deletes a client with all that users had granted it.
 pub fn delete(tx: &mut WriteTx, id: &str) -> Result<(), StoreError> {
+    changed(tx, id)?;
     tx.execute("DELETE FROM oauth_client WHERE id = $1", args![id])?;
     Ok(())
+}
+
+/// The log names a client by its number.
+fn changed(tx: &mut WriteTx, id: &str) -> Result<(), StoreError> {
+    let sql = "SELECT account, number FROM oauth_client WHERE id = $1";
+    let Some(mut row) = tx.find(sql, args![id])? else {
+        return Ok(());
+    };
+    let (account, number): (Option<AccountId>, i64) = (row.take()?, row.take()?);
+    tx.changed(account, ChangeKind::OauthClient, number)
 }
 
 fn read(row: &mut Row) -> Result<OauthClient, StoreError> {

@@ -1,5 +1,6 @@
 //! What users have granted to programs, and what came of it: codes, refresh tokens, tokens.
 
+use crate::model::change::ChangeKind;
 use crate::model::id::{TokenId, UserId};
 use crate::model::oauth::Challenge;
 use crate::model::oauth_grant::OauthGrant;
@@ -7,6 +8,7 @@ use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::TokenHash;
 use crate::store::error::StoreError;
+use crate::store::revisions::Owner;
 use crate::store::tokens::forget_identities;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
@@ -19,11 +21,13 @@ const FROM: &str = "oauth_grant g JOIN oauth_client c ON c.id = g.client";
 
 pub fn insert(tx: &mut WriteTx, client: &str, user: UserId, scopes: &Scopes) -> Result<i64, StoreError> {
     let now = tx.now();
-    tx.one(
+    let inserted = tx.one(
         "INSERT INTO oauth_grant (client, app_user, scopes, created) VALUES ($1, $2, $3, $4) RETURNING id",
         args![client, user, scopes.to_string(), now],
-    )?
-    .take()
+    );
+    let id = inserted?.take()?;
+    tx.changed(Owner::User(user), ChangeKind::OauthGrant, id)?;
+    Ok(id)
 }
 
 pub fn find(tx: &mut ReadTx, id: i64) -> Result<Option<OauthGrant>, StoreError> {
@@ -68,6 +72,7 @@ pub fn replace_idle(
         if removed > 0 {
             let sql = "UPDATE token SET oauth_grant = $2 WHERE oauth_grant = $1 AND kind = 'personal'";
             tx.execute(sql, args![grant.id, new])?;
+            tx.changed(Owner::User(user), ChangeKind::OauthGrant, grant.id)?;
         }
     }
     Ok(())
@@ -100,7 +105,8 @@ pub fn end(tx: &mut WriteTx, id: i64) -> Result<(), StoreError> {
     tx.execute(sql, args![id, now])?;
     let sql = "UPDATE token SET revoked = $2 WHERE oauth_grant = $1 AND revoked IS NULL";
     tx.execute(sql, args![id, now])?;
-    forget_identities(tx)
+    tx.changed(Owner::OauthGrant(id), ChangeKind::OauthGrant, id)?;
+    forget_identities(tx, Owner::OauthGrant(id))
 }
 
 /// Ends a grant with the client's own tokens; those its user made through the client stay.
@@ -118,14 +124,22 @@ pub fn close_of_user(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
         "UPDATE token SET revoked = $2 WHERE app_user = $1 AND kind = 'oauth' AND revoked IS NULL",
         args![user, now],
     )?;
-    let sql = "UPDATE oauth_grant SET revoked = $2 WHERE app_user = $1 AND revoked IS NULL";
-    tx.execute(sql, args![user, now])?;
-    forget_identities(tx)
+    let sql = "UPDATE oauth_grant SET revoked = $2 WHERE app_user = $1 AND revoked IS NULL RETURNING id";
+    for mut row in tx.all(sql, args![user, now])? {
+        tx.changed(Owner::User(user), ChangeKind::OauthGrant, row.take()?)?;
+    }
+    forget_identities(tx, Owner::User(user))
 }
 
 /// Ends all grants of a client, with what users made through it.
 pub fn end_of_client(tx: &mut WriteTx, client: &str) -> Result<(), StoreError> {
     let now = tx.now();
+    let sql = "SELECT g.id FROM oauth_grant g WHERE g.client = $1 AND (g.revoked IS NULL
+        OR EXISTS (SELECT 1 FROM token t WHERE t.oauth_grant = g.id AND t.revoked IS NULL)) ORDER BY g.id";
+    for grant in tx.read(sql, args![client], |row| row.take())? {
+        tx.changed(Owner::OauthGrant(grant), ChangeKind::OauthGrant, grant)?;
+        forget_identities(tx, Owner::OauthGrant(grant))?;
+    }
     tx.execute(
         "UPDATE token SET revoked = $2 WHERE revoked IS NULL
          AND oauth_grant IN (SELECT id FROM oauth_grant WHERE client = $1)",
@@ -133,14 +147,14 @@ pub fn end_of_client(tx: &mut WriteTx, client: &str) -> Result<(), StoreError> {
     )?;
     let sql = "UPDATE oauth_grant SET revoked = $2 WHERE client = $1 AND revoked IS NULL";
     tx.execute(sql, args![client, now])?;
-    forget_identities(tx)
+    Ok(())
 }
 
 /// Ties a token to the grant it came of.
 pub fn adopt(tx: &mut WriteTx, id: i64, token: TokenHash) -> Result<(), StoreError> {
     let sql = "UPDATE token SET oauth_grant = $1 WHERE hash = $2";
     tx.execute(sql, args![id, token.hex()])?;
-    Ok(())
+    tx.changed(Owner::OauthGrant(id), ChangeKind::OauthGrant, id)
 }
 
 /// The grant an access token came of.
@@ -265,7 +279,8 @@ pub fn end_tokens(tx: &mut WriteTx, grant: i64) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "UPDATE token SET revoked = $2 WHERE oauth_grant = $1 AND kind = 'oauth' AND revoked IS NULL";
     tx.execute(sql, args![grant, now])?;
-    forget_identities(tx)
+    tx.changed(Owner::OauthGrant(grant), ChangeKind::OauthGrant, grant)?;
+    forget_identities(tx, Owner::OauthGrant(grant))
 }
 
 fn read(row: &mut Row) -> Result<OauthGrant, StoreError> {

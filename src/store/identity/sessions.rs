@@ -6,7 +6,7 @@ use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::TokenHash;
 use crate::store::error::StoreError;
-use crate::store::tokens::{identity_version, read_identity};
+use crate::store::tokens::read_identity;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::args;
 
@@ -29,13 +29,13 @@ pub fn find(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<UserId>, StoreErr
 
 /// Who is logged in in a browser, with all that they may do, unless the session is over.
 pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, StoreError> {
-    let (version, now) = (identity_version(tx)?, tx.now());
+    let now = tx.now();
     let row = tx.find(
         "SELECT s.expiry, u.id, u.account, u.username, u.email, u.restricted, u.account_access
          FROM session s JOIN app_user u ON u.id = s.app_user WHERE s.hash = $1 AND s.expiry > $2",
         args![hash.hex(), now],
     )?;
-    let read = |row| read_identity(tx, version, hash, Proof::Session, Scopes::Everything, row);
+    let read = |row| read_identity(tx, hash, Proof::Session, Scopes::Everything, row);
     row.map(read).transpose()
 }
 

@@ -1,6 +1,7 @@
 //! Tokens as rows, and the identity each of them proves.
 
-use crate::model::id::{TokenId, UserId};
+use crate::model::change::ChangeKind;
+use crate::model::id::{AccountId, TokenId, UserId};
 use crate::model::page::Paged;
 use crate::model::proof::{Identity, Proof};
 use crate::model::scope::Scopes;
@@ -10,6 +11,7 @@ use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::grants;
 use crate::store::list::{Collection, Wanted};
+use crate::store::revisions::{Owner, PROVIDER};
 use crate::store::tx::{Asked, ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -18,31 +20,43 @@ const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
 const EXPIRY: &str = "coalesce(expiry, 32501970000000000)";
 const USABLE: &str = "kind = 'personal' AND revoked IS NULL AND (expiry IS NULL OR expiry > $2)";
 
-/// Grows whenever a user, a grant or a token changes.
-pub fn identity_version(tx: &mut ReadTx) -> Result<i64, StoreError> {
-    let asked = ask_version(tx);
+/// Grows whenever a user, a grant or a token of the account changes. The staff have a version of their own.
+pub fn identity_version(tx: &mut ReadTx, account: Option<AccountId>) -> Result<i64, StoreError> {
+    let asked = ask_version(tx, account);
     hear_version(tx, asked)
 }
 
 /// The same in two steps, for those who have something else to ask as well.
-pub fn ask_version(tx: &mut ReadTx) -> Asked<i64> {
-    tx.ask("SELECT version FROM identity_version", args![], |row| row.take())
+pub fn ask_version(tx: &mut ReadTx, account: Option<AccountId>) -> Asked<i64> {
+    let sql = "SELECT identity_version FROM account_revision WHERE account = $1";
+    tx.ask(sql, args![account.unwrap_or(PROVIDER)], |row| row.take())
 }
 
 pub fn hear_version(tx: &mut ReadTx, asked: Asked<i64>) -> Result<i64, StoreError> {
-    tx.hear_one(asked)
+    // An account whose first row is not committed yet has none.
+    Ok(tx.hear(asked)?.pop().unwrap_or(0))
 }
 
-/// Makes every remembered identity be read again, on every node, from this commit on.
-pub(in crate::store) fn forget_identities(tx: &mut WriteTx) -> Result<(), StoreError> {
-    tx.execute("UPDATE identity_version SET version = version + 1", args![])?;
+/// Makes every remembered identity of an account be read again, on every node, from this commit on.
+pub(in crate::store) fn forget_identities(
+    tx: &mut WriteTx,
+    owner: impl Into<Owner>,
+) -> Result<(), StoreError> {
+    let Some(account) = tx.account_of(owner)? else {
+        return Ok(());
+    };
+    // At once, not with the commit: what is run behind it in the same transaction sees it too.
+    tx.execute(
+        "INSERT INTO account_revision (account, revision, log_start, identity_version) VALUES ($1, 0, 0, 1)
+         ON CONFLICT (account) DO UPDATE SET identity_version = account_revision.identity_version + 1",
+        args![account],
+    )?;
     tx.touch(Topic::Everyone);
     Ok(())
 }
 
 /// The identity behind a token that has not been revoked; it may have expired.
 pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, StoreError> {
-    let version = identity_version(tx)?;
     let row = tx.find(
         "SELECT t.id, t.scopes, t.expiry, u.id, u.account, u.username, u.email, u.restricted, u.account_access
          FROM token t JOIN app_user u ON u.id = t.app_user WHERE t.hash = $1 AND t.revoked IS NULL",
@@ -50,20 +64,19 @@ pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, St
     )?;
     let Some(mut row) = row else { return Ok(None) };
     let (proof, scopes) = (Proof::Token(row.take()?), row.take()?);
-    read_identity(tx, version, hash, proof, scopes, row).map(Some)
+    read_identity(tx, hash, proof, scopes, row).map(Some)
 }
 
 /// The identity that somebody has proved, from when that ends and the user's columns.
 pub(in crate::store) fn read_identity(
     tx: &mut ReadTx,
-    version: i64,
     hash: TokenHash,
     proof: Proof,
     scopes: Scopes,
     mut row: Row,
 ) -> Result<Identity, StoreError> {
     let mut identity = Identity {
-        version,
+        version: 0,
         hash,
         proof,
         scopes,
@@ -76,6 +89,7 @@ pub(in crate::store) fn read_identity(
         account_access: row.take()?,
         globals: Vec::new(),
     };
+    identity.version = identity_version(tx, identity.account)?;
     identity.globals = grants::globals(tx, identity.user)?;
     Ok(identity)
 }
@@ -113,8 +127,11 @@ pub fn find(tx: &mut ReadTx, user: UserId, id: TokenId) -> Result<Option<Token>,
 }
 
 pub fn set_label(tx: &mut WriteTx, id: TokenId, label: &str) -> Result<(), StoreError> {
-    tx.execute("UPDATE token SET label = $2 WHERE id = $1", args![id, label])?;
-    Ok(())
+    let sql = "UPDATE token SET label = $2 WHERE id = $1 AND label <> $2";
+    match tx.execute(sql, args![id, label])? {
+        0 => Ok(()),
+        _ => tx.changed(Owner::Token(id), ChangeKind::Token, id.0),
+    }
 }
 
 /// The tokens of a user that were not revoked, by id.
@@ -125,7 +142,7 @@ pub fn list(tx: &mut ReadTx, user: UserId) -> Result<Vec<Token>, StoreError> {
 
 pub fn insert(tx: &mut WriteTx, new: &NewToken, text: &TokenText) -> Result<TokenId, StoreError> {
     let now = tx.now();
-    let id = tx
+    let id: TokenId = tx
         .one(
             "INSERT INTO token (app_user, kind, label, hash, prefix, scopes, created, expiry)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id",
@@ -141,7 +158,8 @@ pub fn insert(tx: &mut WriteTx, new: &NewToken, text: &TokenText) -> Result<Toke
             ],
         )?
         .take()?;
-    forget_identities(tx)?;
+    tx.changed(Owner::User(new.user), ChangeKind::Token, id.0)?;
+    forget_identities(tx, Owner::User(new.user))?;
     Ok(id)
 }
 
@@ -171,7 +189,10 @@ pub fn revoke(tx: &mut WriteTx, id: TokenId) -> Result<bool, StoreError> {
     let now = tx.now();
     let sql = "UPDATE token SET revoked = $2 WHERE id = $1 AND revoked IS NULL";
     let revoked = tx.execute(sql, args![id, now])? > 0;
-    forget_identities(tx)?;
+    if revoked {
+        tx.changed(Owner::Token(id), ChangeKind::Token, id.0)?;
+        forget_identities(tx, Owner::Token(id))?;
+    }
     Ok(revoked)
 }
 

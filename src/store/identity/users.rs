@@ -1,5 +1,6 @@
 //! Users as rows.
 
+use crate::model::change::ChangeKind;
 use crate::model::grant::Permission;
 use crate::model::id::{AccountId, UserId};
 use crate::model::page::Paged;
@@ -7,6 +8,7 @@ use crate::model::user::{Login, NewUser, User, Username};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, Wanted};
+use crate::store::revisions::Owner;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 use crate::store::{grants, tokens};
@@ -83,7 +85,7 @@ pub fn is_empty(tx: &mut ReadTx) -> Result<bool, StoreError> {
 pub fn insert(tx: &mut WriteTx, new: &NewUser) -> Result<UserId, StoreError> {
     let now = tx.now();
     let password = new.password.as_deref();
-    let id = tx
+    let id: UserId = tx
         .one(
             "INSERT INTO app_user (account, username, email, restricted, password, created, password_created)
              VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id",
@@ -98,15 +100,18 @@ pub fn insert(tx: &mut WriteTx, new: &NewUser) -> Result<UserId, StoreError> {
             ],
         )?
         .take()?;
-    tokens::forget_identities(tx)?;
+    tx.changed(new.account, ChangeKind::User, id.0)?;
+    tokens::forget_identities(tx, new.account)?;
     Ok(id)
 }
 
 /// Keeps what a user may change of itself or of another. What tokens prove of it is read again.
 pub fn update(tx: &mut WriteTx, user: &User) -> Result<(), StoreError> {
-    tx.execute(
+    let changed = tx.execute(
         "UPDATE app_user SET username = $2, email = $3, restricted = $4, timezone = $5,
-             email_notifications = $6, lish_auth_method = $7, authorized_keys = $8 WHERE id = $1",
+             email_notifications = $6, lish_auth_method = $7, authorized_keys = $8
+         WHERE id = $1 AND (username <> $2 OR email <> $3 OR restricted <> $4 OR timezone <> $5
+             OR email_notifications <> $6 OR lish_auth_method <> $7 OR authorized_keys IS DISTINCT FROM $8)",
         args![
             user.id,
             &user.username,
@@ -118,13 +123,19 @@ pub fn update(tx: &mut WriteTx, user: &User) -> Result<(), StoreError> {
             user.authorized_keys.as_deref(),
         ],
     )?;
-    tokens::forget_identities(tx)
+    if changed == 0 {
+        return Ok(());
+    }
+    tx.changed(user.account, ChangeKind::User, user.id.0)?;
+    tokens::forget_identities(tx, user.account)
 }
 
 /// Deletes a user with its tokens, sessions and grants; what it wrote stays.
 pub fn delete(tx: &mut WriteTx, id: UserId) -> Result<(), StoreError> {
+    tx.changed(Owner::User(id), ChangeKind::User, id.0)?;
+    tokens::forget_identities(tx, Owner::User(id))?;
     tx.execute("DELETE FROM app_user WHERE id = $1", args![id])?;
-    tokens::forget_identities(tx)
+    Ok(())
 }
 
 /// What a program keeps for a user, as the JSON it sent.
@@ -134,9 +145,11 @@ pub fn preferences(tx: &mut ReadTx, id: UserId) -> Result<String, StoreError> {
 }
 
 pub fn set_preferences(tx: &mut WriteTx, id: UserId, written: &str) -> Result<(), StoreError> {
-    let sql = "UPDATE app_user SET preferences = $2 WHERE id = $1";
-    tx.execute(sql, args![id, written])?;
-    Ok(())
+    let sql = "UPDATE app_user SET preferences = $2 WHERE id = $1 AND preferences <> $2";
+    match tx.execute(sql, args![id, written])? {
+        0 => Ok(()),
+        _ => tx.changed(Owner::User(id), ChangeKind::User, id.0),
+    }
 }
 
 fn read(row: &mut Row) -> Result<User, StoreError> {

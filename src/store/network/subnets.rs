@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::model::change::ChangeKind;
 use crate::model::cidr::Cidr;
 use crate::model::id::{AccountId, SubnetId, VpcId};
 use crate::model::label::Label;
@@ -108,7 +109,12 @@ pub fn count(tx: &mut ReadTx, vpc: VpcId) -> Result<i64, StoreError> {
     tallies::count(tx, &of(vpc))
 }
 
-pub fn insert(tx: &mut WriteTx, vpc: VpcId, new: &NewSubnet) -> Result<Subnet, StoreError> {
+pub fn insert(
+    tx: &mut WriteTx,
+    account: AccountId,
+    vpc: VpcId,
+    new: &NewSubnet,
+) -> Result<Subnet, StoreError> {
     let now = tx.now();
     let (first, last) = (new.ipv4.first(), new.ipv4.last());
     let id: SubnetId = tx
@@ -120,6 +126,7 @@ pub fn insert(tx: &mut WriteTx, vpc: VpcId, new: &NewSubnet) -> Result<Subnet, S
         .take()?;
     free_ranges::open(tx, id, new.ipv4)?;
     tx.tally(of(vpc), id.0, 1);
+    tx.changed(account, ChangeKind::Subnet, id.0)?;
     Ok(Subnet {
         id,
         vpc,
@@ -131,20 +138,20 @@ pub fn insert(tx: &mut WriteTx, vpc: VpcId, new: &NewSubnet) -> Result<Subnet, S
     })
 }
 
-pub fn update(tx: &mut WriteTx, subnet: &Subnet) -> Result<(), StoreError> {
+pub fn update(tx: &mut WriteTx, account: AccountId, subnet: &Subnet) -> Result<(), StoreError> {
     tx.execute(
         "UPDATE subnet SET label = $2, updated = $3 WHERE id = $1",
         args![subnet.id, &subnet.label, subnet.updated],
     )?;
-    Ok(())
+    tx.changed(account, ChangeKind::Subnet, subnet.id.0)
 }
 
 /// Deletes a subnet that nothing uses any more.
-pub fn delete(tx: &mut WriteTx, vpc: VpcId, id: SubnetId) -> Result<(), StoreError> {
+pub fn delete(tx: &mut WriteTx, account: AccountId, vpc: VpcId, id: SubnetId) -> Result<(), StoreError> {
     free_ranges::close(tx, id)?;
     tx.execute("DELETE FROM subnet WHERE id = $1", args![id])?;
     tx.tally(of(vpc), id.0, -1);
-    Ok(())
+    tx.changed(account, ChangeKind::Subnet, id.0)
 }
 
 /// How many subnets the VPC of an account has that has the most.

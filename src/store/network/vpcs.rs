@@ -1,6 +1,7 @@
 //! VPCs as rows.
 
 use crate::model::account::QuotaOverride;
+use crate::model::change::ChangeKind;
 use crate::model::cidr::Cidr;
 use crate::model::id::{AccountId, VpcId};
 use crate::model::label::Label;
@@ -161,7 +162,7 @@ pub fn counts(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(String, i64)>,
 /// Inserts a VPC; its subnets are still to come.
 pub fn insert(tx: &mut WriteTx, account: AccountId, new: &NewVpc) -> Result<Vpc, StoreError> {
     let now = tx.now();
-    let id = tx
+    let id: VpcId = tx
         .one(
             "INSERT INTO vpc (account, label, description, region, created, updated)
              VALUES ($1, $2, $3, $4, $5, $5) RETURNING id",
@@ -169,6 +170,7 @@ pub fn insert(tx: &mut WriteTx, account: AccountId, new: &NewVpc) -> Result<Vpc,
         )?
         .take()?;
     tally(tx, account, &new.region, id, 1);
+    tx.changed(account, ChangeKind::Vpc, id.0)?;
     Ok(Vpc {
         id,
         label: new.label.clone(),
@@ -180,19 +182,19 @@ pub fn insert(tx: &mut WriteTx, account: AccountId, new: &NewVpc) -> Result<Vpc,
     })
 }
 
-pub fn update(tx: &mut WriteTx, vpc: &Vpc) -> Result<(), StoreError> {
+pub fn update(tx: &mut WriteTx, account: AccountId, vpc: &Vpc) -> Result<(), StoreError> {
     tx.execute(
         "UPDATE vpc SET label = $2, description = $3, updated = $4 WHERE id = $1",
         args![vpc.id, &vpc.label, &vpc.description, vpc.updated],
     )?;
-    Ok(())
+    tx.changed(account, ChangeKind::Vpc, vpc.id.0)
 }
 
 /// Deletes a VPC that has no subnets any more.
 pub fn delete(tx: &mut WriteTx, account: AccountId, vpc: &Vpc) -> Result<(), StoreError> {
     tx.execute("DELETE FROM vpc WHERE id = $1", args![vpc.id])?;
     tally(tx, account, &vpc.region, vpc.id, -1);
-    Ok(())
+    tx.changed(account, ChangeKind::Vpc, vpc.id.0)
 }
 
 fn tally(tx: &mut WriteTx, account: AccountId, region: &RegionId, id: VpcId, by: i64) {

@@ -164,9 +164,10 @@ fn run_on(
     let mut tx = WriteTx::new(connection, world, None);
     let keep = job.run(&mut tx);
     let finished = match keep {
-        true => tx.finish().and_then(|(touched, tallied)| {
-            tallied.keep(connection)?;
-            Ok(touched)
+        true => tx.finish().and_then(|finished| {
+            finished.tallied.keep(connection)?;
+            finished.changes.write(connection)?;
+            Ok(finished.touched)
         }),
         false => Ok(BTreeSet::new()),
     };

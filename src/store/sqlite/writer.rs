@@ -13,6 +13,7 @@ use super::flush_clock::FlushClock;
 use super::statements::{Statements, database};
 use crate::store::bell::{Bell, Topic};
 use crate::store::error::StoreError;
+use crate::store::revisions::PendingChanges;
 use crate::store::tallies::Changes;
 use crate::store::task::WriteJob;
 use crate::store::tx::{Sql, WriteTx};
@@ -156,6 +157,7 @@ impl Writer {
     ) -> Result<Option<BTreeSet<Topic>>, StoreError> {
         let mut touched = BTreeSet::new();
         let mut tallied = Changes::default();
+        let mut changes = PendingChanges::default();
         let (mut next, mut runs) = (0, 1);
         while next < batch.len() {
             if undo == Undo::Each {
@@ -166,9 +168,10 @@ impl Writer {
             let mut tx = WriteTx::new(statements, &self.world, Some(&tallied));
             let keep = batch[next].run(&mut tx);
             if keep {
-                let (whose, changes) = tx.finish()?;
-                touched.extend(whose);
-                tallied.merge(changes);
+                let finished = tx.finish()?;
+                touched.extend(finished.touched);
+                tallied.merge(finished.tallied);
+                changes.merge(finished.changes);
             } else if statements.have_changed() {
                 match undo {
                     Undo::All => return Ok(None),
@@ -193,6 +196,7 @@ impl Writer {
             }
         }
         tallied.keep(statements)?;
+        changes.write(statements)?;
         Ok(Some(touched))
     }
 }

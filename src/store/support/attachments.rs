@@ -1,6 +1,7 @@
 //! Attachments as rows, and the keys of files that are on their way to become some.
 
 use crate::model::attachment::{Attachment, NewAttachment};
+use crate::model::change::ChangeKind;
 use crate::model::id::{AccountId, AttachmentId, TicketId};
 use crate::model::page::Paged;
 use crate::model::time::Time;
@@ -73,6 +74,7 @@ pub fn insert(
     ];
     let attachment = read(&mut tx.one(&sql, args)?)?;
     tx.tally(bytes_tally(account), attachment.id.0, attachment.size);
+    tx.changed(account, ChangeKind::Attachment, attachment.id.0)?;
     Ok(attachment)
 }
 

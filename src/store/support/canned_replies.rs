@@ -1,11 +1,13 @@
 //! Canned replies as rows.
 
 use crate::model::canned_reply::{CannedLabel, CannedReply, Template};
+use crate::model::change::ChangeKind;
 use crate::model::id::CannedReplyId;
 use crate::model::page::Paged;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, Wanted};
+use crate::store::revisions::PROVIDER;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
@@ -55,7 +57,9 @@ pub fn insert(
         "INSERT INTO canned_reply (label, description, created, updated) VALUES ($1, $2, $3, $3)
          RETURNING {COLUMNS}"
     );
-    read(&mut tx.one(&sql, args![label, description, now])?)
+    let reply = read(&mut tx.one(&sql, args![label, description, now])?)?;
+    tx.changed(PROVIDER, ChangeKind::CannedReply, reply.id.0)?;
+    Ok(reply)
 }
 
 pub fn update(tx: &mut WriteTx, reply: &CannedReply) -> Result<(), StoreError> {
@@ -63,12 +67,12 @@ pub fn update(tx: &mut WriteTx, reply: &CannedReply) -> Result<(), StoreError> {
         "UPDATE canned_reply SET label = $2, description = $3, updated = $4 WHERE id = $1",
         args![reply.id, &reply.label, &reply.description, reply.updated],
     )?;
-    Ok(())
+    tx.changed(PROVIDER, ChangeKind::CannedReply, reply.id.0)
 }
 
 pub fn delete(tx: &mut WriteTx, id: CannedReplyId) -> Result<(), StoreError> {
     tx.execute("DELETE FROM canned_reply WHERE id = $1", args![id])?;
-    Ok(())
+    tx.changed(PROVIDER, ChangeKind::CannedReply, id.0)
 }
 
 fn read(row: &mut Row) -> Result<CannedReply, StoreError> {

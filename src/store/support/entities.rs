@@ -1,5 +1,6 @@
 //! The directory of what other services keep, as far as tickets can be about it.
 
+use crate::model::change::ChangeKind;
 use crate::model::entity::Entry;
 use crate::model::id::AccountId;
 use crate::model::page::Paged;
@@ -45,18 +46,21 @@ pub fn find(
 
 /// Makes an entry, or gives it another label.
 pub fn set(tx: &mut WriteTx, entry: &Entry) -> Result<(), StoreError> {
-    tx.execute(
+    let changed = tx.execute(
         "INSERT INTO entity (account, kind, id, label) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (account, kind, id) DO UPDATE SET label = excluded.label",
+         ON CONFLICT (account, kind, id) DO UPDATE SET label = excluded.label WHERE entity.label <> excluded.label",
         args![entry.account, entry.kind.word(), entry.id, entry.label.as_str()],
     )?;
-    Ok(())
+    match changed {
+        0 => Ok(()),
+        _ => tx.changed(entry.account, ChangeKind::Entity, entry.id),
+    }
 }
 
 pub fn delete(tx: &mut WriteTx, entry: &Entry) -> Result<(), StoreError> {
     let sql = "DELETE FROM entity WHERE account = $1 AND kind = $2 AND id = $3";
     tx.execute(sql, args![entry.account, entry.kind.word(), entry.id])?;
-    Ok(())
+    tx.changed(entry.account, ChangeKind::Entity, entry.id)
 }
 
 /// The id under which a VLAN is known, the same each time.
@@ -71,7 +75,9 @@ pub fn vlan(
         return known.take();
     }
     let sql = "INSERT INTO vlan (account, region, label) VALUES ($1, $2, $3) RETURNING id";
-    tx.one(sql, args![account, region, label])?.take()
+    let id = tx.one(sql, args![account, region, label])?.take()?;
+    tx.changed(account, ChangeKind::Vlan, id)?;
+    Ok(id)
 }
 
 fn read(row: &mut Row) -> Result<Entry, StoreError> {

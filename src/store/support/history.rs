@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::model::change::ChangeKind;
 use crate::model::history::{History, Step};
 use crate::model::id::{AttachmentId, HistoryId, NoteId, ReplyId, TicketId};
 use crate::model::page::Paged;
@@ -11,6 +12,7 @@ use crate::store::bell::Topic;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, Wanted, among};
+use crate::store::revisions::PROVIDER;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -143,6 +145,10 @@ pub fn append(
         ],
     )?;
     tx.touch(Topic::Desk);
+    if from_staff {
+        // What the staff do is not to be seen in the revision of the account.
+        tx.changed(PROVIDER, ChangeKind::Ticket, ticket.0)?;
+    }
     if step != Step::Download {
         let sql = "UPDATE ticket SET revision = revision + 1 WHERE id = $1";
         tx.execute(sql, args![ticket])?;

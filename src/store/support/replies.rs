@@ -1,5 +1,6 @@
 //! Replies as rows.
 
+use crate::model::change::ChangeKind;
 use crate::model::id::{ReplyId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reply::{NewReply, Reply};
@@ -7,6 +8,7 @@ use crate::model::time::Time;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, Wanted};
+use crate::store::revisions::Owner;
 use crate::store::search;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
@@ -89,6 +91,7 @@ pub fn insert(tx: &mut WriteTx, ticket: TicketId, new: &NewReply) -> Result<Repl
         args![ticket],
     )?;
     search::add(tx, ticket, &[new.description.as_str()])?;
+    tx.changed(Owner::Ticket(ticket), ChangeKind::Reply, reply.id.0)?;
     Ok(reply)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::model::change::ChangeKind;
 use crate::model::event::Entity;
 use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::page::Paged;
@@ -161,6 +162,7 @@ pub fn insert(tx: &mut WriteTx, new: &NewTicket) -> Result<TicketId, StoreError>
         )?
         .take()?;
     tx.tally(of(new.account, Status::New), id.0, 1);
+    tx.changed(new.account, ChangeKind::Ticket, id.0)?;
     search::add(tx, id, &[new.summary.as_str(), new.description.as_str()])?;
     Ok(id)
 }
@@ -182,7 +184,7 @@ pub fn update(tx: &mut WriteTx, ticket: &Ticket, before: Status) -> Result<(), S
             ticket.updated_by.as_deref(),
         ],
     )?;
-    Ok(())
+    tx.changed(ticket.account, ChangeKind::Ticket, ticket.id.0)
 }
 
 /// The tally of the tickets that stand together with those of a status.
@@ -218,10 +220,15 @@ fn tallied(account: AccountId, wanted: &Wanted) -> Option<Tallied> {
 
 /// Something that tickets may be about is called otherwise from now on.
 pub fn rename_entity(tx: &mut WriteTx, account: AccountId, entity: &Entity) -> Result<(), StoreError> {
-    tx.execute(
-        "UPDATE ticket SET entity_label = $4 WHERE account = $1 AND entity_kind = $2 AND entity_id = $3",
+    let renamed = tx.all(
+        "UPDATE ticket SET entity_label = $4
+         WHERE account = $1 AND entity_kind = $2 AND entity_id = $3 AND entity_label <> $4 RETURNING id",
         args![account, entity.kind.word(), entity.id, entity.label.as_str()],
     )?;
+    for mut row in renamed {
+        let id: TicketId = row.take()?;
+        tx.changed(account, ChangeKind::Ticket, id.0)?;
+    }
     Ok(())
 }
 

@@ -1,0 +1,81 @@
+//! What the change log of an account names.
+
+/// The kind of a thing that was created, changed or deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChangeKind {
+    Account,
+    Attachment,
+    CannedReply,
+    Config,
+    /// Something of another service that tickets can be about.
+    Entity,
+    Event,
+    /// What a user may do; its id is the user's.
+    Grant,
+    Instance,
+    Interface,
+    OauthClient,
+    /// What a user has granted to a client.
+    OauthGrant,
+    Reply,
+    Subnet,
+    Ticket,
+    Token,
+    User,
+    Vlan,
+    Vpc,
+}
+
+impl ChangeKind {
+    pub const ALL: [ChangeKind; 18] = [
+        ChangeKind::Account,
+        ChangeKind::Attachment,
+        ChangeKind::CannedReply,
+        ChangeKind::Config,
+        ChangeKind::Entity,
+        ChangeKind::Event,
+        ChangeKind::Grant,
+        ChangeKind::Instance,
+        ChangeKind::Interface,
+        ChangeKind::OauthClient,
+        ChangeKind::OauthGrant,
+        ChangeKind::Reply,
+        ChangeKind::Subnet,
+        ChangeKind::Ticket,
+        ChangeKind::Token,
+        ChangeKind::User,
+        ChangeKind::Vlan,
+        ChangeKind::Vpc,
+    ];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            ChangeKind::Account => "account",
+            ChangeKind::Attachment => "attachment",
+            ChangeKind::CannedReply => "canned_reply",
+            ChangeKind::Config => "config",
+            ChangeKind::Entity => "entity",
+            ChangeKind::Event => "event",
+            ChangeKind::Grant => "grant",
+            ChangeKind::Instance => "instance",
+            ChangeKind::Interface => "interface",
+            ChangeKind::OauthClient => "oauth_client",
+            ChangeKind::OauthGrant => "oauth_grant",
+            ChangeKind::Reply => "reply",
+            ChangeKind::Subnet => "subnet",
+            ChangeKind::Ticket => "ticket",
+            ChangeKind::Token => "token",
+            ChangeKind::User => "user",
+            ChangeKind::Vlan => "vlan",
+            ChangeKind::Vpc => "vpc",
+        }
+    }
+}
+
+/// A thing that a commit has created, changed or deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Change {
+    pub revision: i64,
+    pub kind: ChangeKind,
+    pub id: i64,
+}

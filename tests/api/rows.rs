@@ -1,0 +1,106 @@
+//! What is in a store, read and written without any of Garth's code.
+
+use std::collections::BTreeMap;
+
+use garth::store::Database;
+use rusqlite::types::Value as Cell;
+use serde_json::{Value, json};
+
+use crate::engine::Home;
+
+pub type Row = BTreeMap<String, Value>;
+/// All rows of all tables, by the names of the tables.
+pub type Content = BTreeMap<String, Vec<Row>>;
+
+pub fn sorted<T: serde::Serialize>(rows: impl IntoIterator<Item = T>) -> Vec<String> {
+    let text = |row| serde_json::to_string(&row).expect("JSON");
+    let mut rows: Vec<String> = rows.into_iter().map(text).collect();
+    rows.sort();
+    rows
+}
+
+impl Home {
+    /// Runs statements without any of Garth's code.
+    pub async fn run(&self, sql: &str) {
+        match self.database() {
+            None => embedded(self).execute_batch(sql).expect("the rows are valid"),
+            Some(database) => {
+                let client = connect(&database).await;
+                client.batch_execute(sql).await.expect("the rows are valid");
+                client.batch_execute(COUNT_ON).await.expect("the keys count on");
+            }
+        }
+    }
+
+    pub async fn content(&self) -> Content {
+        match self.database() {
+            None => embedded_content(&embedded(self)),
+            Some(database) => shared_content(&connect(&database).await).await,
+        }
+    }
+}
+
+/// Keys count on behind the rows that were inserted with theirs.
+const COUNT_ON: &str = "DO $$ DECLARE t text; last bigint; BEGIN
+    FOR t IN SELECT table_name FROM information_schema.columns
+            WHERE table_schema = 'public' AND column_name = 'id' AND is_identity = 'YES' LOOP
+        EXECUTE format('SELECT max(id) FROM %I', t) INTO last;
+        IF last IS NOT NULL THEN PERFORM setval(pg_get_serial_sequence(t, 'id'), last); END IF;
+    END LOOP; END $$";
+
+fn embedded(home: &Home) -> rusqlite::Connection {
+    rusqlite::Connection::open(home.folder.join("garth.db")).expect("the file is there")
+}
+
+fn embedded_content(connection: &rusqlite::Connection) -> Content {
+    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table'
+        AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND name NOT LIKE 'ticket!_text!_%' ESCAPE '!'";
+    let mut tables = connection.prepare(tables).expect("SQL");
+    let tables = tables.query_map([], |row| row.get(0)).expect("tables");
+    let tables: Vec<String> = tables.collect::<Result<_, _>>().expect("names");
+    let rows = |table: String| {
+        let mut all = connection
+            .prepare(&format!("SELECT * FROM {table}"))
+            .expect("SQL");
+        let columns: Vec<String> = all.column_names().map(str::to_owned).collect();
+        let read = |row: &rusqlite::Row<'_>| {
+            let cell = |(at, column): (usize, &String)| Ok((column.clone(), json_of(row.get(at)?)));
+            columns.iter().enumerate().map(cell).collect()
+        };
+        let rows = all.query_map([], read).expect("rows");
+        (table, rows.collect::<Result<_, _>>().expect("rows"))
+    };
+    tables.into_iter().map(rows).collect()
+}
+
+fn json_of(cell: Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(number) => json!(number),
+        Cell::Text(text) => json!(text),
+        other => panic!("no column is {other:?}"),
+    }
+}
+
+async fn connect(database: &Database) -> tokio_postgres::Client {
+    let connected = tokio_postgres::connect(database.url.reveal(), tokio_postgres::NoTls).await;
+    let (client, wire) = connected.expect("the server is there");
+    tokio::spawn(wire);
+    client
+}
+
+async fn shared_content(client: &tokio_postgres::Client) -> Content {
+    let tables = "SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = 'public'";
+    let tables = client.query(tables, &[]).await.expect("tables");
+    let tables: Vec<String> = tables.iter().map(|row| row.get(0)).collect();
+    let all = |table: &String| format!("SELECT '{table}', CAST(to_jsonb(t) AS TEXT) FROM {table} t");
+    let sql = tables.iter().map(all).collect::<Vec<_>>().join(" UNION ALL ");
+    let rows = client.query(&sql, &[]).await.expect("rows");
+    let mut content: Content = tables.into_iter().map(|table| (table, Vec::new())).collect();
+    for row in rows {
+        let (table, row): (String, String) = (row.get(0), row.get(1));
+        let row = serde_json::from_str(&row).expect("an object");
+        content.entry(table).or_default().push(row);
+    }
+    content
+}
