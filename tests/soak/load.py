@@ -68,8 +68,9 @@ class Load:
         while not self.stop.is_set():
             if self.filling.wait(0.5):
                 self._try("fill", lambda: FILL(client, chance, self.tickets))
-                # As many passwords at once as the server hashes at most, 19 MiB each.
-                self._try("fill", lambda: console(client, chance, self.tickets))
+                # As many passwords at once as the server hashes at most, 19 MiB each; more would be refused.
+                if number % 2:
+                    self._try("fill", lambda: console(client, chance, self.tickets))
 
     def _stream(self, number: int) -> None:
         while not self.stop.is_set():
