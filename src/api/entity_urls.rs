@@ -1,6 +1,6 @@
 //! The URL of an object that an event or a ticket is about. `/v4/linode/…` is what published clients compare it with.
 
-use crate::model::event::{Entity, EntityKind};
+use crate::model::entity::{Entity, EntityKind};
 use crate::model::subject::SubjectKind;
 
 pub fn of(entity: &Entity) -> String {

@@ -5,7 +5,7 @@
 
 use super::error::StoreError;
 use super::value::Row;
-use crate::model::event::{Entity, EntityKind};
+use crate::model::entity::{Entity, EntityKind};
 
 pub(super) struct EntityColumns {
     kind: Option<String>,

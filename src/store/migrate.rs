@@ -7,7 +7,8 @@
 use sha2::{Digest, Sha256};
 
 use super::error::StoreError;
-use super::tx::{ReadTx, Sql};
+use super::sql::Sql;
+use super::tx::ReadTx;
 use super::value::{Row, args};
 use crate::model::time::Time;
 use crate::model::token::hex;

@@ -6,6 +6,7 @@
 
 mod account;
 pub mod bell;
+pub mod changes;
 mod compute;
 pub mod copy;
 pub mod database;
@@ -23,6 +24,7 @@ mod postgres;
 pub mod revisions;
 pub mod search;
 pub mod server_secrets;
+mod sql;
 mod sqlite;
 mod support;
 mod tallies;

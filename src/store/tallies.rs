@@ -11,7 +11,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::error::StoreError;
-use super::tx::{ReadTx, Sql};
+use super::sql::Sql;
+use super::tx::ReadTx;
 use super::value::{Row, Value, args};
 
 /// How many ids a short stretch has.

@@ -4,64 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 
 use super::bell::Topic;
+use super::changes::{Owner, PendingChanges};
 use super::error::StoreError;
-use super::revisions::{self, Owner, PendingChanges};
+use super::sql::Sql;
 use super::tallies::{Changes, Tally};
-use super::value::{Read, Row, Value};
+use super::value::{Read, Row, Value, args};
 use super::world::World;
 use crate::model::change::ChangeKind;
 use crate::model::id::AccountId;
 use crate::model::policy::Policy;
 use crate::model::time::Time;
-
-/// What an engine's connection must do.
-pub trait Sql {
-    fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row<'static>>, StoreError>;
-    fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError>;
-
-    /// Shows each row of an answer to somebody; an engine that is near does so while it reads them.
-    fn each(
-        &mut self,
-        sql: &str,
-        args: &[Value],
-        see: &mut dyn FnMut(&mut Row) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        self.query(sql, args)?.iter_mut().try_for_each(see)
-    }
-
-    /// Sends a question whose answer is wanted later, and gives it a number, if the engine is far away: together
-    /// with what is asked next it costs one wait.
-    fn send(&mut self, _sql: &str, _args: &[Value]) -> Option<Result<usize, StoreError>> {
-        None
-    }
-
-    /// The answer to what was sent.
-    fn receive(&mut self, number: usize) -> Result<Vec<Row<'static>>, StoreError> {
-        Err(StoreError::Unexpected(format!("nothing was sent as {number}")))
-    }
-
-    /// Runs a statement that nobody waits for: if it fails, so does the transaction.
-    fn later(&mut self, sql: &str, args: &[Value]) -> Result<(), StoreError> {
-        self.execute(sql, args).map(drop)
-    }
-
-    /// The condition that a row of `ticket_text` has what an argument asks for.
-    fn matches(&self, argument: usize) -> String;
-    /// That argument, for a word that begins like this one.
-    fn beginning(&self, word: &str) -> String;
-
-    /// The last number that a table's key has given out, if only to a row that is gone.
-    fn last_number(&mut self, table: &str) -> Result<i64, StoreError>;
-    fn set_last_number(&mut self, table: &str, number: i64) -> Result<(), StoreError>;
-    /// The tables that are there, by name.
-    fn tables(&mut self) -> Result<Vec<String>, StoreError>;
-
-    /// Makes sure that the account's events get their ids in the order in which they are committed. An
-    /// engine with a single writer need do nothing.
-    fn order_events(&mut self, _account: AccountId) -> Result<(), StoreError> {
-        Ok(())
-    }
-}
 
 /// A question that was asked, and perhaps answered.
 pub enum Asked<T> {
@@ -233,13 +185,15 @@ impl<'a> WriteTx<'a> {
     /// The account that something belongs to; `None` if it is not there.
     pub(super) fn account_of(&mut self, owner: impl Into<Owner>) -> Result<Option<AccountId>, StoreError> {
         let owner = owner.into();
-        if let Owner::Account(account) = owner {
-            return Ok(Some(account));
-        }
+        let (sql, id) = match owner.account() {
+            Ok(account) => return Ok(Some(account)),
+            Err(query) => query,
+        };
         if let Some(known) = self.accounts.get(&owner) {
             return Ok(Some(*known));
         }
-        let found = revisions::account_of(&mut self.tx, owner)?;
+        let row = self.tx.find(sql, args![id])?;
+        let found: Option<AccountId> = row.map(|mut row| row.take()).transpose()?;
         self.accounts.extend(found.map(|account| (owner, account)));
         Ok(found)
     }

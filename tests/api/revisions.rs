@@ -7,7 +7,7 @@ use garth::model::account::QuotaOverride;
 use garth::model::change::{Change, ChangeKind};
 use garth::model::id::AccountId;
 use garth::rules::{self, Error};
-use garth::store::{revisions, tokens};
+use garth::store::{changes, revisions, tokens};
 use serde_json::{Value, json};
 
 use crate::harness::{TestApp, add_vpcs};
@@ -162,7 +162,7 @@ async fn what_only_the_staff_see_raises_their_own_revision() {
     let ticket = ada.opens_ticket("Help").await;
     let (accounts, staff) = (
         revision(&app, app.account).await,
-        revision(&app, revisions::PROVIDER).await,
+        revision(&app, changes::PROVIDER).await,
     );
     let note = json!({"description": "Known."});
     assert_eq!(
@@ -178,7 +178,7 @@ async fn what_only_the_staff_see_raises_their_own_revision() {
         200
     );
     assert_eq!(revision(&app, app.account).await, accounts);
-    assert_eq!(revision(&app, revisions::PROVIDER).await, staff + 2);
+    assert_eq!(revision(&app, changes::PROVIDER).await, staff + 2);
 }
 
 #[tokio::test]

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::api::entity_urls;
 use crate::api::handlers::Wire;
-use crate::model::event::{Entity, Event};
+use crate::model::entity::Entity;
+use crate::model::event::Event;
 use crate::model::id::EventId;
 use crate::model::page::Paged;
 use crate::model::time::Time;

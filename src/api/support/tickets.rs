@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::api::entity_urls;
 use crate::api::handlers::Wire;
 use crate::model::attachment::EXTENSIONS;
-use crate::model::event::Entity;
+use crate::model::entity::Entity;
 use crate::model::page::Paged;
 use crate::model::reply::ReplyText;
 use crate::model::ticket::{Summary, Ticket, TicketText};

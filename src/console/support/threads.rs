@@ -6,7 +6,7 @@ use crate::console::forms::{self, Field, Typed};
 use crate::console::layout::{size, time};
 use crate::console::markdown;
 use crate::model::attachment::{Attachment, EXTENSIONS};
-use crate::model::event::{Entity, EntityKind};
+use crate::model::entity::{Entity, EntityKind};
 use crate::model::policy::Support;
 use crate::model::subject::SubjectKind;
 use crate::model::ticket::{Status, Ticket};

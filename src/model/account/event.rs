@@ -1,6 +1,7 @@
 //! What happened: a record of every change, for the account it happened to.
 
-use crate::model::id::{ConfigId, EventId, InstanceId, VpcId};
+use crate::model::entity::{Entity, EntityKind};
+use crate::model::id::{ConfigId, EventId, InstanceId};
 use crate::model::instance::Instance;
 use crate::model::subject::SubjectKind;
 use crate::model::subnet::Subnet;
@@ -27,57 +28,7 @@ pub struct Event {
     pub read: bool,
 }
 
-/// An object that an event or a ticket is about, with the label that it had then.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Entity {
-    pub kind: EntityKind,
-    pub id: i64,
-    pub label: String,
-}
-
-/// What kind of object it is. One that is addressed within another object names that too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EntityKind {
-    /// An object that tickets can be about as well.
-    Subject(SubjectKind),
-    Subnet(VpcId),
-    Config(InstanceId),
-    Ticket,
-    Token,
-    User,
-}
-
-impl EntityKind {
-    /// The `type` of an entity.
-    pub const fn word(self) -> &'static str {
-        match self {
-            EntityKind::Subject(kind) => kind.word(),
-            EntityKind::Subnet(_) => "subnet",
-            EntityKind::Config(_) => "linode_config",
-            EntityKind::Ticket => "ticket",
-            EntityKind::Token => "token",
-            EntityKind::User => "user",
-        }
-    }
-
-    /// The kind with this word. `beside` is the other object of the same event: the VPC of a subnet, the instance of a
-    /// config.
-    pub fn parse(word: &str, beside: Option<(&str, i64)>) -> Option<Self> {
-        let parent = |kind: SubjectKind| {
-            let (_, id) = beside.filter(|(word, _)| *word == kind.word())?;
-            Some(id)
-        };
-        match word {
-            "subnet" => Some(EntityKind::Subnet(VpcId(parent(SubjectKind::Vpc)?))),
-            "linode_config" => Some(EntityKind::Config(InstanceId(parent(SubjectKind::Linode)?))),
-            "ticket" => Some(EntityKind::Ticket),
-            "token" => Some(EntityKind::Token),
-            "user" => Some(EntityKind::User),
-            word => SubjectKind::with_word(word).map(EntityKind::Subject),
-        }
-    }
-}
-
+/// The objects of events.
 impl Entity {
     fn new(kind: EntityKind, id: i64, label: &str) -> Self {
         let label = label.to_owned();

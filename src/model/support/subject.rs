@@ -1,7 +1,7 @@
 //! What a ticket can be about. Garth keeps VPCs and instances itself; of the rest it knows only what
 //! the provider's directory says.
 
-use crate::model::event::{Entity, EntityKind};
+use crate::model::entity::{Entity, EntityKind};
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::Line;
 

@@ -1,6 +1,6 @@
 //! A conversation between an account and its provider about something.
 
-use crate::model::event::Entity;
+use crate::model::entity::Entity;
 use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::{Line, Prose};

@@ -3,7 +3,8 @@
 //! Recording is part of the change itself: an event is there exactly if its change is (interface §6,
 //! decision 0008).
 
-use crate::model::event::{Action, Entity, Event};
+use crate::model::entity::Entity;
+use crate::model::event::{Action, Event};
 use crate::model::grant::Granted;
 use crate::model::id::{AccountId, EventId, UserId};
 use crate::model::instance::Instance;

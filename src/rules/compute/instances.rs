@@ -5,7 +5,8 @@
 mod draft;
 
 use crate::model::config::{ConfigLabel, Settings};
-use crate::model::event::{Action, Entity};
+use crate::model::entity::Entity;
+use crate::model::event::Action;
 use crate::model::grant::{Global, Granted, Permission};
 use crate::model::id::{ConfigId, InstanceId};
 use crate::model::image::Image;

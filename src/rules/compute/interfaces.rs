@@ -5,7 +5,8 @@
 mod draft;
 
 use crate::model::config::Config;
-use crate::model::event::{Action, Entity};
+use crate::model::entity::Entity;
+use crate::model::event::Action;
 use crate::model::grant::Permission;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId};
 use crate::model::instance::Instance;

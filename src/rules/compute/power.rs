@@ -4,7 +4,8 @@
 //! can be tried against a server that takes its time. A change that takes time is a job (`rules/jobs.rs`), so a
 //! restart finishes it.
 
-use crate::model::event::{Action, Entity};
+use crate::model::entity::Entity;
+use crate::model::event::Action;
 use crate::model::grant::Permission;
 use crate::model::id::{ConfigId, EventId, InstanceId};
 use crate::model::instance::{Instance, Status};

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::model::event::{Action, Entity};
+use crate::model::entity::Entity;
+use crate::model::event::Action;
 use crate::model::grant::Granting;
 use crate::model::grant::{Global, Granted, Permission};
 use crate::model::id::{InstanceId, VpcId};

@@ -1,6 +1,7 @@
 //! Tokens: making, listing, renaming and revoking them. Decision 0017 has their bounds.
 
-use crate::model::event::{Action, Entity};
+use crate::model::entity::Entity;
+use crate::model::event::Action;
 use crate::model::id::TokenId;
 use crate::model::page::Paged;
 use crate::model::proof::Proof;

@@ -1,6 +1,7 @@
 //! Users of an account. Only those who are not restricted manage them (decision 0017).
 
-use crate::model::event::{Action, Entity};
+use crate::model::entity::Entity;
+use crate::model::event::Action;
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::user::{Email, NewUser, User, Username};

@@ -1,7 +1,8 @@
 //! VPCs: listing, creating, viewing, changing, deleting (interface §4.1).
 
 use crate::model::cidr::Cidr;
-use crate::model::event::{Action, Entity};
+use crate::model::entity::Entity;
+use crate::model::event::Action;
 use crate::model::grant::{Global, Granted, Permission};
 use crate::model::id::VpcId;
 use crate::model::label::Label;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::model::attachment::Attachment;
-use crate::model::event::{Entity, EntityKind};
+use crate::model::entity::{Entity, EntityKind};
 use crate::model::history::{History, Step};
 use crate::model::id::{AccountId, AttachmentId, CannedReplyId, HistoryId, InstanceId, TicketId, VpcId};
 use crate::model::interface::Interface;

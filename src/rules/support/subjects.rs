@@ -1,6 +1,6 @@
 //! What a ticket is about: one thing, a VLAN, a managed service, or nothing in particular.
 
-use crate::model::event::Entity;
+use crate::model::entity::Entity;
 use crate::model::grant::Permission;
 use crate::model::id::{AccountId, InstanceId, VpcId};
 use crate::model::input::Input;

@@ -4,16 +4,17 @@
 //! the row while the work goes on, and `delete_before` removes rows past their retention.
 
 use crate::model::change::ChangeKind;
-use crate::model::event::{Action, Entity, Event};
+use crate::model::entity::Entity;
+use crate::model::event::{Action, Event};
 use crate::model::id::{AccountId, EventId, UserId};
 use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::store::bell::Topic;
+use crate::store::changes::Owner;
 use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Gist, Kind};
 use crate::store::list::{Collection, Part, Sight, Tallied, Wanted};
-use crate::store::revisions::Owner;
 use crate::store::tallies::Tally;
 use crate::store::tx::{Asked, ReadTx, WriteTx};
 use crate::store::value::{Row, args};

@@ -4,11 +4,11 @@ use crate::model::change::ChangeKind;
 use crate::model::config::{Config, ConfigLabel, Settings};
 use crate::model::id::{ConfigId, DiskId, InstanceId};
 use crate::model::page::Paged;
+use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::interfaces;
 use crate::store::list::{Collection, Wanted};
-use crate::store::revisions::Owner;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 

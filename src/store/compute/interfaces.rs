@@ -8,9 +8,9 @@ use crate::model::cidr::Cidr;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::interface::{Interface, Purpose, VpcAttachment};
 use crate::model::subnet::Use;
+use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::list::among;
-use crate::store::revisions::Owner;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 

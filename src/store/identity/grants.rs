@@ -3,8 +3,8 @@
 use crate::model::change::ChangeKind;
 use crate::model::grant::{Global, Granted, Granting, Permission};
 use crate::model::id::{AccountId, UserId};
+use crate::store::changes::Owner;
 use crate::store::error::StoreError;
-use crate::store::revisions::Owner;
 use crate::store::tokens::forget_identities;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};

@@ -4,8 +4,8 @@ use crate::model::change::ChangeKind;
 use crate::model::id::UserId;
 use crate::model::time::Time;
 use crate::model::token::TokenHash;
+use crate::store::changes::Owner;
 use crate::store::error::StoreError;
-use crate::store::revisions::Owner;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::args;
 

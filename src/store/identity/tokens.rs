@@ -7,11 +7,11 @@ use crate::model::proof::{Identity, Proof};
 use crate::model::scope::Scopes;
 use crate::model::token::{NewToken, Token, TokenHash, TokenText};
 use crate::store::bell::Topic;
+use crate::store::changes::{Owner, PROVIDER};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::grants;
 use crate::store::list::{Collection, Wanted};
-use crate::store::revisions::{Owner, PROVIDER};
 use crate::store::tx::{Asked, ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 

@@ -10,7 +10,7 @@ use super::locks;
 use crate::model::time::Time;
 use crate::store::error::StoreError;
 use crate::store::migrate::{Dialect, Schema, migrate};
-use crate::store::tx::Sql;
+use crate::store::sql::Sql;
 use crate::store::value::Row;
 
 const DIALECT: Dialect = Dialect {

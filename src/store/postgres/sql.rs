@@ -3,7 +3,7 @@
 use super::connection::{Connection, Rows};
 use crate::model::id::AccountId;
 use crate::store::error::StoreError;
-use crate::store::tx::Sql;
+use crate::store::sql::Sql;
 use crate::store::value::{Row, Value};
 
 impl Sql for Connection {

@@ -8,7 +8,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, Statement, ToSql};
 
 use crate::store::error::StoreError;
-use crate::store::tx::Sql;
+use crate::store::sql::Sql;
 use crate::store::value::{Columns, Row, Value};
 
 /// How many statements are kept. The texts of filters are without number: when there are too many, all are

@@ -12,11 +12,12 @@ use tokio::sync::watch;
 use super::flush_clock::FlushClock;
 use super::statements::{Statements, database};
 use crate::store::bell::{Bell, Topic};
+use crate::store::changes::PendingChanges;
 use crate::store::error::StoreError;
-use crate::store::revisions::PendingChanges;
+use crate::store::sql::Sql;
 use crate::store::tallies::Changes;
 use crate::store::task::WriteJob;
-use crate::store::tx::{Sql, WriteTx};
+use crate::store::tx::WriteTx;
 use crate::store::world::World;
 
 /// How many pages the log may hold before they are moved into the database file.

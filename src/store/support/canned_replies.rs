@@ -4,10 +4,10 @@ use crate::model::canned_reply::{CannedLabel, CannedReply, Template};
 use crate::model::change::ChangeKind;
 use crate::model::id::CannedReplyId;
 use crate::model::page::Paged;
+use crate::store::changes::PROVIDER;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, Wanted};
-use crate::store::revisions::PROVIDER;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 

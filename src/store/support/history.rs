@@ -9,10 +9,10 @@ use crate::model::page::Paged;
 use crate::model::reply::ReplyText;
 use crate::model::ticket::Status;
 use crate::store::bell::Topic;
+use crate::store::changes::PROVIDER;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, Wanted, among};
-use crate::store::revisions::PROVIDER;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::model::change::ChangeKind;
-use crate::model::event::Entity;
+use crate::model::entity::Entity;
 use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::page::Paged;
 use crate::model::ticket::{NewTicket, Status, Ticket};
