@@ -1,4 +1,4 @@
-//! Waking those who wait for an account's events: a commit rings, nobody polls.
+//! Waking those who wait for an account's events: a commit rings. Polling only covers rings that were lost.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,6 +1,7 @@
 //! How clients are served: connections, TLS, authentication, limits, and what all requests and answers have in common.
 //!
-//! It knows no resource. The operations of the API and the pages of the console stand on it, side by side.
+//! Of resources it knows only IDs, the files of tickets, and log-in. The operations of the API and the pages of the console
+//! stand on it, side by side.
 
 pub(crate) mod access;
 pub(crate) mod answering;
