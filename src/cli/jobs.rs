@@ -78,7 +78,7 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
             let retried = store.write(move |tx| jobs::retry(tx, JobId(id))).await;
             let retried = retried.with_context(|| format!("job {id}"))?;
             ensure!(retried, "job {id} is running");
-            output.one(&serde_json::json!({}), &format!("job {id} runs now"))
+            output.one(&serde_json::json!({}), &format!("job {id} is due now"))
         }
         Command::Drop { id, yes } => {
             let job = store.read(move |tx| jobs::load(tx, JobId(id))).await;

@@ -57,7 +57,7 @@ pub struct Settings {
     pub metrics_listen: Option<SocketAddr>,
 
     /// File with the token that the user admin gets at the first start: 64 lower-case hexadecimal characters.
-    /// GARTH_BOOTSTRAP_TOKEN has the token itself [default: a random one, which is printed]
+    /// GARTH_BOOTSTRAP_TOKEN has the token itself [default: a random one, printed unless the output is the log of a service]
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN_FILE", value_name = "FILE")]
     pub bootstrap_token_file: Option<PathBuf>,
 

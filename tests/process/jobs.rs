@@ -46,7 +46,7 @@ fn jobs_that_repeat_are_listed_and_a_stop_leaves_no_lease() {
     );
     assert_eq!(
         folder.run(&format!("jobs retry {id}")),
-        format!("job {id} runs now\n")
+        format!("job {id} is due now\n")
     );
 
     assert_eq!(server.stop().code, Some(0));
@@ -104,7 +104,7 @@ fn a_job_that_fails_is_retried_and_a_dead_one_is_shown_revived_and_dropped() {
     assert_eq!(folder.json("jobs list --dead").as_array().map(Vec::len), Some(1));
     assert_eq!(
         folder.run(&format!("jobs retry {id}")),
-        format!("job {id} runs now\n")
+        format!("job {id} is due now\n")
     );
     eventually("another first attempt to fail", || {
         job(&folder, "8").filter(|job| job["attempts"] == 1 && job["status"] == "scheduled")
