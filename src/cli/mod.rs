@@ -24,6 +24,7 @@ mod policy;
 mod secret_file;
 mod serve;
 mod settings;
+mod stop_signals;
 mod token;
 mod user;
 mod wake;

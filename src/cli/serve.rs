@@ -15,7 +15,7 @@ use super::greeting::{Greeting, Welcome, store_options};
 use super::place::{Place, in_words, open_shared};
 use super::policy::policy_of;
 use super::settings::{LimitSettings, Names, Profile, Settings};
-use super::{address, bucket_keys, data_folder, logging, open_files, wake};
+use super::{address, bucket_keys, data_folder, logging, open_files, stop_signals, wake};
 use crate::api;
 use crate::console;
 use crate::files::{BucketKeys, Files, Scanner};
@@ -33,8 +33,6 @@ use crate::web::{self, App, Network, Options, WireNames};
 
 /// After this time an upload cannot be going on any more.
 const ABANDONED: Duration = Duration::from_secs(3600);
-/// How long after a signal the process has ended in any case.
-const LONGEST_STOP: Duration = Duration::from_secs(25);
 /// Every attachment is read once in so many days, unless set otherwise.
 const SCRUB_DAYS: i64 = 30;
 
@@ -147,7 +145,7 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
         Some(database) => open_shared(database, world)?,
     };
     let files = open_files(&settings, keys.as_ref(), &folder, database.is_none()).await?;
-    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let mut signaled = stop_signals::listen()?;
     let hup = signal(SignalKind::hangup())?;
     let (stop, stopping) = watch::channel(false);
     let metrics_address = metrics.as_ref().map(TcpListener::local_addr).transpose()?;
@@ -200,8 +198,7 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
         stopping,
     ));
     tokio::select! {
-        _ = term.recv() => {}
-        _ = int.recv() => {}
+        _ = signaled.wait_for(|signaled| *signaled) => {}
         _ = failed.wait_for(|failed| *failed) => {
             // What is still being answered gets its refusal; then this process must not go on.
             tokio::time::sleep(Duration::from_millis(200)).await;
@@ -209,7 +206,6 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
         }
     }
     tracing::info!("stopping: finishing what runs");
-    exit_when_late();
     stop.send_replace(true);
     serving.await?;
     jobs.await?;
@@ -218,16 +214,6 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
     }
     tracing::info!("stopped");
     Ok(())
-}
-
-/// Ends the process if stopping takes too long, whatever clients, the store or other threads do. Nothing that was
-/// acknowledged is lost by that: it is like a crash.
-fn exit_when_late() {
-    std::thread::spawn(|| {
-        std::thread::sleep(LONGEST_STOP);
-        tracing::error!("stopping took too long; exiting");
-        std::process::exit(1);
-    });
 }
 
 fn options_of(settings: &Settings) -> anyhow::Result<Options> {
