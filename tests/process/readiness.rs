@@ -77,15 +77,15 @@ fn a_writer_that_is_stuck_makes_the_server_not_ready() {
         (&json!("ok"), &json!("ok"))
     );
 
-    other
-        .execute_batch("ROLLBACK")
-        .expect("the lock can be given back");
-    waits_for(&server, &[("writer", "ok")]);
     is_logged(
         &server,
         "WARN",
         &["readiness check failed", "check=\"writer\"", "stalled"],
     );
+    other
+        .execute_batch("ROLLBACK")
+        .expect("the lock can be given back");
+    waits_for(&server, &[("writer", "ok")]);
     is_logged(
         &server,
         "INFO",
