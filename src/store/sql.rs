@@ -29,7 +29,7 @@ pub trait Sql {
         Err(StoreError::Unexpected(format!("nothing was sent as {number}")))
     }
 
-    /// Runs a statement that nobody waits for: if it fails, so does the transaction.
+    /// Runs a statement without waiting for its result: if it fails, so does the transaction.
     fn later(&mut self, sql: &str, args: &[Value]) -> Result<(), StoreError> {
         self.execute(sql, args).map(drop)
     }

@@ -45,7 +45,7 @@ pub enum Who {
     Staff,
 }
 
-/// What a restricted user must have been granted. The rules ask for it; here it is told.
+/// What a restricted user must have been granted. The rules check it; here it is documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     AccountReadOnly,

@@ -8,7 +8,7 @@ use crate::harness::{Folder, Server, TOKEN};
 use crate::process::{Process, eventually};
 use crate::settings::free_address;
 
-/// Adds a job that cannot succeed, of which so many attempts have failed.
+/// Adds a job that cannot succeed and has failed so many times.
 fn add_broken_job(folder: &Folder, subject: &str, attempts: i64) {
     let store = Store::open(folder.data().join("garth.db")).expect("the store is there");
     let sql = "INSERT INTO job (kind, subject, payload, due, available, attempts)

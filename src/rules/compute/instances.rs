@@ -44,22 +44,22 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 /// Creates an instance. From an image it gets a disk and a config; interfaces make a config too.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Instance> {
     caller.must_hold(Global::AddLinodes)?;
-    let wish = settle(tx, caller, request)?;
+    let settled = settle(tx, caller, request)?;
 
     let random = tx.random();
-    let id = store::instances::insert(tx, caller.account, &wish.new, &hex(&random[..20]))?;
+    let id = store::instances::insert(tx, caller.account, &settled.new, &hex(&random[..20]))?;
     if caller.is_restricted() {
         store::grants::set(tx, caller.user(), Granted::Linode, id.0, Permission::ReadWrite)?;
     }
-    store::instances::take_public(tx, id, wish.address)?;
-    if wish.new.label.is_none() {
+    store::instances::take_public(tx, id, settled.address)?;
+    if settled.new.label.is_none() {
         let label = free_label(tx, caller, id)?;
         store::instances::set_label(tx, id, &label)?;
     }
     let instance = loading::instance(tx, caller, id)?;
-    let config = add_config(tx, &instance, &wish)?;
+    let config = add_config(tx, &instance, &settled)?;
 
-    let boot = config.filter(|_| wish.boot);
+    let boot = config.filter(|_| settled.boot);
     power::provision(tx, caller, instance, boot)?;
     loading::instance(tx, caller, id)
 }
@@ -167,12 +167,12 @@ fn free_label(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instan
     unreachable!("there is no end of names")
 }
 
-fn add_config(tx: &mut WriteTx, instance: &Instance, wish: &Settled) -> Result<Option<ConfigId>> {
-    if wish.image.is_none() && wish.interfaces.is_empty() {
+fn add_config(tx: &mut WriteTx, instance: &Instance, settled: &Settled) -> Result<Option<ConfigId>> {
+    if settled.image.is_none() && settled.interfaces.is_empty() {
         return Ok(None);
     }
     let mut settings = Settings::default();
-    let label = match &wish.image {
+    let label = match &settled.image {
         Some(image) => {
             let plan = tx.policy().plans.iter().find(|plan| plan.id == instance.plan);
             let size = plan.map_or(0, |plan| plan.disk);
@@ -187,7 +187,7 @@ fn add_config(tx: &mut WriteTx, instance: &Instance, wish: &Settled) -> Result<O
         instance,
         &label,
         &settings,
-        wish.interfaces.clone(),
+        settled.interfaces.clone(),
     )?))
 }
 
