@@ -38,7 +38,7 @@ impl Proxy {
                     (answers_from.expect("a socket"), answers_to.expect("a socket"));
                 let mischief = mischief.clone();
                 std::thread::spawn(move || forward(node, database, &mischief));
-                std::thread::spawn(move || forward(answers_from, answers_to, &AtomicU8::new(0)));
+                std::thread::spawn(move || answer(answers_from, answers_to));
             }
         });
         proxy
@@ -67,4 +67,15 @@ fn forward(mut from: TcpStream, mut to: TcpStream, mischief: &AtomicU8) {
     }
     // What was forwarded is still carried out; then the database sees that nobody is there.
     let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Write));
+}
+
+/// Hands answers on. When the node is cut off they are read all the same: closing the way to the database here could
+/// overtake a commit that is still to be forwarded.
+fn answer(mut from: TcpStream, mut to: TcpStream) {
+    let mut buffer = [0; 65536];
+    let mut is_heard = true;
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        is_heard = is_heard && to.write_all(&buffer[..count]).is_ok();
+    }
+    let _ = to.shutdown(Shutdown::Both);
 }
