@@ -12,8 +12,10 @@ use crate::model::history::{History, Step};
 use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::ticket::DeskTicket;
+use crate::model::ticket::Status;
 use crate::model::time::Time;
 use crate::rules::agent::Agent;
+use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
 use crate::rules::{self, Result};
@@ -183,11 +185,7 @@ async fn act<T: Send + 'static>(
 }
 
 async fn list(store: &Opened, output: Output, queue: Queue) -> anyhow::Result<()> {
-    let request = ListRequest {
-        page: Some(queue.page.to_string()),
-        filter: Some(Ok(filter(&queue))),
-        ..ListRequest::default()
-    };
+    let request = wanted(&queue);
     let search = queue.search;
     let listed = store.read(move |tx| rules::desk::list(tx, &request, search.as_deref()));
     let found = listed.await?;
@@ -218,26 +216,25 @@ async fn list(store: &Opened, output: Output, queue: Queue) -> anyhow::Result<()
     output.many(&views, &head, Clone::clone)
 }
 
-fn filter(queue: &Queue) -> Input {
-    let text = |text: &str| Input::Text(text.to_owned());
-    let mut wanted = Vec::new();
+fn wanted(queue: &Queue) -> ListRequest {
+    let mut only = Vec::new();
     match queue.status.as_deref() {
         Some("all") => {}
-        Some(status) => wanted.push(("status".to_owned(), text(status))),
-        None => {
-            let not_closed = vec![("+neq".to_owned(), text("closed"))];
-            wanted.push(("status".to_owned(), Input::Object(not_closed)));
-        }
+        Some(status) => only.push(Condition::equal("status", status)),
+        None => only.push(Condition::not_equal("status", Status::Closed.word())),
     }
     if let Some(account) = queue.account {
-        wanted.push(("account_id".to_owned(), Input::Integer(account)));
+        only.push(Condition::equal("account_id", account));
     }
     if queue.unclaimed {
-        wanted.push(("claimed_by".to_owned(), Input::Null));
+        only.push(Condition::equal("claimed_by", Input::Null));
     } else if let Some(agent) = &queue.claimed_by {
-        wanted.push(("claimed_by".to_owned(), text(agent)));
+        only.push(Condition::equal("claimed_by", agent.as_str()));
     }
-    Input::Object(wanted)
+    ListRequest {
+        only,
+        ..ListRequest::default().at_sent(&queue.page.to_string())
+    }
 }
 
 /// A ticket as a line of the queue.
@@ -288,17 +285,13 @@ fn age(now: Time, then: Time) -> String {
 async fn show(store: &Opened, output: Output, id: TicketId) -> anyhow::Result<()> {
     let look = move |tx: &mut crate::store::ReadTx| {
         let ticket = rules::desk::view(tx, id)?;
-        let mut history = Vec::new();
+        let (mut history, mut number) = (Vec::new(), 1);
         loop {
-            let list = ListRequest {
-                page: Some((history.len() / 500 + 1).to_string()),
-                page_size: Some("500".to_owned()),
-                ..ListRequest::default()
-            };
-            let page = rules::desk::history(tx, id, &list)?;
-            let last = page.items.len() < 500;
+            let page = rules::desk::history(tx, id, &ListRequest::longest().at(number))?;
+            let is_last = number >= page.pages();
+            number += 1;
             history.extend(page.items);
-            if last {
+            if is_last {
                 return Ok((ticket, history));
             }
         }

@@ -29,12 +29,8 @@ impl Query {
     }
 
     /// The page of a list that is asked for, with so many on a page.
-    pub fn list(&self, size: usize) -> ListRequest {
-        ListRequest {
-            page: Some(self.text("page").to_owned()).filter(|page| !page.is_empty()),
-            page_size: Some(size.to_string()),
-            ..ListRequest::default()
-        }
+    pub fn list(&self, size: i64) -> ListRequest {
+        ListRequest::first(size).at_sent(self.text("page"))
     }
 }
 

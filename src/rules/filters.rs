@@ -3,6 +3,7 @@
 //! `docs/reference.md` teaches it, and decision 0004 says why it is so. What comes out names only fields of the collection's own
 //! table, with values of the field's own kind.
 
+use super::conditions::{Condition, Sorted};
 use crate::model::input::Input;
 use crate::model::interface::parse_address;
 use crate::model::reason::{Code, Reason};
@@ -27,6 +28,20 @@ pub fn read(input: &Input, fields: &'static [Field]) -> Result<(Filter, Option<O
         .filter(|(key, _)| key != "+order_by" && key != "+order");
     let filter = reading.all(conditions, 1)?;
     Ok((filter, order))
+}
+
+/// The same for what Garth itself looks for.
+pub fn build(
+    conditions: &[Condition],
+    sorted: Option<Sorted>,
+    fields: &'static [Field],
+) -> Result<(Filter, Option<Order>)> {
+    let mut reading = Reading { fields, terms: 0 };
+    let order = sorted.map(|Sorted { field, descending }| {
+        let field = reading.field(field, "order by")?;
+        Ok(Order { field, descending })
+    });
+    Ok((Filter::All(reading.built(conditions)?), order.transpose()?))
 }
 
 struct Reading {
@@ -141,6 +156,18 @@ impl Reading {
                 format!("{operator} must be a list of values"),
             )),
         }
+    }
+
+    fn built(&mut self, conditions: &[Condition]) -> Result<Vec<Filter>> {
+        let parts = conditions.iter().map(|condition| match condition {
+            Condition::All(conditions) => self.built(conditions).map(Filter::All),
+            Condition::Any(conditions) => self.built(conditions).map(Filter::Any),
+            Condition::Test(name, comparison, value) => {
+                let field = self.field(name, "filter on")?;
+                self.test(field, *comparison, value)
+            }
+        });
+        parts.collect()
     }
 
     fn test(&mut self, field: &'static Field, comparison: Comparison, value: &Input) -> Result<Filter> {

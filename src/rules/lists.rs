@@ -1,5 +1,8 @@
 //! What part of a collection a caller asks for (decision 0004).
 
+use std::ops::RangeInclusive;
+
+use super::conditions::{Condition, Sorted};
 use super::error::{Error, FieldError, Result};
 use super::filters;
 use crate::model::id::EventId;
@@ -12,18 +15,75 @@ use crate::store::list::Wanted;
 
 pub const FILTER: &str = "X-Filter";
 
-/// A caller's wishes as they came, read only once it is clear that there is a list to see.
+/// The part of a collection that is asked for, read only once it is clear that there is a list to see.
 #[derive(Clone, Debug, Default)]
 pub struct ListRequest {
-    pub page: Option<String>,
-    pub page_size: Option<String>,
+    pub page: Number,
+    pub page_size: Number,
     /// The last event a reader knows of, with the name of the field that told it.
     pub after: Option<(&'static str, String)>,
+    /// A client's filter with its order, or what is wrong with its JSON.
     pub filter: Option<Result<Input, Reason>>,
+    /// What Garth itself looks for; only where there is no filter of a client.
+    pub only: Vec<Condition>,
+    pub sorted: Option<Sorted>,
+}
+
+/// A number of a page, or of items on it.
+#[derive(Clone, Debug, Default)]
+pub enum Number {
+    #[default]
+    Usual,
+    /// As somebody wrote it.
+    Sent(String),
+    /// Chosen by Garth itself: the limits of clients do not apply to it.
+    Own(i64),
 }
 
 impl ListRequest {
-    /// Reads the wishes against the fields a collection has, with all complaints at once.
+    /// Garth's own request for the first items, so many of them.
+    pub fn first(items: i64) -> Self {
+        Self {
+            page_size: Number::Own(items),
+            ..Self::default()
+        }
+    }
+
+    /// The most that one page can have.
+    pub fn longest() -> Self {
+        Self::first(Page::MAX_SIZE)
+    }
+
+    pub fn at(self, page: i64) -> Self {
+        Self {
+            page: Number::Own(page.max(1)),
+            ..self
+        }
+    }
+
+    /// At the page that an address of the console names; the first if it names none.
+    pub fn at_sent(self, page: &str) -> Self {
+        let page = match page {
+            "" => Number::Usual,
+            page => Number::Sent(page.to_owned()),
+        };
+        Self { page, ..self }
+    }
+
+    /// Only items of which this holds too.
+    pub fn only(mut self, condition: Condition) -> Self {
+        self.only.push(condition);
+        self
+    }
+
+    pub fn sorted(self, field: &'static str, descending: bool) -> Self {
+        Self {
+            sorted: Some(Sorted { field, descending }),
+            ..self
+        }
+    }
+
+    /// Reads the request against the fields a collection has, with all complaints at once.
     pub fn read(&self, policy: &Policy, fields: &'static [Field]) -> Result<Wanted> {
         let mut complaints = Vec::new();
         let wanted = self.collect(policy, fields, &mut complaints);
@@ -47,19 +107,22 @@ impl ListRequest {
 
     fn collect(&self, policy: &Policy, fields: &'static [Field], complaints: &mut Vec<FieldError>) -> Wanted {
         let mut keep = |field: &str, reason| complaints.push(FieldError::on(field, reason));
-        let number = whole(self.page.as_deref(), 1, 1..=i64::MAX).unwrap_or_else(|()| {
+        let number = self.page.read(1, 1..=i64::MAX).unwrap_or_else(|()| {
             let text = "Must be a whole number of 1 or more";
             keep("page", Reason::new(Code::PageInvalid, text));
             1
         });
         let sizes = policy.page_size_min..=Page::MAX_SIZE;
-        let size = whole(self.page_size.as_deref(), Page::DEFAULT_SIZE, sizes.clone()).unwrap_or_else(|()| {
-            let text = format!("Must be {}-{}", sizes.start(), sizes.end());
-            keep("page_size", Reason::new(Code::PageSizeInvalid, text));
-            Page::DEFAULT_SIZE
-        });
+        let size = self
+            .page_size
+            .read(Page::DEFAULT_SIZE, sizes.clone())
+            .unwrap_or_else(|()| {
+                let text = format!("Must be {}-{}", sizes.start(), sizes.end());
+                keep("page_size", Reason::new(Code::PageSizeInvalid, text));
+                Page::DEFAULT_SIZE
+            });
         let read = match &self.filter {
-            None => Ok((Filter::All(Vec::new()), None)),
+            None => filters::build(&self.only, self.sorted, fields),
             Some(Ok(input)) => filters::read(input, fields),
             Some(Err(reason)) => Err(reason.clone()),
         };
@@ -73,7 +136,7 @@ impl ListRequest {
 
     fn collect_after(&self, complaints: &mut Vec<FieldError>) -> Option<EventId> {
         let (field, raw) = self.after.as_ref()?;
-        match whole(Some(raw), 0, 0..=i64::MAX) {
+        match whole(raw, 0..=i64::MAX) {
             Ok(id) => Some(EventId(id)),
             Err(()) => {
                 let reason = Reason::new(Code::AfterInvalid, "Must be the id of an event, or 0");
@@ -92,8 +155,17 @@ fn unless<T>(complaints: Vec<FieldError>, read: T) -> Result<T> {
     }
 }
 
-fn whole(raw: Option<&str>, default: i64, bounds: std::ops::RangeInclusive<i64>) -> Result<i64, ()> {
-    let Some(raw) = raw else { return Ok(default) };
+impl Number {
+    fn read(&self, usual: i64, bounds: RangeInclusive<i64>) -> Result<i64, ()> {
+        match self {
+            Number::Usual => Ok(usual),
+            Number::Sent(raw) => whole(raw, bounds),
+            Number::Own(number) => Ok(*number),
+        }
+    }
+}
+
+fn whole(raw: &str, bounds: RangeInclusive<i64>) -> Result<i64, ()> {
     let number: i64 = raw.parse().map_err(drop)?;
     // "+1" and "01" are numbers to the parser, but not how one is written.
     if bounds.contains(&number) && number.to_string() == raw {

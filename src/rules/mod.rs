@@ -8,6 +8,7 @@ pub mod agent;
 pub mod caller;
 pub mod complaints;
 mod compute;
+pub mod conditions;
 pub mod error;
 pub mod filters;
 pub mod form;

@@ -15,7 +15,7 @@ use crate::model::reason::{Code, Reason};
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
-use crate::rules::lists::{FILTER, ListRequest};
+use crate::rules::lists::{FILTER, ListRequest, Number};
 use crate::rules::request::{Drafted, Expected, FromForm, Request};
 use crate::web::{App, body, json};
 
@@ -94,8 +94,8 @@ impl FromRequestParts<App> for ListRequest {
         let mut list = ListRequest::default();
         for (key, value) in form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()) {
             match key.as_ref() {
-                "page" => list.page = Some(value.into_owned()),
-                "page_size" => list.page_size = Some(value.into_owned()),
+                "page" => list.page = Number::Sent(value.into_owned()),
+                "page_size" => list.page_size = Number::Sent(value.into_owned()),
                 "after" => list.after = Some(("after", value.into_owned())),
                 _ => {}
             }

@@ -9,7 +9,6 @@ use crate::console::layout::{empty, number};
 use crate::console::usage::{bytes_meter, used_meter};
 use crate::console::visit::Visit;
 use crate::console::vpcs;
-use crate::model::input::Input;
 use crate::model::vpc::Vpc;
 use crate::rules;
 use crate::rules::accounts::QuotaUse;
@@ -19,21 +18,13 @@ use crate::rules::lists::ListRequest;
 use crate::web::App;
 
 /// So many VPCs are looked at, and of those the fullest are shown.
-const LOOKED_AT: &str = "500";
+const LOOKED_AT: i64 = 500;
 const SHOWN: usize = 20;
 /// A ticket that asks for more.
 const MORE: &str = "/tickets/new?summary=A+larger+quota";
 
 pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
-    let newest = vec![
-        ("+order_by".to_owned(), Input::Text("id".to_owned())),
-        ("+order".to_owned(), Input::Text("desc".to_owned())),
-    ];
-    let wanted = ListRequest {
-        page_size: Some(LOOKED_AT.to_owned()),
-        filter: Some(Ok(Input::Object(newest))),
-        ..ListRequest::default()
-    };
+    let wanted = ListRequest::first(LOOKED_AT).sorted("id", true);
     let (used, mut vpcs) = app
         .read(caller.clone(), move |tx, caller| {
             let used = rules::accounts::quota_use(tx, caller)?;

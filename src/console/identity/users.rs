@@ -12,11 +12,9 @@ use crate::console::grants;
 use crate::console::layout::{counted, done, pager, time};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
-use crate::model::input::Input;
 use crate::model::user::User;
 use crate::rules;
 use crate::rules::caller::Caller;
-use crate::rules::lists::ListRequest;
 use crate::web::App;
 use crate::web::extract::At;
 use crate::web::origin::issuer;
@@ -35,11 +33,7 @@ pub fn address_of(username: &str) -> String {
 }
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
-    let by_name = vec![("+order_by".to_owned(), Input::Text("username".to_owned()))];
-    let wanted = ListRequest {
-        filter: Some(Ok(Input::Object(by_name))),
-        ..query.list(50)
-    };
+    let wanted = query.list(50).sorted("username", false);
     let users = app
         .read(caller.clone(), move |tx, caller| {
             rules::users::page(tx, caller, &wanted)

@@ -13,11 +13,11 @@ use crate::console::threads;
 use crate::console::visit::Visit;
 use crate::model::canned_reply::{CannedLabel, PLACEHOLDERS};
 use crate::model::id::CannedReplyId;
+use crate::model::page::Page;
 use crate::model::reply::ReplyText;
 use crate::model::tag::Tag;
 use crate::rules;
 use crate::rules::agent::Staff;
-use crate::rules::lists::ListRequest;
 use crate::web::App;
 use crate::web::extract::At;
 
@@ -29,10 +29,7 @@ fn address(id: CannedReplyId) -> String {
 }
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> Answer {
-    let wanted = ListRequest {
-        page: Some(query.text("page").to_owned()).filter(|page| !page.is_empty()),
-        ..ListRequest::default()
-    };
+    let wanted = query.list(Page::DEFAULT_SIZE);
     let replies = app
         .read(staff, move |tx, _| rules::canned_replies::list(tx, &wanted))
         .await?;

@@ -15,10 +15,12 @@ use crate::console::visit::Visit;
 use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::page::Paged;
+use crate::model::ticket::Status;
 use crate::model::ticket::{DeskTicket, Priority};
 use crate::model::time::Time;
 use crate::rules;
 use crate::rules::agent::Staff;
+use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
 use crate::web::App;
 
@@ -104,54 +106,37 @@ fn number(search: &Sent) -> Option<i64> {
     search.text("q").trim().strip_prefix('#')?.parse().ok()
 }
 
-/// The wishes of the form, as the API takes them.
+/// The tickets that the form asks for.
 fn wanted(search: &Sent, me: &str) -> ListRequest {
-    let text = |text: &str| Input::Text(text.to_owned());
-    let object = |key: &str, value: Input| Input::Object(vec![(key.to_owned(), value)]);
-    let mut filter = Vec::new();
-    let mut must = |field: &str, value: Input| filter.push(object(field, value));
-    if let Some(id) = number(search) {
-        must("id", Input::Integer(id));
-    }
-    match search.text("status") {
-        _ if number(search).is_some() => {}
-        "all" => {}
-        word @ ("new" | "closed") => must("status", text(word)),
-        _ => must("status", object("+neq", text("closed"))),
+    let mut only = Vec::new();
+    match (number(search), search.text("status")) {
+        (Some(id), _) => only.push(Condition::equal("id", id)),
+        (None, "all") => {}
+        (None, word @ ("new" | "closed")) => only.push(Condition::equal("status", word)),
+        (None, _) => only.push(Condition::not_equal("status", Status::Closed.word())),
     }
     match search.text("claim") {
-        "nobody" => must("claimed_by", Input::Null),
-        "mine" => must("claimed_by", text(me)),
+        "nobody" => only.push(Condition::equal("claimed_by", Input::Null)),
+        "mine" => only.push(Condition::equal("claimed_by", me)),
         "others" => {
-            must("claimed_by", object("+neq", text(me)));
-            must("claimed_by", object("+neq", Input::Null));
+            only.push(Condition::not_equal("claimed_by", me));
+            only.push(Condition::not_equal("claimed_by", Input::Null));
         }
         _ => {}
     }
     if Priority::WORDS.contains(&search.text("priority")) {
-        must("priority", text(search.text("priority")));
+        only.push(Condition::equal("priority", search.text("priority")));
     }
     match search.text("account").trim() {
         "" => {}
-        account => must(
-            "account_id",
-            account.parse().map_or_else(|_| text(account), Input::Integer),
-        ),
+        account => {
+            let id = account.parse().map_or_else(|_| account.into(), Input::Integer);
+            only.push(Condition::equal("account_id", id));
+        }
     }
     let (_, _, field, direction) = ordered(search);
-    let mut object = vec![
-        ("+order_by".to_owned(), text(field)),
-        ("+order".to_owned(), text(direction)),
-    ];
-    if !filter.is_empty() {
-        object.push(("+and".to_owned(), Input::List(filter)));
-    }
-    ListRequest {
-        page: Some(search.text("page").to_owned()).filter(|page| !page.is_empty()),
-        page_size: Some("50".to_owned()),
-        after: None,
-        filter: Some(Ok(Input::Object(object))),
-    }
+    let list = ListRequest::first(50).at_sent(search.text("page"));
+    ListRequest { only, ..list }.sorted(field, direction == "desc")
 }
 
 fn ordered(search: &Sent) -> (&'static str, &'static str, &'static str, &'static str) {

@@ -212,11 +212,7 @@ async fn desk_draw(
     let (newest, accounts, whose, choices) = app
         .read(staff, move |tx, _| {
             let newest = rules::desk::newest_opened(tx)?;
-            let all = ListRequest {
-                page_size: Some("500".to_owned()),
-                ..ListRequest::default()
-            };
-            let accounts = rules::accounts::desk_list(tx, &all)?.items;
+            let accounts = rules::accounts::desk_list(tx, &ListRequest::longest())?.items;
             let (whose, choices) = match account {
                 Some(account) => (
                     rules::accounts::desk_view(tx, account).ok(),

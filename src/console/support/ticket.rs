@@ -211,18 +211,10 @@ fn look(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
     let ticket = rules::tickets::view(tx, caller, id)?;
     // The newest replies, unless others are asked for.
     let last = (ticket.replies + FEW - 1).max(FEW) / FEW;
-    let list = ListRequest {
-        page: Some(page.unwrap_or(last).max(1).to_string()),
-        page_size: Some(FEW.to_string()),
-        ..ListRequest::default()
-    };
+    let list = ListRequest::first(FEW).at(page.unwrap_or(last));
     let replies = rules::replies::list(tx, caller, id, &list)?;
     let newest = rules::replies::newest(tx, id)?;
-    let all = ListRequest {
-        page_size: Some("500".to_owned()),
-        ..ListRequest::default()
-    };
-    let files = rules::attachments::list(tx, caller, id, &all)?.items;
+    let files = rules::attachments::list(tx, caller, id, &ListRequest::longest())?.items;
     let may_write = rules::tickets::load_for(tx, caller, id, Permission::ReadWrite).is_ok();
     let support = &tx.policy().support;
     let may = |act| may_write && transitions::after(&ticket, act, tx.now(), support).is_ok();

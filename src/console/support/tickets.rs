@@ -9,11 +9,11 @@ use crate::console::query::{LONGEST, Query};
 use crate::console::threads::{about, address_of, last_change, status};
 use crate::console::visit::Visit;
 use crate::model::id::TicketId;
-use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::model::ticket::{Status, Ticket};
 use crate::rules;
 use crate::rules::caller::Caller;
+use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
 use crate::web::App;
 
@@ -26,10 +26,7 @@ pub fn address(id: TicketId) -> String {
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
     let search = Search::read(&query);
     let here = search.list(search.closed);
-    let there = ListRequest {
-        page: None,
-        ..search.list(!search.closed)
-    };
+    let there = search.list(!search.closed).at(1);
     let words = search.words.clone();
     let (tickets, others) = app
         .read(caller, move |tx, caller| {
@@ -54,7 +51,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
 struct Search {
     words: String,
     closed: bool,
-    page: Option<String>,
+    page: String,
 }
 
 impl Search {
@@ -62,30 +59,17 @@ impl Search {
         Self {
             words: query.words(),
             closed: query.text("status") == "closed",
-            page: Some(query.text("page").to_owned()).filter(|page| !page.is_empty()),
+            page: query.text("page").to_owned(),
         }
     }
 
     fn list(&self, closed: bool) -> ListRequest {
-        let text = |text: &str| Input::Text(text.to_owned());
-        let object = |key: &str, value: Input| Input::Object(vec![(key.to_owned(), value)]);
-        let is_closed = text(Status::Closed.word());
-        let status = if closed {
-            is_closed
-        } else {
-            object("+neq", is_closed)
+        let status = match closed {
+            true => Condition::equal("status", Status::Closed.word()),
+            false => Condition::not_equal("status", Status::Closed.word()),
         };
-        let filter = vec![
-            ("status".to_owned(), status),
-            ("+order_by".to_owned(), text("updated")),
-            ("+order".to_owned(), text("desc")),
-        ];
-        ListRequest {
-            page: self.page.clone(),
-            page_size: Some("50".to_owned()),
-            after: None,
-            filter: Some(Ok(Input::Object(filter))),
-        }
+        let list = ListRequest::first(50).at_sent(&self.page);
+        list.only(status).sorted("updated", true)
     }
 
     /// The address of the list as it is searched, on one of its sides.

@@ -110,11 +110,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
 /// The addresses of an instance: its public ones with their translations, and those in VPCs.
 pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(Instance, Vec<VpcIp>)> {
     let instance = instance_for(tx, caller, id, Permission::ReadOnly)?;
-    let all = ListRequest {
-        page_size: Some("500".to_owned()),
-        ..ListRequest::default()
-    };
-    let wanted = all.read(tx.policy(), &store::vpc_ips::FIELDS)?;
+    let wanted = ListRequest::longest().read(tx.policy(), &store::vpc_ips::FIELDS)?;
     let found = store::vpc_ips::list(tx, caller.account, caller.sight(), Only::Instance(id), &wanted)?;
     Ok((instance, found.items))
 }

@@ -3,11 +3,11 @@
 use crate::model::entity::Entity;
 use crate::model::grant::Permission;
 use crate::model::id::{AccountId, InstanceId, VpcId};
-use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 use crate::model::region::RegionId;
 use crate::model::subject::{SubjectKind, VlanLabel};
 use crate::rules::caller::Caller;
+use crate::rules::conditions::Condition;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
@@ -122,18 +122,13 @@ pub fn offered(tx: &mut ReadTx, eyes: Eyes, words: &str) -> Result<Vec<Offered>>
 }
 
 fn few(words: &str, account: Option<AccountId>) -> ListRequest {
-    let object = |key: &str, value| Input::Object(vec![(key.to_owned(), value)]);
-    let mut filter = vec![("+order_by".to_owned(), Input::Text("label".to_owned()))];
+    let mut few = ListRequest::default().sorted("label", false);
     if !words.is_empty() {
-        let has = |field: &str| object(field, object("+contains", Input::Text(words.to_owned())));
-        filter.push(("+or".to_owned(), Input::List(vec![has("label"), has("id")])));
+        few = few.only(Condition::contained_in(["label", "id"], words));
     }
-    if let Some(account) = account {
-        filter.push(("account_id".to_owned(), Input::Integer(account.0)));
-    }
-    ListRequest {
-        filter: Some(Ok(Input::Object(filter))),
-        ..ListRequest::default()
+    match account {
+        Some(account) => few.only(Condition::equal("account_id", account)),
+        None => few,
     }
 }
 

@@ -483,3 +483,20 @@ async fn a_session_that_ends_in_the_middle_of_a_request_ends_it_and_is_never_rem
     let late = list(caller).await;
     assert!(matches!(late, Err(Error::Unauthenticated)), "{late:?}");
 }
+
+#[tokio::test]
+async fn the_least_page_size_of_clients_does_not_bind_the_console() {
+    let app = TestApp::with(|policy, _| policy.page_size_min = 500).await;
+    let ada = app.user("ada").await;
+    app.user("grace").staff().await;
+    ada.creates_vpc("web", &["10.0.0.0/24"]).await;
+    let ticket = ada.opens_ticket("It is down").await;
+    let (mut ada, mut grace) = (entered(&app, "ada").await, entered(&app, "grace").await);
+    let (of_ada, of_grace) = (format!("/tickets/{ticket}"), format!("/desk/tickets/{ticket}"));
+    for path in ["/vpcs", "/account/users", "/account/quotas", "/tickets", &of_ada] {
+        assert_eq!(ada.get(path).await.status, 200, "{path}");
+    }
+    for path in ["/desk", &of_grace, "/desk/tickets/new", "/desk/canned-replies"] {
+        assert_eq!(grace.get(path).await.status, 200, "{path}");
+    }
+}

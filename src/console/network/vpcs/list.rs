@@ -11,13 +11,13 @@ use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
 use crate::model::grant::Global;
-use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::model::region::Region;
 use crate::model::vpc::Vpc;
 use crate::rules;
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
+use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
 use crate::web::App;
 
@@ -63,7 +63,7 @@ fn no_vpcs(may_add: bool) -> Markup {
 struct Search {
     words: String,
     region: String,
-    page: Option<String>,
+    page: String,
 }
 
 impl Search {
@@ -71,7 +71,7 @@ impl Search {
         Self {
             words: query.words(),
             region: query.text("region").to_owned(),
-            page: Some(query.text("page").to_owned()).filter(|page| !page.is_empty()),
+            page: query.text("page").to_owned(),
         }
     }
 
@@ -85,23 +85,16 @@ impl Search {
     }
 
     fn list(&self) -> ListRequest {
-        let text = |text: &str| Input::Text(text.to_owned());
-        let object = |key: &str, value: Input| Input::Object(vec![(key.to_owned(), value)]);
-        let contains = |field: &str| object(field, object("+contains", text(&self.words)));
-        let mut filter = vec![("+order_by".to_owned(), text("label"))];
+        let mut only = Vec::new();
         if !self.words.is_empty() && self.range().is_none() {
-            let either = ["label", "id", "subnets.label"].map(contains).to_vec();
-            filter.push(("+or".to_owned(), Input::List(either)));
+            let fields = ["label", "id", "subnets.label"];
+            only.push(Condition::contained_in(fields, &self.words));
         }
         if !self.region.is_empty() {
-            filter.push(("region".to_owned(), text(&self.region)));
+            only.push(Condition::equal("region", self.region.as_str()));
         }
-        ListRequest {
-            page: self.page.clone(),
-            page_size: Some("100".to_owned()),
-            after: None,
-            filter: Some(Ok(Input::Object(filter))),
-        }
+        let list = ListRequest::first(100).at_sent(&self.page);
+        ListRequest { only, ..list }.sorted("label", false)
     }
 
     /// The address of the list as it is searched.

@@ -6,12 +6,12 @@ use crate::model::attachment::Attachment;
 use crate::model::canned_reply::CannedReply;
 use crate::model::history::History;
 use crate::model::id::{CannedReplyId, HistoryId, TicketId};
-use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::model::ticket::{DeskTicket, Status};
 use crate::model::time::Time;
 use crate::rules;
 use crate::rules::agent::Agent;
+use crate::rules::conditions::Condition;
 use crate::rules::desk::Mark;
 use crate::rules::lists::ListRequest;
 use crate::store::ReadTx;
@@ -86,35 +86,21 @@ pub fn canned_in(sent: &Sent, field: &str) -> Option<CannedReplyId> {
 
 pub fn look(tx: &mut ReadTx, agent: &Agent, id: TicketId, asked: Asked) -> rules::Result<Seen> {
     let desk = rules::desk::view(tx, id)?;
-    let list = |page: i64, size: i64| ListRequest {
-        page: Some(page.max(1).to_string()),
-        page_size: Some(size.to_string()),
-        ..ListRequest::default()
-    };
-    let mut history = rules::desk::history(tx, id, &list(asked.page.unwrap_or(1), FEW))?;
+    let few_at = |page: i64| ListRequest::first(FEW).at(page);
+    let mut history = rules::desk::history(tx, id, &few_at(asked.page.unwrap_or(1)))?;
     if asked.page.is_none() && history.pages() > 1 {
-        history = rules::desk::history(tx, id, &list(history.pages(), FEW))?;
+        history = rules::desk::history(tx, id, &few_at(history.pages()))?;
     }
-    let files = rules::desk::attachments(tx, id, &list(1, 500))?.items;
-    let canned = rules::canned_replies::list(tx, &list(1, 500))?.items;
+    let files = rules::desk::attachments(tx, id, &ListRequest::longest())?.items;
+    let canned = rules::canned_replies::list(tx, &ListRequest::longest())?.items;
     let filled = asked
         .canned
         .and_then(|id| canned.iter().find(|reply| reply.id == id));
     let filled = filled.map(|reply| (reply.id, rules::canned_replies::fill(tx, agent, reply, &desk)));
-    let object = |key: &str, value: Input| (key.to_owned(), value);
-    let open = Input::Object(vec![object(
-        "+neq",
-        Input::Text(Status::Closed.word().to_owned()),
-    )]);
-    let its_others = Input::Object(vec![
-        object("account_id", Input::Integer(desk.ticket.account.0)),
-        object("status", open),
-        object("id", Input::Object(vec![object("+neq", Input::Integer(id.0))])),
-    ]);
-    let others = ListRequest {
-        filter: Some(Ok(its_others)),
-        ..list(1, 25)
-    };
+    let others = ListRequest::first(25)
+        .only(Condition::equal("account_id", desk.ticket.account))
+        .only(Condition::not_equal("status", Status::Closed.word()))
+        .only(Condition::not_equal("id", id));
     Ok(Seen {
         newest: rules::desk::newest(tx, id)?,
         mark: rules::desk::mark(tx, agent, Some(id))?,

@@ -1,0 +1,60 @@
+//! What Garth's own pages, commands and rules look for in a collection: the filter language of clients, as values.
+
+use crate::model::id::{AccountId, TicketId};
+use crate::model::input::Input;
+use crate::store::filter::Comparison;
+
+/// Something that must hold of an item. It names fields as clients do.
+#[derive(Clone, Debug)]
+pub enum Condition {
+    All(Vec<Condition>),
+    Any(Vec<Condition>),
+    Test(&'static str, Comparison, Input),
+}
+
+/// The order of a list that Garth itself asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Sorted {
+    pub field: &'static str,
+    pub descending: bool,
+}
+
+impl Condition {
+    pub fn equal(field: &'static str, value: impl Into<Input>) -> Self {
+        Self::Test(field, Comparison::Equal, value.into())
+    }
+
+    pub fn not_equal(field: &'static str, value: impl Into<Input>) -> Self {
+        Self::Test(field, Comparison::NotEqual, value.into())
+    }
+
+    /// The text is a part of one of these fields.
+    pub fn contained_in<const N: usize>(fields: [&'static str; N], text: &str) -> Self {
+        let test = |field| Self::Test(field, Comparison::Contains, text.into());
+        Self::Any(fields.map(test).to_vec())
+    }
+}
+
+impl From<&str> for Input {
+    fn from(text: &str) -> Self {
+        Input::Text(text.to_owned())
+    }
+}
+
+impl From<i64> for Input {
+    fn from(number: i64) -> Self {
+        Input::Integer(number)
+    }
+}
+
+impl From<AccountId> for Input {
+    fn from(id: AccountId) -> Self {
+        Input::Integer(id.0)
+    }
+}
+
+impl From<TicketId> for Input {
+    fn from(id: TicketId) -> Self {
+        Input::Integer(id.0)
+    }
+}
