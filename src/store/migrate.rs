@@ -193,6 +193,10 @@ const fn keyed(name: &'static str, key: &'static [&'static str]) -> Table {
 pub struct Dialect {
     /// A primary key that counts up and never reuses a number.
     pub identity: &'static str,
+    /// A primary key that is a number given to it.
+    pub number_key: &'static str,
+    /// What is said of a table whose rows change often.
+    pub roomy: &'static str,
     /// What is said of a table that is only ever looked into by its key.
     pub keyed: &'static str,
     /// Text that sorts by its bytes.
@@ -291,6 +295,8 @@ fn apply(sql: &mut dyn Sql, dialect: &Dialect, migration: &Migration, now: Time)
     let script = migration
         .sql
         .replace("{identity}", dialect.identity)
+        .replace("{number_key}", dialect.number_key)
+        .replace("{roomy}", dialect.roomy)
         .replace("{keyed}", dialect.keyed)
         .replace("{text}", dialect.text)
         .replace("{search_table}", dialect.search_table);

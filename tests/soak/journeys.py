@@ -98,13 +98,18 @@ def uploads(client, chance, tickets):
         client.ask("GET", f"{path}/{chance.choice(files)['id']}", headers=headers)
 
 
-@journey(3)
-def console(client, chance, tickets):
-    cookies = {}
+def log_in(client, cookies, before_sending=lambda: None):
     page = client.page("GET", "/login", cookies)
     proof = re.search(r'name="form_token" value="([^"]+)"', page)[1]
     fields = {"form_token": proof, "return_to": "", "username": "admin", "password": PASSWORD}
+    before_sending()
     client.page("POST", "/login", cookies, fields, (303,))
+
+
+@journey(3)
+def console(client, chance, tickets):
+    cookies = {}
+    log_in(client, cookies)
     for path in ("/vpcs", "/vpcs/new", "/tickets", f"/tickets/{chance.choice(tickets)}", "/account", "/events"):
         client.page("GET", path, cookies)
     client.page("GET", "/logout", cookies)

@@ -4,11 +4,12 @@ import random
 import threading
 
 from client import Client, Refused
-from journeys import FILL, JOURNEYS, console, follow_stream
+from journeys import FILL, JOURNEYS, follow_stream, log_in
 
 WORKERS = 6
 FILLERS = 4
 STREAMS = 4
+HASHED_AT_ONCE = 2
 
 
 class Load:
@@ -39,6 +40,21 @@ class Load:
     def fill(self, wanted: bool) -> None:
         self.filling.set() if wanted else self.filling.clear()
 
+    def hash_together(self) -> None:
+        """Has the server hash as many passwords at once as it ever does: it keeps the memory, 19 MiB for each."""
+        together = threading.Barrier(HASHED_AT_ONCE)
+
+        def log_in_again_and_again():
+            client = Client(self.garth.address, self.count)
+            for _ in range(20):
+                self._try("log in together", lambda: log_in(client, {}, together.wait))
+
+        threads = [threading.Thread(target=log_in_again_and_again) for _ in range(HASHED_AT_ONCE)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
     def requests(self) -> int:
         return self.sent
 
@@ -68,9 +84,6 @@ class Load:
         while not self.stop.is_set():
             if self.filling.wait(0.5):
                 self._try("fill", lambda: FILL(client, chance, self.tickets))
-                # As many passwords at once as the server hashes at most, 19 MiB each; more would be refused.
-                if number % 2:
-                    self._try("fill", lambda: console(client, chance, self.tickets))
 
     def _stream(self, number: int) -> None:
         while not self.stop.is_set():

@@ -31,8 +31,11 @@ pub fn find(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<UserId>, StoreErr
 pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, StoreError> {
     let now = tx.now();
     let row = tx.find(
-        "SELECT s.expiry, u.id, u.account, u.username, u.email, u.restricted, u.account_access
-         FROM session s JOIN app_user u ON u.id = s.app_user WHERE s.hash = $1 AND s.expiry > $2",
+        "SELECT s.expiry,
+             u.id, u.account, u.username, u.email, u.restricted, u.account_access, r.identity_version
+         FROM session s JOIN app_user u ON u.id = s.app_user
+         LEFT JOIN account_revision r ON r.account = coalesce(u.account, 0)
+         WHERE s.hash = $1 AND s.expiry > $2",
         args![hash.hex(), now],
     )?;
     let read = |row| read_identity(tx, hash, Proof::Session, Scopes::Everything, row);

@@ -58,8 +58,11 @@ pub(in crate::store) fn forget_identities(
 /// The identity behind a token that has not been revoked; it may have expired.
 pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, StoreError> {
     let row = tx.find(
-        "SELECT t.id, t.scopes, t.expiry, u.id, u.account, u.username, u.email, u.restricted, u.account_access
-         FROM token t JOIN app_user u ON u.id = t.app_user WHERE t.hash = $1 AND t.revoked IS NULL",
+        "SELECT t.id, t.scopes, t.expiry,
+             u.id, u.account, u.username, u.email, u.restricted, u.account_access, r.identity_version
+         FROM token t JOIN app_user u ON u.id = t.app_user
+         LEFT JOIN account_revision r ON r.account = coalesce(u.account, 0)
+         WHERE t.hash = $1 AND t.revoked IS NULL",
         args![hash.hex()],
     )?;
     let Some(mut row) = row else { return Ok(None) };
@@ -67,7 +70,7 @@ pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, St
     read_identity(tx, hash, proof, scopes, row).map(Some)
 }
 
-/// The identity that somebody has proved, from when that ends and the user's columns.
+/// The identity that somebody has proved, from when that ends, the user's columns and the version.
 pub(in crate::store) fn read_identity(
     tx: &mut ReadTx,
     hash: TokenHash,
@@ -76,7 +79,6 @@ pub(in crate::store) fn read_identity(
     mut row: Row,
 ) -> Result<Identity, StoreError> {
     let mut identity = Identity {
-        version: 0,
         hash,
         proof,
         scopes,
@@ -87,9 +89,10 @@ pub(in crate::store) fn read_identity(
         email: row.take()?,
         restricted: row.take()?,
         account_access: row.take()?,
+        // An account whose first row is not committed yet has none.
+        version: row.take::<Option<i64>>()?.unwrap_or(0),
         globals: Vec::new(),
     };
-    identity.version = identity_version(tx, identity.account)?;
     identity.globals = grants::globals(tx, identity.user)?;
     Ok(identity)
 }

@@ -4,11 +4,11 @@
 -- grown since.
 
 CREATE TABLE account_revision (
-    account BIGINT PRIMARY KEY,
+    account {number_key},
+    identity_version BIGINT NOT NULL,
     revision BIGINT NOT NULL,
-    log_start BIGINT NOT NULL,
-    identity_version BIGINT NOT NULL
-){keyed};
+    log_start BIGINT NOT NULL
+){roomy};
 INSERT INTO account_revision (account, revision, log_start, identity_version) SELECT id, 0, 0, 0 FROM account;
 INSERT INTO account_revision (account, revision, log_start, identity_version) VALUES (0, 0, 0, 0);
 

@@ -13,6 +13,8 @@ use crate::store::world::World;
 
 pub const DIALECT: Dialect = Dialect {
     identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
+    number_key: "INTEGER PRIMARY KEY",
+    roomy: "",
     keyed: " WITHOUT ROWID",
     text: "TEXT",
     search_table: "CREATE VIRTUAL TABLE ticket_text \
