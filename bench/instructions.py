@@ -22,8 +22,14 @@ PATHS = {
     "view": (50, 300),
     "list": (4, 24),
     "create": (50, 300),
+    "revision": (50, 300),
     "json-one": (100, 600),
     "json-page": (4, 24),
+}
+# The function in which the instructions of a path are counted.
+FUNCTIONS = {
+    "create": "baseline::instructions::create",
+    "revision": "garth::store::changes::PendingChanges::write",
 }
 
 
@@ -76,9 +82,11 @@ def count(programs, folder, furnished, path, times):
     shutil.copytree(furnished, data)
     out = folder / f"{path} {times}.callgrind"
     # Only within the function that does it: what other threads do meanwhile is never quite the same.
-    within = f"baseline::instructions::{'create' if path == 'create' else 'look'}"
+    within = FUNCTIONS.get(path, "baseline::instructions::look")
     valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--toggle-collect={within}"]
-    said = run(programs, [path, "--times", str(times), "--data", data], valgrind)
+    # A revision is written with the commit of each create.
+    runs = "create" if path == "revision" else path
+    said = run(programs, [runs, "--times", str(times), "--data", data], valgrind)
     shutil.rmtree(data)
     counted = int(re.search(r"Collected : (\d+)", said)[1])
     if not counted:

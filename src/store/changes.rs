@@ -56,6 +56,8 @@ impl PendingChanges {
     }
 
     /// Raises the revisions and appends to the log, as the last thing before a commit.
+    // `bench/run instructions` counts within it, so it has to be a function of its own.
+    #[inline(never)]
     pub fn write(self, sql: &mut dyn Sql) -> Result<(), StoreError> {
         for (account, changes) in self.0 {
             sql.later(
