@@ -15,6 +15,7 @@ mod demo;
 mod desk;
 mod entity;
 mod greeting;
+mod huge_pages;
 mod jobs;
 mod logging;
 mod open_files;

@@ -15,7 +15,7 @@ use super::greeting::{Greeting, Welcome, store_options};
 use super::place::{Place, in_words, open_shared};
 use super::policy::policy_of;
 use super::settings::{LimitSettings, Names, Profile, Settings};
-use super::{address, bucket_keys, data_folder, logging, open_files, stop_signals, wake};
+use super::{address, bucket_keys, data_folder, huge_pages, logging, open_files, stop_signals, wake};
 use crate::api;
 use crate::console;
 use crate::files::{BucketKeys, Files, Scanner};
@@ -84,6 +84,7 @@ impl Prepared {
 /// succeeded.
 pub async fn prepare(place: &Place, settings: Settings) -> anyhow::Result<Prepared> {
     logging::start(&settings.log, settings.log_format)?;
+    huge_pages::disable();
     let folder = place.folder(&settings);
     let given = GivenToken::find(&settings)?;
     let keys = bucket_keys::read(&settings.attachments)?;
