@@ -206,13 +206,15 @@ def wait_for(server, sockets, marker):
 def overload(programs, folder, extent):
     """Four times what it can answer, at a steady pace; see flood.rs for why wrk cannot do that."""
     allow_many_connections(8_000)
+    # All of them come from one address.
+    share = ["--limits-connections-per-address", "8000"]
     results = []
     with ExitStack() as running:
         postgres = running.enter_context(Postgres(folder / "overload pg"))
         postgres.make("store")
         ways = {
-            EMBEDDED: lambda: start_garth(programs, folder / "overload"),
-            SHARED: lambda: start_shared(programs, folder / "overload shared", postgres.url("store")),
+            EMBEDDED: lambda: start_garth(programs, folder / "overload", *share),
+            SHARED: lambda: start_shared(programs, folder / "overload shared", postgres.url("store"), *share),
         }
         for engine, begin in ways.items():
             with begin() as server:

@@ -27,11 +27,21 @@ pub struct Raw {
     /// Leave out the rows of tallies, to see what they cost
     #[arg(long)]
     untallied: bool,
+    /// Leave out the revision and the change log, to see what they cost
+    #[arg(long)]
+    unlogged: bool,
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN", value_parser = token)]
     token: TokenText,
 }
 
 const BATCH: usize = 32;
+
+/// What is written besides the rows themselves.
+#[derive(Clone, Copy)]
+struct Besides {
+    tallies: bool,
+    changes: bool,
+}
 
 /// How many rows are added to each stretch of each tally.
 type Tallies = BTreeMap<(String, i64, i64, i64), i64>;
@@ -53,10 +63,14 @@ impl Raw {
         connection.pragma_update(None, "foreign_keys", "on")?;
         connection.set_prepared_statement_cache_capacity(64);
 
+        let besides = Besides {
+            tallies: !self.untallied,
+            changes: !self.unlogged,
+        };
         let begun = Instant::now();
         let mut made = 0;
         while begun.elapsed() < Duration::from_secs_f64(self.seconds) {
-            write_batch(&mut connection, &regions, made, self.untallied)?;
+            write_batch(&mut connection, &regions, made, besides)?;
             made += BATCH;
         }
         let micros = begun.elapsed().as_micros();
@@ -69,14 +83,22 @@ fn write_batch(
     connection: &mut Connection,
     regions: &[String],
     made: usize,
-    untallied: bool,
+    besides: Besides,
 ) -> rusqlite::Result<()> {
     let all = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let mut tallies = Tallies::new();
+    let (mut tallies, mut changes) = (Tallies::new(), Vec::new());
     for number in made..made + BATCH {
-        write_vpc(&all, &regions[number % regions.len()], number, &mut tallies)?;
+        changes.extend(write_vpc(
+            &all,
+            &regions[number % regions.len()],
+            number,
+            &mut tallies,
+        )?);
     }
-    if untallied {
+    if besides.changes {
+        log_changes(&all, &changes)?;
+    }
+    if !besides.tallies {
         tallies.clear();
     }
     let mut add = all.prepare_cached(
@@ -90,7 +112,27 @@ fn write_batch(
     all.commit()
 }
 
-fn write_vpc(all: &Connection, region: &str, number: usize, tallies: &mut Tallies) -> rusqlite::Result<()> {
+/// Raises the account's revision once, and adds a row for each thing that was changed.
+fn log_changes(all: &Connection, changes: &[(&str, i64)]) -> rusqlite::Result<()> {
+    let revision: i64 = all
+        .prepare_cached(
+            "UPDATE account_revision SET revision = revision + 1 WHERE account = 1 RETURNING revision",
+        )?
+        .query_one([], |row| row.get(0))?;
+    let mut add = all.prepare_cached("INSERT INTO change_log VALUES (1, ?1, ?2, ?3)")?;
+    for (kind, id) in changes {
+        add.execute(params![revision, kind, id])?;
+    }
+    Ok(())
+}
+
+/// Writes a VPC with one subnet; what was changed.
+fn write_vpc(
+    all: &Connection,
+    region: &str,
+    number: usize,
+    tallies: &mut Tallies,
+) -> rusqlite::Result<[(&'static str, i64); 4]> {
     let now = jiff::Timestamp::now().as_second() * 1_000_000;
     let label = format!("bench-1-{number}");
     let vpc = all
@@ -163,5 +205,10 @@ fn write_vpc(all: &Connection, region: &str, number: usize, tallies: &mut Tallie
                 .or_default() += 1;
         }
     }
-    Ok(())
+    Ok([
+        ("vpc", vpc),
+        ("subnet", subnet),
+        ("event", of_vpc),
+        ("event", of_subnet),
+    ])
 }
