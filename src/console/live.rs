@@ -17,6 +17,7 @@ use crate::model::id::{EventId, TicketId};
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::desk::Mark;
+use crate::rules::events::Position;
 use crate::rules::{self, Result};
 use crate::store::bell::Topic;
 use crate::web::App;
@@ -49,7 +50,14 @@ pub async fn events(State(app): State<App>, caller: Caller, query: Query, header
         Ok(last) => EventId(last),
         Err(_) => app.read(caller.clone(), rules::events::end).await?,
     };
-    Ok(follow(waking, Events { caller, last }, Some(beginning())))
+    Ok(follow(
+        waking,
+        Events {
+            caller,
+            position: Position::after(last),
+        },
+        Some(beginning()),
+    ))
 }
 
 /// What happens to any ticket; with `?ticket=` also to that one, whose colleagues see that one is there.
@@ -84,18 +92,18 @@ fn beginning() -> sse::Event {
 /// A tenant's page.
 struct Events {
     caller: Caller,
-    last: EventId,
+    position: Position,
 }
 
 impl Source for Events {
     async fn next(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
-        let last = self.last;
-        let more = app
+        let position = self.position;
+        let (more, position) = app
             .read(self.caller.clone(), move |tx, caller| {
-                rules::events::next(tx, caller, last, MANY)
+                rules::events::next(tx, caller, position, MANY)
             })
             .await?;
-        self.last = more.last().map_or(last, |event| event.id);
+        self.position = position;
         Ok((more.iter().map(notice).collect(), more.len() as i64 == MANY))
     }
 }

@@ -10,10 +10,10 @@ use crate::api::entity_urls;
 use crate::api::handlers::Wire;
 use crate::model::entity::Entity;
 use crate::model::event::Event;
-use crate::model::id::EventId;
 use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::rules::caller::Caller;
+use crate::rules::events::Position;
 use crate::rules::lists::ListRequest;
 use crate::rules::{self, Result};
 use crate::store::bell::Topic;
@@ -104,23 +104,25 @@ pub async fn stream(
         None => rules::events::end(tx, caller),
     };
     let last = app.read(caller.clone(), begin).await?;
-    Ok(follow(waking, Following { caller, last }, None))
+    let position = Position::after(last);
+    Ok(follow(waking, Following { caller, position }, None))
 }
 
 /// A reader of the stream, and how far it got.
 struct Following {
     caller: Caller,
-    last: EventId,
+    position: Position,
 }
 
 impl Source for Following {
     async fn next(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
         const EVENTS_PER_READ: i64 = 100;
-        let last = self.last;
-        let more =
-            move |tx: &mut ReadTx, caller: &Caller| rules::events::next(tx, caller, last, EVENTS_PER_READ);
-        let found = app.read(self.caller.clone(), more).await?;
-        self.last = found.last().map_or(last, |event| event.id);
+        let position = self.position;
+        let more = move |tx: &mut ReadTx, caller: &Caller| {
+            rules::events::next(tx, caller, position, EVENTS_PER_READ)
+        };
+        let (found, position) = app.read(self.caller.clone(), more).await?;
+        self.position = position;
         let sent = found.iter().map(sent).collect::<Result<_>>()?;
         Ok((sent, found.len() as i64 == EVENTS_PER_READ))
     }

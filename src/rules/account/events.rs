@@ -52,9 +52,41 @@ pub fn mark_read(tx: &mut WriteTx, caller: &Caller, id: EventId, request: &Reque
     Ok(store::events::mark_read(tx, caller.user(), id)?)
 }
 
-/// The next events after one, oldest first, for a stream.
-pub fn next(tx: &mut ReadTx, caller: &Caller, after: EventId, most: i64) -> Result<Vec<Event>> {
-    Ok(store::events::next(tx, reader(tx, caller), after, most)?)
+/// How far a stream has got.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    last: EventId,
+    /// The account's revision at which the stream had every event.
+    complete_at: Option<i64>,
+}
+
+impl Position {
+    pub fn after(last: EventId) -> Self {
+        Self {
+            last,
+            complete_at: None,
+        }
+    }
+}
+
+/// The next events of a stream, oldest first, and how far it has got with them. Events are read only if the account's
+/// revision has risen since the stream had all of them (decision 0026).
+pub fn next(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    position: Position,
+    limit: i64,
+) -> Result<(Vec<Event>, Position)> {
+    let revision = store::revisions::current(tx, caller.account)?;
+    if position.complete_at == Some(revision) {
+        return Ok((Vec::new(), position));
+    }
+    let found = store::events::next(tx, reader(tx, caller), position.last, limit)?;
+    let position = Position {
+        last: found.last().map_or(position.last, |event| event.id),
+        complete_at: Some(revision).filter(|_| (found.len() as i64) < limit),
+    };
+    Ok((found, position))
 }
 
 /// How many events the caller has not seen, and not caused; no more than `most` are counted.
