@@ -141,7 +141,7 @@ pub fn insecure(status: StatusCode, local_url: &str) -> Response {
             }
             li { "To try it alone, open it on the same machine: " code { (local_url) } }
         }
-        p .quiet { "The section \"One node\" of docs/operating.md describes all of them." }
+        p .quiet { "See \"Set up TLS\" in docs/operating.md." }
     };
     page(
         status,
