@@ -1,4 +1,4 @@
-"""Which client did what: the table in docs/clients.md, made from what the server was asked."""
+"""The tables in docs/clients.md, generated from the operations that each client called."""
 
 import difflib
 
@@ -13,10 +13,10 @@ INTERFACE = (
 
 # What a client cannot do of it, by the beginning of the client's name, and why.
 CANNOT = {
-    ("linode-cli", "createTicketAttachment"): "no release of linode-cli has a command for attachments",
-    ("linode-cli 5.50.0", "getVpcsIps"): "linode-cli has a command for it in later releases only",
-    ("web app", "getVpcsIps"): "no page of the web app shows a list of addresses",
-    ("web app", "getVpcIps"): "no page of the web app shows a list of addresses",
+    ("linode-cli", "createTicketAttachment"): "linode-cli has no command for attachments",
+    ("linode-cli 5.50.0", "getVpcsIps"): "linode-cli has a command for it only in later releases",
+    ("web app", "getVpcsIps"): "the web app has no page with a list of addresses",
+    ("web app", "getVpcIps"): "the web app has no page with a list of addresses",
 }
 
 # What no published client can call, and why.
@@ -26,19 +26,19 @@ NOBODY = {
     "getTicketAttachments": "Garth's own addition; clients show the names in the ticket",
     "getTicketAttachment": "Garth's own addition",
     "getSupportLimits": "Garth's own addition",
-    "getAuthorizationServer": "for OAuth libraries in general; clients of the public service have its endpoints built in",
+    "getAuthorizationServer": "for OAuth libraries; clients of the public service have the endpoints built in",
     "getPasswordPage": "a page for people; `tests/browser` uses it",
     "setPassword": "a page for people; `tests/browser` uses it",
-    "getOauthStyle": "belongs to the pages for people",
-    "getService": "for people with curl; clients have the paths built in",
-    "getHealth": "for whoever runs the server",
-    "getReadiness": "for whoever runs the server",
+    "getOauthStyle": "the stylesheet of these pages",
+    "getService": "for discovery with curl; clients have the paths built in",
+    "getHealth": "for operators of the server",
+    "getReadiness": "for operators of the server",
     "getOpenapi": "the description of this server",
     "getDocs": "the description of this server",
     "getDocsStyle": "the description of this server",
     "getIcon": "the description of this server",
 }
-DESK = "the provider's side, which the public service does not show; `tests/api/support/desk.rs` drives it"
+DESK = "Garth's own: the desk of the provider; tested by `tests/api/support/desk.rs`"
 
 
 def hold(document, driven, file, update):
@@ -96,16 +96,19 @@ def drawn(operations, nobody, driven):
     clients = sorted(driven, key=lambda client: (client == "web app", client))
     rows = {id: [client for client in clients if id in driven[client]] for id in operations if id not in nobody}
     lines = [
-        "# What each client did",
+        "# Tested clients",
         "",
-        "Published clients of the public service, unchanged, are driven against Garth by `tests/clients`, on the embedded store and on",
-        "PostgreSQL, and what they get is compared with what it must be. This table is made from the server's own log: a `+` says that the",
-        "client asked for the operation and was answered with success. `./check` fails when the table and what happened differ.",
+        "`tests/clients` runs published clients of the public service, unchanged, against Garth on the embedded store and on",
+        "PostgreSQL, and checks their results. The tables below are generated from the server's log. A `+` means that the client",
+        "called the operation successfully. `./check` fails if the tables differ from the test run.",
         "",
-        "An empty place means that the client has no call for the operation. The web app cannot be installed from a registry: what it was seen to",
-        "send in a browser, while it started, logged in and out and showed its pages for VPCs and for support, is sent with curl. It has pages for",
-        "tokens, users and programs too, of which nothing is said here. linode-cli can log in through a browser only at the public service, whose",
-        "address it has built in for that; it works with a token.",
+        "An empty cell means that the client has no call for the operation, with two exceptions:",
+        "",
+        "- **The web app** is not available from a package registry. The tests replay with curl the requests that a browser sent",
+        "  while the app started, logged in and out, and showed its pages for VPCs and support. Its pages for tokens, users and",
+        "  OAuth clients are not tested.",
+        "- **linode-cli** can log in with a browser only at the public service, because it has that address built in. The tests",
+        "  use a token.",
     ]
     for tag in dict.fromkeys(operations[id][1] for id in rows):
         lines += ["", f"## {tag}", "", f"| operation | {' | '.join(clients)} |", f"|---|{'---|' * len(clients)}"]
@@ -113,10 +116,10 @@ def drawn(operations, nobody, driven):
             if operations[id][1] == tag:
                 marks = " | ".join("+" if client in by else " " for client in clients)
                 lines.append(f"| `{operations[id][0]}` | {marks} |")
-    lines += ["", "## What a client cannot do of the interface", ""]
+    lines += ["", "## Operations that a client does not support", ""]
     for (name, id), why in CANNOT.items():
         lines.append(f"- `{operations[id][0]}`, {name}: {why}.")
-    lines += ["", "## What no published client can call", "", "| operation | why |", "|---|---|"]
+    lines += ["", "## Operations that no published client supports", "", "| operation | reason |", "|---|---|"]
     lines += [f"| `{operations[id][0]}` | {why} |" for id, why in nobody.items() if why != DESK]
     lines.append(f"| the {list(nobody.values()).count(DESK)} operations below `/desk` | {DESK} |")
     return "\n".join(lines) + "\n"
