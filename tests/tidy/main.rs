@@ -1,6 +1,7 @@
 //! What we claim about our own code, checked.
 
 mod imports;
+mod prose;
 mod sources;
 
 use std::fs;

@@ -1,0 +1,287 @@
+//! Plain English: the length of Markdown lines, American spelling, and idioms that readers stumble over.
+//!
+//! Code is not prose: code blocks and code spans of Markdown, and the code of Rust files, are skipped.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::assert_none;
+use crate::sources::{code_only, root, sources};
+
+const MAX_COLUMNS: usize = 120;
+
+/// Markdown that programs write.
+const GENERATED: [&str; 1] = ["bench/results"];
+
+/// Other text files that are checked in full.
+const TEXT_FILES: [&str; 5] = [
+    "deploy/Containerfile",
+    "deploy/compose.yaml",
+    "deploy/garth.service",
+    "deploy/haproxy.cfg",
+    "deploy/make-secrets",
+];
+
+/// Folders and files of `src` whose comments and strings are checked, with the number of Rust files that each has at
+/// least. Add the others as they become clean.
+const CLEAN_SOURCES: [(&str, usize); 0] = [];
+
+/// A word or phrase, and a replacement. `*` at the end stands for any ending.
+const IDIOMS: &[(&str, &str)] = &[
+    ("whoever", "name the person or program: the caller, the client, the operator"),
+    ("whomever", "name the person or program"),
+    ("nobody", "no user, no client; or name the actor"),
+    ("anybody", "any user, any client"),
+    ("somebody", "a user, a client; or name the actor"),
+    ("everybody", "all users"),
+    ("told", "notified, reported, sent"),
+    ("tells", "reports, returns, shows"),
+    ("of which", "start a new sentence"),
+    ("that which", "name it"),
+    ("wish*", "request"),
+    ("ask for", "request, require"),
+    ("asks for", "requests, requires"),
+    ("asked for", "requested, required"),
+    ("who asks", "the caller"),
+    ("who is asking", "the caller"),
+    ("hear", "receive"),
+    ("hears", "receives"),
+    ("heard", "received"),
+    ("kept", "stored, retained"),
+    ("what is", "name it"),
+    ("what was", "name it"),
+    ("what are", "name them"),
+    ("what has", "name it"),
+    ("what it", "name it"),
+    ("what they", "name it"),
+    ("what comes", "name it"),
+    ("what came", "name it"),
+    ("what goes", "name it"),
+    ("come of", "result from"),
+    ("comes of", "results from"),
+    ("came of", "resulted from"),
+    ("at once", "immediately, together, concurrently"),
+    ("anew", "again"),
+    ("beside", "next to, together with, in addition to"),
+    ("besides", "also"),
+    ("for ever", "without limit"),
+    ("in vain", "without effect"),
+    ("give back", "release, return"),
+    ("gives back", "releases, returns"),
+    ("given back", "released, returned"),
+    ("take back", "revoke, roll back"),
+    ("takes back", "revokes, rolls back"),
+    ("taken back", "revoked, rolled back"),
+    ("hand out", "issue, return"),
+    ("hands out", "issues, returns"),
+    ("hand over", "pass"),
+    ("hands over", "passes"),
+    ("handed over", "passed"),
+    ("let go", "release"),
+    ("lets go", "releases"),
+    ("is away", "is unreachable"),
+    ("of its own", "its own"),
+    ("of their own", "their own"),
+    ("of one's own", "its own"),
+    ("behaviour*", "behavior"),
+    ("catalogue*", "catalog"),
+    ("colour*", "color"),
+    ("favour*", "favor"),
+    ("honour*", "honor"),
+    ("licence*", "license"),
+    ("neighbour*", "neighbor"),
+    ("normalis*", "normalize"),
+    ("optimis*", "optimize"),
+    ("organis*", "organize"),
+    ("recognis*", "recognize"),
+    ("sanitis*", "sanitize"),
+    ("serialis*", "serialize"),
+];
+
+/// Phrases that are plain English although they contain an idiom.
+const EXCEPTIONS: [&str; 2] = ["what is wrong", "asks for confirmation"];
+
+/// A word in lower case, and the number of its line.
+type Word = (String, usize);
+
+/// All Markdown files below the root, as paths from there.
+fn markdown_files() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder").flatten() {
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let relative = path.strip_prefix(root()).expect("a path below the root");
+            if path.is_dir() {
+                let skipped = name.starts_with('.') || ["target", "node_modules"].contains(&name.as_str());
+                let generated = GENERATED.iter().any(|generated| relative == Path::new(generated));
+                if !skipped && !generated {
+                    folders.push(path);
+                }
+            } else if name.ends_with(".md") {
+                found.push(relative.to_owned());
+            }
+        }
+    }
+    found.sort();
+    assert!(found.len() > 35, "only {} Markdown files were found", found.len());
+    found
+}
+
+fn read(file: impl AsRef<Path>) -> String {
+    fs::read_to_string(root().join(file)).expect("a text file")
+}
+
+/// The lines of Markdown that are prose, with their numbers. Code blocks are left out.
+fn prose_lines(markdown: &str) -> Vec<(usize, &str)> {
+    let mut in_fence = false;
+    let mut lines = Vec::new();
+    for (index, line) in markdown.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            in_fence = !in_fence;
+        } else if !in_fence && !line.starts_with("    ") {
+            lines.push((index + 1, line));
+        }
+    }
+    lines
+}
+
+/// The words of Markdown. A code span is one word that matches nothing.
+fn markdown_words(markdown: &str) -> Vec<Word> {
+    let lines = prose_lines(markdown).into_iter();
+    let without_spans = |line: &str| {
+        let parts = line.split('`').enumerate();
+        let prose = parts.map(|(index, part)| if index % 2 == 0 { part } else { " ` " });
+        prose.collect::<String>()
+    };
+    lines
+        .flat_map(|(number, line)| words_of(&without_spans(line), number))
+        .collect()
+}
+
+/// The words in the comments and strings of Rust.
+fn rust_words(text: &str) -> Vec<Word> {
+    let code = code_only(text);
+    let is_prose = |(at, letter): (usize, char)| match code[at..].starts_with(letter) {
+        true => ' ',
+        false => letter,
+    };
+    let lines = text.lines().scan(0, |start, line| {
+        let prose: String = line
+            .char_indices()
+            .map(|(at, letter)| is_prose((*start + at, letter)))
+            .collect();
+        *start += line.len() + 1;
+        Some(prose)
+    });
+    lines
+        .enumerate()
+        .flat_map(|(index, prose)| words_of(&prose, index + 1))
+        .collect()
+}
+
+fn words_of(line: &str, number: usize) -> Vec<Word> {
+    let is_separator = |letter: char| !letter.is_alphanumeric() && !"'’`-".contains(letter);
+    let words = line.split(is_separator).filter(|word| !word.is_empty());
+    words.map(|word| (word.to_lowercase(), number)).collect()
+}
+
+/// Whether the phrase begins at the first of these words.
+fn starts_with_phrase(words: &[Word], phrase: &str) -> bool {
+    let mut rest = words.iter().map(|(word, _)| word.as_str());
+    phrase.split(' ').all(|part| match (part.strip_suffix('*'), rest.next()) {
+        (Some(stem), Some(word)) => word.starts_with(stem),
+        (None, Some(word)) => word == part,
+        (_, None) => false,
+    })
+}
+
+/// An idiom, its replacement, and the number of its line.
+type Found = (&'static str, &'static str, usize);
+
+/// The idioms in these words, and the exceptions that were needed.
+fn idioms(words: &[Word]) -> (Vec<Found>, BTreeSet<&'static str>) {
+    let (mut found, mut needed) = (Vec::new(), BTreeSet::new());
+    for (at, (_, line)) in words.iter().enumerate() {
+        let rest = &words[at..];
+        let Some((idiom, instead)) = IDIOMS.iter().find(|(idiom, _)| starts_with_phrase(rest, idiom)) else {
+            continue;
+        };
+        match EXCEPTIONS.iter().find(|phrase| starts_with_phrase(rest, phrase)) {
+            Some(exception) => {
+                needed.insert(*exception);
+            }
+            None => found.push((*idiom, *instead, *line)),
+        }
+    }
+    (found, needed)
+}
+
+/// Every checked text: its name and its words.
+fn texts() -> Vec<(String, Vec<Word>)> {
+    let mut texts = Vec::new();
+    for file in markdown_files() {
+        texts.push((file.display().to_string(), markdown_words(&read(&file))));
+    }
+    for file in TEXT_FILES {
+        let text = read(file);
+        let lines = text.lines().enumerate();
+        let words = lines.flat_map(|(index, line)| words_of(line, index + 1));
+        texts.push((file.to_owned(), words.collect()));
+    }
+    for (folder, least) in CLEAN_SOURCES {
+        let files = sources(folder);
+        assert!(files.len() >= least, "src/{folder} has only {} files", files.len());
+        for (file, text) in files {
+            texts.push((format!("src/{file}"), rust_words(&text)));
+        }
+    }
+    texts
+}
+
+#[test]
+fn texts_have_none_of_the_listed_idioms() {
+    let (mut found, mut needed) = (Vec::new(), BTreeSet::new());
+    for (name, words) in texts() {
+        let (idioms, exceptions) = idioms(&words);
+        let lines = idioms.into_iter();
+        found.extend(lines.map(|(idiom, instead, line)| format!("{name}:{line}: \"{idiom}\" ({instead})")));
+        needed.extend(exceptions);
+    }
+    assert_none("prose is plain English", found);
+    let unused = EXCEPTIONS.iter().filter(|exception| !needed.contains(**exception));
+    let unused = unused.map(|exception| (*exception).to_owned());
+    assert_none("every exception is needed", unused.collect());
+}
+
+#[test]
+fn lines_of_markdown_fit_120_columns() {
+    let mut found = Vec::new();
+    for file in markdown_files() {
+        let text = read(&file);
+        let lines = prose_lines(&text).into_iter();
+        // The row of a table cannot be broken.
+        let long = lines.filter(|(_, line)| {
+            !line.trim_start().starts_with('|') && line.chars().count() > MAX_COLUMNS
+        });
+        found.extend(long.map(|(number, line)| format!("{}:{number}: {line}", file.display())));
+    }
+    assert_none("Markdown fits 120 columns", found);
+}
+
+#[test]
+fn idioms_are_found_in_prose_and_not_in_code() {
+    let markdown = "It says, of\nWhich `whoever` is one.\n\n    nobody\n\n```\nnobody\n```\nA Neighbour. Say what is wrong.\n";
+    let place = |(idiom, _, line): &Found| (*idiom, *line);
+    let (found, needed) = idioms(&markdown_words(markdown));
+    let found: Vec<_> = found.iter().map(place).collect();
+    assert_eq!(found, [("of which", 1), ("neighbour*", 9)]);
+    assert_eq!(needed, BTreeSet::from(["what is wrong"]));
+
+    let rust = "/// Nobody.\nfn whoever() { print(\"told — anew\") }\n";
+    let (found, _) = idioms(&rust_words(rust));
+    let found: Vec<_> = found.iter().map(place).collect();
+    assert_eq!(found, [("nobody", 1), ("told", 2), ("anew", 2)]);
+}
