@@ -29,7 +29,10 @@ const CLEAN_SOURCES: [(&str, usize); 0] = [];
 
 /// A word or phrase, and a replacement. `*` at the end stands for any ending.
 const IDIOMS: &[(&str, &str)] = &[
-    ("whoever", "name the person or program: the caller, the client, the operator"),
+    (
+        "whoever",
+        "name the person or program: the caller, the client, the operator",
+    ),
     ("whomever", "name the person or program"),
     ("nobody", "no user, no client; or name the actor"),
     ("anybody", "any user, any client"),
@@ -191,11 +194,13 @@ fn words_of(line: &str, number: usize) -> Vec<Word> {
 /// Whether the phrase begins at the first of these words.
 fn starts_with_phrase(words: &[Word], phrase: &str) -> bool {
     let mut rest = words.iter().map(|(word, _)| word.as_str());
-    phrase.split(' ').all(|part| match (part.strip_suffix('*'), rest.next()) {
-        (Some(stem), Some(word)) => word.starts_with(stem),
-        (None, Some(word)) => word == part,
-        (_, None) => false,
-    })
+    phrase
+        .split(' ')
+        .all(|part| match (part.strip_suffix('*'), rest.next()) {
+            (Some(stem), Some(word)) => word.starts_with(stem),
+            (None, Some(word)) => word == part,
+            (_, None) => false,
+        })
 }
 
 /// An idiom, its replacement, and the number of its line.
@@ -233,7 +238,11 @@ fn texts() -> Vec<(String, Vec<Word>)> {
     }
     for (folder, least) in CLEAN_SOURCES {
         let files = sources(folder);
-        assert!(files.len() >= least, "src/{folder} has only {} files", files.len());
+        assert!(
+            files.len() >= least,
+            "src/{folder} has only {} files",
+            files.len()
+        );
         for (file, text) in files {
             texts.push((format!("src/{file}"), rust_words(&text)));
         }
@@ -251,7 +260,9 @@ fn texts_have_none_of_the_listed_idioms() {
         needed.extend(exceptions);
     }
     assert_none("prose is plain English", found);
-    let unused = EXCEPTIONS.iter().filter(|exception| !needed.contains(**exception));
+    let unused = EXCEPTIONS
+        .iter()
+        .filter(|exception| !needed.contains(**exception));
     let unused = unused.map(|exception| (*exception).to_owned());
     assert_none("every exception is needed", unused.collect());
 }
@@ -263,9 +274,8 @@ fn lines_of_markdown_fit_120_columns() {
         let text = read(&file);
         let lines = prose_lines(&text).into_iter();
         // The row of a table cannot be broken.
-        let long = lines.filter(|(_, line)| {
-            !line.trim_start().starts_with('|') && line.chars().count() > MAX_COLUMNS
-        });
+        let long = lines
+            .filter(|(_, line)| !line.trim_start().starts_with('|') && line.chars().count() > MAX_COLUMNS);
         found.extend(long.map(|(number, line)| format!("{}:{number}: {line}", file.display())));
     }
     assert_none("Markdown fits 120 columns", found);
