@@ -1,4 +1,4 @@
-//! The binary: all it does is run the command line.
+//! The binary: runs the command line and prints its error.
 
 #![forbid(unsafe_code)]
 
@@ -6,7 +6,7 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-#[expect(clippy::print_stderr, reason = "there is no other place for the last error")]
+#[expect(clippy::print_stderr, reason = "the process has no other way to report its error")]
 fn main() -> std::process::ExitCode {
     match garth::cli::run() {
         Ok(()) => std::process::ExitCode::SUCCESS,

@@ -5,26 +5,27 @@ mod quota;
 use clap::Subcommand;
 use serde::Serialize;
 
+use super::arguments::parse_with;
 use super::output::Output;
-use super::place::{Place, parse_with};
+use super::store_args::StoreArgs;
 use crate::model::account::Account;
 use crate::model::user::Email;
 use crate::rules::accounts;
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make an account
+    /// Create an account
     Create {
-        /// Where its owner is written to
+        /// E-mail address of the account's owner
         #[arg(long, value_parser = parse_with(Email::parse))]
         email: Email,
-        /// The company's name
+        /// Name of the company
         #[arg(long, default_value = "")]
         company: String,
     },
     /// List all accounts
     List,
-    /// Show an account's quotas with their use, and change them
+    /// Show an account's quotas and their usage, or change them
     Quota(quota::Quota),
 }
 
@@ -34,7 +35,7 @@ struct AccountView {
     company: String,
     email: String,
     created: String,
-    /// `null` is the provider's own number.
+    /// `null` for the provider's default, like the other quotas.
     vpcs_per_region: Option<i64>,
     subnets_per_vpc: Option<i64>,
     attachment_bytes: Option<i64>,
@@ -54,14 +55,14 @@ impl From<Account> for AccountView {
     }
 }
 
-pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Result<()> {
-    let store = place.open()?;
+pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow::Result<()> {
+    let store = store.open()?;
     match command {
         Command::Create { email, company } => {
             let account = store
                 .write(move |tx| accounts::create(tx, &company, &email))
                 .await?;
-            let sentence = format!("made account {}", account.id);
+            let sentence = format!("created account {}", account.id);
             output.one(&AccountView::from(account), &sentence)
         }
         Command::List => {

@@ -1,4 +1,4 @@
-//! The token of the first user: chosen by the operator, or a random one that is shown once.
+//! The first user's API token: set by the operator, or random and printed once.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -12,15 +12,15 @@ use crate::rules::accounts::FirstToken;
 
 const VARIABLE: &str = "GARTH_BOOTSTRAP_TOKEN";
 
-/// A token that the operator chose.
-pub struct GivenToken {
+/// A token that the operator has set.
+pub struct ConfiguredToken {
     pub token: TokenText,
-    /// Where it is, if it is in a file.
+    /// The file that contains it, if any.
     file: Option<PathBuf>,
 }
 
-impl GivenToken {
-    /// Reads the token from the environment, or from the file that the settings name.
+impl ConfiguredToken {
+    /// Reads the token from the environment, or from the file in the settings.
     pub fn find(settings: &Settings) -> anyhow::Result<Option<Self>> {
         if let Ok(raw) = std::env::var(VARIABLE) {
             let token = parse(VARIABLE, &raw)?;
@@ -37,7 +37,7 @@ impl GivenToken {
         }))
     }
 
-    /// How a shell finds it, so that it need not be printed.
+    /// A shell expression for the token, so that the token itself is not printed.
     pub fn in_shell(&self) -> String {
         match &self.file {
             None => format!("${VARIABLE}"),
@@ -50,19 +50,18 @@ fn parse(setting: &str, raw: &str) -> anyhow::Result<TokenText> {
     TokenText::parse(raw).with_context(|| format!("{setting}: must be 64 lower-case hexadecimal characters"))
 }
 
-/// The token to make for the first user. A journal or a container's log keeps what it is shown and has other readers, so
-/// no token is made there.
-pub fn first_token(given: Option<&GivenToken>) -> FirstToken {
-    match given {
-        Some(given) => FirstToken::Given(given.token.clone()),
-        None if output_is_a_log() => FirstToken::None,
+/// The token to create for the first user. If the output is a log, none is created, because it could not be shown.
+pub fn first_token(configured: Option<&ConfiguredToken>) -> FirstToken {
+    match configured {
+        Some(configured) => FirstToken::Given(configured.token.clone()),
+        None if output_is_log() => FirstToken::None,
         None => FirstToken::Random,
     }
 }
 
-/// Whether the output goes to systemd's journal, or is that of a container's first process. A pipe or a file is where
-/// the person who started the server wants it.
-fn output_is_a_log() -> bool {
+/// Whether standard output is stored in a log with other readers: the systemd journal, or the log of a container. A pipe
+/// or a file is not: the user who started the process has redirected the output.
+pub fn output_is_log() -> bool {
     let in_service = std::env::var_os("JOURNAL_STREAM").is_some();
     let in_container = std::process::id() == 1;
     (in_service || in_container) && !std::io::stdout().is_terminal()

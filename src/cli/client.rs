@@ -4,45 +4,50 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use super::arguments::{self, parse_with};
 use super::output::Output;
-use super::place::{Opened, Place, parse_with};
+use super::store_args::{OpenStore, StoreArgs};
 use crate::model::id::AccountId;
 use crate::model::oauth::{ClientLabel, OauthClient, RedirectUri};
 use crate::rules::oauth_clients::{self, NewClient};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make a client and print its id and its secret; the secret is not shown again
+    /// Create an OAuth client
+    ///
+    /// Prints the client's ID and secret. The secret is shown only once.
     Create(Create),
-    /// List all clients
+    /// List all OAuth clients
     List,
-    /// Give a client another secret and print it; all that it was granted ends, and the secret is not shown again
+    /// Replace a client's secret
+    ///
+    /// Prints the new secret, which is shown only once. Revokes all authorizations of the client.
     ResetSecret {
-        /// The client's id
+        /// ID of the client
         id: String,
     },
-    /// Delete a client; all that it was granted ends
+    /// Delete a client and revoke all its authorizations
     Delete {
-        /// The client's id
+        /// ID of the client
         id: String,
     },
 }
 
 #[derive(Args)]
 pub struct Create {
-    /// What users see of it when they are asked
+    /// Name that users see on the authorization page
     #[arg(long, value_parser = parse_with(ClientLabel::parse))]
     label: ClientLabel,
-    /// Where browsers are sent back to: https, or http on the user's own machine
+    /// URI to which the user is redirected after authorization: https, or http on a loopback address
     #[arg(long, value_name = "URI", value_parser = parse_with(RedirectUri::register))]
     redirect_uri: RedirectUri,
-    /// It can keep no secret, like a program in a browser
+    /// Create a public client, which has no secret (single-page or native application)
     #[arg(long)]
     public: bool,
-    /// The id of the account it belongs to [default: the provider's own]
-    #[arg(long)]
+    /// ID of the account that owns the client [default: owned by the provider]
+    #[arg(long, value_name = "ID", value_parser = arguments::id)]
     account: Option<i64>,
-    /// Its id, for a program that has one built in: 20 hexadecimal digits [default: a new one]
+    /// Client ID to use, 20 lower-case hexadecimal digits [default: random]
     #[arg(long, value_parser = client_id)]
     id: Option<String>,
 }
@@ -72,16 +77,16 @@ impl ClientView {
     }
 }
 
-pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Result<()> {
-    let store = place.open()?;
+pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow::Result<()> {
+    let store = store.open()?;
     match command {
         Command::Create(options) => create(&store, output, options).await,
         Command::ResetSecret { id } => {
             let named = id.clone();
-            let renewed = store
+            let reset = store
                 .write(move |tx| oauth_clients::renew_secret(tx, &named))
                 .await;
-            let (client, secret) = renewed.with_context(|| format!("resetting the secret of {id}"))?;
+            let (client, secret) = reset.with_context(|| format!("resetting the secret of {id}"))?;
             output.one(&ClientView::new(client, secret.reveal()), secret.reveal())
         }
         Command::Delete { id } => {
@@ -114,7 +119,7 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
     }
 }
 
-async fn create(store: &Opened, output: Output, options: Create) -> anyhow::Result<()> {
+async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::Result<()> {
     let new = NewClient {
         id: options.id,
         account: options.account.map(AccountId),
@@ -122,13 +127,13 @@ async fn create(store: &Opened, output: Output, options: Create) -> anyhow::Resu
         redirect_uri: options.redirect_uri,
         public: options.public,
     };
-    let made = store.write(move |tx| oauth_clients::register(tx, &new)).await;
-    let (client, secret) = made.context("making a client")?;
-    let sentence = match client.public {
+    let created = store.write(move |tx| oauth_clients::register(tx, &new)).await;
+    let (client, secret) = created.context("creating a client")?;
+    let message = match client.public {
         true => format!("id      {}", client.id),
         false => format!("id      {}\nsecret  {}", client.id, secret.reveal()),
     };
-    output.one(&ClientView::new(client, secret.reveal()), &sentence)
+    output.one(&ClientView::new(client, secret.reveal()), &message)
 }
 
 fn client_id(raw: &str) -> Result<String, String> {

@@ -1,4 +1,4 @@
-//! `garth copy`: a whole store from one engine to the other.
+//! `garth copy`: copies a store from one database engine to the other.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -10,44 +10,44 @@ use serde::Serialize;
 
 use super::data_folder::{self, FolderLock};
 use super::output::Output;
-use super::place::{Place, in_words, open_shared};
 use super::policy::policy_of;
+use super::store_args::{StoreArgs, describe_error, open_shared};
 use crate::rules::Error;
 use crate::store::copy::{self, Part, Sum};
 use crate::store::world::{Chance, Clock};
 use crate::store::{Database, Store, StoreError, World, WriteTx};
 
 #[derive(Args)]
-pub struct Copy {
-    /// The store to copy: a folder, or postgres://user@host/name
+pub struct Options {
+    /// Store to copy from: a folder, or postgres://user@host/name
     #[arg(long, value_name = "FOLDER|URL", hide_env_values = true)]
     from: String,
-    /// The store to fill, in which there must be nobody yet: a folder, or postgres://user@host/name
+    /// Store to copy to, without accounts and users: a folder, or postgres://user@host/name
     #[arg(long, value_name = "FOLDER|URL", hide_env_values = true)]
     to: String,
 }
 
-pub async fn run(place: &Place, output: Output, wish: Copy) -> anyhow::Result<()> {
-    let (source, _source_lock) = open(place, &wish.from, true)?;
-    let (target, _target_lock) = open(place, &wish.to, false)?;
-    if !target.read(is_unused).await.map_err(in_words)? {
-        bail!("there are accounts in the target already: copy into a new one");
+pub async fn run(store: &StoreArgs, output: Output, options: Options) -> anyhow::Result<()> {
+    let (source, _source_lock) = open(store, &options.from, true)?;
+    let (target, _target_lock) = open(store, &options.to, false)?;
+    if !target.read(is_empty).await.map_err(describe_error)? {
+        bail!("the target store already has accounts: choose a new folder or an empty database with --to");
     }
-    let all = source.read(|tx| Ok::<_, Error>(copy::count(tx)?)).await;
-    let bar = ProgressBar::new(all.map_err(in_words)?);
+    let total = source.read(|tx| Ok::<_, Error>(copy::count(tx)?)).await;
+    let bar = ProgressBar::new(total.map_err(describe_error)?);
     let style = ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} rows, {msg}");
-    bar.set_style(style.expect("the template is right"));
+    bar.set_style(style.expect("the template is valid"));
 
-    let (parts, arriving) = sync_channel(4);
-    let sending = source.read_once(move |tx| Ok::<_, Error>(copy::send(tx, &parts)?));
-    let receiving = target.write(receive(arriving, bar.clone()));
-    let (sent, received) = tokio::join!(sending, receiving);
+    let (parts, received_parts) = sync_channel(4);
+    let send = source.read_once(move |tx| Ok::<_, Error>(copy::send(tx, &parts)?));
+    let receive = target.write(receive(received_parts, bar.clone()));
+    let (sent, received) = tokio::join!(send, receive);
     bar.finish_and_clear();
-    // If the source failed, the target could only say that it ended too soon.
-    sent.map_err(in_words).context("reading the source")?;
+    // If the source fails, the target only reports that the rows ended early. Report the cause first.
+    sent.map_err(describe_error).context("reading the source")?;
     let tables = received
-        .map_err(in_words)
-        .context("filling the target; it is as it was before")?;
+        .map_err(describe_error)
+        .context("writing to the target, which is unchanged")?;
     target.close().await?;
 
     let views: Vec<_> = tables
@@ -64,63 +64,64 @@ pub async fn run(place: &Place, output: Output, wish: Copy) -> anyhow::Result<()
         .iter()
         .any(|(table, sum)| *table == "attachment" && sum.rows > 0);
     match files {
-        true => output.aside(
-            "The files of attachments are not in the store and were not copied: keep them where they are, or copy \
-             them under the same names to where --attachments will point.",
+        true => output.hint(
+            "Attachment files are not part of the store and were not copied. Leave them where they are, or copy them, \
+             with the same names, to the location that --attachments will name.",
         ),
         false => Ok(()),
     }
 }
 
-/// What was copied, read back and compared.
+/// A table that was copied and verified.
 #[derive(Serialize)]
 struct CopiedView {
     table: &'static str,
     rows: u64,
 }
 
-/// The work that fills the target. The database may ask for it to be run again, but the rows come only once.
+/// Writes the received rows to the target. The database may request a retry, but the rows can be received only once.
 fn receive(
-    arriving: Receiver<Part>,
+    parts: Receiver<Part>,
     bar: ProgressBar,
 ) -> impl FnMut(&mut WriteTx) -> Result<Vec<(&'static str, Sum)>, Error> + Send {
-    let mut arriving = Some(arriving);
+    let mut parts = Some(parts);
     move |tx| {
-        let again = || StoreError::Unavailable("somebody else writes to the target".to_owned());
-        let arriving = arriving.take().ok_or_else(again)?;
-        let told = copy::receive(tx, &arriving, |table, rows| {
+        let conflict = || StoreError::Unavailable("another client is writing to the target".to_owned());
+        let parts = parts.take().ok_or_else(conflict)?;
+        let tables = copy::receive(tx, &parts, |table, rows| {
             bar.set_message(table);
             bar.inc(rows as u64);
         });
-        Ok(told?)
+        Ok(tables?)
     }
 }
 
-fn is_unused(tx: &mut crate::store::ReadTx) -> Result<bool, Error> {
+fn is_empty(tx: &mut crate::store::ReadTx) -> Result<bool, Error> {
     Ok(crate::rules::accounts::list(tx)?.is_empty() && crate::store::users::is_empty(tx)?)
 }
 
-/// Opens either end. Nobody may serve from a folder meanwhile; for a database whoever copies has to see to that.
-fn open(place: &Place, at: &str, must_be_there: bool) -> anyhow::Result<(Store, Option<FolderLock>)> {
+/// Opens the source or the target. A folder is locked against servers; a database cannot be, so the operator must stop
+/// the servers on it.
+fn open(store: &StoreArgs, location: &str, must_exist: bool) -> anyhow::Result<(Store, Option<FolderLock>)> {
     let world = World {
         clock: Clock::System,
         chance: Chance::System,
-        policy: policy_of(&place.file()?)?,
+        policy: policy_of(&store.settings_file()?)?,
     };
-    if at.contains("://") {
-        return Ok((open_shared(&Database::at(at), world)?, None));
+    if location.contains("://") {
+        return Ok((open_shared(&Database::at(location), world)?, None));
     }
-    // What looks like the URL of a database, but is none, may have a password in it.
+    // A malformed database URL may contain a password, so it is not printed.
     ensure!(
-        !at.contains('@') && !at.starts_with("postgres"),
-        "--from and --to are folders, or URLs like postgres://user@host/name"
+        !location.contains('@') && !location.starts_with("postgres"),
+        "--from and --to must be folders or URLs such as postgres://user@host/name"
     );
-    let folder = PathBuf::from(at);
-    if must_be_there && !folder.join("garth.db").exists() {
+    let folder = PathBuf::from(location);
+    if must_exist && !folder.join("garth.db").exists() {
         bail!("there is no store in {}", folder.display());
     }
     let lock = data_folder::lock(&folder)?;
     let store = Store::open_embedded(&folder, world)
-        .with_context(|| format!("opening the store in {}", folder.display()))?;
+        .with_context(|| format!("cannot open the store in {}", folder.display()))?;
     Ok((store, Some(lock)))
 }

@@ -1,19 +1,17 @@
-//! The data folder: private to the user that runs the server, and used by one server at a time.
+//! The data folder: private to the server's user, and locked by one server at a time.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use rustix::fs::Mode;
 
-use super::place::lock_file;
-
-/// The permission bits with which a group or others can write.
+/// The permission bits that let the group or others write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// Keeps a data folder for this process; ends with it.
+/// The lock on a data folder, released when it is dropped or the process ends.
 #[derive(Debug)]
 pub struct FolderLock {
     path: PathBuf,
@@ -28,18 +26,17 @@ impl Drop for FolderLock {
     }
 }
 
-/// Makes every file and folder of this process private to its user.
+/// Makes every file and folder that this process creates private to its user.
 pub fn set_umask() {
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
 }
 
-/// Makes the folder if it is missing, and refuses one that others can write.
-pub fn make(folder: &Path) -> anyhow::Result<()> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.with_context(|| format!("making the data folder {}", folder.display()))?;
-    let about = std::fs::metadata(folder)
-        .with_context(|| format!("reading the mode of the data folder {}", folder.display()))?;
-    let mode = about.permissions().mode() & 0o7777;
+/// Creates the folder if it is missing, and refuses one that other users can write to.
+pub fn create(folder: &Path) -> anyhow::Result<()> {
+    let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    created.with_context(|| format!("cannot create the data folder {}", folder.display()))?;
+    let metadata = std::fs::metadata(folder).map_err(|error| access_error(folder, error))?;
+    let mode = metadata.permissions().mode() & 0o7777;
     ensure!(
         mode & OTHERS_WRITE == 0,
         "other users can write to the data folder {0} (mode {mode:04o}): run chmod 700 {0}",
@@ -48,20 +45,20 @@ pub fn make(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes sure that no other server runs on this folder; the lock ends with the process.
+/// Creates the folder if it is missing, and locks it against other servers.
 pub fn lock(folder: &Path) -> anyhow::Result<FolderLock> {
-    make(folder)?;
-    // The folder itself is locked too: the lock file can be removed, and another one locked in its place.
-    let opened = File::open(folder).with_context(|| format!("opening {}", folder.display()))?;
+    create(folder)?;
+    // The folder itself is locked as well, because the lock file can be removed and replaced.
+    let opened = File::open(folder).map_err(|error| access_error(folder, error))?;
     let is_locked = match opened.try_lock() {
         Ok(()) => true,
         Err(TryLockError::WouldBlock) => {
             let owner = std::fs::read_to_string(lock_file(folder)).unwrap_or_default();
             bail!("{}", in_use(folder, owner.trim()));
         }
-        // Some network file systems lock files only.
+        // Some network file systems can lock only files.
         Err(TryLockError::Error(cause)) => {
-            tracing::warn!(%cause, "data folder cannot be locked");
+            tracing::warn!(%cause, "data folder not locked");
             false
         }
     };
@@ -79,8 +76,8 @@ pub fn lock(folder: &Path) -> anyhow::Result<FolderLock> {
     })
 }
 
-/// Opens the lock file. One that cannot be opened was left behind by a server of another user that was killed; it is
-/// replaced if the lock on the folder shows that no server runs.
+/// Opens the lock file. A file that cannot be opened was left behind by a killed server of another user. It is replaced
+/// if the lock on the folder shows that no server is running.
 fn open_lock_file(path: &Path, is_folder_locked: bool) -> anyhow::Result<File> {
     let open = || {
         let mut options = OpenOptions::new();
@@ -95,13 +92,13 @@ fn open_lock_file(path: &Path, is_folder_locked: bool) -> anyhow::Result<File> {
         Err(_) if is_folder_locked && std::fs::remove_file(path).is_ok() => open(),
         opened => opened,
     };
-    opened.with_context(|| format!("opening {}", path.display()))
+    opened.with_context(|| format!("cannot open {}", path.display()))
 }
 
-/// Whether an open file is still the one at its path: a server that stops removes its lock file.
+/// Whether an open file is still the one at its path. A server that stops removes its lock file.
 fn is_file_at(path: &Path, file: &File) -> bool {
     match (std::fs::metadata(path), file.metadata()) {
-        (Ok(there), Ok(here)) => (there.dev(), there.ino()) == (here.dev(), here.ino()),
+        (Ok(at_path), Ok(open)) => (at_path.dev(), at_path.ino()) == (open.dev(), open.ino()),
         _ => false,
     }
 }
@@ -112,13 +109,32 @@ fn owner_in(file: &mut File) -> String {
     owner.trim().to_owned()
 }
 
+/// The error of a folder that cannot be read. A missing permission is reported with the user who has it.
+pub fn access_error(folder: &Path, error: std::io::Error) -> anyhow::Error {
+    let message = format!("cannot access the data folder {}", folder.display());
+    match std::fs::metadata(folder) {
+        Ok(metadata) if error.kind() == ErrorKind::PermissionDenied => {
+            let owner = metadata.uid();
+            anyhow!(
+                "{message}: {error}: run the command as the folder's owner, for example with sudo -u '#{owner}'"
+            )
+        }
+        _ => anyhow::Error::new(error).context(message),
+    }
+}
+
 fn in_use(folder: &Path, owner: &str) -> String {
     let owner = match owner {
         "" => String::new(),
         owner => format!(" (process {owner})"),
     };
     format!(
-        "another garth serve{owner} is already running on {}: stop it, or choose another folder with --data",
+        "another garth server{owner} is already running on {}: stop it, or choose another folder with --data",
         folder.display()
     )
+}
+
+/// The file whose lock shows that a server is running on this folder.
+fn lock_file(folder: &Path) -> PathBuf {
+    folder.join("serve.lock")
 }

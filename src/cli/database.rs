@@ -1,4 +1,4 @@
-//! The database that several nodes share, as commands and the settings file name it.
+//! The options and settings that select a shared PostgreSQL database.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -6,13 +6,14 @@ use std::str::FromStr;
 use clap::Args;
 use serde::Deserialize;
 
+use super::arguments::integer;
 use super::secret_file;
 use crate::model::token::Secret;
 use crate::store::Database;
 
 #[derive(Args, Clone, Debug)]
 pub struct DatabaseArgs {
-    /// PostgreSQL database shared by several nodes, instead of the embedded store: postgres://user@host/name
+    /// PostgreSQL database to use instead of the embedded store: postgres://user@host/name
     #[arg(
         long,
         global = true,
@@ -23,7 +24,7 @@ pub struct DatabaseArgs {
     )]
     pub database: Option<DatabaseUrl>,
 
-    /// File with the database's password, if it is not in the URL; else PGPASSWORD is taken
+    /// File with the database password, if the URL has none [default: the password in PGPASSWORD]
     #[arg(
         long,
         global = true,
@@ -33,13 +34,13 @@ pub struct DatabaseArgs {
     )]
     pub database_password_file: Option<PathBuf>,
 
-    /// Connections to the database that this node keeps [default: 8]
+    /// Number of database connections of this node, 2 to 1000 [default: 8]
     #[arg(long, global = true, env = "GARTH_DATABASE_CONNECTIONS", value_name = "N", help_heading = "Store",
-        value_parser = clap::value_parser!(u16).range(2..=1000))]
+        allow_negative_numbers = true, value_parser = integer(2..=1000_u16))]
     pub database_connections: Option<u16>,
 }
 
-/// It may have a password in it, so it is never printed.
+/// The URL of a database. It may contain a password, so it is never printed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "String")]
 pub struct DatabaseUrl(Secret);
@@ -64,7 +65,7 @@ impl DatabaseUrl {
     }
 }
 
-/// The database as the settings file names it.
+/// The database settings of the settings file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DatabaseInFile<'a> {
     pub url: Option<&'a DatabaseUrl>,
@@ -73,10 +74,10 @@ pub struct DatabaseInFile<'a> {
 }
 
 impl DatabaseArgs {
-    /// The database to work on, if there is to be one. A folder that was named on the command line or in the
-    /// environment wins against a database that only the settings file names.
-    pub fn find(&self, folder_is_named: bool, file: DatabaseInFile) -> anyhow::Result<Option<Database>> {
-        let from_file = file.url.filter(|_| !folder_is_named);
+    /// The database to use, if one is set. A folder that is set on the command line or in the environment takes
+    /// precedence over a database in the settings file.
+    pub fn find(&self, is_folder_set: bool, file: DatabaseInFile) -> anyhow::Result<Option<Database>> {
+        let from_file = file.url.filter(|_| !is_folder_set);
         let Some(url) = self.database.as_ref().or(from_file) else {
             return Ok(None);
         };

@@ -1,37 +1,37 @@
-//! `garth demo`: a small company to look around in, made by the same rules as everything else, and served.
+//! `garth demo`: creates a store with sample data and serves it.
 
+mod builder;
 mod company;
-mod maker;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 
-use super::greeting::Welcome;
-use super::place::{Place, in_words};
+use super::bootstrap_token::output_is_log;
 use super::policy::policy_of;
 use super::settings::Settings;
+use super::startup_message::{DemoMessage, store_options};
+use super::store_args::{StoreArgs, describe_error};
 use super::{bucket_keys, serve};
 use crate::files::Files;
 use crate::model::token::Secret;
 use crate::rules::{Error, passwords};
 use crate::store::world::{Chance, Clock};
 use crate::store::{Store, World};
-use maker::{Made, Maker};
+use builder::{Credentials, DemoBuilder};
 
-/// Where the demo is, unless something else is said.
-const FOLDER: &str = "./garth-demo";
-/// The file that shows that a folder holds a demo, and whether all of it.
-const MARK: &str = "demo";
-const BEGUN: &str = "begun\n";
-const WHOLE: &str = "whole\n";
-/// The company's story begins so many days ago.
-const DAYS: i64 = 14;
+const DEFAULT_FOLDER: &str = "./garth-demo";
+/// The file that identifies a demo folder. Its content shows whether the sample data is complete.
+const STATE_FILE: &str = "demo";
+const STATE_INCOMPLETE: &str = "begun\n";
+const STATE_COMPLETE: &str = "whole\n";
+/// The sample data covers this many days.
+const HISTORY_DAYS: i64 = 14;
 
 #[derive(Args)]
 pub struct Options {
-    /// Set a new password for all users of a demo that was made before, and print it
+    /// Set and print a new password for all users of an existing demo
     #[arg(long)]
     reset_passwords: bool,
 
@@ -39,76 +39,84 @@ pub struct Options {
     settings: Settings,
 }
 
-pub async fn run(place: &Place, options: Options) -> anyhow::Result<()> {
-    let folder = place.data.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
-    let mut place = place.clone();
-    place.data = Some(folder.clone());
-    let settings = serve::complete(&place, options.settings)?;
+pub async fn run(store: &StoreArgs, options: Options) -> anyhow::Result<()> {
+    let folder = store
+        .data
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(DEFAULT_FOLDER));
+    let mut store = store.clone();
+    store.data = Some(folder.clone());
+    let settings = serve::merge_settings(&store, options.settings)?;
     ensure!(
-        place.database(&settings)?.is_none(),
-        "a demo is made in a folder of its own, not in a database: leave --database out"
+        store.database(&settings)?.is_none(),
+        "garth demo creates its own store in a folder and cannot use a database: leave out --database"
     );
-    let is_made = is_made(&folder)?;
-    // The address is taken before anything is made: a password is shown only once.
-    let prepared = serve::prepare(&place, settings).await?;
-    let welcome: Welcome = match (is_made, options.reset_passwords) {
+    ensure!(
+        !(options.reset_passwords && output_is_log()),
+        "--reset-passwords prints a password, but the output is a log: run the command in a terminal"
+    );
+    let exists = exists(&folder)?;
+    // Bind the address before the demo is created, because its password is printed only once.
+    let prepared = serve::prepare(&store, settings).await?;
+    let message: DemoMessage = match (exists, options.reset_passwords) {
         (false, _) => {
-            let made = make(&folder, &prepared.settings).await?;
-            Box::new(move |url| first(url, &made))
+            let credentials = create(&folder, &prepared.settings).await?;
+            Box::new(move |url| created_message(url, &folder, &credentials))
         }
         (true, true) => {
             let password = reset_passwords(&folder, &prepared.settings).await?;
-            Box::new(move |url| again(url, Some(&password)))
+            Box::new(move |url| existing_message(url, Some(&password)))
         }
-        (true, false) => Box::new(move |url| again(url, None)),
+        (true, false) => Box::new(move |url| existing_message(url, None)),
     };
-    serve::start(prepared, Some(welcome)).await
+    serve::start(prepared, Some(message)).await
 }
 
-/// Whether there is a demo in this folder, if there may be one.
-fn is_made(folder: &Path) -> anyhow::Result<bool> {
-    match std::fs::read_to_string(folder.join(MARK)) {
-        Ok(mark) if mark == WHOLE => Ok(true),
+/// Whether the folder contains a complete demo. An incomplete demo or another store is an error.
+fn exists(folder: &Path) -> anyhow::Result<bool> {
+    match std::fs::read_to_string(folder.join(STATE_FILE)) {
+        Ok(state) if state == STATE_COMPLETE => Ok(true),
         Ok(_) => bail!(
-            "the demo in {} was begun and never finished: remove the folder, then start again",
+            "the demo in {} is incomplete: delete the folder and run `garth demo` again",
             folder.display()
         ),
         Err(_) if folder.join("garth.db").exists() => bail!(
-            "there is another store in {}, which a demo must not touch: choose another folder with --data",
+            "the store in {} is not a demo: choose another folder with --data",
             folder.display()
         ),
         Err(_) => Ok(false),
     }
 }
 
-/// Makes the demo. The caller holds the folder's lock.
-async fn make(folder: &Path, settings: &Settings) -> anyhow::Result<Made> {
-    let mark = |text: &str| {
-        let path = folder.join(MARK);
-        std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
+/// Creates the demo. The caller holds the folder's lock.
+async fn create(folder: &Path, settings: &Settings) -> anyhow::Result<Credentials> {
+    let write_state = |state: &str| {
+        let path = folder.join(STATE_FILE);
+        std::fs::write(&path, state).with_context(|| format!("cannot write {}", path.display()))
     };
-    mark(BEGUN)?;
-    let long_ago = Clock::System.now().plus_seconds(-DAYS * 24 * 3600);
-    let store = open(folder, settings, Clock::fixed(long_ago))?;
+    write_state(STATE_INCOMPLETE)?;
+    let now = Clock::System.now();
+    let start = now.plus_seconds(-HISTORY_DAYS * 24 * 3600);
+    let store = open(folder, settings, Clock::fixed(start))?;
     let keys = bucket_keys::read(&settings.attachments)?;
     let files = Files::open_with(settings.attachments.url.as_deref(), folder, keys.as_ref())?;
-    let maker = Maker::new(store.clone(), files, long_ago.plus_seconds(DAYS * 24 * 3600));
-    let made = company::found(&maker).await.context("making the demo")?;
-    drop(maker);
+    let builder = DemoBuilder::new(store.clone(), files, now);
+    let credentials = company::create(&builder).await.context("creating the demo")?;
+    drop(builder);
     store.close().await?;
-    mark(WHOLE)?;
-    Ok(made)
+    write_state(STATE_COMPLETE)?;
+    Ok(credentials)
 }
 
-/// Sets a new password for everybody in the demo. The caller holds the folder's lock.
+/// Sets a new password for all users of the demo. The caller holds the folder's lock.
 async fn reset_passwords(folder: &Path, settings: &Settings) -> anyhow::Result<Secret> {
     let store = open(folder, settings, Clock::System)?;
-    let password = maker::password(&store);
-    let hash = passwords::hash(&password).map_err(in_words)?;
+    let password = builder::random_password(&store);
+    let hash = passwords::hash(&password).map_err(describe_error)?;
     let reset = store.write(move |tx| {
-        for (name, _) in company::PEOPLE {
+        for (name, _) in company::USERS {
             match passwords::set(tx, name, &hash) {
-                // People look around in a demo, and may have deleted somebody.
+                // The user may have been deleted.
                 Ok(_) | Err(Error::NotFound) => {}
                 Err(other) => return Err(other),
             }
@@ -117,7 +125,7 @@ async fn reset_passwords(folder: &Path, settings: &Settings) -> anyhow::Result<S
     });
     reset
         .await
-        .map_err(in_words)
+        .map_err(describe_error)
         .context("resetting the passwords of the demo")?;
     store.close().await?;
     Ok(password)
@@ -130,40 +138,45 @@ fn open(folder: &Path, settings: &Settings, clock: Clock) -> anyhow::Result<Stor
         policy: policy_of(settings)?,
     };
     let opened = Store::open_embedded(folder, world);
-    opened.with_context(|| format!("opening the store in {}", folder.display()))
+    opened.with_context(|| format!("cannot open the store in {}", folder.display()))
 }
 
-/// What is said when the demo has just been made.
-fn first(address: &str, made: &Made) -> String {
-    let Made { password, token } = made;
-    let people = people();
+/// The message after the demo was created. If the output is a log, it contains no secrets.
+fn created_message(url: &str, folder: &Path, credentials: &Credentials) -> String {
+    let Credentials { password, token } = credentials;
+    let users = user_list();
+    if output_is_log() {
+        let store_options = store_options(folder, false);
+        return format!(
+            "\nCreated the demo, a small company with networks, instances and tickets.\nOpen {url} and log in as one of \
+             these users:\n\n{users}\nTheir password is not printed, because this output is a log. To set the password of \
+             one of them:\n\n    garth user link mara{store_options}\n"
+        );
+    }
     format!(
-        "\nThis is a demo: a small company with networks, instances and tickets, all of it made up.\nOpen {address} and log in \
-         as one of these, all with the password, shown only this once:\n\n    {}\n\n{people}\nThe API as mara:\n\n    curl -H \
-         \"Authorization: Bearer {}\" {address}/v4/vpcs\n",
+        "\nCreated the demo, a small company with networks, instances and tickets.\nOpen {url} and log in as one of the \
+         users below. They all have this password, shown only once:\n\n    {}\n\n{users}\nTo call the API as mara:\n\n    \
+         curl -H \"Authorization: Bearer {}\" {url}/v4/vpcs\n",
         password.reveal(),
         token.reveal()
     )
 }
 
-/// The same when it was there already.
-fn again(address: &str, password: Option<&Secret>) -> String {
-    let people = people();
-    let password = match password {
-        Some(password) => format!(
-            "Their new password, shown only this once:\n\n    {}\n",
-            password.reveal()
-        ),
+/// The message for a demo that already existed.
+fn existing_message(url: &str, new_password: Option<&Secret>) -> String {
+    let users = user_list();
+    let password = match new_password {
+        Some(password) => format!("Their new password, shown only once:\n\n    {}\n", password.reveal()),
         None => {
-            "Their password was shown when the demo was made; to set and show a new one, stop it and add \
-                 --reset-passwords.\n"
+            "Their password was printed when the demo was created. To set a new one, stop the demo and run it with \
+             --reset-passwords.\n"
                 .to_owned()
         }
     };
-    format!("\nThis demo was made before. Open {address} and log in as one of these:\n\n{people}\n{password}")
+    format!("\nUsing the existing demo. Open {url} and log in as one of these users:\n\n{users}\n{password}")
 }
 
-fn people() -> String {
-    let line = |(name, who): &(&str, &str)| format!("    {name:<12}{who}\n");
-    company::PEOPLE.iter().map(line).collect()
+fn user_list() -> String {
+    let line = |(name, description): &(&str, &str)| format!("    {name:<12}{description}\n");
+    company::USERS.iter().map(line).collect()
 }

@@ -1,12 +1,13 @@
-//! `garth desk …`: the provider's staff at a terminal.
+//! `garth desk …`: support tickets for the provider's staff.
 
 use std::io::Read;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 
+use super::arguments::{self, integer};
 use super::output::Output;
-use super::place::{Opened, Place};
+use super::store_args::{OpenStore, StoreArgs};
 use crate::api::{DeskTicketView, HistoryView, ReplyView, entity_urls};
 use crate::model::history::{History, Step};
 use crate::model::id::TicketId;
@@ -24,7 +25,7 @@ use crate::web::WireNames;
 
 #[derive(Args)]
 pub struct Desk {
-    /// Which of the staff you are
+    /// Username of the staff member to act as; required except for queue and show
     #[arg(long = "as", global = true, env = "GARTH_DESK_AS", value_name = "USERNAME")]
     agent: Option<String>,
 
@@ -34,82 +35,92 @@ pub struct Desk {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List tickets, open ones unless said otherwise
+    /// List tickets
     Queue(Queue),
-    /// Show a ticket with everything that happened to it
-    Show { id: i64 },
-    /// Answer the customer, in your words or with a canned reply
+    /// Show a ticket and its history
+    Show(TicketArg),
+    /// Reply to the customer, with a text or a canned reply
     Reply {
-        id: i64,
         #[command(flatten)]
-        words: Words,
-        /// The id of a canned reply
-        #[arg(long, value_name = "ID", conflicts_with_all = ["text", "file"])]
+        ticket: TicketArg,
+        #[command(flatten)]
+        message: Message,
+        /// ID of a canned reply to send
+        #[arg(long, value_name = "ID", value_parser = arguments::id, conflicts_with_all = ["text", "file"])]
         canned: Option<i64>,
     },
-    /// Write a note that only the staff see
+    /// Add an internal note, visible only to staff
     Note {
-        id: i64,
         #[command(flatten)]
-        words: Words,
+        ticket: TicketArg,
+        #[command(flatten)]
+        message: Message,
     },
-    /// Take a ticket
+    /// Assign a ticket to yourself
     Claim {
-        id: i64,
-        /// Also if somebody else has it
+        #[command(flatten)]
+        ticket: TicketArg,
+        /// Reassign the ticket if another staff member has claimed it
         #[arg(long)]
         take_over: bool,
     },
-    /// Give a ticket back
-    Release { id: i64 },
+    /// Unassign a ticket
+    Release(TicketArg),
     /// Close a ticket
-    Close { id: i64 },
-    /// Open a closed ticket again
-    Reopen { id: i64 },
+    Close(TicketArg),
+    /// Reopen a closed ticket
+    Reopen(TicketArg),
+}
+
+#[derive(Args)]
+struct TicketArg {
+    /// ID of the ticket
+    #[arg(value_parser = arguments::id)]
+    id: i64,
 }
 
 #[derive(Args)]
 struct Queue {
-    /// Only tickets of one status: new, open, closed, or all [default: new and open]
+    /// List only tickets with this status [default: new and open]
     #[arg(long, value_parser = ["new", "open", "closed", "all"])]
     status: Option<String>,
-    /// Only tickets of one account
-    #[arg(long, value_name = "ID")]
+    /// List only tickets of this account
+    #[arg(long, value_name = "ID", value_parser = arguments::id)]
     account: Option<i64>,
-    /// Only tickets that this member of the staff has taken
+    /// List only tickets claimed by this staff member
     #[arg(long, value_name = "USERNAME")]
     claimed_by: Option<String>,
-    /// Only tickets that nobody has taken
+    /// List only unclaimed tickets
     #[arg(long, conflicts_with = "claimed_by")]
     unclaimed: bool,
-    /// Only tickets with these words in them
+    /// List only tickets that contain all these words
     #[arg(long, value_name = "WORDS")]
     search: Option<String>,
-    /// Which hundred of them
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..))]
+    /// Page number (100 tickets per page)
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = integer(1..=i64::MAX))]
     page: i64,
 }
 
 #[derive(Args)]
-struct Words {
-    /// What to say; read from standard input if neither this nor --file is given
+struct Message {
+    /// Text of the message [default: read from standard input]
     text: Option<String>,
-    /// A file with what to say
+    /// File with the text of the message
     #[arg(long, conflicts_with = "text")]
     file: Option<std::path::PathBuf>,
 }
 
-impl Words {
+impl Message {
     fn read(self) -> anyhow::Result<Input> {
         let text = match (self.text, self.file) {
             (Some(text), _) => text,
             (None, Some(file)) => {
-                std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?
+                std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?
             }
             (None, None) => {
                 let mut text = String::new();
                 let read = std::io::stdin().read_to_string(&mut text);
-                read.context("reading standard input")?;
+                read.context("cannot read standard input")?;
                 text
             }
         };
@@ -117,87 +128,97 @@ impl Words {
     }
 }
 
-pub async fn run(place: &Place, output: Output, desk: Desk) -> anyhow::Result<()> {
-    let store = place.open()?;
+pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Result<()> {
+    let store = store.open()?;
     let agent = desk.agent;
     match desk.command {
         Command::Queue(queue) => list(&store, output, queue).await,
-        Command::Show { id } => show(&store, output, TicketId(id)).await,
-        Command::Reply { id, words, canned } => {
-            let said = match canned {
+        Command::Show(TicketArg { id }) => show(&store, output, TicketId(id)).await,
+        Command::Reply {
+            ticket: TicketArg { id },
+            message,
+            canned,
+        } => {
+            let field = match canned {
                 Some(canned) => ("canned_reply_id", Input::Integer(canned)),
-                None => ("description", words.read()?),
+                None => ("description", message.read()?),
             };
-            let reply = act(&store, agent, id, vec![said], rules::desk::reply).await?;
+            let reply = act(&store, agent, id, vec![field], rules::desk::reply).await?;
             let view = ReplyView::new(&reply, WireNames::Both);
-            output.one(&view, &format!("answered ticket {id}"))
+            output.one(&view, &format!("replied to ticket {id}"))
         }
-        Command::Note { id, words } => {
-            let said = vec![("description", words.read()?)];
-            let note = act(&store, agent, id, said, rules::desk::note).await?;
+        Command::Note {
+            ticket: TicketArg { id },
+            message,
+        } => {
+            let fields = vec![("description", message.read()?)];
+            let note = act(&store, agent, id, fields, rules::desk::note).await?;
             let view = serde_json::json!({"id": note.id.0, "created": note.created.to_string(),
                 "created_by": note.created_by, "description": note.description.as_str()});
-            output.one(&view, &format!("noted on ticket {id}"))
+            output.one(&view, &format!("added a note to ticket {id}"))
         }
-        Command::Claim { id, take_over } => {
-            let said = vec![("take_over", Input::Bool(take_over))];
-            let ticket = act(&store, agent, id, said, rules::desk::claim).await?;
-            output.one(&DeskTicketView::new(&ticket), &format!("ticket {id} is yours"))
+        Command::Claim {
+            ticket: TicketArg { id },
+            take_over,
+        } => {
+            let fields = vec![("take_over", Input::Bool(take_over))];
+            let ticket = act(&store, agent, id, fields, rules::desk::claim).await?;
+            output.one(&DeskTicketView::new(&ticket), &format!("claimed ticket {id}"))
         }
-        Command::Release { id } => {
+        Command::Release(TicketArg { id }) => {
             let ticket = act(&store, agent, id, Vec::new(), rules::desk::release).await?;
-            output.one(&DeskTicketView::new(&ticket), &format!("gave ticket {id} back"))
+            output.one(&DeskTicketView::new(&ticket), &format!("released ticket {id}"))
         }
-        Command::Close { id } => {
+        Command::Close(TicketArg { id }) => {
             let ticket = act(&store, agent, id, Vec::new(), rules::desk::close).await?;
-            output.one(&DeskTicketView::new(&ticket), &format!("ticket {id} is closed"))
+            output.one(&DeskTicketView::new(&ticket), &format!("closed ticket {id}"))
         }
-        Command::Reopen { id } => {
+        Command::Reopen(TicketArg { id }) => {
             let ticket = act(&store, agent, id, Vec::new(), rules::desk::reopen).await?;
-            output.one(&DeskTicketView::new(&ticket), &format!("ticket {id} is open"))
+            output.one(&DeskTicketView::new(&ticket), &format!("reopened ticket {id}"))
         }
     }
 }
 
-/// Does one thing to a ticket as one of the staff.
+/// Runs a rule on a ticket as a member of the staff.
 async fn act<T: Send + 'static>(
-    store: &Opened,
+    store: &OpenStore,
     agent: Option<String>,
     id: i64,
-    said: Vec<(&'static str, Input)>,
+    fields: Vec<(&'static str, Input)>,
     rule: fn(&mut WriteTx, &Agent, TicketId, &Request) -> Result<T>,
 ) -> anyhow::Result<T> {
-    let agent = agent.context("say which of the staff you are: --as USERNAME, or GARTH_DESK_AS")?;
-    let said = said.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let agent = agent.context("no staff member specified: add --as USERNAME, or set GARTH_DESK_AS")?;
+    let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
     let request = Request {
         expected: None,
-        body: Ok(Input::Object(said.collect())),
+        body: Ok(Input::Object(fields.collect())),
     };
-    let known = {
+    let loaded = {
         let agent = agent.clone();
         store.read(move |tx| Agent::at_terminal(tx, &agent)).await
     };
-    let agent = known.with_context(|| format!("acting as {agent}"))?;
-    let done = store
+    let agent = loaded.with_context(|| format!("acting as {agent}"))?;
+    let result = store
         .write(move |tx| rule(tx, &agent, TicketId(id), &request))
         .await;
-    done.with_context(|| format!("ticket {id}"))
+    result.with_context(|| format!("ticket {id}"))
 }
 
-async fn list(store: &Opened, output: Output, queue: Queue) -> anyhow::Result<()> {
-    let request = wanted(&queue);
+async fn list(store: &OpenStore, output: Output, queue: Queue) -> anyhow::Result<()> {
+    let request = list_request(&queue);
     let search = queue.search;
     let listed = store.read(move |tx| rules::desk::list(tx, &request, search.as_deref()));
     let found = listed.await?;
     let now = store.now();
-    let views: Vec<_> = found
-        .items
-        .iter()
-        .map(|ticket| Shown { ticket, now }.row())
-        .collect();
+    let views: Vec<_> = found.items.iter().map(|ticket| queue_row(ticket, now)).collect();
     if found.pages() > 1 {
-        let text = format!("page {} of {}; --page shows another", queue.page, found.pages());
-        output.aside(&text)?;
+        let text = format!(
+            "page {} of {} (select a page with --page)",
+            queue.page,
+            found.pages()
+        );
+        output.hint(&text)?;
     }
     if output.json {
         let views: Vec<_> = found.items.iter().map(DeskTicketView::new).collect();
@@ -216,7 +237,7 @@ async fn list(store: &Opened, output: Output, queue: Queue) -> anyhow::Result<()
     output.many(&views, &head, Clone::clone)
 }
 
-fn wanted(queue: &Queue) -> ListRequest {
+fn list_request(queue: &Queue) -> ListRequest {
     let mut only = Vec::new();
     match queue.status.as_deref() {
         Some("all") => {}
@@ -237,42 +258,34 @@ fn wanted(queue: &Queue) -> ListRequest {
     }
 }
 
-/// A ticket as a line of the queue.
-struct Shown<'a> {
-    ticket: &'a DeskTicket,
-    now: Time,
+/// A ticket as a row of the queue.
+fn queue_row(desk: &DeskTicket, now: Time) -> Vec<String> {
+    let ticket = &desk.ticket;
+    vec![
+        ticket.id.to_string(),
+        ticket.status.word().to_owned(),
+        desk.priority.word().to_owned(),
+        format_account(desk),
+        format_age(now, ticket.opened),
+        desk.claim
+            .as_ref()
+            .map_or("-".to_owned(), |claim| claim.username.clone()),
+        ticket.entity.as_ref().map_or("-".to_owned(), |entity| {
+            format!("{} {}", entity.kind.word(), entity.label)
+        }),
+        ticket.summary.as_str().to_owned(),
+    ]
 }
 
-impl Shown<'_> {
-    fn row(&self) -> Vec<String> {
-        let desk = self.ticket;
-        let ticket = &desk.ticket;
-        vec![
-            ticket.id.to_string(),
-            ticket.status.word().to_owned(),
-            desk.priority.word().to_owned(),
-            account_written(desk),
-            age(self.now, ticket.opened),
-            desk.claim
-                .as_ref()
-                .map_or("-".to_owned(), |claim| claim.username.clone()),
-            ticket.entity.as_ref().map_or("-".to_owned(), |entity| {
-                format!("{} {}", entity.kind.word(), entity.label)
-            }),
-            ticket.summary.as_str().to_owned(),
-        ]
-    }
-}
-
-fn account_written(desk: &DeskTicket) -> String {
+fn format_account(desk: &DeskTicket) -> String {
     match desk.company.as_str() {
         "" => desk.ticket.account.to_string(),
         company => format!("{} ({company})", desk.ticket.account),
     }
 }
 
-/// `3d`, `5h`, `12m`: the largest unit that says it.
-fn age(now: Time, then: Time) -> String {
+/// An age in its largest unit: `3d`, `5h`, `12m`.
+fn format_age(now: Time, then: Time) -> String {
     let seconds = (now.seconds() - then.seconds()).max(0);
     match seconds {
         0..60 => format!("{seconds}s"),
@@ -282,8 +295,8 @@ fn age(now: Time, then: Time) -> String {
     }
 }
 
-async fn show(store: &Opened, output: Output, id: TicketId) -> anyhow::Result<()> {
-    let look = move |tx: &mut crate::store::ReadTx| {
+async fn show(store: &OpenStore, output: Output, id: TicketId) -> anyhow::Result<()> {
+    let load = move |tx: &mut crate::store::ReadTx| {
         let ticket = rules::desk::view(tx, id)?;
         let (mut history, mut number) = (Vec::new(), 1);
         loop {
@@ -296,7 +309,7 @@ async fn show(store: &Opened, output: Output, id: TicketId) -> anyhow::Result<()
             }
         }
     };
-    let found = store.read(look).await;
+    let found = store.read(load).await;
     let (ticket, history) = found.with_context(|| format!("ticket {id}"))?;
     if output.json {
         let view = serde_json::json!({
@@ -305,10 +318,10 @@ async fn show(store: &Opened, output: Output, id: TicketId) -> anyhow::Result<()
         });
         return output.one(&view, "");
     }
-    output.text(&written(&ticket, &history))
+    output.text(&format_ticket(&ticket, &history))
 }
 
-fn written(desk: &DeskTicket, history: &[History]) -> String {
+fn format_ticket(desk: &DeskTicket, history: &[History]) -> String {
     let ticket = &desk.ticket;
     let mut lines = vec![
         format!("#{} {}", ticket.id, ticket.summary.as_str()),
@@ -318,7 +331,7 @@ fn written(desk: &DeskTicket, history: &[History]) -> String {
             desk.priority.word(),
             ticket.opened,
             ticket.opened_by,
-            account_written(desk)
+            format_account(desk)
         ),
     ];
     lines.extend(ticket.entity.as_ref().map(|entity| {
@@ -331,40 +344,40 @@ fn written(desk: &DeskTicket, history: &[History]) -> String {
             .map(|claim| format!("claimed by {} since {}", claim.username, claim.since)),
     );
     if !ticket.attachments.is_empty() {
-        lines.push(format!("attached: {}", ticket.attachments.join(", ")));
+        lines.push(format!("attachments: {}", ticket.attachments.join(", ")));
     }
     lines.push(format!("\n{}", ticket.description.as_str()));
     for entry in history.iter().filter(|entry| entry.step != Step::Opened) {
-        lines.push(format!("\n{} {}", entry.created, step_written(entry)));
-        lines.extend(entry.description.as_ref().map(|text| indented(text)));
+        lines.push(format!("\n{} {}", entry.created, format_step(entry)));
+        lines.extend(entry.description.as_ref().map(|text| indent(text)));
     }
     lines.join("\n")
 }
 
-fn step_written(entry: &History) -> String {
-    let who = &entry.created_by;
+fn format_step(entry: &History) -> String {
+    let actor = &entry.created_by;
     let after = entry.after.as_deref().unwrap_or_default();
     match entry.step {
-        Step::Opened => format!("{who} opened it"),
-        Step::Reply if entry.from_staff => format!("{who} (staff) answered:"),
-        Step::Reply => format!("{who} wrote:"),
-        Step::Note => format!("{who} noted, for the staff only:"),
+        Step::Opened => format!("{actor} opened the ticket"),
+        Step::Reply if entry.from_staff => format!("{actor} (staff) replied:"),
+        Step::Reply => format!("{actor} replied:"),
+        Step::Note => format!("{actor} added an internal note:"),
         Step::Claim => match &entry.before {
-            Some(before) => format!("{who} took it over from {before}"),
-            None => format!("{who} took it"),
+            Some(before) => format!("{actor} claimed the ticket from {before}"),
+            None => format!("{actor} claimed the ticket"),
         },
-        Step::Release => format!("{who} gave it back"),
-        Step::Close => format!("{who} closed it"),
-        Step::Reopen => format!("{who} opened it again"),
-        Step::Closable => format!("{who} set closable to {after}"),
-        Step::Priority => format!("{who} set the priority to {after}"),
-        Step::Attachment => format!("{who} attached {after}"),
-        Step::AttachmentRefused => format!("{who} sent {after}, which the scanner refused"),
-        Step::Download => format!("{who} (staff) read {after}"),
+        Step::Release => format!("{actor} released the ticket"),
+        Step::Close => format!("{actor} closed the ticket"),
+        Step::Reopen => format!("{actor} reopened the ticket"),
+        Step::Closable => format!("{actor} set closable to {after}"),
+        Step::Priority => format!("{actor} set the priority to {after}"),
+        Step::Attachment => format!("{actor} attached {after}"),
+        Step::AttachmentRefused => format!("{actor} uploaded {after}, which the scanner rejected"),
+        Step::Download => format!("{actor} (staff) downloaded {after}"),
     }
 }
 
-fn indented(text: &str) -> String {
+fn indent(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(|line| format!("    {line}")).collect();
     lines.join("\n")
 }

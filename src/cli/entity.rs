@@ -1,11 +1,12 @@
-//! `garth entity …`: the directory of what accounts have in other services.
+//! `garth entity …`: the directory of entities that accounts have in other services.
 
 use anyhow::Context;
 use clap::Subcommand;
 use serde::Serialize;
 
+use super::arguments::{self, integer, parse_with};
 use super::output::Output;
-use super::place::{Place, parse_with};
+use super::store_args::StoreArgs;
 use crate::model::entity::Entry;
 use crate::model::id::AccountId;
 use crate::model::subject::SubjectKind;
@@ -14,25 +15,25 @@ use crate::rules::lists::ListRequest;
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Name something that an account has in another service, so that tickets can be about it
+    /// Add an entity of an account, or change its label
     Set {
-        /// The account's id
-        #[arg(long)]
+        /// ID of the account
+        #[arg(long, value_name = "ID", value_parser = arguments::id)]
         account: i64,
-        /// database, domain, firewall, lkecluster, longview, nodebalancer or volume
+        /// Type of the entity: database, domain, firewall, lkecluster, longview, nodebalancer or volume
         #[arg(long = "type", value_name = "TYPE", value_parser = parse_with(SubjectKind::parse_foreign))]
         kind: SubjectKind,
-        /// Its id in that service
-        #[arg(long, value_parser = clap::value_parser!(i64).range(1..))]
+        /// ID of the entity in the other service
+        #[arg(long, value_parser = arguments::id)]
         id: i64,
-        /// What it is called
+        /// Label of the entity
         #[arg(long, value_parser = parse_with(EntityLabel::parse))]
         label: EntityLabel,
     },
-    /// List the directory
+    /// List the entities of all accounts
     List {
-        /// Which hundred of it
-        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..))]
+        /// Page number (100 entities per page)
+        #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = integer(1..=i64::MAX))]
         page: i64,
     },
 }
@@ -57,8 +58,8 @@ impl From<Entry> for EntryView {
     }
 }
 
-pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Result<()> {
-    let store = place.open()?;
+pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow::Result<()> {
+    let store = store.open()?;
     match command {
         Command::Set {
             account,
@@ -70,13 +71,13 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
                 .write(move |tx| entities::set(tx, AccountId(account), kind, id, &label))
                 .await;
             let entry = set.with_context(|| format!("account {account}"))?;
-            let sentence = format!(
-                "{} {} of account {account} is {}",
+            let message = format!(
+                "set {} {} of account {account} to {}",
                 entry.kind.word(),
                 entry.id,
                 entry.label
             );
-            output.one(&EntryView::from(entry), &sentence)
+            output.one(&EntryView::from(entry), &message)
         }
         Command::List { page } => {
             let list = ListRequest::default().at_sent(&page.to_string());

@@ -1,8 +1,8 @@
-//! Transparent huge pages: the kernel backs memory with pages of 2 MiB, which stay resident when 4 KiB of them are used.
+//! Transparent huge pages: the kernel backs memory with pages of 2 MiB, which remain resident if only 4 KiB are in use.
 
-/// Has the kernel use small pages for this process, so that resident memory follows the memory in use (decision 0022).
+/// Makes the kernel use small pages for this process, so that resident memory follows the memory in use (decision 0022).
 pub fn disable() {
     if let Err(cause) = rustix::thread::disable_transparent_huge_pages(true) {
-        tracing::debug!(%cause, "could not disable transparent huge pages");
+        tracing::debug!(%cause, "transparent huge pages not disabled");
     }
 }

@@ -1,4 +1,4 @@
-//! `garth jobs …`: background work, for operators.
+//! `garth jobs …`: background jobs.
 
 use std::io::{IsTerminal, Write};
 
@@ -6,30 +6,38 @@ use anyhow::{Context, bail, ensure};
 use clap::Subcommand;
 use serde::Serialize;
 
+use super::arguments;
 use super::output::Output;
-use super::place::{Opened, Place};
+use super::store_args::{OpenStore, StoreArgs};
 use crate::model::id::JobId;
-use crate::model::job::JobSummary;
+use crate::model::job::{JobKind, JobSummary};
 use crate::rules::jobs;
 
 #[derive(Subcommand)]
 pub enum Command {
     /// List jobs, dead ones first, then by due time
     List {
-        /// Only jobs that have failed too often and are not run again
+        /// List only dead jobs: those that have failed 10 times and are not retried
         #[arg(long)]
         dead: bool,
     },
-    /// Run a job now, also a dead one; it may fail as often as a new one
+    /// Schedule a job to run immediately
+    ///
+    /// A running server runs the job within a few seconds, even if the job is dead or waits for a retry. The count of
+    /// failed attempts starts again at 0. A job that is running cannot be retried.
     Retry {
-        /// The job's ID
+        /// ID of the job
+        #[arg(value_parser = arguments::id)]
         id: i64,
     },
     /// Delete a job without running it
+    ///
+    /// Asks for confirmation, unless --yes is set. Recurring jobs cannot be dropped.
     Drop {
-        /// The job's ID
+        /// ID of the job
+        #[arg(value_parser = arguments::id)]
         id: i64,
-        /// Do not ask for confirmation
+        /// Drop the job without confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -40,7 +48,7 @@ struct JobView {
     id: i64,
     kind: String,
     subject: String,
-    /// scheduled, running or dead
+    /// `scheduled`, `running` or `dead`.
     status: &'static str,
     due: String,
     attempts: i64,
@@ -70,31 +78,35 @@ impl From<JobSummary> for JobView {
     }
 }
 
-pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Result<()> {
-    let store = place.open()?;
+pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow::Result<()> {
+    let store = store.open()?;
     match command {
         Command::List { dead } => list(&store, output, dead).await,
         Command::Retry { id } => {
             let retried = store.write(move |tx| jobs::retry(tx, JobId(id))).await;
             let retried = retried.with_context(|| format!("job {id}"))?;
-            ensure!(retried, "job {id} is running");
+            ensure!(retried, "job {id} is running and cannot be retried");
             output.one(&serde_json::json!({}), &format!("job {id} is due now"))
         }
         Command::Drop { id, yes } => {
             let job = store.read(move |tx| jobs::load(tx, JobId(id))).await;
             let job = job.with_context(|| format!("job {id}"))?;
+            let is_recurring =
+                JobKind::parse(&job.kind).is_some_and(|kind| kind.interval_seconds().is_some());
+            let refusal = format!("job {id} ({}) is recurring and cannot be dropped", job.kind);
+            ensure!(!is_recurring, refusal);
             if !yes {
                 confirm(&format!("Drop job {id} ({} {})?", job.kind, job.subject))?;
             }
             let dropped = store.write(move |tx| jobs::discard(tx, JobId(id))).await;
             let dropped = dropped.with_context(|| format!("job {id}"))?;
-            ensure!(dropped, "job {id} repeats and cannot be dropped ({})", job.kind);
+            ensure!(dropped, refusal);
             output.one(&serde_json::json!({}), &format!("dropped job {id}"))
         }
     }
 }
 
-async fn list(store: &Opened, output: Output, only_dead: bool) -> anyhow::Result<()> {
+async fn list(store: &OpenStore, output: Output, only_dead: bool) -> anyhow::Result<()> {
     let found = store.read(jobs::list).await?;
     let listed = found.into_iter().filter(|job| job.dead || !only_dead);
     let views: Vec<_> = listed.map(JobView::from).collect();
@@ -112,18 +124,18 @@ async fn list(store: &Opened, output: Output, only_dead: bool) -> anyhow::Result
     })
 }
 
-/// Asks on the terminal. A program that cannot answer has to pass `--yes`.
+/// Asks for confirmation on the terminal. Without a terminal, `--yes` is required.
 fn confirm(question: &str) -> anyhow::Result<()> {
     let input = std::io::stdin();
     ensure!(
         input.is_terminal(),
-        "confirm with --yes, or run this on a terminal"
+        "confirmation required: add --yes, or run the command in a terminal"
     );
     write!(std::io::stderr(), "{question} [y/N] ")?;
     let mut answer = String::new();
     input.read_line(&mut answer)?;
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
-        _ => bail!("nothing was changed"),
+        _ => bail!("canceled"),
     }
 }

@@ -1,6 +1,6 @@
-//! The log: its settings, and the subscriber that writes its lines.
+//! The settings of the log, and the subscriber that writes it.
 
-use anyhow::Context;
+use anyhow::{anyhow, ensure};
 use clap::{Args, ValueEnum};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -15,15 +15,15 @@ use crate::web::{ClientAddress, LoginNames};
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
-    /// What is logged: off, error, warn, info or debug, also per module (garth::store=debug) [default: info]
+    /// Log level: off, error, warn, info, debug or trace; also per module, such as info,garth::store=debug [default: info]
     #[arg(long = "log", env = "GARTH_LOG", value_name = "LEVEL")]
     pub level: Option<String>,
 
-    /// In a settings file the format can be given here too; elsewhere it is `log_format`.
+    /// The format, in the table `log` of a settings file. Elsewhere it is `log_format`.
     #[arg(skip)]
     pub format: Option<LogFormat>,
 
-    /// Client addresses in request log lines: full, truncated (IPv4 /24, IPv6 /48) or none [default: full]
+    /// Client addresses in the request log: full, truncated to a network (IPv4 /24, IPv6 /48), or none [default: full]
     #[arg(
         long = "log-client-address",
         env = "GARTH_LOG_CLIENT_ADDRESS",
@@ -31,7 +31,7 @@ pub struct LogSettings {
     )]
     pub client_address: Option<LoggedAddress>,
 
-    /// User names in log lines of failed log-ins: hashed, full or none [default: hashed]
+    /// Usernames in the log lines of failed log-ins: hashed, full or none [default: hashed]
     #[arg(long = "log-login-names", env = "GARTH_LOG_LOGIN_NAMES", value_name = "HOW")]
     pub login_names: Option<LoggedName>,
 }
@@ -60,7 +60,7 @@ pub enum LoggedName {
 }
 
 impl LogSettings {
-    /// These settings, with missing values taken from others.
+    /// Fills in unset settings from others.
     pub fn or(self, other: LogSettings) -> LogSettings {
         LogSettings {
             level: self.level.or(other.level),
@@ -87,7 +87,7 @@ impl LogSettings {
     }
 }
 
-/// Reads `log` in a settings file: the levels as a text, or a table.
+/// Deserializes `log` in a settings file: a string with the level, or a table.
 pub fn text_or_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LogSettings, D::Error> {
     struct TextOrTable;
 
@@ -95,7 +95,7 @@ pub fn text_or_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LogSe
         type Value = LogSettings;
 
         fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-            f.write_str("log levels or a table of log settings")
+            f.write_str("a log level or a table of log settings")
         }
 
         fn visit_str<E: de::Error>(self, level: &str) -> Result<LogSettings, E> {
@@ -113,32 +113,61 @@ pub fn text_or_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LogSe
     deserializer.deserialize_any(TextOrTable)
 }
 
-/// Writes log lines to standard error from now on. A format here wins against the one in the settings.
+/// Starts logging to standard error. `format` takes precedence over the format in the settings.
 pub fn start(settings: &LogSettings, format: Option<LogFormat>) -> anyhow::Result<()> {
     let level = settings.level.as_deref().unwrap_or("info");
-    let wanted = log_levels(level).with_context(|| format!("log: {level} is no log level"))?;
+    let filter = parse_filter(level)?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let log = tracing_subscriber::registry();
     match format.or(settings.format) {
         None | Some(LogFormat::Text) => {
-            log.with(lines.with_ansi(false).with_target(false).with_filter(wanted))
+            log.with(lines.with_ansi(false).with_target(false).with_filter(filter))
                 .init();
         }
         Some(LogFormat::Json) => log
-            .with(lines.json().flatten_event(true).with_filter(wanted))
+            .with(lines.json().flatten_event(true).with_filter(filter))
             .init(),
     }
     Ok(())
 }
 
-/// Reads `info,garth::store=debug`; a word that is no level is not taken for a module.
-fn log_levels(text: &str) -> anyhow::Result<Targets> {
+/// Parses directives such as `info,garth::store=debug`. A directive without `=` must be a level, not a module.
+fn parse_filter(text: &str) -> anyhow::Result<Targets> {
     let mut targets = Targets::new();
-    for part in text.split(',') {
-        targets = match part.split_once('=') {
-            Some((module, level)) => targets.with_target(module, level.parse::<LevelFilter>()?),
-            None => targets.with_default(part.parse::<LevelFilter>()?),
+    for directive in text.split(',') {
+        let invalid = || {
+            format!(
+                "log: {directive:?} is not a log directive: must be LEVEL or MODULE=LEVEL, separated by commas; levels \
+                 are off, error, warn, info, debug and trace"
+            )
+        };
+        let (module, level) = match directive.split_once('=') {
+            Some((module, level)) => (Some(module), level),
+            None => (None, directive),
+        };
+        // LevelFilter parses an empty string as error.
+        ensure!(!level.is_empty() && module != Some(""), invalid());
+        let level: LevelFilter = level.parse().map_err(|_| anyhow!(invalid()))?;
+        targets = match module {
+            Some(module) => targets.with_target(module, level),
+            None => targets.with_default(level),
         };
     }
     Ok(targets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directive_needs_a_level() {
+        for accepted in ["info", "WARN", "off", "info,garth::store=debug"] {
+            parse_filter(accepted).expect(accepted);
+        }
+        for refused in ["", "silly", "silly=", "=info", "info,", "garth=loud"] {
+            let error = parse_filter(refused).expect_err(refused).to_string();
+            assert!(error.contains("MODULE=LEVEL"), "{error}");
+        }
+    }
 }

@@ -1,10 +1,10 @@
-//! How it is run: one binary, `garth`.
+//! The command line of `garth`.
 //!
-//! Every command finds the store by the same options, and may work on it while a server
-//! runs: what it changes takes effect there at once.
+//! All commands share the options that select the store, and can use it while a server is running. Their changes take
+//! effect with the server's next request.
 
 mod account;
-mod address;
+mod arguments;
 mod bootstrap_token;
 mod bucket_keys;
 mod client;
@@ -14,40 +14,42 @@ mod database;
 mod demo;
 mod desk;
 mod entity;
-mod greeting;
 mod huge_pages;
 mod jobs;
 mod logging;
 mod open_files;
 mod output;
-mod place;
 mod policy;
 mod secret_file;
 mod serve;
+mod server_notification;
+mod server_url;
 mod settings;
+mod settings_file;
+mod startup_message;
 mod stop_signals;
+mod store_args;
 mod token;
 mod user;
-mod wake;
 
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
 use output::Output;
-use place::Place;
+use store_args::StoreArgs;
 
 pub use policy::policy_of;
 pub use settings::Settings;
 
-/// A virtual-private-cloud and support-desk service that anyone can run.
+/// Self-hosted VPC and support desk service, compatible with the Linode API v4
 #[derive(Parser)]
 #[command(name = "garth", version, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
     #[command(flatten)]
-    place: Place,
+    store: StoreArgs,
 
-    /// Print JSON, with the same names as on the wire
+    /// Print JSON, with the field names of the API
     #[arg(long, global = true)]
     json: bool,
 
@@ -59,31 +61,31 @@ struct Cli {
 enum Command {
     /// Run the server
     Serve(Box<Settings>),
-    /// Run the server on a small company to look around in, made in ./garth-demo if it is not there yet
+    /// Run the server with sample data, created in ./garth-demo on the first run
     Demo(Box<demo::Options>),
-    /// Make and list accounts, and set their quotas
+    /// Create and list accounts, and set their quotas
     #[command(subcommand)]
     Account(account::Command),
-    /// Make and list OAuth clients, of accounts and the provider's own
+    /// Manage OAuth clients
     #[command(subcommand)]
     Client(client::Command),
-    /// Make users, and grant them what restricted ones may do
+    /// Manage users, their passwords and their grants
     #[command(subcommand)]
     User(user::Command),
-    /// Make, list and revoke tokens
+    /// Create, list and revoke API tokens
     #[command(subcommand)]
     Token(token::Command),
-    /// Work on tickets as one of the provider's staff
+    /// Work on support tickets as a member of the provider's staff
     Desk(desk::Desk),
-    /// Name what accounts have in other services
+    /// Manage entities of other services, so that tickets can refer to them
     #[command(subcommand)]
     Entity(entity::Command),
-    /// List background jobs, and retry or drop those that failed
+    /// List, retry and drop background jobs
     #[command(subcommand)]
     Jobs(jobs::Command),
-    /// Copy a whole store into a new one, from a folder to a database or back
-    Copy(copy::Copy),
-    /// Print the interface's description (OpenAPI 3.1, JSON)
+    /// Copy a store between a folder and a database
+    Copy(copy::Options),
+    /// Print the OpenAPI 3.1 document of the API, as JSON
     Openapi,
 }
 
@@ -93,22 +95,22 @@ pub fn run() -> anyhow::Result<()> {
     data_folder::set_umask();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let output = Output { json: cli.json };
-    let done = runtime.block_on(async {
+    let result = runtime.block_on(async {
         match cli.command {
-            Command::Serve(settings) => serve::run(&cli.place, *settings).await,
-            Command::Demo(options) => demo::run(&cli.place, *options).await,
-            Command::Account(command) => account::run(&cli.place, output, command).await,
-            Command::Client(command) => client::run(&cli.place, output, command).await,
-            Command::User(command) => user::run(&cli.place, output, command).await,
-            Command::Token(command) => token::run(&cli.place, output, command).await,
-            Command::Desk(desk) => desk::run(&cli.place, output, desk).await,
-            Command::Entity(command) => entity::run(&cli.place, output, command).await,
-            Command::Jobs(command) => jobs::run(&cli.place, output, command).await,
-            Command::Copy(wish) => copy::run(&cli.place, output, wish).await,
+            Command::Serve(settings) => serve::run(&cli.store, *settings).await,
+            Command::Demo(options) => demo::run(&cli.store, *options).await,
+            Command::Account(command) => account::run(&cli.store, output, command).await,
+            Command::Client(command) => client::run(&cli.store, output, command).await,
+            Command::User(command) => user::run(&cli.store, output, command).await,
+            Command::Token(command) => token::run(&cli.store, output, command).await,
+            Command::Desk(desk) => desk::run(&cli.store, output, desk).await,
+            Command::Entity(command) => entity::run(&cli.store, output, command).await,
+            Command::Jobs(command) => jobs::run(&cli.store, output, command).await,
+            Command::Copy(options) => copy::run(&cli.store, output, options).await,
             Command::Openapi => output.text(crate::api::openapi_json()),
         }
     });
-    // Work on other threads that was given up, such as a read of a slow disk, must not hold up the end.
+    // Blocking tasks that were abandoned, such as a read from a slow disk, must not delay the exit.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    done
+    result
 }

@@ -1,20 +1,20 @@
-//! How many files this process may have open: each connection is one.
+//! The limit on open files, which bounds the number of connections.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Raises the limit to what the system allows at most; the limit that holds then.
+/// Raises the soft limit to the hard limit; returns the limit that applies.
 pub fn raise_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {
         current: limit.maximum,
         maximum: limit.maximum,
     };
-    let holds = match setrlimit(Resource::Nofile, raised) {
+    let applied = match setrlimit(Resource::Nofile, raised) {
         Ok(()) => limit.maximum,
         Err(cause) => {
-            tracing::warn!(%cause, "could not raise the limit on open files");
+            tracing::warn!(%cause, "open file limit not raised");
             limit.current
         }
     };
-    holds.unwrap_or(u64::MAX)
+    applied.unwrap_or(u64::MAX)
 }

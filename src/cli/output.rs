@@ -1,4 +1,4 @@
-//! What commands print: words for people, JSON for programs.
+//! The output of commands: text or, with `--json`, JSON.
 
 use std::io::{ErrorKind, Write};
 
@@ -6,11 +6,11 @@ use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
-/// The result of a write to the terminal or a pipe. A reader that has closed the pipe, like `head`, has seen enough.
+/// Ignores a closed pipe: its reader, such as `head`, does not need more output.
 pub fn unless_closed(written: std::io::Result<()>) -> anyhow::Result<()> {
     match written {
         Err(cause) if cause.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written.context("writing the output"),
+        written => written.context("cannot write the output"),
     }
 }
 
@@ -24,24 +24,24 @@ impl Output {
         unless_closed(writeln!(std::io::stdout(), "{text}"))
     }
 
-    /// Something to know that is not what was asked for.
-    pub fn aside(self, text: &str) -> anyhow::Result<()> {
+    /// Prints a hint to standard error.
+    pub fn hint(self, text: &str) -> anyhow::Result<()> {
         unless_closed(writeln!(std::io::stderr(), "{text}"))
     }
 
-    /// One thing: as JSON, or as a sentence.
-    pub fn one(self, view: &impl Serialize, sentence: &str) -> anyhow::Result<()> {
+    /// Prints one resource: as JSON, or as a message.
+    pub fn one(self, view: &impl Serialize, message: &str) -> anyhow::Result<()> {
         match self.json {
             true => self.text(&serde_json::to_string_pretty(view)?),
-            false => self.text(sentence),
+            false => self.text(message),
         }
     }
 
-    /// Several things: as JSON, or as a table.
+    /// Prints several resources: as JSON, or as a table.
     pub fn many<V: Serialize>(
         self,
         views: &[V],
-        head: &[&str],
+        header: &[&str],
         row: impl Fn(&V) -> Vec<String>,
     ) -> anyhow::Result<()> {
         if self.json {
@@ -51,7 +51,7 @@ impl Output {
         table
             .load_style(presets::NOTHING)
             .set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_header(head.iter().copied());
+        table.set_header(header.iter().copied());
         for view in views {
             table.add_row(row(view));
         }

@@ -1,9 +1,11 @@
-//! What the provider has decided, read from the settings.
+//! The provider's policy, derived from the settings.
 
 use anyhow::{Context, ensure};
 
-use super::place::parse_with;
-use super::settings::{ImageSettings, Profile, RegionSettings, Reopen, Settings, TypeSettings};
+use super::arguments::parse_with;
+use super::settings::{
+    ImageSettings, MAX_ATTACHMENT_BYTES, Profile, RegionSettings, Reopen, Settings, TypeSettings,
+};
 use crate::model::cidr::Cidr;
 use crate::model::image::{self, Image};
 use crate::model::plan::{self, Plan, Price};
@@ -12,13 +14,13 @@ use crate::model::region::{self, Region};
 use crate::model::time::Time;
 use crate::model::user::Email;
 
-/// Bytes of attachments an account may have, unless set otherwise: 10 GiB.
-const ATTACHMENT_BYTES: i64 = 10 << 30;
+/// Default total size of an account's attachments: 10 GiB.
+const DEFAULT_ATTACHMENT_BYTES: i64 = 10 << 30;
 
-/// What the rules need to know of the settings.
+/// The policy that the rules apply.
 pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
     let (regions, plans, images) = catalog_of(settings)?;
-    let page_size_min = settings.page_size_min.unwrap_or(usual(settings, 1, 25));
+    let page_size_min = settings.page_size_min.unwrap_or(default_value(settings, 1, 25));
     ensure!(
         (1..=500).contains(&page_size_min),
         "page_size_min: must be 1 to 500, not {page_size_min}"
@@ -52,8 +54,8 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
     })
 }
 
-/// A default: our own, or the public service's with its profile.
-fn usual(settings: &Settings, own: i64, public: i64) -> i64 {
+/// A default value: Garth's, or that of the public service with the profile `upstream`.
+fn default_value(settings: &Settings, own: i64, public: i64) -> i64 {
     match settings.profile {
         Some(Profile::Upstream) => public,
         _ => own,
@@ -66,7 +68,7 @@ fn catalog_of(settings: &Settings) -> anyhow::Result<(Vec<Region>, Vec<Plan>, Ve
         None => region::built_in(settings.profile == Some(Profile::Upstream)),
         Some(regions) => regions.iter().map(region_of).collect(),
     };
-    ensure!(!regions.is_empty(), "regions: there must be at least one");
+    ensure!(!regions.is_empty(), "regions: at least one is required");
     let plans = match &settings.types {
         None => plan::built_in(),
         Some(types) => types.iter().map(plan_of).collect(),
@@ -84,31 +86,31 @@ fn catalog_of(settings: &Settings) -> anyhow::Result<(Vec<Region>, Vec<Plan>, Ve
 fn quota_of(settings: &Settings) -> anyhow::Result<Quota> {
     let given = &settings.quota;
     let quota = Quota {
-        vpcs_per_region: given.vpcs_per_region.unwrap_or(usual(settings, 1000, 10)),
-        subnets_per_vpc: given.subnets_per_vpc.unwrap_or(usual(settings, 1000, 10)),
-        attachment_bytes: given.attachment_bytes.unwrap_or(ATTACHMENT_BYTES),
+        vpcs_per_region: given.vpcs_per_region.unwrap_or(default_value(settings, 1000, 10)),
+        subnets_per_vpc: given.subnets_per_vpc.unwrap_or(default_value(settings, 1000, 10)),
+        attachment_bytes: given.attachment_bytes.unwrap_or(DEFAULT_ATTACHMENT_BYTES),
     };
     for (name, limit) in [
         ("attachment_bytes", quota.attachment_bytes),
         ("vpcs_per_region", quota.vpcs_per_region),
         ("subnets_per_vpc", quota.subnets_per_vpc),
     ] {
-        ensure!(limit >= 0, "quota.{name}: must not be negative");
+        ensure!(limit >= 0, "quota.{name}: must be 0 or more, not {limit}");
     }
     Ok(quota)
 }
 
 fn public_ranges_of(settings: &Settings) -> anyhow::Result<Vec<Cidr>> {
     let given = settings.compute.public_ranges.as_deref();
-    let public_ranges = ranges("compute.public_ranges", given, &DOCUMENTATION)?;
+    let public_ranges = ranges("compute.public_ranges", given, &DOCUMENTATION_RANGES)?;
     ensure!(
         !public_ranges.is_empty(),
-        "compute.public_ranges: there must be at least one"
+        "compute.public_ranges: at least one is required"
     );
     for range in &public_ranges {
         ensure!(
             range.prefix() <= 30,
-            "compute.public_ranges: {range} is too small: /30 or larger is needed"
+            "compute.public_ranges: {range} is too small: must be /30 or larger"
         );
     }
     Ok(public_ranges)
@@ -121,15 +123,15 @@ fn support_of(settings: &Settings) -> anyhow::Result<Support> {
         (1..=64).contains(&name.chars().count())
             && !name.chars().any(char::is_control)
             && !name.trim().is_empty(),
-        "provider.name: must be 1 to 64 characters on one line, not only blanks"
+        "provider.name: must be 1 to 64 characters on one line, with at least one that is not a space"
     );
     if let Some(email) = provider.email.as_deref().filter(|email| !email.is_empty()) {
         parse_with(Email::parse)(email).map_err(|why| anyhow::anyhow!("provider.email: {email}: {why}"))?;
     }
     let max_bytes = attachments.max_bytes.unwrap_or(5 * 1024 * 1024);
     ensure!(
-        (1..=MOST_BYTES).contains(&max_bytes),
-        "attachments.max_bytes: must be 1 to {MOST_BYTES}, not {max_bytes}"
+        (1..=MAX_ATTACHMENT_BYTES).contains(&max_bytes),
+        "attachments.max_bytes: must be 1 to {MAX_ATTACHMENT_BYTES}, not {max_bytes}"
     );
     let scrub_days = attachments.scrub_days.unwrap_or(0);
     ensure!(
@@ -154,15 +156,12 @@ fn support_of(settings: &Settings) -> anyhow::Result<Support> {
     })
 }
 
-/// Larger files belong elsewhere.
-const MOST_BYTES: i64 = 1024 * 1024 * 1024;
+/// The address ranges reserved for documentation (RFC 5737).
+const DOCUMENTATION_RANGES: [&str; 3] = ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"];
 
-/// The ranges that are kept free for examples (RFC 5737).
-const DOCUMENTATION: [&str; 3] = ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"];
-
-fn ranges(name: &str, given: Option<&[String]>, usual: &[&str]) -> anyhow::Result<Vec<Cidr>> {
+fn ranges(name: &str, given: Option<&[String]>, default: &[&str]) -> anyhow::Result<Vec<Cidr>> {
     let given: Vec<&str> = match given {
-        None => usual.to_vec(),
+        None => default.to_vec(),
         Some(given) => given
             .iter()
             .map(String::as_str)
@@ -177,18 +176,18 @@ fn ranges(name: &str, given: Option<&[String]>, usual: &[&str]) -> anyhow::Resul
 fn unique<'a>(name: &str, ids: impl Iterator<Item = &'a str>) -> anyhow::Result<()> {
     let mut known = std::collections::HashSet::new();
     for id in ids {
-        ensure!(known.insert(id), "{name}: {id} is there twice");
+        ensure!(known.insert(id), "{name}: the ID {id} is not unique");
     }
     Ok(())
 }
 
 fn region_of(settings: &RegionSettings) -> Region {
-    let everything = || vec!["Linodes".to_owned(), "Vlans".to_owned(), Region::VPCS.to_owned()];
+    let all = || vec!["Linodes".to_owned(), "Vlans".to_owned(), Region::VPCS.to_owned()];
     Region {
         id: settings.id.clone(),
         label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
         country: settings.country.clone(),
-        capabilities: settings.capabilities.clone().unwrap_or_else(everything),
+        capabilities: settings.capabilities.clone().unwrap_or_else(all),
         status: settings.status.clone().unwrap_or_else(|| "ok".to_owned()),
         resolvers_ipv4: settings.resolvers.ipv4.clone(),
         resolvers_ipv6: settings.resolvers.ipv6.clone(),
@@ -219,6 +218,8 @@ fn image_of(settings: &ImageSettings) -> anyhow::Result<Image> {
         label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
         vendor: settings.vendor.clone(),
         size: settings.size,
-        created: Time::parse(created).with_context(|| format!("images: created: {created} is no time"))?,
+        created: Time::parse(created).with_context(|| {
+            format!("images: created: must be a time such as 2024-01-01T00:00:00, not {created}")
+        })?,
     })
 }

@@ -1,25 +1,29 @@
-//! `garth serve`: from settings to a running server, and to its orderly end.
+//! `garth serve`: starts a server from its settings, and stops it.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use super::bootstrap_token::{GivenToken, first_token};
+use super::bootstrap_token::{ConfiguredToken, first_token};
 use super::data_folder::FolderLock;
-use super::greeting::{Greeting, Welcome, store_options};
-use super::place::{Place, in_words, open_shared};
 use super::policy::policy_of;
-use super::settings::{LimitSettings, Names, Profile, Settings};
-use super::{address, bucket_keys, data_folder, huge_pages, logging, open_files, stop_signals, wake};
+use super::server_url::UrlFile;
+use super::settings::{FieldNames, LimitSettings, Profile, Settings};
+use super::startup_message::{DemoMessage, StartupMessage, store_options};
+use super::store_args::{StoreArgs, describe_error, open_shared};
+use super::{
+    bucket_keys, data_folder, huge_pages, logging, open_files, server_notification, server_url, stop_signals,
+};
 use crate::api;
 use crate::console;
 use crate::files::{BucketKeys, Files, Scanner};
-use crate::jobs::{Runner, Work};
+use crate::jobs::{JobContext, Runner};
 use crate::model::policy::Policy;
 use crate::model::token::TokenText;
 use crate::rules;
@@ -31,36 +35,39 @@ use crate::web::connections::MaxConnections;
 use crate::web::tls::Certificate;
 use crate::web::{self, App, Network, Options, WireNames};
 
-/// After this time an upload cannot be going on any more.
-const ABANDONED: Duration = Duration::from_secs(3600);
-/// Every attachment is read once in so many days, unless set otherwise.
-const SCRUB_DAYS: i64 = 30;
+const DEFAULT_LISTEN: ([u8; 4], u16) = ([127, 0, 0, 1], 8080);
+/// Spooled files older than this belong to no running upload.
+const MAX_UPLOAD_AGE: Duration = Duration::from_secs(3600);
+/// Default of `attachments.scrub_days`.
+const DEFAULT_SCRUB_DAYS: i64 = 30;
+/// Time for requests to be answered after the store has failed, before the process exits.
+const FAILURE_GRACE: Duration = Duration::from_millis(200);
 
-pub async fn run(place: &Place, settings: Settings) -> anyhow::Result<()> {
-    let settings = complete(place, settings)?;
-    start(prepare(place, settings).await?, None).await
+pub async fn run(store: &StoreArgs, settings: Settings) -> anyhow::Result<()> {
+    let settings = merge_settings(store, settings)?;
+    start(prepare(store, settings).await?, None).await
 }
 
-/// The settings with what the settings file adds to them.
-pub fn complete(place: &Place, mut settings: Settings) -> anyhow::Result<Settings> {
-    // The option is called --attachments and the setting attachments.url: either name will do.
-    let place_for_files = std::env::var("GARTH_ATTACHMENTS").ok();
-    settings.attachments.url = settings.attachments.url.or(place_for_files);
-    Ok(settings.or(place.file()?))
+/// Fills in unset settings from the settings file.
+pub fn merge_settings(store: &StoreArgs, mut settings: Settings) -> anyhow::Result<Settings> {
+    // The option --attachments is the setting attachments.url, so both GARTH_ATTACHMENTS and GARTH_ATTACHMENTS_URL are
+    // accepted.
+    let attachments_url = std::env::var("GARTH_ATTACHMENTS").ok();
+    settings.attachments.url = settings.attachments.url.or(attachments_url);
+    Ok(settings.or(store.settings_file()?))
 }
 
-/// What a server needs before it opens its store: correct settings, the folder's lock, its addresses.
+/// Everything a server needs before it opens its store: valid settings, the lock on its folder, bound addresses.
 pub struct Prepared {
     pub settings: Settings,
     pub folder: PathBuf,
-    given: Option<GivenToken>,
+    configured_token: Option<ConfiguredToken>,
     keys: Option<BucketKeys>,
     policy: Policy,
     options: Options,
     certificate: Option<Certificate>,
     database: Option<Database>,
-    listener: TcpListener,
-    metrics: Option<TcpListener>,
+    listeners: Listeners,
     _lock: Option<FolderLock>,
 }
 
@@ -73,164 +80,202 @@ impl Prepared {
         }
     }
 
-    /// Where people find the server, as far as it can know.
+    fn listen_url(&self) -> anyhow::Result<String> {
+        Ok(format!(
+            "{}://{}",
+            self.scheme(),
+            self.listeners.api.local_addr()?
+        ))
+    }
+
+    /// The URL that users open: `public_url`, or that of the listener.
     fn url(&self) -> anyhow::Result<String> {
-        let own = address::url(self.scheme(), self.listener.local_addr()?);
+        let own = server_url::of_listener(self.scheme(), self.listeners.api.local_addr()?);
         Ok(self.options.public_url.clone().unwrap_or(own))
     }
 }
 
-/// Checks all settings and takes what only one server can have. The store is neither made nor opened before this has
-/// succeeded.
-pub async fn prepare(place: &Place, settings: Settings) -> anyhow::Result<Prepared> {
+struct Listeners {
+    api: TcpListener,
+    metrics: Option<TcpListener>,
+}
+
+impl Listeners {
+    async fn bind(settings: &Settings) -> anyhow::Result<Self> {
+        let address = settings.listen.unwrap_or(DEFAULT_LISTEN.into());
+        let api = bind(address, "listen").await?;
+        let metrics = match settings.metrics_listen {
+            Some(address) => Some(bind(address, "metrics-listen").await?),
+            None => None,
+        };
+        Ok(Self { api, metrics })
+    }
+}
+
+/// Validates all settings, and takes the folder's lock and the addresses. The store is opened only afterward.
+pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Prepared> {
     logging::start(&settings.log, settings.log_format)?;
     huge_pages::disable();
-    let folder = place.folder(&settings);
-    let given = GivenToken::find(&settings)?;
+    let folder = store.folder(&settings);
+    let configured_token = ConfiguredToken::find(&settings)?;
     let keys = bucket_keys::read(&settings.attachments)?;
     let policy = policy_of(&settings)?;
     let options = options_of(&settings)?;
     let certificate = certificate(&settings)?;
-    let database = place.database(&settings)?;
-    // A server that may not run here must not change the tables either. A database is there for many.
-    let lock = match &database {
-        None => Some(data_folder::lock(&folder)?),
-        Some(_) => {
-            data_folder::make(&folder)?;
-            None
-        }
-    };
-    let listener = listen(settings.listen.unwrap_or(([127, 0, 0, 1], 8080).into()), "listen").await?;
-    let metrics = match settings.metrics_listen {
-        Some(address) => Some(listen(address, "metrics-listen").await?),
-        None => None,
+    let database = store.database(&settings)?;
+    // An existing folder is locked first, so that a second server on it reports the first one and not its address. A
+    // missing folder is created last, so that a failed start does not leave an empty one.
+    let (listeners, lock) = if folder.exists() {
+        let lock = take_folder(&folder, database.is_some())?;
+        (Listeners::bind(&settings).await?, lock)
+    } else {
+        let listeners = Listeners::bind(&settings).await?;
+        (listeners, take_folder(&folder, database.is_some())?)
     };
     Ok(Prepared {
         settings,
         folder,
-        given,
+        configured_token,
         keys,
         policy,
         options,
         certificate,
         database,
-        listener,
-        metrics,
+        listeners,
         _lock: lock,
     })
 }
 
-pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Result<()> {
-    let (scheme, url) = (prepared.scheme(), prepared.url()?);
+/// Creates the folder if it is missing, and locks it if it contains the store.
+fn take_folder(folder: &Path, is_shared: bool) -> anyhow::Result<Option<FolderLock>> {
+    if is_shared {
+        data_folder::create(folder)?;
+        return Ok(None);
+    }
+    data_folder::lock(folder).map(Some)
+}
+
+/// Starts the server, and runs it until a signal stops it.
+pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Result<()> {
+    let (listen_url, url) = (prepared.listen_url()?, prepared.url()?);
     let Prepared {
         settings,
         folder,
-        given,
+        configured_token,
         keys,
         policy,
         options,
         certificate,
         database,
-        listener,
-        metrics,
+        listeners,
         _lock,
     } = prepared;
-    let world = World {
-        clock: Clock::System,
-        chance: Chance::System,
-        policy,
-    };
-    let store = match &database {
-        None => Store::open_embedded(&folder, world)
-            .with_context(|| format!("opening the store in {}", folder.display()))?,
-        Some(database) => open_shared(database, world)?,
-    };
-    let files = open_files(&settings, keys.as_ref(), &folder, database.is_none()).await?;
-    let mut signaled = stop_signals::listen()?;
+    let is_shared = database.is_some();
+    let store = open_store(&folder, database.as_ref(), policy)?;
+    let files = open_files(&settings, keys.as_ref(), &folder, is_shared).await?;
+    let signaled = stop_signals::listen()?;
     let hup = signal(SignalKind::hangup())?;
     let (stop, stopping) = watch::channel(false);
-    let metrics_address = metrics.as_ref().map(TcpListener::local_addr).transpose()?;
-    if let Some(listener) = metrics {
-        web::metrics::serve(listener, stopping.clone()).await?;
-    }
-    let _address = match &database {
-        None => {
-            wake::listen(&folder, store.clone());
-            Some(address::Published::write(&folder, &url))
-        }
-        Some(_) => None,
+    let metrics_address = match listeners.metrics {
+        Some(listener) => Some(serve_metrics(listener, stopping.clone()).await?),
+        None => None,
     };
+    let _url_file = (!is_shared).then(|| {
+        server_notification::listen(&folder, store.clone());
+        UrlFile::write(&folder, &url)
+    });
 
-    // All that can fail has not: only now is a token made, because it is shown only once.
-    let first = bootstrap(&store, first_token(given.as_ref())).await?;
-    let token = given.as_ref().map(|given| &given.token);
-    if first.is_none() && !knows(&store, token).await? {
-        tracing::warn!("bootstrap token is not used: this store was made before, and does not know it");
-    }
-    let work = Work {
+    // Everything that can fail precedes this, because a random token is printed only once.
+    let first = bootstrap(&store, configured_token.as_ref()).await?;
+    let context = JobContext {
         store: store.clone(),
         files: files.clone(),
-        scrub_days: settings.attachments.scrub_days.unwrap_or(SCRUB_DAYS),
-        alone: database.is_none(),
+        scrub_days: settings.attachments.scrub_days.unwrap_or(DEFAULT_SCRUB_DAYS),
+        is_only_server: !is_shared,
     };
-    let runner = Runner::prepare(work).await.map_err(in_words)?;
-    let greeting = Greeting {
-        listening: format!("{scheme}://{}", listener.local_addr()?),
+    let runner = Runner::prepare(context).await.map_err(describe_error)?;
+    let message = StartupMessage {
+        listen_url,
         url,
         metrics: metrics_address,
         first: first.as_ref(),
-        given: given.as_ref(),
-        store: store_options(&folder, database.is_some()),
-        welcome,
+        configured_token: configured_token.as_ref(),
+        store_options: store_options(&folder, is_shared),
+        demo,
     };
-    greeting.print()?;
-    let jobs = tokio::spawn(runner.run(stopping.clone()));
+    message.print()?;
 
-    let mut failed = store.failed();
+    let jobs = tokio::spawn(runner.run(stopping.clone()));
     let app = App::new(store.clone(), files, options, stopping.clone());
-    tokio::spawn(renew(certificate.clone(), hup));
+    tokio::spawn(reload_on_hangup(certificate.clone(), hup));
     tokio::spawn(web::readiness::watch(app.clone()));
     let router = api::router(&app).merge(console::router(&app));
     let serving = tokio::spawn(web::server::serve_with(
-        listener,
+        listeners.api,
         app,
         router,
         certificate,
         stopping,
     ));
-    tokio::select! {
-        _ = signaled.wait_for(|signaled| *signaled) => {}
-        _ = failed.wait_for(|failed| *failed) => {
-            // What is still being answered gets its refusal; then this process must not go on.
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            bail!("the store could not be sure that a write reached the disk: see the log, check the disk, start again");
-        }
-    }
-    tracing::info!("stopping: finishing what runs");
+    wait_for_stop(&store, signaled).await?;
+
+    tracing::info!("shutting down");
     stop.send_replace(true);
     serving.await?;
     jobs.await?;
     if let Err(cause) = store.close().await {
-        tracing::warn!(%cause, "could not tidy up the store");
+        tracing::warn!(%cause, "store not closed cleanly");
     }
     tracing::info!("stopped");
     Ok(())
+}
+
+fn open_store(folder: &Path, database: Option<&Database>, policy: Policy) -> anyhow::Result<Store> {
+    let world = World {
+        clock: Clock::System,
+        chance: Chance::System,
+        policy,
+    };
+    match database {
+        None => Store::open_embedded(folder, world)
+            .with_context(|| format!("cannot open the store in {}", folder.display())),
+        Some(database) => open_shared(database, world),
+    }
+}
+
+/// Serves the metrics; returns the address of the listener.
+async fn serve_metrics(listener: TcpListener, stopping: watch::Receiver<bool>) -> anyhow::Result<SocketAddr> {
+    let address = listener.local_addr()?;
+    web::metrics::serve(listener, stopping).await?;
+    Ok(address)
+}
+
+/// Waits for a signal. A store that can no longer guarantee durability is an error.
+async fn wait_for_stop(store: &Store, mut signaled: watch::Receiver<bool>) -> anyhow::Result<()> {
+    let mut failed = store.failed();
+    tokio::select! {
+        _ = signaled.wait_for(|signaled| *signaled) => Ok(()),
+        _ = failed.wait_for(|failed| *failed) => {
+            tokio::time::sleep(FAILURE_GRACE).await;
+            bail!("a write may not have reached the disk: read the log, check the disk, then start the server again")
+        }
+    }
 }
 
 fn options_of(settings: &Settings) -> anyhow::Result<Options> {
     let upstream = settings.profile == Some(Profile::Upstream);
     Ok(Options {
         names: match settings.wire_names {
-            None | Some(Names::Both) => WireNames::Both,
-            Some(Names::Compute) => WireNames::Compute,
-            Some(Names::Linode) => WireNames::Linode,
+            None | Some(FieldNames::Both) => WireNames::Both,
+            Some(FieldNames::Compute) => WireNames::Compute,
+            Some(FieldNames::Linode) => WireNames::Linode,
         },
         rate_limits: settings.rate_limit.enabled.unwrap_or(upstream),
         scanner: settings
             .attachments
             .scan_command
             .as_deref()
-            .map(|command| Scanner::parse(command).context("attachments.scan_command: must name a command"))
+            .map(|command| Scanner::parse(command).context("attachments.scan_command: must not be empty"))
             .transpose()?,
         public_url: settings.public_url.as_deref().map(public_url).transpose()?,
         oauth_prefix: oauth_prefix(settings.oauth.prefix.as_deref().unwrap_or_default())?,
@@ -247,23 +292,23 @@ fn options_of(settings: &Settings) -> anyhow::Result<Options> {
 fn max_connections(limits: &LimitSettings) -> anyhow::Result<MaxConnections> {
     ensure!(
         limits.connections != Some(0),
-        "limits.connections: must be 1 or more"
+        "limits.connections: must be 1 or more, not 0"
     );
     ensure!(
         limits.connections_per_address != Some(0),
-        "limits.connections_per_address: must be 1 or more"
+        "limits.connections_per_address: must be 1 or more, not 0"
     );
     let default = MaxConnections::default();
     let count = |set: Option<u32>, default: usize| set.map_or(default, |set| set as usize);
-    let wanted = MaxConnections {
+    let requested = MaxConnections {
         total: count(limits.connections, default.total),
         per_address: count(limits.connections_per_address, default.per_address),
     };
-    let max = wanted.within(open_files::raise_limit());
-    if limits.connections.is_some() && max != wanted {
+    let max = requested.within(open_files::raise_limit());
+    if limits.connections.is_some() && max != requested {
         tracing::warn!(
             connections = max.total,
-            "the limit on open files allows fewer connections than set"
+            "connection limit lowered to the open file limit"
         );
     }
     Ok(max)
@@ -273,106 +318,122 @@ fn answer_memory(limits: &LimitSettings) -> anyhow::Result<usize> {
     match limits.answer_memory_mib {
         None => Ok(Options::default().answer_memory),
         Some(mib @ 1..=1_048_576) => Ok((mib as usize).saturating_mul(1024 * 1024)),
-        Some(mib) => bail!("limits.answer_memory_mib: must be from 1 to 1048576, not {mib}"),
+        Some(mib) => bail!("limits.answer_memory_mib: must be 1 to 1048576, not {mib}"),
     }
 }
 
 fn public_url(raw: &str) -> anyhow::Result<String> {
     let rest = raw.strip_prefix("https://").or(raw.strip_prefix("http://"));
-    let plain = |rest: &str| {
+    let is_plain = |rest: &str| {
         !rest.is_empty() && rest.bytes().all(|b| matches!(b, b'!'..=b'~')) && !rest.contains(['?', '#', '@'])
     };
     match rest {
-        Some(rest) if plain(rest) => Ok(raw.trim_end_matches('/').to_owned()),
-        _ => bail!("public_url: must be like https://garth.example.com, not {raw}"),
+        Some(rest) if is_plain(rest) => Ok(raw.trim_end_matches('/').to_owned()),
+        _ => bail!("public_url: must be a URL such as https://garth.example.com, not {raw}"),
     }
 }
 
 fn oauth_prefix(raw: &str) -> anyhow::Result<String> {
     let prefix = raw.trim_end_matches('/');
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.');
-    let good =
-        prefix.is_empty() || (prefix.starts_with('/') && prefix.chars().all(plain) && !prefix.contains("//"));
-    ensure!(good, "oauth.prefix: must be a path like /login, not {raw}");
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.');
+    let is_valid = prefix.is_empty()
+        || (prefix.starts_with('/') && prefix.chars().all(is_plain) && !prefix.contains("//"));
+    ensure!(is_valid, "oauth.prefix: must be a path such as /login, not {raw}");
     Ok(prefix.to_owned())
 }
 
 fn trusted_proxies(raw: &[String]) -> anyhow::Result<Vec<Network>> {
-    let read = |raw: &String| {
-        let wrong = || format!("trusted_proxies: must be addresses or ranges like 10.0.0.0/8, not {raw}");
-        Network::parse(raw).with_context(wrong)
+    let parse = |raw: &String| {
+        let invalid =
+            || format!("trusted_proxies: must be addresses or CIDR ranges such as 10.0.0.0/8, not {raw}");
+        Network::parse(raw).with_context(invalid)
     };
-    raw.iter().filter(|raw| !raw.is_empty()).map(read).collect()
+    raw.iter().filter(|raw| !raw.is_empty()).map(parse).collect()
 }
 
-/// The certificate to serve with, if there is to be one.
+/// The TLS certificate, if one is set.
 fn certificate(settings: &Settings) -> anyhow::Result<Option<Certificate>> {
     match (&settings.tls_cert, &settings.tls_key) {
         (None, None) => Ok(None),
         (Some(chain), Some(key)) => Certificate::load(chain, key).map(Some),
-        (Some(_), None) => bail!("tls_key: is needed beside tls_cert"),
-        (None, Some(_)) => bail!("tls_cert: is needed beside tls_key"),
+        (Some(_), None) => bail!("tls_key: required with tls_cert"),
+        (None, Some(_)) => bail!("tls_cert: required with tls_key"),
     }
 }
 
-/// Reads the certificate anew whenever somebody asks for that. Without one there is nothing to do,
-/// but the signal must not end the server either.
-async fn renew(certificate: Option<Certificate>, mut hup: Signal) {
+/// Reloads the certificate on SIGHUP. Without a certificate the signal is ignored: its default action would end the
+/// process.
+async fn reload_on_hangup(certificate: Option<Certificate>, mut hup: Signal) {
     while hup.recv().await.is_some() {
         match certificate.as_ref().map(Certificate::reload) {
-            None => tracing::info!("asked to read the certificate anew, but there is none"),
-            Some(Ok(())) => tracing::info!("read the certificate anew"),
-            Some(Err(cause)) => tracing::error!("kept the certificate of before: {cause:#}"),
+            None => tracing::info!("certificate reload ignored, no certificate set"),
+            Some(Ok(())) => tracing::info!("certificate reloaded"),
+            Some(Err(cause)) => tracing::error!(cause = format!("{cause:#}"), "certificate reload failed"),
         }
     }
 }
 
-/// Opens the place for attachments. One that cannot be reached just now may come back.
+/// Opens the storage for attachments. Storage that is unavailable is only logged, because it may become available.
 async fn open_files(
     settings: &Settings,
     keys: Option<&BucketKeys>,
     folder: &Path,
-    alone: bool,
+    is_shared: bool,
 ) -> anyhow::Result<Files> {
     let files = Files::open_with(settings.attachments.url.as_deref(), folder, keys)?;
-    files.empty_spool(if alone { Duration::ZERO } else { ABANDONED })?;
-    if !alone && settings.attachments.url.is_none() {
+    files.empty_spool(if is_shared { MAX_UPLOAD_AGE } else { Duration::ZERO })?;
+    if is_shared && settings.attachments.url.is_none() {
         tracing::warn!(
-            "attachments are kept in this node's own folder, where no other node finds them: name a bucket or a \
-             shared folder with --attachments, the same on every node"
+            setting = "attachments.url",
+            "attachments not shared between nodes"
         );
     }
     if let Err(cause) = files.reach().await {
-        tracing::error!(%cause, "attachments can neither be kept nor read at the moment");
+        tracing::error!(%cause, "attachment storage unavailable");
     }
     Ok(files)
 }
 
-/// Makes the first account and its token, if the store has none.
-async fn bootstrap(store: &Store, token: FirstToken) -> anyhow::Result<Option<Bootstrapped>> {
-    // Nodes that start at once take turns, so that the first account has the first number.
-    let made = store
+/// Creates the first account and its token, if the store has none.
+async fn bootstrap(
+    store: &Store,
+    configured: Option<&ConfiguredToken>,
+) -> anyhow::Result<Option<Bootstrapped>> {
+    let token: FirstToken = first_token(configured);
+    // The lock serializes nodes that start at the same time, so that the first account has the ID 1.
+    let first = store
         .write_with(Some(WriteLock::Bootstrap), move |tx| {
             rules::accounts::bootstrap(tx, &token)
         })
-        .await;
-    made.map_err(in_words)
+        .await
+        .map_err(describe_error)?;
+    if let (None, Some(configured)) = (&first, configured)
+        && !is_valid_token(store, &configured.token).await?
+    {
+        tracing::warn!("bootstrap token ignored, store already initialized");
+    }
+    Ok(first)
 }
 
-/// Whether a token that was given, if one was, opens this store.
-async fn knows(store: &Store, given: Option<&TokenText>) -> anyhow::Result<bool> {
-    let Some(hash) = given.map(TokenText::hash) else {
-        return Ok(true);
-    };
-    let found = store.read(move |tx| authenticate(tx, hash)).await;
-    match found {
+/// Whether a token authenticates a user of this store.
+async fn is_valid_token(store: &Store, token: &TokenText) -> anyhow::Result<bool> {
+    let hash = token.hash();
+    match store.read(move |tx| authenticate(tx, hash)).await {
         Ok(_) => Ok(true),
         Err(rules::Error::Unauthenticated) => Ok(false),
-        Err(other) => Err(in_words(other)),
+        Err(other) => Err(describe_error(other)),
     }
 }
 
-async fn listen(address: SocketAddr, option: &str) -> anyhow::Result<TcpListener> {
-    let bound = TcpListener::bind(address).await;
-    bound.with_context(|| format!("cannot listen on {address} (choose another address with --{option})"))
+async fn bind(address: SocketAddr, option: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let remedy = match error.kind() {
+            ErrorKind::PermissionDenied => {
+                "use a port above 1023, or grant the capability CAP_NET_BIND_SERVICE"
+            }
+            ErrorKind::AddrInUse => "stop the other program, or choose another address",
+            _ => "choose another address",
+        };
+        anyhow!("cannot listen on {address}: {error}: {remedy} (--{option})")
+    })
 }

@@ -1,7 +1,6 @@
-//! The settings of a server: from the command line, the environment, or a TOML file.
+//! The settings of a server: from the command line, the environment, or a TOML file, in this order of precedence.
 //!
-//! The three have the same names, and the first that says something wins. `garth serve --help`
-//! is made from this file.
+//! The comments on fields with `#[arg(long …)]` are the texts of `garth serve --help`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,17 +8,20 @@ use std::path::PathBuf;
 use clap::{Args, Command, FromArgMatches, ValueEnum};
 use serde::Deserialize;
 
+use super::arguments::{self, integer, listen_address};
 use super::database::{DatabaseInFile, DatabaseUrl};
 use super::logging::{self, LogFormat, LogSettings};
+
+/// Upper bound of `attachments.max_bytes`: 1 GiB.
+pub const MAX_ATTACHMENT_BYTES: i64 = 1 << 30;
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Folder of the embedded store; on the command line it belongs to all commands.
+    /// Data folder. On the command line it is an option of all commands (`StoreArgs`), like the database.
     #[arg(skip)]
     pub data: Option<PathBuf>,
 
-    /// The database that several nodes share, likewise; and its password and the number of connections.
     #[arg(skip)]
     pub database: Option<DatabaseUrl>,
     #[arg(skip)]
@@ -27,19 +29,21 @@ pub struct Settings {
     #[arg(skip)]
     pub database_connections: Option<u16>,
 
-    /// Address to serve the interface on [default: 127.0.0.1:8080]
-    #[arg(long, env = "GARTH_LISTEN", value_name = "ADDRESS")]
+    /// IP address and port of the API and the console [default: 127.0.0.1:8080]
+    #[arg(long, env = "GARTH_LISTEN", value_name = "ADDRESS", value_parser = listen_address)]
+    #[serde(deserialize_with = "arguments::deserialize_listen_address")]
     pub listen: Option<SocketAddr>,
 
-    /// File with the server's certificate and those above it (PEM); serves https [default: plain http]
+    /// TLS certificate chain (PEM file); enables HTTPS [default: plain HTTP]
     #[arg(long, env = "GARTH_TLS_CERT", value_name = "FILE")]
     pub tls_cert: Option<PathBuf>,
 
-    /// File with the certificate's private key (PEM)
+    /// Private key of the TLS certificate (PEM file)
     #[arg(long, env = "GARTH_TLS_KEY", value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
 
-    /// Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed: addresses or ranges, separated by commas [default: none]
+    /// Proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted, as comma-separated addresses or CIDR
+    /// ranges [default: none]
     #[arg(
         long,
         env = "GARTH_TRUSTED_PROXIES",
@@ -48,20 +52,21 @@ pub struct Settings {
     )]
     pub trusted_proxies: Option<Vec<String>>,
 
-    /// Where clients find this server: its address with http or https [default: as they call it]
+    /// Public URL of this server, such as https://garth.example.com [default: from the Host header of each request]
     #[arg(long, env = "GARTH_PUBLIC_URL", value_name = "URL")]
     pub public_url: Option<String>,
 
-    /// Address to serve Prometheus metrics on, at /metrics [default: nowhere]
-    #[arg(long, env = "GARTH_METRICS_LISTEN", value_name = "ADDRESS")]
+    /// IP address and port for Prometheus metrics, at /metrics [default: disabled]
+    #[arg(long, env = "GARTH_METRICS_LISTEN", value_name = "ADDRESS", value_parser = listen_address)]
+    #[serde(deserialize_with = "arguments::deserialize_listen_address")]
     pub metrics_listen: Option<SocketAddr>,
 
-    /// File with the token that the user admin gets at the first start: 64 lower-case hexadecimal characters.
-    /// GARTH_BOOTSTRAP_TOKEN has the token itself [default: a random one, printed unless the output is the log of a service]
+    /// File with the API token of the user admin (64 lower-case hexadecimal characters), used at the first start;
+    /// GARTH_BOOTSTRAP_TOKEN sets the token directly [default: random, printed unless the output is a log]
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN_FILE", value_name = "FILE")]
     pub bootstrap_token_file: Option<PathBuf>,
 
-    /// How log lines look [default: text]
+    /// Format of log lines [default: text]
     #[arg(long, env = "GARTH_LOG_FORMAT", value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
 
@@ -69,23 +74,24 @@ pub struct Settings {
     #[serde(deserialize_with = "logging::text_or_table")]
     pub log: LogSettings,
 
-    /// With less free disk space than this, in bytes, the server is not ready [default: 268435456, 256 MiB]
-    #[arg(long, env = "GARTH_MIN_FREE_BYTES", value_name = "BYTES")]
+    /// Free disk space in bytes below which /readyz fails [default: 268435456, 256 MiB]
+    #[arg(long, env = "GARTH_MIN_FREE_BYTES", value_name = "BYTES", allow_negative_numbers = true, value_parser = integer(0..=u64::MAX))]
     pub min_free_bytes: Option<u64>,
 
-    /// Set every limit to the public service's number; single settings still win
+    /// Defaults to use instead of Garth's own; upstream has the limits of the public Linode service
     #[arg(long, env = "GARTH_PROFILE", value_name = "PROFILE")]
     pub profile: Option<Profile>,
 
-    /// Which spelling of fields with two names is sent; both are always understood [default: both]
+    /// Names that responses use for fields with two names, such as linode_id and compute_id; requests accept both
+    /// [default: both]
     #[arg(long, env = "GARTH_WIRE_NAMES", value_name = "NAMES")]
-    pub wire_names: Option<Names>,
+    pub wire_names: Option<FieldNames>,
 
-    /// Smallest page size that may be asked for [default: 1; upstream: 25]
-    #[arg(long, env = "GARTH_PAGE_SIZE_MIN", value_name = "N", value_parser = clap::value_parser!(i64).range(1..=500))]
+    /// Minimum page size of lists, 1 to 500 [default: 1; upstream: 25]
+    #[arg(long, env = "GARTH_PAGE_SIZE_MIN", value_name = "N", allow_negative_numbers = true, value_parser = integer(1..=500_i64))]
     pub page_size_min: Option<i64>,
 
-    /// Ranges no subnet may overlap, separated by commas; "" for none [default: 192.168.128.0/17]
+    /// Reserved ranges that subnets must not overlap, as comma-separated CIDR ranges; "" for none [default: 192.168.128.0/17]
     #[arg(
         long,
         env = "GARTH_FORBIDDEN_RANGES",
@@ -94,8 +100,8 @@ pub struct Settings {
     )]
     pub forbidden_ranges: Option<Vec<String>>,
 
-    /// How many days events are kept [default: 90]
-    #[arg(long, env = "GARTH_EVENT_DAYS", value_name = "DAYS", value_parser = clap::value_parser!(i64).range(1..=36500))]
+    /// Retention of events in days, 1 to 36500 [default: 90]
+    #[arg(long, env = "GARTH_EVENT_DAYS", value_name = "DAYS", allow_negative_numbers = true, value_parser = integer(1..=36_500_i64))]
     pub event_days: Option<i64>,
 
     #[command(flatten)]
@@ -122,15 +128,15 @@ pub struct Settings {
     #[command(flatten)]
     pub oauth: OauthSettings,
 
-    /// The regions, in the settings file only; a built-in list serves as the default.
+    /// The regions. Only in the settings file; the default is a built-in list.
     #[arg(skip)]
     pub regions: Option<Vec<RegionSettings>>,
 
-    /// The plans instances can have, in the settings file only; a built-in list serves as the default.
+    /// The instance types. Only in the settings file; the default is a built-in list.
     #[arg(skip)]
     pub types: Option<Vec<TypeSettings>>,
 
-    /// The images instances can be made from, in the settings file only; a built-in list serves as the default.
+    /// The images. Only in the settings file; the default is a built-in list.
     #[arg(skip)]
     pub images: Option<Vec<ImageSettings>>,
 }
@@ -138,11 +144,12 @@ pub struct Settings {
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ComputeSettings {
-    /// Milliseconds until a create, boot, reboot or shutdown has settled [default: 0, at once]
-    #[arg(long = "compute-settle-ms", env = "GARTH_COMPUTE_SETTLE_MS", value_name = "MS", value_parser = clap::value_parser!(i64).range(0..=86_400_000))]
+    /// Simulated time to create, boot, reboot or shut down an instance, in milliseconds [default: 0]
+    #[arg(long = "compute-settle-ms", env = "GARTH_COMPUTE_SETTLE_MS", value_name = "MS", allow_negative_numbers = true, value_parser = integer(0..=86_400_000_i64))]
     pub settle_ms: Option<i64>,
 
-    /// Ranges that instances get their public addresses from, separated by commas [default: the three ranges for documentation]
+    /// Ranges for the public addresses of instances, as comma-separated CIDR ranges, /30 or larger
+    /// [default: 192.0.2.0/24,198.51.100.0/24,203.0.113.0/24]
     #[arg(
         long = "compute-public-ranges",
         env = "GARTH_COMPUTE_PUBLIC_RANGES",
@@ -155,11 +162,16 @@ pub struct ComputeSettings {
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DeskSettings {
-    /// For how many days after closing a customer's reply opens a ticket again, or never [default: never]
-    #[arg(long = "desk-reopen", env = "GARTH_DESK_REOPEN", value_name = "DAYS")]
+    /// Number of days after closing in which a customer's reply reopens a ticket, 1 to 36500, or never [default: never]
+    #[arg(
+        long = "desk-reopen",
+        env = "GARTH_DESK_REOPEN",
+        value_name = "DAYS",
+        allow_negative_numbers = true
+    )]
     pub reopen: Option<Reopen>,
 
-    /// Whether tickets may only be about what the entity directory knows [default: false]
+    /// Accept tickets only about entities in the entity directory [default: false]
     #[arg(
         long = "desk-strict-entities",
         env = "GARTH_DESK_STRICT_ENTITIES",
@@ -168,30 +180,30 @@ pub struct DeskSettings {
     pub strict_entities: Option<bool>,
 }
 
-/// When a customer's reply opens a closed ticket again.
+/// Whether a customer's reply reopens a closed ticket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "ReopenWritten")]
+#[serde(try_from = "ReopenValue")]
 pub enum Reopen {
     Never,
-    /// Within so many days.
+    /// Within this many days after closing.
     Days(i64),
 }
 
-/// In a settings file it is a number, or a text as on the command line.
+/// The value in a settings file: a number, or a string as on the command line.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum ReopenWritten {
+enum ReopenValue {
     Number(i64),
     Text(String),
 }
 
-impl TryFrom<ReopenWritten> for Reopen {
+impl TryFrom<ReopenValue> for Reopen {
     type Error = String;
 
-    fn try_from(written: ReopenWritten) -> Result<Self, String> {
-        match written {
-            ReopenWritten::Number(days) => days.to_string().parse(),
-            ReopenWritten::Text(text) => text.parse(),
+    fn try_from(value: ReopenValue) -> Result<Self, String> {
+        match value {
+            ReopenValue::Number(days) => days.to_string().parse(),
+            ReopenValue::Text(text) => text.parse(),
         }
     }
 }
@@ -200,12 +212,12 @@ impl std::str::FromStr for Reopen {
     type Err = String;
 
     fn from_str(raw: &str) -> Result<Self, String> {
-        let wrong = || format!("must be never or a number of days from 1 to 36500, not {raw}");
+        let invalid = || format!("must be \"never\" or a number of days from 1 to 36500, not {raw}");
         match raw {
             "never" => Ok(Reopen::Never),
             raw => match raw.parse() {
                 Ok(days @ 1..=36_500) => Ok(Reopen::Days(days)),
-                _ => Err(wrong()),
+                _ => Err(invalid()),
             },
         }
     }
@@ -214,11 +226,11 @@ impl std::str::FromStr for Reopen {
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AttachmentSettings {
-    /// Where attached files are kept: a folder, or s3://bucket/prefix [default: attachments in the data folder]
+    /// Storage for attachments: a folder, or s3://bucket/prefix [default: DATA/attachments]
     #[arg(long = "attachments", env = "GARTH_ATTACHMENTS_URL", value_name = "URL")]
     pub url: Option<String>,
 
-    /// File with the bucket's access key [default: AWS_ACCESS_KEY_ID]
+    /// File with the access key of the S3 bucket [default: the key in AWS_ACCESS_KEY_ID]
     #[arg(
         long = "attachments-access-key-file",
         env = "GARTH_ATTACHMENTS_ACCESS_KEY_FILE",
@@ -226,7 +238,7 @@ pub struct AttachmentSettings {
     )]
     pub access_key_file: Option<PathBuf>,
 
-    /// File with the bucket's secret key [default: AWS_SECRET_ACCESS_KEY]
+    /// File with the secret key of the S3 bucket [default: the key in AWS_SECRET_ACCESS_KEY]
     #[arg(
         long = "attachments-secret-key-file",
         env = "GARTH_ATTACHMENTS_SECRET_KEY_FILE",
@@ -234,23 +246,27 @@ pub struct AttachmentSettings {
     )]
     pub secret_key_file: Option<PathBuf>,
 
-    /// How large an attached file may be, in bytes [default: 5242880]
+    /// Maximum size of an attachment in bytes, up to 1073741824 (1 GiB) [default: 5242880, 5 MiB]
     #[arg(
         long = "attachments-max-bytes",
         env = "GARTH_ATTACHMENTS_MAX_BYTES",
-        value_name = "BYTES"
+        value_name = "BYTES",
+        allow_negative_numbers = true,
+        value_parser = integer(1..=MAX_ATTACHMENT_BYTES)
     )]
     pub max_bytes: Option<i64>,
 
-    /// How many files a ticket may have [default: 20]
+    /// Maximum number of attachments per ticket, up to 10000 [default: 20]
     #[arg(
         long = "attachments-max-per-ticket",
         env = "GARTH_ATTACHMENTS_MAX_PER_TICKET",
-        value_name = "N"
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = integer(0..=10_000_i64)
     )]
     pub max_per_ticket: Option<i64>,
 
-    /// Command that looks at each file before it is kept: {} stands for its path; 0 lets it in, 1 refuses it [default: none]
+    /// Command that scans each upload; {} is replaced by the file's path. Exit status 0 accepts, 1 rejects [default: none]
     #[arg(
         long = "attachments-scan-command",
         env = "GARTH_ATTACHMENTS_SCAN_COMMAND",
@@ -258,12 +274,13 @@ pub struct AttachmentSettings {
     )]
     pub scan_command: Option<String>,
 
-    /// Every attached file is read and compared with its hash once in so many days; 0 turns that off [default: 30]
+    /// Days within which every attachment is verified against its hash; 0 disables verification [default: 30]
     #[arg(
         long = "attachments-scrub-days",
         env = "GARTH_ATTACHMENTS_SCRUB_DAYS",
         value_name = "DAYS",
-        value_parser = clap::value_parser!(i64).range(0..=3650)
+        allow_negative_numbers = true,
+        value_parser = integer(0..=3650_i64)
     )]
     pub scrub_days: Option<i64>,
 }
@@ -271,11 +288,11 @@ pub struct AttachmentSettings {
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderSettings {
-    /// The name under which tenants hear from the staff [default: Support]
+    /// Provider's name, which customers see as the author of staff replies [default: Support]
     #[arg(long = "provider-name", env = "GARTH_PROVIDER_NAME", value_name = "NAME")]
     pub name: Option<String>,
 
-    /// The address whose avatar stands beside the staff's replies [default: none]
+    /// Provider's e-mail address, used for the avatar of staff replies [default: none]
     #[arg(long = "provider-email", env = "GARTH_PROVIDER_EMAIL", value_name = "EMAIL")]
     pub email: Option<String>,
 }
@@ -283,11 +300,11 @@ pub struct ProviderSettings {
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OauthSettings {
-    /// Whether public clients may get a token without a code, in the address of their page [default: false]
+    /// Allow the OAuth implicit grant (response_type=token) for public clients [default: false]
     #[arg(long = "oauth-implicit", env = "GARTH_OAUTH_IMPLICIT", value_name = "BOOL")]
     pub implicit: Option<bool>,
 
-    /// Whether clients with a secret must send a code_challenge too, as public ones must [default: false]
+    /// Require PKCE from confidential OAuth clients too; public clients always need it [default: false]
     #[arg(
         long = "oauth-require-pkce",
         env = "GARTH_OAUTH_REQUIRE_PKCE",
@@ -295,7 +312,7 @@ pub struct OauthSettings {
     )]
     pub require_pkce: Option<bool>,
 
-    /// Path under which log-in and OAuth are served as well, like /login [default: none]
+    /// Additional path prefix for the log-in and OAuth endpoints, such as /login [default: none]
     #[arg(long = "oauth-prefix", env = "GARTH_OAUTH_PREFIX", value_name = "PATH")]
     pub prefix: Option<String>,
 }
@@ -306,7 +323,7 @@ pub struct TypeSettings {
     pub id: String,
     pub label: Option<String>,
     pub class: Option<String>,
-    /// In megabytes, as the disk is.
+    /// In megabytes, like `disk`.
     pub memory: i64,
     pub disk: i64,
     pub vcpus: i64,
@@ -331,30 +348,30 @@ pub struct ImageSettings {
     pub vendor: String,
     #[serde(default)]
     pub size: i64,
-    /// Like 2024-05-28T17:05:33; the beginning of 2024 if it is not said.
+    /// Such as 2024-05-28T17:05:33; the default is 2024-01-01T00:00:00.
     pub created: Option<String>,
 }
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct QuotaSettings {
-    /// VPCs an account may have in one region [default: 1000; upstream: 10]
-    #[arg(long = "quota-vpcs-per-region", env = "GARTH_QUOTA_VPCS_PER_REGION", value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
+    /// Maximum number of VPCs of an account per region [default: 1000; upstream: 10]
+    #[arg(long = "quota-vpcs-per-region", env = "GARTH_QUOTA_VPCS_PER_REGION", value_name = "N", allow_negative_numbers = true, value_parser = integer(0..=i64::MAX))]
     pub vpcs_per_region: Option<i64>,
 
-    /// Subnets a VPC may have [default: 1000; upstream: 10]
-    #[arg(long = "quota-subnets-per-vpc", env = "GARTH_QUOTA_SUBNETS_PER_VPC", value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
+    /// Maximum number of subnets per VPC [default: 1000; upstream: 10]
+    #[arg(long = "quota-subnets-per-vpc", env = "GARTH_QUOTA_SUBNETS_PER_VPC", value_name = "N", allow_negative_numbers = true, value_parser = integer(0..=i64::MAX))]
     pub subnets_per_vpc: Option<i64>,
 
-    /// Bytes of attachments an account may have [default: 10737418240, 10 GiB]
-    #[arg(long = "quota-attachment-bytes", env = "GARTH_QUOTA_ATTACHMENT_BYTES", value_name = "BYTES", value_parser = clap::value_parser!(i64).range(0..))]
+    /// Maximum total size of an account's attachments in bytes [default: 10737418240, 10 GiB]
+    #[arg(long = "quota-attachment-bytes", env = "GARTH_QUOTA_ATTACHMENT_BYTES", value_name = "BYTES", allow_negative_numbers = true, value_parser = integer(0..=i64::MAX))]
     pub attachment_bytes: Option<i64>,
 }
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RateLimitSettings {
-    /// Whether requests are limited, at the public service's rates [default: false; upstream: true]
+    /// Limit the rate of requests, at the rates of the public service [default: false; upstream: true]
     #[arg(
         long = "rate-limit-enabled",
         env = "GARTH_RATE_LIMIT_ENABLED",
@@ -366,16 +383,17 @@ pub struct RateLimitSettings {
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitSettings {
-    /// Connections that may be open; health checks get in above that [default: 16384, or what the open-file limit allows]
-    #[arg(long = "limits-connections", env = "GARTH_LIMITS_CONNECTIONS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Maximum number of open connections, not counting health checks [default: 16384, or less if the open file limit is
+    /// lower]
+    #[arg(long = "limits-connections", env = "GARTH_LIMITS_CONNECTIONS", value_name = "N", allow_negative_numbers = true, value_parser = integer(1..=u32::MAX))]
     pub connections: Option<u32>,
 
-    /// Connections that may be open from one address (IPv6: from one /64); trusted proxies are exempt [default: 4096]
-    #[arg(long = "limits-connections-per-address", env = "GARTH_LIMITS_CONNECTIONS_PER_ADDRESS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Maximum number of open connections per client address (IPv6: per /64); trusted proxies are exempt [default: 4096]
+    #[arg(long = "limits-connections-per-address", env = "GARTH_LIMITS_CONNECTIONS_PER_ADDRESS", value_name = "N", allow_negative_numbers = true, value_parser = integer(1..=u32::MAX))]
     pub connections_per_address: Option<u32>,
 
-    /// Memory for responses that clients have not read yet, in MiB; one client gets half of it [default: 256]
-    #[arg(long = "limits-answer-memory-mib", env = "GARTH_LIMITS_ANSWER_MEMORY_MIB", value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    /// Memory for responses that clients have not read yet, in MiB; a client can use half of it [default: 256]
+    #[arg(long = "limits-answer-memory-mib", env = "GARTH_LIMITS_ANSWER_MEMORY_MIB", value_name = "MIB", allow_negative_numbers = true, value_parser = integer(1..=1_048_576_u32))]
     pub answer_memory_mib: Option<u32>,
 }
 
@@ -386,7 +404,7 @@ pub struct RegionSettings {
     pub label: Option<String>,
     #[serde(default)]
     pub country: String,
-    /// What it can hold; if not said, everything Garth knows.
+    /// The default is all capabilities that Garth implements.
     pub capabilities: Option<Vec<String>>,
     pub status: Option<String>,
     #[serde(default)]
@@ -408,20 +426,20 @@ pub enum Profile {
 
 #[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub enum Names {
+pub enum FieldNames {
     Both,
     Compute,
     Linode,
 }
 
 impl Settings {
-    /// What the environment says, for commands that do not take these settings as options.
+    /// Reads the environment, for commands without these options.
     pub fn from_environment() -> anyhow::Result<Settings> {
-        let nothing = Settings::augment_args(Command::new("garth")).try_get_matches_from(["garth"]);
-        Ok(Settings::from_arg_matches(&nothing?)?)
+        let matches = Settings::augment_args(Command::new("garth")).try_get_matches_from(["garth"]);
+        Ok(Settings::from_arg_matches(&matches?)?)
     }
 
-    /// What a settings file says of the database.
+    /// The database settings of a settings file.
     pub fn database_in_file(&self) -> DatabaseInFile<'_> {
         DatabaseInFile {
             url: self.database.as_ref(),
@@ -430,7 +448,7 @@ impl Settings {
         }
     }
 
-    /// These settings, with what they leave open taken from others.
+    /// Fills in unset settings from others.
     pub fn or(self, other: Settings) -> Settings {
         Settings {
             data: self.data.or(other.data),

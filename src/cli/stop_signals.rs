@@ -1,5 +1,5 @@
-//! The signals that stop the server. They are received on a thread of their own: however busy the server's threads are,
-//! the process ends in time.
+//! The signals that stop the server. A separate thread receives them, so that the process ends in time even if all other
+//! threads are busy.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-/// How long after a signal the process has ended in any case. Nothing that was acknowledged is lost by that: it is like
-/// a crash.
-const LONGEST_STOP: Duration = Duration::from_secs(25);
+/// The process exits this long after a signal, even if the shutdown is not complete. Acknowledged writes are durable, as
+/// after a crash.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// Becomes true when the process is to stop. From then on it has 25 seconds.
+/// Installs the signal handlers. The returned value becomes true when the process must stop.
 pub fn listen() -> anyhow::Result<watch::Receiver<bool>> {
     let (signaled, stop) = watch::channel(false);
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    let inside = runtime.enter();
+    let guard = runtime.enter();
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    drop(inside);
+    drop(guard);
     let wait = move || {
         runtime.block_on(async {
             tokio::select! {
@@ -27,11 +27,11 @@ pub fn listen() -> anyhow::Result<watch::Receiver<bool>> {
             }
         });
         signaled.send_replace(true);
-        std::thread::sleep(LONGEST_STOP);
-        tracing::error!("stopping took too long; exiting");
+        std::thread::sleep(SHUTDOWN_TIMEOUT);
+        tracing::error!("shutdown timed out");
         std::process::exit(1);
     };
     let spawned = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
-    spawned.context("starting the thread for signals")?;
+    spawned.context("cannot start the signal thread")?;
     Ok(stop)
 }

@@ -4,8 +4,9 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use super::arguments::{self, duration_seconds, parse_with};
 use super::output::Output;
-use super::place::{Opened, Place, parse_with};
+use super::store_args::{OpenStore, StoreArgs};
 use crate::model::id::TokenId;
 use crate::model::scope::Scopes;
 use crate::model::token::{NEVER, NewToken, Token, TokenKind};
@@ -13,33 +14,36 @@ use crate::rules::{tokens, users};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make a token and print it; it is not shown again
+    /// Create an API token
+    ///
+    /// Prints the token, which is shown only once.
     Create(Create),
     /// List a user's tokens
     List {
-        /// The name of the user
-        #[arg(long)]
+        /// Username of the tokens' owner
+        #[arg(long, value_name = "USERNAME")]
         user: String,
     },
-    /// End a token at once
+    /// Revoke a token
     Revoke {
-        /// The token's id
+        /// ID of the token
+        #[arg(value_parser = arguments::id)]
         id: i64,
     },
 }
 
 #[derive(Args)]
 pub struct Create {
-    /// The name of the user it acts for
-    #[arg(long)]
+    /// Username of the token's owner
+    #[arg(long, value_name = "USERNAME")]
     user: String,
-    /// What it may be used for, for example "vpc:read_write account:read_only"; * is everything
+    /// Scopes of the token, for example "vpc:read_write account:read_only"; * means all scopes
     #[arg(long, default_value = "*", value_parser = parse_with(Scopes::parse))]
     scopes: Scopes,
-    /// When it ends: 45s, 30m, 12h, 30d or 4w from now [default: never]
-    #[arg(long, value_name = "DURATION", value_parser = seconds)]
+    /// Lifetime of the token, for example 45s, 30m, 12h, 30d or 4w [default: never expires]
+    #[arg(long, value_name = "DURATION", value_parser = duration_seconds)]
     expiry: Option<i64>,
-    /// A name to tell it by
+    /// Label of the token
     #[arg(long, default_value = "")]
     label: String,
 }
@@ -67,8 +71,8 @@ impl TokenView {
     }
 }
 
-pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Result<()> {
-    let store = place.open()?;
+pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow::Result<()> {
+    let store = store.open()?;
     match command {
         Command::Create(options) => create(&store, output, options).await,
         Command::List { user } => {
@@ -100,7 +104,7 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
                         token,
                         scopes.clone(),
                         created.clone(),
-                        expiry.clone(),
+                        format_expiry(expiry),
                     ]
                 },
             )
@@ -113,15 +117,15 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
     }
 }
 
-async fn create(store: &Opened, output: Output, options: Create) -> anyhow::Result<()> {
-    // Times are whole seconds: the one that has begun is not taken from what was asked for.
+async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::Result<()> {
+    // Times are whole seconds. The current second does not count toward the lifetime.
     let expiry = options
         .expiry
         .map(|seconds| store.now().to_second().plus_seconds(seconds + 1));
     let Create {
         user, scopes, label, ..
     } = options;
-    let made = {
+    let created = {
         let user = user.clone();
         store
             .write(move |tx| {
@@ -136,25 +140,15 @@ async fn create(store: &Opened, output: Output, options: Create) -> anyhow::Resu
             })
             .await
     };
-    let (token, text) = made.with_context(|| format!("making a token for {user}"))?;
+    let (token, text) = created.with_context(|| format!("creating a token for {user}"))?;
     let text = text.reveal();
     output.one(&TokenView::new(token, Some(text)), text)
 }
 
-pub fn seconds(raw: &str) -> Result<i64, String> {
-    let wrong = || format!("{raw:?} is no duration: write 45s, 30m, 12h, 30d or 4w");
-    let unit = raw.chars().last().ok_or_else(wrong)?;
-    let each: i64 = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        'd' => 24 * 3600,
-        'w' => 7 * 24 * 3600,
-        _ => return Err(wrong()),
-    };
-    let number: u32 = raw[..raw.len() - 1].parse().map_err(|_| wrong())?;
-    if number == 0 {
-        return Err("what ends at once is of no use".to_owned());
+/// The API reports the expiry of a token without one as a date in 2999.
+fn format_expiry(expiry: &str) -> String {
+    match expiry {
+        NEVER => "never".to_owned(),
+        expiry => expiry.to_owned(),
     }
-    Ok(i64::from(number) * each)
 }

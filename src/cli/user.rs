@@ -6,9 +6,9 @@ use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use super::arguments::{self, duration_seconds, parse_with};
 use super::output::Output;
-use super::place::{Opened, Place, in_words, parse_with};
-use super::token::seconds;
+use super::store_args::{OpenStore, StoreArgs, describe_error};
 use crate::model::grant::{Global, Permission};
 use crate::model::id::{AccountId, InstanceId, VpcId};
 use crate::model::oauth_grant::OauthGrant;
@@ -19,71 +19,86 @@ use crate::rules::{apps, passwords, users};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make a user of an account, or one of the provider's staff
+    /// Create a user of an account, or a member of the provider's staff
     Create(Create),
     /// List all users
     List,
-    /// Set a user's password; its sessions and what it has let applications do end
+    /// Set a user's password
+    ///
+    /// Ends the user's sessions and revokes the applications that the user has authorized. Personal tokens remain valid.
     Password {
-        /// The user's name
+        /// Username
         username: String,
         /// Read the password from standard input
         #[arg(long, required = true)]
         password_stdin: bool,
     },
-    /// Make a link with which a user can choose a password once, and print it
+    /// Print a one-time link to set a user's password
     Link {
-        /// The user's name
+        /// Username
         username: String,
-        /// For how long it is good: 45s, 30m, 12h, 30d or 4w
-        #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = seconds)]
+        /// Lifetime of the link, for example 45s, 30m, 12h, 30d or 4w
+        #[arg(
+            long,
+            value_name = "DURATION",
+            default_value = "1h",
+            value_parser = duration_seconds
+        )]
         expiry: i64,
     },
-    /// Allow a restricted user something; all that is given at once, or nothing
+    /// Add grants to a restricted user
+    ///
+    /// Adds all grants of the command, or none if one of them is refused.
     Grant(GrantOptions),
-    /// Let a user do only what it is granted from now on
+    /// Restrict a user to its grants
+    ///
+    /// A user that becomes restricted has no grants. Add them with `garth user grant`.
     Restrict {
-        /// The user's name
+        /// Username
         username: String,
     },
-    /// Let a user do everything in its account
+    /// Give a user full access to its account
+    ///
+    /// Deletes the user's grants.
     Unrestrict {
-        /// The user's name
+        /// Username
         username: String,
     },
-    /// List the applications a user has let act for it, or take that back
+    /// List or revoke the applications that a user has authorized
     Apps {
-        /// The user's name
+        /// Username
         username: String,
-        /// End what this application was allowed, with all tokens that came of it
-        #[arg(long, value_name = "ID")]
+        /// Revoke the application with this ID and all its tokens
+        #[arg(long, value_name = "ID", value_parser = arguments::id)]
         revoke: Option<i64>,
     },
-    /// Delete a user; its tokens end at once, what it wrote stays
+    /// Delete a user
+    ///
+    /// Revokes the user's tokens. Tickets and replies of the user remain.
     Delete {
-        /// The user's name
+        /// Username
         username: String,
     },
 }
 
 #[derive(Args)]
 pub struct Create {
-    /// The id of the account the user belongs to
-    #[arg(long, required_unless_present = "staff", conflicts_with = "staff")]
+    /// ID of the account to which the user belongs
+    #[arg(long, value_name = "ID", value_parser = arguments::id, required_unless_present = "staff", conflicts_with = "staff")]
     account: Option<i64>,
-    /// Make one of the provider's staff
+    /// Create a member of the provider's staff, who belongs to no account
     #[arg(long)]
     staff: bool,
-    /// What the user is called; 3 to 32 letters, digits, dashes and underscores
+    /// Username, 3 to 32 letters, digits, dashes and underscores
     #[arg(long, value_parser = parse_with(Username::parse))]
     username: Username,
-    /// Where the user is written to
+    /// The user's e-mail address
     #[arg(long, value_parser = parse_with(Email::parse))]
     email: Email,
-    /// May do only what is granted
+    /// Restrict the user to its grants
     #[arg(long, conflicts_with = "staff")]
     restricted: bool,
-    /// Read a password from standard input
+    /// Read the user's password from standard input
     #[arg(long)]
     password_stdin: bool,
 }
@@ -91,19 +106,19 @@ pub struct Create {
 #[derive(Args)]
 #[command(arg_required_else_help = true)]
 pub struct GrantOptions {
-    /// The user's name
+    /// Username of the restricted user
     username: String,
-    /// A grant on the account as a whole, for example add_vpcs
+    /// Grant on the whole account, for example add_vpcs; can be repeated
     #[arg(long, value_parser = parse_with(Global::parse))]
     global: Vec<Global>,
-    /// Access to the account itself: read_only or read_write
+    /// Access to the account and its tickets: read_only or read_write
     #[arg(long, value_name = "PERMISSION", value_parser = parse_with(Permission::parse))]
     account_access: Option<Permission>,
-    /// Access to one VPC, for example 12=read_write
-    #[arg(long, value_name = "ID=PERMISSION", value_parser = on_vpc)]
+    /// Access to a VPC, for example 12=read_write; can be repeated
+    #[arg(long, value_name = "ID=PERMISSION", value_parser = vpc_grant)]
     vpc: Vec<(VpcId, Permission)>,
-    /// Access to one instance, for example 12=read_only
-    #[arg(long, value_name = "ID=PERMISSION", value_parser = on_instance)]
+    /// Access to an instance, for example 12=read_only; can be repeated
+    #[arg(long, value_name = "ID=PERMISSION", value_parser = instance_grant)]
     linode: Vec<(InstanceId, Permission)>,
 }
 
@@ -136,8 +151,8 @@ impl From<User> for UserView {
     }
 }
 
-pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Result<()> {
-    let store = place.open()?;
+pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow::Result<()> {
+    let store = store.open()?;
     match command {
         Command::Create(options) => create(&store, output, options).await,
         Command::Password { username, .. } => set_password(&store, output, username).await,
@@ -154,7 +169,7 @@ pub async fn run(place: &Place, output: Output, command: Command) -> anyhow::Res
     }
 }
 
-async fn create(store: &Opened, output: Output, options: Create) -> anyhow::Result<()> {
+async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::Result<()> {
     let password = options.password_stdin.then(read_password).transpose()?;
     let new = NewUser {
         account: options.account.map(AccountId),
@@ -164,20 +179,20 @@ async fn create(store: &Opened, output: Output, options: Create) -> anyhow::Resu
         password: password
             .map(|password| passwords::hash(&password))
             .transpose()
-            .map_err(in_words)?,
+            .map_err(describe_error)?,
     };
     let account = new.account;
-    let made = store.write(move |tx| users::create(tx, &new)).await;
-    let user = made.with_context(|| match account {
-        Some(account) => format!("making a user of account {account}"),
-        None => "making a user".to_owned(),
+    let created = store.write(move |tx| users::create(tx, &new)).await;
+    let user = created.with_context(|| match account {
+        Some(account) => format!("creating a user of account {account}"),
+        None => "creating a user".to_owned(),
     })?;
-    let sentence = format!("made user {}", user.username.as_str());
-    output.one(&UserView::from(user), &sentence)
+    let message = format!("created user {}", user.username.as_str());
+    output.one(&UserView::from(user), &message)
 }
 
-async fn set_password(store: &Opened, output: Output, username: String) -> anyhow::Result<()> {
-    let hash = passwords::hash(&read_password()?).map_err(in_words)?;
+async fn set_password(store: &OpenStore, output: Output, username: String) -> anyhow::Result<()> {
+    let hash = passwords::hash(&read_password()?).map_err(describe_error)?;
     let set = {
         let username = username.clone();
         store.write(move |tx| passwords::set(tx, &username, &hash)).await
@@ -191,20 +206,20 @@ struct LinkView<'a> {
     username: &'a str,
     /// The path on the server.
     link: &'a str,
-    /// The whole address, if the command can know where the server is.
+    /// The whole URL, if the server's URL is known.
     url: Option<&'a str>,
 }
 
-async fn link(store: &Opened, output: Output, username: String, seconds: i64) -> anyhow::Result<()> {
-    let made = {
+async fn link(store: &OpenStore, output: Output, username: String, seconds: i64) -> anyhow::Result<()> {
+    let created = {
         let username = username.clone();
         store
             .write(move |tx| passwords::make_link(tx, &username, seconds))
             .await
     };
-    let made = made.with_context(|| format!("making a link for {username}"))?;
-    let link = format!("/oauth/password/{}", made.reveal());
-    let url = store.url().map(|url| format!("{url}{link}"));
+    let secret = created.with_context(|| format!("creating a link for {username}"))?;
+    let link = format!("/oauth/password/{}", secret.reveal());
+    let url = store.server_url().map(|url| format!("{url}{link}"));
     let view = LinkView {
         username: &username,
         link: &link,
@@ -212,33 +227,33 @@ async fn link(store: &Opened, output: Output, username: String, seconds: i64) ->
     };
     output.one(&view, url.as_deref().unwrap_or(&link))?;
     if url.is_none() && !output.json {
-        output.aside("Put this after your server's address, or set public_url to get the whole address.")?;
+        output.hint("Append this path to the URL of your server. To print the whole URL, set public_url.")?;
     }
     Ok(())
 }
 
-async fn grant(store: &Opened, output: Output, options: GrantOptions) -> anyhow::Result<()> {
-    let mut wanted: Vec<Grant> = options.global.into_iter().map(Grant::Global).collect();
-    wanted.extend(options.account_access.map(Grant::AccountAccess));
-    wanted.extend(
+async fn grant(store: &OpenStore, output: Output, options: GrantOptions) -> anyhow::Result<()> {
+    let mut grants: Vec<Grant> = options.global.into_iter().map(Grant::Global).collect();
+    grants.extend(options.account_access.map(Grant::AccountAccess));
+    grants.extend(
         options
             .vpc
             .into_iter()
             .map(|(vpc, permission)| Grant::Vpc(vpc, permission)),
     );
     let linodes = options.linode.into_iter();
-    wanted.extend(linodes.map(|(linode, permission)| Grant::Linode(linode, permission)));
+    grants.extend(linodes.map(|(linode, permission)| Grant::Linode(linode, permission)));
     ensure!(
-        !wanted.is_empty(),
-        "say what to grant: --global, --account-access, --vpc or --linode"
+        !grants.is_empty(),
+        "no grants: set at least one of --global, --account-access, --vpc and --linode"
     );
-    let (username, sentence) = (
+    let (username, message) = (
         options.username.clone(),
-        format!("granted to {}", options.username),
+        format!("added grants to {}", options.username),
     );
-    let given = store.write(move |tx| grants::give(tx, &username, &wanted)).await;
-    let user = given.with_context(|| format!("granting to {}", options.username))?;
-    output.one(&UserView::from(user), &sentence)
+    let granted = store.write(move |tx| grants::give(tx, &username, &grants)).await;
+    let user = granted.with_context(|| format!("adding grants to {}", options.username))?;
+    output.one(&UserView::from(user), &message)
 }
 
 #[derive(Serialize)]
@@ -252,7 +267,7 @@ struct ListedView {
     created: String,
 }
 
-async fn list(store: &Opened, output: Output) -> anyhow::Result<()> {
+async fn list(store: &OpenStore, output: Output) -> anyhow::Result<()> {
     let listed = store.read(users::all).await?;
     let view = |user: User| ListedView {
         id: user.id.0,
@@ -264,8 +279,8 @@ async fn list(store: &Opened, output: Output) -> anyhow::Result<()> {
         created: user.created.to_string(),
     };
     let views: Vec<_> = listed.into_iter().map(view).collect();
-    let heads = ["USERNAME", "ACCOUNT", "EMAIL", "RESTRICTED", "CREATED"];
-    output.many(&views, &heads, |view| {
+    let header = ["USERNAME", "ACCOUNT", "EMAIL", "RESTRICTED", "CREATED"];
+    output.many(&views, &header, |view| {
         vec![
             view.username.clone(),
             view.account_id.map_or("staff".to_owned(), |id| id.to_string()),
@@ -276,14 +291,19 @@ async fn list(store: &Opened, output: Output) -> anyhow::Result<()> {
     })
 }
 
-async fn restrict(store: &Opened, output: Output, username: String, restricted: bool) -> anyhow::Result<()> {
-    let does = if restricted { "restricted" } else { "unrestricted" };
+async fn restrict(
+    store: &OpenStore,
+    output: Output,
+    username: String,
+    restricted: bool,
+) -> anyhow::Result<()> {
+    let action = if restricted { "restricted" } else { "unrestricted" };
     let name = username.clone();
-    let done = store
+    let changed = store
         .write(move |tx| users::restrict(tx, &name, restricted))
         .await;
-    let user = done.with_context(|| format!("changing {username}"))?;
-    output.one(&UserView::from(user), &format!("{does} {username}"))
+    let user = changed.with_context(|| format!("changing {username}"))?;
+    output.one(&UserView::from(user), &format!("{action} {username}"))
 }
 
 #[derive(Serialize)]
@@ -296,7 +316,7 @@ struct AppView {
     expiry: Option<String>,
 }
 
-async fn apps(store: &Opened, output: Output, username: String) -> anyhow::Result<()> {
+async fn apps(store: &OpenStore, output: Output, username: String) -> anyhow::Result<()> {
     let name = username.clone();
     let listed = store.read(move |tx| apps::of(tx, &name)).await;
     let listed = listed.with_context(|| format!("listing the applications of {username}"))?;
@@ -309,8 +329,8 @@ async fn apps(store: &Opened, output: Output, username: String) -> anyhow::Resul
         expiry: app.expiry.map(|expiry| expiry.to_string()),
     };
     let views: Vec<_> = listed.into_iter().map(view).collect();
-    let heads = ["ID", "LABEL", "CLIENT", "SCOPES", "CREATED", "EXPIRY"];
-    output.many(&views, &heads, |view| {
+    let header = ["ID", "LABEL", "CLIENT", "SCOPES", "CREATED", "EXPIRY"];
+    output.many(&views, &header, |view| {
         vec![
             view.id.to_string(),
             view.label.clone(),
@@ -322,15 +342,15 @@ async fn apps(store: &Opened, output: Output, username: String) -> anyhow::Resul
     })
 }
 
-async fn revoke_app(store: &Opened, output: Output, username: String, id: i64) -> anyhow::Result<()> {
+async fn revoke_app(store: &OpenStore, output: Output, username: String, id: i64) -> anyhow::Result<()> {
     let name = username.clone();
     let revoked = store.write(move |tx| apps::revoke(tx, &name, id)).await;
     revoked.with_context(|| format!("revoking application {id} of {username}"))?;
-    let sentence = format!("revoked application {id} of {username}");
-    output.one(&serde_json::json!({}), &sentence)
+    let message = format!("revoked application {id} of {username}");
+    output.one(&serde_json::json!({}), &message)
 }
 
-async fn delete(store: &Opened, output: Output, username: String) -> anyhow::Result<()> {
+async fn delete(store: &OpenStore, output: Output, username: String) -> anyhow::Result<()> {
     let name = username.clone();
     let deleted = store.write(move |tx| users::remove(tx, &name)).await;
     deleted.with_context(|| format!("deleting {username}"))?;
@@ -341,20 +361,23 @@ fn read_password() -> anyhow::Result<Secret> {
     let mut password = String::new();
     std::io::stdin()
         .read_to_string(&mut password)
-        .context("reading the password")?;
+        .context("cannot read the password from standard input")?;
     Ok(Secret::new(password.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
-fn on_vpc(raw: &str) -> Result<(VpcId, Permission), String> {
-    on_one(raw).map(|(id, permission)| (VpcId(id), permission))
+fn vpc_grant(raw: &str) -> Result<(VpcId, Permission), String> {
+    resource_grant(raw).map(|(id, permission)| (VpcId(id), permission))
 }
 
-fn on_instance(raw: &str) -> Result<(InstanceId, Permission), String> {
-    on_one(raw).map(|(id, permission)| (InstanceId(id), permission))
+fn instance_grant(raw: &str) -> Result<(InstanceId, Permission), String> {
+    resource_grant(raw).map(|(id, permission)| (InstanceId(id), permission))
 }
 
-fn on_one(raw: &str) -> Result<(i64, Permission), String> {
-    let (id, permission) = raw.split_once('=').ok_or("must look like 12=read_write")?;
-    let id = id.parse().map_err(|_| format!("{id:?} is no id"))?;
-    Ok((id, parse_with(Permission::parse)(permission)?))
+fn resource_grant(raw: &str) -> Result<(i64, Permission), String> {
+    let invalid =
+        || "must be an ID and a permission (read_only or read_write), such as 12=read_write".to_owned();
+    let (id, permission) = raw.split_once('=').ok_or_else(invalid)?;
+    let id = arguments::id(id).map_err(|_| invalid())?;
+    let permission = parse_with(Permission::parse)(permission).map_err(|_| invalid())?;
+    Ok((id, permission))
 }

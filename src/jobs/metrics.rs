@@ -1,29 +1,39 @@
-//! Figures about jobs and attachments that are the same on every node, read from the store now and then.
+//! Gauges of jobs and attachments that are the same on every node, read from the store periodically.
 
 use std::time::Duration;
 
-use metrics::gauge;
+use metrics::{counter, gauge};
 use tokio::sync::watch;
 
 use crate::model::job::JobKind;
 use crate::rules::{jobs, scrub};
 use crate::store::Store;
 
-const INTERVAL: Duration = Duration::from_secs(15);
+const REFRESH_INTERVAL: Duration = Duration::from_secs(15);
 
-/// Refreshes the figures until `stop` becomes true.
+/// Registers the counters of this node with 0, so that a rate can be computed from the first increment.
+pub fn register_counters() {
+    for kind in JobKind::ALL {
+        counter!("garth_jobs_completed_total", "kind" => kind.word()).absolute(0);
+        counter!("garth_jobs_retried_total", "kind" => kind.word()).absolute(0);
+        gauge!("garth_jobs_running", "kind" => kind.word()).set(0.0);
+    }
+    counter!("garth_attachments_scrubbed_total").absolute(0);
+}
+
+/// Updates the gauges until `stop` becomes true.
 pub async fn refresh(store: Store, mut stop: watch::Receiver<bool>) {
     loop {
-        count_jobs(&store).await;
-        count_damaged(&store).await;
+        update_jobs(&store).await;
+        update_damaged(&store).await;
         tokio::select! {
-            () = tokio::time::sleep(INTERVAL) => {}
+            () = tokio::time::sleep(REFRESH_INTERVAL) => {}
             _ = stop.wait_for(|stop| *stop) => return,
         }
     }
 }
 
-async fn count_jobs(store: &Store) {
+async fn update_jobs(store: &Store) {
     let Ok(counts) = store.read(jobs::count).await else {
         return;
     };
@@ -35,8 +45,8 @@ async fn count_jobs(store: &Store) {
     }
 }
 
-/// How many attachments are known to be damaged.
-pub async fn count_damaged(store: &Store) {
+/// Updates the number of damaged attachments.
+pub async fn update_damaged(store: &Store) {
     if let Ok(damaged) = store.read(scrub::count_damaged).await {
         gauge!("garth_attachments_damaged").set(damaged as f64);
     }

@@ -1,12 +1,11 @@
-//! Background work (decision 0024): one runner on each node leases jobs that are due, runs them, and retries those that
-//! failed.
+//! Background jobs (decision 0024): a runner on each node leases due jobs, runs them, and retries those that fail.
 //!
-//! Rules schedule jobs in their own transactions (`store/jobs.rs`). A job that changes only the store runs in one
-//! transaction with its own removal, so its changes are made exactly once. A job that touches files runs at least once.
+//! Rules schedule jobs in their own transactions (`store/jobs.rs`). A job that changes only the store is removed in the
+//! transaction of its changes, so the changes are committed exactly once. A job that accesses files runs at least once.
 
 mod metrics;
 mod runner;
 mod scrub;
 mod sweep;
 
-pub use runner::{Runner, Work};
+pub use runner::{JobContext, Runner};

@@ -1,4 +1,4 @@
-//! Leases jobs that are due, and runs them.
+//! Leases due jobs and runs them.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -10,7 +10,7 @@ use metrics::{counter, gauge};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::{metrics as figures, scrub, sweep};
+use super::{metrics as job_metrics, scrub, sweep};
 use crate::files::Files;
 use crate::model::job::{Job, JobKind};
 use crate::model::time::Time;
@@ -20,64 +20,69 @@ use crate::rules::{self, Error, jobs};
 use crate::store::Store;
 use crate::store::bell::Topic;
 
-/// How many jobs a node runs at a time.
-const MAX_RUNNING: usize = 32;
-/// The store is read again after this time, for jobs of other nodes whose notification was lost and for a clock that
-/// was set.
-const POLL: Duration = Duration::from_secs(5);
-/// How long to wait after the store failed, and after another node was faster.
-const STORE_RETRY: Duration = Duration::from_secs(1);
+/// How many jobs a node runs concurrently.
+const MAX_RUNNING_JOBS: usize = 32;
+/// The runner polls the store at this interval, in case a notification of another node is lost or the clock is set.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// How long to wait after a failure of the store.
+const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
 const MIN_WAIT: Duration = Duration::from_millis(10);
-const RENEW: Duration = Duration::from_secs(jobs::LEASE_SECONDS as u64 / 3);
+const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(jobs::LEASE_SECONDS as u64 / 3);
 
-/// What jobs work on.
-pub struct Work {
+/// The resources that jobs use.
+pub struct JobContext {
     pub store: Store,
     pub files: Files,
-    /// Every attachment is read once in so many days; 0 turns the scrub and the check of the database off.
+    /// Every attachment is verified once in this many days; 0 disables the scrub and the database check.
     pub scrub_days: i64,
-    /// Whether this is the only server that the store can have.
-    pub alone: bool,
+    /// Whether no other server can use the store.
+    pub is_only_server: bool,
 }
 
 pub struct Runner {
-    work: Work,
-    /// Names this process in leases.
+    context: JobContext,
+    /// Identifies this process in leases.
     owner: String,
     kinds: Vec<JobKind>,
 }
 
-/// How a run ended that did not fail.
-enum Ended {
+/// The outcome of a run that did not fail.
+enum RunOutcome {
     Completed,
     LeaseLost,
 }
 
 impl Runner {
-    /// Prepares the jobs of this store. No request may have been served before.
-    pub async fn prepare(work: Work) -> rules::Result<Arc<Self>> {
-        let is_run = |kind: &JobKind| match kind {
-            JobKind::AttachmentScrub => work.scrub_days > 0,
-            JobKind::DatabaseCheck => work.scrub_days > 0 && work.alone,
+    /// Schedules the recurring jobs. Must be called before the server accepts requests.
+    pub async fn prepare(context: JobContext) -> rules::Result<Arc<Self>> {
+        let is_enabled = |kind: &JobKind| match kind {
+            JobKind::AttachmentScrub => context.scrub_days > 0,
+            JobKind::DatabaseCheck => context.scrub_days > 0 && context.is_only_server,
             _ => true,
         };
-        let kinds: Vec<JobKind> = JobKind::ALL.into_iter().filter(is_run).collect();
-        let random = hex(&work.store.world().chance.bytes()[..4]);
+        let kinds: Vec<JobKind> = JobKind::ALL.into_iter().filter(is_enabled).collect();
+        let random = hex(&context.store.world().chance.bytes()[..4]);
         let owner = format!("{}-{random}", std::process::id());
-        let (started, alone) = (kinds.clone(), work.alone);
-        work.store
-            .write(move |tx| jobs::start(tx, &started, alone))
+        let (enabled, is_only_server) = (kinds.clone(), context.is_only_server);
+        context
+            .store
+            .write(move |tx| jobs::start(tx, &enabled, is_only_server))
             .await?;
-        Ok(Arc::new(Self { work, owner, kinds }))
+        job_metrics::register_counters();
+        Ok(Arc::new(Self {
+            context,
+            owner,
+            kinds,
+        }))
     }
 
-    /// Runs jobs until `stop` becomes true. Jobs that are under way then are left to other nodes, or to the next start.
+    /// Runs jobs until `stop` becomes true. Running jobs are then aborted and released, for other nodes or the next start.
     pub async fn run(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
-        tokio::spawn(figures::refresh(self.work.store.clone(), stop.clone()));
-        let mut notified = self.work.store.bell().listen(Topic::Jobs);
+        tokio::spawn(job_metrics::refresh(self.context.store.clone(), stop.clone()));
+        let mut notified = self.context.store.bell().listen(Topic::Jobs);
         let mut running = JoinSet::new();
         loop {
-            let wait = self.take_jobs(&mut running).await;
+            let wait = self.start_due_jobs(&mut running).await;
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
                 changed = notified.changed() => if changed.is_err() { break },
@@ -87,18 +92,23 @@ impl Runner {
         }
         running.shutdown().await;
         let owner = self.owner.clone();
-        if let Err(cause) = self.work.store.write(move |tx| jobs::release(tx, &owner)).await {
-            tracing::warn!(?cause, "could not release the leases of jobs");
+        if let Err(cause) = self
+            .context
+            .store
+            .write(move |tx| jobs::release(tx, &owner))
+            .await
+        {
+            tracing::warn!(?cause, "job leases not released");
         }
     }
 
-    /// Starts the jobs that are due; how long to wait for the next.
-    async fn take_jobs(self: &Arc<Self>, running: &mut JoinSet<()>) -> Duration {
-        let room = MAX_RUNNING.saturating_sub(running.len());
-        if room == 0 {
-            return POLL;
+    /// Starts due jobs; returns how long to wait before the next call.
+    async fn start_due_jobs(self: &Arc<Self>, running: &mut JoinSet<()>) -> Duration {
+        let free_slots = MAX_RUNNING_JOBS.saturating_sub(running.len());
+        if free_slots == 0 {
+            return POLL_INTERVAL;
         }
-        match self.claim(room).await {
+        match self.claim(free_slots).await {
             Ok((claimed, wait)) => {
                 for job in claimed {
                     running.spawn(self.clone().execute(job));
@@ -106,27 +116,31 @@ impl Runner {
                 wait
             }
             Err(cause) => {
-                tracing::warn!(?cause, "could not take jobs");
-                STORE_RETRY
+                tracing::warn!(?cause, "job claim failed");
+                STORE_RETRY_DELAY
             }
         }
     }
 
-    async fn claim(&self, room: usize) -> rules::Result<(Vec<Job>, Duration)> {
+    /// Leases due jobs; returns them, and how long to wait before the next call.
+    async fn claim(&self, limit: usize) -> rules::Result<(Vec<Job>, Duration)> {
         let kinds = self.kinds.clone();
         let next = self
-            .work
+            .context
             .store
             .read(move |tx| jobs::next_available(tx, &kinds))
             .await?;
-        let now = self.work.store.world().clock.now();
+        let now = self.context.store.world().clock.now();
         let Some(next) = next.filter(|next| *next <= now) else {
-            return Ok((Vec::new(), next.map_or(POLL, |next| wait_until(now, next))));
+            return Ok((
+                Vec::new(),
+                next.map_or(POLL_INTERVAL, |next| wait_until(now, next)),
+            ));
         };
-        tracing::trace!(due = next.micros(), "taking jobs");
-        let (kinds, owner, limit) = (self.kinds.clone(), self.owner.clone(), room as i64);
+        tracing::trace!(due = next.micros(), "claiming jobs");
+        let (kinds, owner, limit) = (self.kinds.clone(), self.owner.clone(), limit as i64);
         let claimed = self
-            .work
+            .context
             .store
             .write(move |tx| jobs::claim(tx, &kinds, &owner, limit))
             .await?;
@@ -134,51 +148,57 @@ impl Runner {
     }
 
     async fn execute(self: Arc<Self>, job: Job) {
-        let _running = Running::of(job.kind);
+        let _running = RunningGauge::increment(job.kind);
         let kind = job.kind.word();
-        let ended = AssertUnwindSafe(self.carry_out(&job)).catch_unwind().await;
-        let error = match ended {
-            Ok(Ok(Ended::Completed)) => {
+        let outcome = AssertUnwindSafe(self.run_job(&job)).catch_unwind().await;
+        let error = match outcome {
+            Ok(Ok(RunOutcome::Completed)) => {
                 counter!("garth_jobs_completed_total", "kind" => kind).increment(1);
                 return;
             }
-            Ok(Ok(Ended::LeaseLost)) => {
-                tracing::warn!(job = job.id.0, kind, "lease of a job lost");
+            Ok(Ok(RunOutcome::LeaseLost)) => {
+                tracing::warn!(job = job.id.0, kind, "job lease lost");
                 return;
             }
             Ok(Err(cause)) => describe(&cause),
-            Err(_) => "the job panicked".to_owned(),
+            Err(_) => "job panicked".to_owned(),
         };
         self.fail(job, error).await;
     }
 
-    /// Does what a job does outside of the store, then the rest in one transaction.
-    async fn carry_out(&self, job: &Job) -> rules::Result<Ended> {
-        let mut outside = pin!(self.run_outside(job.kind));
+    /// Runs the part of a job outside the store, then the rest in one transaction. Renews the lease meanwhile.
+    async fn run_job(&self, job: &Job) -> rules::Result<RunOutcome> {
+        let mut file_work = pin!(self.run_file_work(job.kind));
         loop {
             tokio::select! {
-                ran = &mut outside => break ran?,
-                () = tokio::time::sleep(RENEW) => {
+                result = &mut file_work => break result?,
+                () = tokio::time::sleep(LEASE_RENEWAL_INTERVAL) => {
                     let renewed = job.clone();
-                    if !self.work.store.write(move |tx| jobs::renew(tx, &renewed)).await? {
-                        return Ok(Ended::LeaseLost);
+                    if !self.context.store.write(move |tx| jobs::renew(tx, &renewed)).await? {
+                        return Ok(RunOutcome::LeaseLost);
                     }
                 }
             }
         }
         let completed = job.clone();
-        match self.work.store.write(move |tx| jobs::run(tx, &completed)).await? {
-            true => Ok(Ended::Completed),
-            false => Ok(Ended::LeaseLost),
+        match self
+            .context
+            .store
+            .write(move |tx| jobs::run(tx, &completed))
+            .await?
+        {
+            true => Ok(RunOutcome::Completed),
+            false => Ok(RunOutcome::LeaseLost),
         }
     }
 
-    async fn run_outside(&self, kind: JobKind) -> rules::Result<()> {
-        let Work { store, files, .. } = &self.work;
+    /// Runs the part of a job that accesses files, or reads the whole database.
+    async fn run_file_work(&self, kind: JobKind) -> rules::Result<()> {
+        let JobContext { store, files, .. } = &self.context;
         match kind {
             JobKind::InstancePower | JobKind::IdentityRetention | JobKind::EventRetention => Ok(()),
             JobKind::UploadSweep => sweep::uploads(store, files).await,
-            JobKind::AttachmentScrub => scrub::attachments(store, files, self.work.scrub_days).await,
+            JobKind::AttachmentScrub => scrub::attachments(store, files, self.context.scrub_days).await,
             JobKind::DatabaseCheck => scrub::database(store).await,
         }
     }
@@ -186,37 +206,36 @@ impl Runner {
     async fn fail(&self, job: Job, error: String) {
         let (id, kind, attempts) = (job.id.0, job.kind.word(), job.attempts);
         let text = error.clone();
-        match self.work.store.write(move |tx| jobs::fail(tx, &job, &text)).await {
+        match self
+            .context
+            .store
+            .write(move |tx| jobs::fail(tx, &job, &text))
+            .await
+        {
             Ok(Some(_)) => {
                 counter!("garth_jobs_retried_total", "kind" => kind).increment(1);
-                tracing::warn!(job = id, kind, attempts, error, "job failed and will be retried");
+                tracing::warn!(job = id, kind, attempts, error, "job failed, will be retried");
             }
-            Ok(None) => tracing::error!(job = id, kind, attempts, error, "job failed for good"),
-            // The lease ends by itself, and then the job is tried again.
+            Ok(None) => tracing::error!(job = id, kind, attempts, error, "job failed permanently"),
+            // The job is retried when its lease expires.
             Err(cause) => {
-                tracing::warn!(
-                    job = id,
-                    kind,
-                    error,
-                    ?cause,
-                    "could not record that a job failed"
-                );
+                tracing::warn!(job = id, kind, error, ?cause, "job failure not recorded");
             }
         }
     }
 }
 
-/// Counts a job as running for as long as it exists.
-struct Running(JobKind);
+/// Counts a job as running until it is dropped.
+struct RunningGauge(JobKind);
 
-impl Running {
-    fn of(kind: JobKind) -> Self {
+impl RunningGauge {
+    fn increment(kind: JobKind) -> Self {
         gauge!("garth_jobs_running", "kind" => kind.word()).increment(1.0);
         Self(kind)
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningGauge {
     fn drop(&mut self) {
         gauge!("garth_jobs_running", "kind" => self.0.word()).decrement(1.0);
     }
@@ -224,10 +243,10 @@ impl Drop for Running {
 
 fn wait_until(now: Time, then: Time) -> Duration {
     let micros = u64::try_from(then.micros().saturating_sub(now.micros())).unwrap_or(0);
-    Duration::from_micros(micros).clamp(MIN_WAIT, POLL)
+    Duration::from_micros(micros).clamp(MIN_WAIT, POLL_INTERVAL)
 }
 
-/// An error as operators read it.
+/// The message of an error, for operators.
 fn describe(error: &Error) -> String {
     match error {
         Error::Store(cause) => cause.to_string(),

@@ -1,4 +1,4 @@
-//! The scrub: reads every attachment within a number of days, and the whole embedded database.
+//! The scrub: verifies attachments against their hashes, and checks the embedded database.
 
 use std::time::Duration;
 
@@ -11,45 +11,41 @@ use crate::rules::{self, scrub};
 use crate::store::Store;
 use crate::uploads::damage;
 
-/// How many bytes of attachments are read in a second, on average.
+/// Average rate at which attachments are read.
 const BYTES_PER_SECOND: u64 = 16 * 1024 * 1024;
 
-/// What reading an attachment has shown.
+/// The result of verifying an attachment.
 #[derive(Debug)]
-enum Finding {
+enum Verification {
     Intact,
     Damaged(&'static str),
-    /// The place cannot be reached: that says nothing about the file.
+    /// The storage is unavailable, so the state of the file is unknown.
     Unknown(String),
 }
 
-/// Reads all attachments that are due, so that each is read once in so many days.
+/// Verifies all attachments that were not verified within `days`.
 pub async fn attachments(store: &Store, files: &Files, days: i64) -> rules::Result<()> {
-    while read_some(store, files, days).await? {
-        metrics::count_damaged(store).await;
+    while verify_batch(store, files, days).await? {
+        metrics::update_damaged(store).await;
     }
-    metrics::count_damaged(store).await;
+    metrics::update_damaged(store).await;
     Ok(())
 }
 
-/// Reads some attachments that are due; whether any could be read.
-async fn read_some(store: &Store, files: &Files, days: i64) -> rules::Result<bool> {
+/// Verifies a batch of due attachments; false if none could be read.
+async fn verify_batch(store: &Store, files: &Files, days: i64) -> rules::Result<bool> {
     let due = store.write(move |tx| scrub::claim(tx, days)).await?;
     let mut any = false;
     for attachment in due {
-        let damaged = match examine(files, &attachment).await {
-            Finding::Intact => false,
-            Finding::Damaged(cause) => {
+        let damaged = match verify(files, &attachment).await {
+            Verification::Intact => false,
+            Verification::Damaged(cause) => {
                 damage::log(attachment.id, cause);
                 true
             }
-            Finding::Unknown(cause) => {
-                // The lease keeps it from being taken again at once.
-                tracing::warn!(
-                    attachment = attachment.id.0,
-                    cause,
-                    "attachment could not be read"
-                );
+            Verification::Unknown(cause) => {
+                // The claim expires later, so the attachment is not claimed again immediately.
+                tracing::warn!(attachment = attachment.id.0, cause, "attachment not readable");
                 continue;
             }
         };
@@ -64,24 +60,24 @@ async fn read_some(store: &Store, files: &Files, days: i64) -> rules::Result<boo
     Ok(any)
 }
 
-async fn examine(files: &Files, attachment: &Attachment) -> Finding {
+async fn verify(files: &Files, attachment: &Attachment) -> Verification {
     let pieces = match files.read(&attachment.key).await {
         Ok(pieces) => pieces,
-        Err(cause) if cause.is_missing() => return Finding::Damaged("bytes are missing"),
-        Err(cause) => return Finding::Unknown(cause.to_string()),
+        Err(cause) if cause.is_missing() => return Verification::Damaged("file is missing"),
+        Err(cause) => return Verification::Unknown(cause.to_string()),
     };
     let mut pieces = Box::pin(crate::files::verified(pieces, attachment.into()));
     while let Some(piece) = pieces.next().await {
         match piece {
             Ok(_) => {}
-            Err(ReadFault::Damaged) => return Finding::Damaged("bytes differ from the hash"),
-            Err(ReadFault::Io(cause)) => return Finding::Unknown(cause.to_string()),
+            Err(ReadFault::Damaged) => return Verification::Damaged("content differs from the hash"),
+            Err(ReadFault::Io(cause)) => return Verification::Unknown(cause.to_string()),
         }
     }
-    Finding::Intact
+    Verification::Intact
 }
 
-/// Reads the whole embedded database.
+/// Checks the structure of the embedded database.
 pub async fn database(store: &Store) -> rules::Result<()> {
     let finding = store.check().await?;
     ::metrics::gauge!("garth_store_check_failed").set(f64::from(u8::from(finding.is_some())));

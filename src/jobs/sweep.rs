@@ -1,17 +1,19 @@
-//! Removes the bytes of uploads that never became attachments.
+//! Deletes the files of uploads that did not become attachments.
 
 use crate::files::Files;
 use crate::rules::error::FilesFault;
 use crate::rules::{Error, Result, attachments};
 use crate::store::Store;
 
-/// After this time an upload cannot be going on any more.
-const ABANDONED_SECONDS: i64 = 3600;
+/// Uploads older than this are no longer running.
+const MAX_UPLOAD_AGE_SECONDS: i64 = 3600;
 
-/// Removes the bytes of all uploads that began long ago.
+/// Deletes the files of stale uploads.
 pub async fn uploads(store: &Store, files: &Files) -> Result<()> {
     loop {
-        let stale = store.read(|tx| attachments::stale(tx, ABANDONED_SECONDS)).await?;
+        let stale = store
+            .read(|tx| attachments::stale(tx, MAX_UPLOAD_AGE_SECONDS))
+            .await?;
         if stale.is_empty() {
             return Ok(());
         }

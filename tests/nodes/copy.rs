@@ -55,7 +55,7 @@ fn a_store_is_copied_to_a_database_and_back_with_all_that_is_in_it() {
     assert!(
         refused
             .stderr
-            .contains("there are accounts in the target already"),
+            .contains("the target store already has accounts"),
         "{}",
         refused.stderr
     );

@@ -18,7 +18,7 @@ fn the_first_start_prints_a_token_and_a_line_that_works_as_printed() {
     assert_eq!(server.client_with(token).get("/v4/vpcs").status, 200);
     assert_eq!(answer_to_printed_line(&printed)["results"], 0);
     // How to get into the console is printed, too, and the command works as printed.
-    let console = format!("The console is at http://{}/login.", server.address);
+    let console = format!("Console: http://{}/login\n", server.address);
     assert!(printed.contains(&console), "{printed}");
     let command = printed.lines().find_map(|line| line.strip_prefix("    garth "));
     let command = command.unwrap_or_else(|| panic!("no command in {printed}"));
@@ -73,7 +73,7 @@ fn in_a_terminal_a_service_prints_the_token() {
         .env_remove("GARTH_BOOTSTRAP_TOKEN")
         .env("JOURNAL_STREAM", "8:1");
     let server = Server::start_in_terminal(serve);
-    assert!(server.process.printed().contains("shown only this once"));
+    assert!(server.process.printed().contains("shown only once"));
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn every_command_prints_words_for_people_and_json_for_programs() {
         (&json!(2), &json!(true))
     );
     let grace = folder.run("user create --staff --username grace --email grace@desk.example");
-    assert_eq!(grace, "made user grace\n");
+    assert_eq!(grace, "created user grace\n");
     let ada = folder.json("user grant ada --global add_vpc --account-access read_only");
     assert_eq!(
         (&ada["global"], &ada["account_access"]),
@@ -44,6 +44,7 @@ fn every_command_prints_words_for_people_and_json_for_programs() {
     assert_eq!(listed[0]["scopes"], "events:read_write vpc:read_write");
     let listed = folder.run("token list --user ada");
     assert!(listed.contains("laptop") && !listed.contains(token), "{listed}");
+    assert!(listed.contains("never") && !listed.contains("2999"), "{listed}");
 
     let made = folder.json("user link ada");
     let link = text(&made["link"]);
@@ -219,18 +220,27 @@ fn a_command_that_cannot_do_it_says_why_and_prints_nothing_else() {
         ("account create --email nobody", "e-mail address"),
         ("account quota 99", "account 99"),
         ("account quota 99 --vpcs-per-region 5", "account 99"),
-        ("account quota 1 --vpcs-per-region -5", "-5"),
+        (
+            "account quota 1 --vpcs-per-region -5",
+            "must be a whole number from 0 to 9223372036854775807, or \"default\"",
+        ),
+        (
+            "account quota 1 --vpcs-per-region 99999999999999999999",
+            "must be a whole number from 0 to",
+        ),
         ("account quota 1 --vpcs-per-region usual", "default"),
         ("token create --user nobody", "nobody: not found"),
         ("token create --user admin --scopes vpcs:write", "vpcs:write"),
         ("token create --user admin --expiry soon", "soon"),
         ("token create --user admin --expiry 0s", "--expiry"),
+        ("token create --user admin --expiry 12", "such as 45s"),
         ("token list --user nobody", "nobody: not found"),
         (
             "token list --user admin --data elsewhere",
             "no store in elsewhere",
         ),
         ("token revoke 99", "token 99: not found"),
+        ("token revoke first", "must be an ID"),
         ("user delete nobody", "nobody: not found"),
         ("user restrict grace", "staff take no grants"),
         ("user apps nobody", "nobody: not found"),

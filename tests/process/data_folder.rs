@@ -91,6 +91,13 @@ fn a_server_that_does_not_run_leaves_no_lock_behind() {
     let address = taken.local_addr().expect("it is bound").to_string();
     let refused = Process::spawn(folder.serve().env("GARTH_LISTEN", &address)).ended();
     assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(!folder.data().exists(), "a failed start leaves a data folder");
+    let refused = Process::spawn(folder.serve().env("GARTH_METRICS_LISTEN", &address)).ended();
+    assert!(refused.stderr.contains("--metrics-listen"), "{refused:?}");
+    assert!(!folder.data().exists(), "a failed start leaves a data folder");
+    std::fs::create_dir(folder.data()).expect("a folder can be made");
+    let refused = Process::spawn(folder.serve().env("GARTH_LISTEN", &address)).ended();
+    assert_eq!(refused.code, Some(1), "{refused:?}");
     let lock = folder.data().join("serve.lock");
     assert!(!lock.exists(), "a failed start leaves serve.lock");
 
@@ -110,6 +117,7 @@ fn a_store_that_may_not_be_read_is_not_called_missing() {
 
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("Permission denied"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("sudo -u"), "{}", refused.stderr);
     let place = folder.data().display().to_string();
     assert!(refused.stderr.contains(&place), "{}", refused.stderr);
     assert!(

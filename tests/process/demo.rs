@@ -14,14 +14,14 @@ const DEMO: &str = "demo --listen 127.0.0.1:0";
 fn a_demo_is_made_once_and_can_be_looked_around_in() {
     let folder = Folder::with_data("demo", "garth-demo");
     let mut command = folder.garth(DEMO);
-    // Nothing is said of a folder: it is made beside whoever asks.
+    // Without a folder, the demo is created in the working directory.
     command.env_remove("GARTH_DATA");
     let server = Server::start(&mut command);
     let printed = eventually("the demo to be told of", || {
         let printed = server.process.printed();
         printed.contains("/v4/vpcs\n").then_some(printed)
     });
-    let password = after(&printed, "shown only this once:\n\n    ");
+    let password = after(&printed, "shown only once:\n\n    ");
     let token = after(&printed, "Authorization: Bearer ");
     for name in ["mara", "jonas", "elif", "accounting", "pia", "sam", "noor"] {
         assert!(printed.contains(&format!("    {name} ")), "{printed}");
@@ -66,7 +66,7 @@ fn a_demo_is_made_once_and_can_be_looked_around_in() {
     assert_eq!(again.client_with(token).get("/v4/vpcs").ok()["results"], 4);
     let printed = eventually("the demo to be told of", || {
         let printed = again.process.printed();
-        printed.contains("made before").then_some(printed)
+        printed.contains("Using the existing demo").then_some(printed)
     });
     assert!(
         !printed.contains(password) && printed.contains("    mara "),
@@ -79,7 +79,7 @@ fn a_demo_is_made_once_and_can_be_looked_around_in() {
     let mut command = folder.garth(DEMO);
     let reset = Server::start(command.arg("--reset-passwords"));
     let printed = reset.process.printed();
-    let fresh = after(&printed, "shown only this once:\n\n    ");
+    let fresh = after(&printed, "shown only once:\n\n    ");
     assert_ne!(fresh, password);
     for name in ["mara", "noor"] {
         assert_eq!(logs_in(&reset, name, fresh).0, 303, "{name}");
@@ -102,13 +102,39 @@ fn a_demo_on_a_taken_port_makes_nothing_and_the_next_one_shows_its_password() {
         failed.stderr.contains(&address) && failed.stderr.contains("--listen"),
         "{failed:?}"
     );
-    assert!(!folder.data().join("garth.db").exists());
+    assert!(!folder.data().exists(), "a failed start leaves no folder");
 
     let server = Server::start(&mut folder.garth(DEMO));
     let printed = server.process.printed();
-    let password = after(&printed, "shown only this once:\n\n    ");
+    let password = after(&printed, "shown only once:\n\n    ");
     assert_eq!(logs_in(&server, "mara", password).0, 303);
     server.stop();
+}
+
+#[test]
+fn a_demo_prints_no_secrets_into_a_log() {
+    let folder = Folder::with_data("demo-log", "garth-demo");
+    let in_service = |words: &str| {
+        let mut command = folder.garth(words);
+        command.env("JOURNAL_STREAM", "8:1");
+        command
+    };
+    let server = Server::start(&mut in_service(DEMO));
+    let printed = server.process.printed();
+    let is_password = |word: &str| word.len() == 23 && word.matches('-').count() == 3;
+    assert!(!printed.split_whitespace().any(is_password), "{printed}");
+    assert!(!printed.contains("Bearer"), "{printed}");
+    let command = printed.lines().find_map(|line| line.strip_prefix("    garth "));
+    let command = command.unwrap_or_else(|| panic!("no command in {printed}"));
+    let link = Process::spawn(folder.garth(command).env_remove("GARTH_DATA")).ended();
+    assert!(link.stdout.contains("/oauth/password/"), "{link:?}");
+    assert_eq!(server.stop().code, Some(0));
+
+    let refused = Process::spawn(in_service(DEMO).arg("--reset-passwords")).ended();
+    assert!(
+        refused.stderr.contains("run the command in a terminal"),
+        "{refused:?}"
+    );
 }
 
 #[test]
@@ -118,10 +144,7 @@ fn a_demo_touches_no_other_store_and_nothing_half_made() {
     let kept = fs::read(folder.data().join("garth.db")).expect("the store is there");
     let refused = Process::spawn(&mut folder.garth(DEMO)).ended();
     assert_ne!(refused.code, Some(0));
-    assert!(
-        refused.stderr.contains("there is another store in"),
-        "{refused:?}"
-    );
+    assert!(refused.stderr.contains("is not a demo"), "{refused:?}");
     assert!(!folder.data().join("demo").exists());
     assert_eq!(
         fs::read(folder.data().join("garth.db")).expect("it is there"),
@@ -130,14 +153,14 @@ fn a_demo_touches_no_other_store_and_nothing_half_made() {
 
     fs::write(folder.data().join("demo"), "begun\n").expect("the folder can be written to");
     let refused = Process::spawn(&mut folder.garth(DEMO)).ended();
-    assert!(refused.stderr.contains("never finished"), "{refused:?}");
+    assert!(refused.stderr.contains("is incomplete"), "{refused:?}");
     let refused = Process::spawn(
         folder
             .garth(DEMO)
             .args(["--database", "postgres://x@127.0.0.1:1/x"]),
     )
     .ended();
-    assert!(refused.stderr.contains("not in a database"), "{refused:?}");
+    assert!(refused.stderr.contains("cannot use a database"), "{refused:?}");
 }
 
 /// The word after a text.

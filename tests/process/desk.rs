@@ -15,7 +15,7 @@ fn a_ticket_is_worked_on_from_a_terminal() {
     folder.run("user create --staff --username sam --email sam@desk.example");
     folder.run("user create --staff --username pat --email pat@desk.example");
     let named = folder.run("entity set --account 1 --type domain --id 7 --label example.com");
-    assert_eq!(named, "domain 7 of account 1 is example.com\n");
+    assert_eq!(named, "set domain 7 of account 1 to example.com\n");
     assert_eq!(folder.json("entity list")[0]["label"], "example.com");
 
     let queue = folder.run("desk queue");
@@ -23,7 +23,7 @@ fn a_ticket_is_worked_on_from_a_terminal() {
         assert!(queue.contains(word), "{queue}");
     }
     assert_eq!(folder.json("desk queue --unclaimed")[0]["id"], 1);
-    assert_eq!(folder.run("desk claim 1 --as sam"), "ticket 1 is yours\n");
+    assert_eq!(folder.run("desk claim 1 --as sam"), "claimed ticket 1\n");
     assert_eq!(
         folder.json("desk queue --claimed-by sam --search route")[0]["claimed_by"],
         "sam"
@@ -36,18 +36,18 @@ fn a_ticket_is_worked_on_from_a_terminal() {
     folder.run("desk note 1 Suspicious --as pat");
     let answer = folder.write("answer.txt", "Please try again.\nThank you.\n");
     folder.run(&format!("desk reply 1 --file {} --as pat", answer.display()));
-    assert_eq!(folder.run("desk close 1 --as pat"), "ticket 1 is closed\n");
+    assert_eq!(folder.run("desk close 1 --as pat"), "closed ticket 1\n");
     assert_eq!(folder.json("desk queue"), json!([]));
     assert_eq!(folder.json("desk queue --status closed")[0]["status"], "closed");
 
     let shown = folder.run("desk show 1");
     for line in [
         "#1 No route",
-        "sam took it",
-        "pat took it over from sam",
-        "pat noted, for the staff only:\n    Suspicious",
-        "pat (staff) answered:\n    Please try again.\n    Thank you.",
-        "pat closed it",
+        "sam claimed the ticket",
+        "pat claimed the ticket from sam",
+        "pat added an internal note:\n    Suspicious",
+        "pat (staff) replied:\n    Please try again.\n    Thank you.",
+        "pat closed the ticket",
     ] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
@@ -55,7 +55,7 @@ fn a_ticket_is_worked_on_from_a_terminal() {
     let replies = customer.get("/v4/support/tickets/1/replies").ok();
     assert_eq!(replies["data"][0]["description"], "Please try again.\nThank you.");
     assert_eq!(replies["data"][0]["created_by"], "Support");
-    assert_eq!(folder.run("desk reopen 1 --as sam"), "ticket 1 is open\n");
+    assert_eq!(folder.run("desk reopen 1 --as sam"), "reopened ticket 1\n");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_desk_command_that_cannot_do_it_says_why() {
     folder.run("user create --staff --username sam --email sam@desk.example");
     for (words, says) in [
         ("desk claim 1", "--as USERNAME"),
-        ("desk claim 1 --as admin", "not one of the provider's staff"),
+        ("desk claim 1 --as admin", "not a member of the staff"),
         ("desk claim 1 --as nobody", "acting as nobody: not found"),
         ("desk claim 9 --as sam", "ticket 9: not found"),
         ("desk release 1 --as sam", "Nobody has taken this ticket"),

@@ -39,11 +39,13 @@ fn jobs_that_repeat_are_listed_and_a_stop_leaves_no_lease() {
     );
     let listed = folder.json("jobs list");
     let id = listed[0]["id"].as_i64().expect("an ID");
-    let refused = Process::spawn(&mut folder.garth(&format!("jobs drop {id} --yes"))).ended();
-    assert!(
-        refused.code == Some(1) && refused.stderr.contains("repeats"),
-        "{refused:?}"
-    );
+    for words in [format!("jobs drop {id} --yes"), format!("jobs drop {id}")] {
+        let refused = Process::spawn(&mut folder.garth(&words)).ended();
+        assert!(
+            refused.code == Some(1) && refused.stderr.contains("is recurring and cannot be dropped"),
+            "{refused:?}"
+        );
+    }
     assert_eq!(
         folder.run(&format!("jobs retry {id}")),
         format!("job {id} is due now\n")
@@ -121,7 +123,7 @@ fn a_job_that_fails_is_retried_and_a_dead_one_is_shown_revived_and_dropped() {
     assert!(missing.stderr.contains("job 999: not found"), "{missing:?}");
     let log = server.stop().stderr;
     assert!(
-        log.contains("job failed for good") && log.contains("job failed and will be retried"),
+        log.contains("job failed permanently") && log.contains("job failed, will be retried"),
         "{log}"
     );
 }

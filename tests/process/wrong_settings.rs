@@ -11,8 +11,10 @@ fn a_wrong_flag_or_variable_stops_the_start_and_is_named() {
     let mut wrong = Vec::new();
     for (name, value) in [
         ("listen", "here"),
+        ("listen", "127.0.0.1"),
         ("metrics_listen", "there"),
         ("log", "loud"),
+        ("log", "silly="),
         ("log_format", "xml"),
         ("log_client_address", "some"),
         ("log_login_names", "some"),
@@ -50,8 +52,8 @@ fn keys_of_a_bucket_come_from_two_files_that_can_be_read() {
     let folder = Folder::new("bucket-keys");
     let (key, missing) = (folder.write("key", "garth\n"), folder.path("missing-key"));
     for (access, secret, says) in [
-        (Some(&key), None, "attachments.secret_key_file: is needed"),
-        (None, Some(&key), "attachments.access_key_file: is needed"),
+        (Some(&key), None, "attachments.secret_key_file: required"),
+        (None, Some(&key), "attachments.access_key_file: required"),
         (Some(&key), Some(&missing), "missing-key"),
     ] {
         let mut serve = folder.serve();
@@ -73,6 +75,7 @@ fn a_wrong_line_in_the_file_stops_the_start_and_is_named() {
     let mut wrong = Vec::new();
     for (lines, names) in [
         ("listen = 'here'", "listen"),
+        ("listen = '127.0.0.1'", "such as 127.0.0.1:8080"),
         ("page_size_min = 0", "page_size_min"),
         ("page_size_min = 'few'", "page_size_min"),
         ("event_days = 40000", "event_days"),
@@ -99,7 +102,7 @@ fn a_wrong_line_in_the_file_stops_the_start_and_is_named() {
         ("trusted_proxies = ['everybody']", "trusted_proxies"),
         ("tls_cert = 'missing.pem'", "tls_key"),
         ("regions = []", "regions"),
-        ("page_size_minimum = 5", "page_size_minimum"),
+        ("page_size_minimum = 5", "similar settings: `page_size_min`"),
         ("[quota]\nvpcs = 5", "vpcs"),
         ("[[regions]]\nid = 'lab'\nname = 'Lab'", "name"),
         ("listen = ", "garth.toml"),

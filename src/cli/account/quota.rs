@@ -1,4 +1,4 @@
-//! `garth account quota`: what an account may have, what of it is used, and changes of it.
+//! `garth account quota`: shows the quotas of an account and their usage, and changes them.
 
 use std::collections::BTreeMap;
 
@@ -6,36 +6,39 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
+use crate::cli::arguments;
 use crate::cli::output::Output;
-use crate::cli::place::Opened;
+use crate::cli::store_args::OpenStore;
 use crate::model::account::{QuotaChange, QuotaValue};
 use crate::model::id::AccountId;
 use crate::rules::accounts::{self, QuotaReport};
 
 #[derive(Args)]
 pub struct Quota {
-    /// The account's id
+    /// ID of the account
+    #[arg(value_parser = arguments::id)]
     id: i64,
-    /// VPCs in one region; "default" for the provider's number
-    #[arg(long, value_name = "N", value_parser = value)]
+    /// Maximum number of VPCs per region, or "default" for the provider's default
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = quota_value)]
     vpcs_per_region: Option<QuotaValue>,
-    /// Subnets in one VPC; "default" for the provider's number
-    #[arg(long, value_name = "N", value_parser = value)]
+    /// Maximum number of subnets per VPC, or "default" for the provider's default
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = quota_value)]
     subnets_per_vpc: Option<QuotaValue>,
-    /// Bytes of all attachments of its tickets; "default" for the provider's number
-    #[arg(long, value_name = "BYTES", value_parser = value)]
+    /// Maximum total size of the account's attachments in bytes, or "default" for the provider's default
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true, value_parser = quota_value)]
     attachment_bytes: Option<QuotaValue>,
 }
 
-fn value(raw: &str) -> Result<QuotaValue, String> {
-    match (raw, raw.parse()) {
-        ("default", _) => Ok(QuotaValue::Default),
-        (_, Ok(limit @ 0..)) => Ok(QuotaValue::Limit(limit)),
-        _ => Err("must be a number from 0, or default".to_owned()),
+fn quota_value(raw: &str) -> Result<QuotaValue, String> {
+    match raw {
+        "default" => Ok(QuotaValue::Default),
+        raw => arguments::integer(0..=i64::MAX)(raw)
+            .map(QuotaValue::Limit)
+            .map_err(|error| format!("{error}, or \"default\"")),
     }
 }
 
-pub async fn run(store: &Opened, output: Output, options: &Quota) -> anyhow::Result<()> {
+pub async fn run(store: &OpenStore, output: Output, options: &Quota) -> anyhow::Result<()> {
     let id = options.id;
     let change = QuotaChange {
         vpcs_per_region: options.vpcs_per_region,
@@ -68,7 +71,7 @@ struct QuotasView {
 
 #[derive(Serialize)]
 struct QuotaView<U> {
-    /// What holds: what was set for the account, else the default.
+    /// The effective limit: the account's override, or the default.
     limit: i64,
     default: i64,
     #[serde(rename = "override")]

@@ -1,12 +1,12 @@
-//! The company of the demo: a coffee roaster with shops, who they are and what they did last month.
+//! The sample data of the demo: a coffee roaster with shops, its users, networks, instances and tickets.
 
 use std::collections::HashMap;
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
-use super::maker::{Actor, Made, Maker};
-use crate::cli::place::in_words;
+use super::builder::{Actor, Credentials, DemoBuilder};
+use crate::cli::store_args::describe_error;
 use crate::model::account::{QuotaChange, QuotaValue};
 use crate::model::grant::{Global, Permission};
 use crate::model::id::{AccountId, InstanceId, SubnetId, TicketId, VpcId};
@@ -15,29 +15,26 @@ use crate::model::user::{Email, NewUser, Username};
 use crate::rules;
 use crate::rules::grants::Grant;
 
-/// Who can log in, and what they are.
-pub const PEOPLE: [(&str, &str); 7] = [
-    (
-        "mara",
-        "Harbor Lane Coffee: may do everything, and manages the users",
-    ),
-    ("jonas", "Harbor Lane Coffee: may do everything"),
+/// The users, with descriptions of their roles.
+pub const USERS: [(&str, &str); 7] = [
+    ("mara", "Harbor Lane Coffee: full access, manages users"),
+    ("jonas", "Harbor Lane Coffee: full access"),
     (
         "elif",
-        "Harbor Lane Coffee: restricted to staging and two instances",
+        "Harbor Lane Coffee: restricted, changes staging and reads production",
     ),
     (
         "accounting",
-        "Harbor Lane Coffee: restricted to looking at the account and its tickets",
+        "Harbor Lane Coffee: restricted, reads the account and its tickets",
     ),
-    ("pia", "Tidewater Studio, another customer: may do everything"),
-    ("sam", "the provider's staff, at the desk"),
-    ("noor", "the provider's staff, at the desk"),
+    ("pia", "Tidewater Studio, another customer: full access"),
+    ("sam", "provider's staff"),
+    ("noor", "provider's staff"),
 ];
 
 struct Network {
     label: &'static str,
-    /// Which of the regions that are used.
+    /// Index of the region among those that the demo uses.
     region: usize,
     description: &'static str,
     /// Label and range of each subnet.
@@ -60,7 +57,7 @@ const NETWORKS: [Network; 4] = [
     Network {
         label: "staging",
         region: 0,
-        description: "A smaller copy of production, for trying things.",
+        description: "A smaller copy of production, for testing.",
         subnets: &[("all", "10.20.0.0/22"), ("data", "10.20.4.0/29")],
     },
     Network {
@@ -81,7 +78,7 @@ const NETWORKS: [Network; 4] = [
     },
 ];
 
-/// The instances: label, network and subnet, and what else is said of their interface.
+/// The instances: label, network, subnet, and further fields of the interface.
 const INSTANCES: [(&str, &str, &str, &str); 17] = [
     (
         "web-1",
@@ -122,36 +119,36 @@ const INSTANCES: [(&str, &str, &str, &str); 17] = [
     ("notebook-1", "analytics", "notebooks", "{}"),
 ];
 
-/// Makes the company and what it has; the password of everybody, and a token of mara's.
-pub async fn found(maker: &Maker) -> anyhow::Result<Made> {
-    let password = maker.password();
-    let roaster = people(maker, &password).await?;
-    let mara = maker.actor("mara", "laptop").await?;
-    let jonas = maker.actor("jonas", "demo").await?;
-    maker.wait(20.0);
-    let subnets = networks(maker, &mara).await?;
-    let instances = instances(maker, &jonas, &subnets).await?;
-    access(maker, &mara, &subnets, &instances).await?;
-    tickets(maker, roaster, &mara, &jonas, &instances).await?;
-    maker.dismiss(jonas).await?;
-    Ok(Made {
+/// Creates the sample data.
+pub async fn create(builder: &DemoBuilder) -> anyhow::Result<Credentials> {
+    let password = builder.password();
+    let roaster = users(builder, &password).await?;
+    let mara = builder.actor("mara", "laptop").await?;
+    let jonas = builder.actor("jonas", "demo").await?;
+    builder.advance(20.0);
+    let subnets = networks(builder, &mara).await?;
+    let instances = instances(builder, &jonas, &subnets).await?;
+    access(builder, &mara, &subnets, &instances).await?;
+    tickets(builder, roaster, &mara, &jonas, &instances).await?;
+    builder.revoke(jonas).await?;
+    Ok(Credentials {
         password,
         token: mara.token,
     })
 }
 
-/// The accounts and everybody in them; the number of the roaster's.
-async fn people(maker: &Maker, password: &crate::model::token::Secret) -> anyhow::Result<AccountId> {
-    let hash = rules::passwords::hash(password).map_err(in_words)?;
-    let email = |text: &str| Email::parse(text).expect("the demo's addresses are well written");
-    let roaster = maker
+/// Creates the accounts and their users; returns the roaster's account.
+async fn users(builder: &DemoBuilder, password: &crate::model::token::Secret) -> anyhow::Result<AccountId> {
+    let hash = rules::passwords::hash(password).map_err(describe_error)?;
+    let email = |text: &str| Email::parse(text).expect("the demo's addresses are valid");
+    let roaster = builder
         .write(move |tx| {
             let roaster = rules::accounts::create(tx, "Harbor Lane Coffee", &email("it@harborlane.example"))?;
             let studio = rules::accounts::create(tx, "Tidewater Studio", &email("studio@tidewater.example"))?;
             let mut user = |account: Option<AccountId>, username: &str, host: &str, restricted: bool| {
                 let new = NewUser {
                     account,
-                    username: Username::parse(username).expect("the demo's names are well written"),
+                    username: Username::parse(username).expect("the demo's usernames are valid"),
                     email: email(&format!("{username}@{host}.example")),
                     restricted,
                     password: Some(hash.clone()),
@@ -166,7 +163,7 @@ async fn people(maker: &Maker, password: &crate::model::token::Secret) -> anyhow
             user(Some(studio.id), "pia", "tidewater", false)?;
             user(None, "sam", "provider", false)?;
             user(None, "noor", "provider", false)?;
-            // Small enough that the bars of the quota page show something.
+            // Low enough that the bars on the quota page are visible.
             let quota = QuotaChange {
                 vpcs_per_region: Some(QuotaValue::Limit(5)),
                 subnets_per_vpc: Some(QuotaValue::Limit(8)),
@@ -181,8 +178,8 @@ async fn people(maker: &Maker, password: &crate::model::token::Secret) -> anyhow
 
 type Subnets = HashMap<(String, String), (VpcId, SubnetId)>;
 
-async fn networks(maker: &Maker, mara: &Actor) -> anyhow::Result<Subnets> {
-    let mut made = HashMap::new();
+async fn networks(builder: &DemoBuilder, mara: &Actor) -> anyhow::Result<Subnets> {
+    let mut created = HashMap::new();
     for Network {
         label,
         region,
@@ -194,44 +191,47 @@ async fn networks(maker: &Maker, mara: &Actor) -> anyhow::Result<Subnets> {
             .iter()
             .map(|(label, range)| json!({"label": label, "ipv4": range}))
             .collect();
-        let said = json!({
-            "label": label, "region": region_of(maker, region)?, "description": description, "subnets": subnets,
+        let body = json!({
+            "label": label, "region": region_of(builder, region)?, "description": description, "subnets": subnets,
         });
-        let vpc = maker.does(mara, said, rules::vpcs::create).await?;
+        let vpc = builder.run(mara, body, rules::vpcs::create).await?;
         for subnet in &vpc.subnets {
-            let place = (label.to_owned(), subnet.label.as_str().to_owned());
-            made.insert(place, (vpc.id, subnet.id));
+            let key = (label.to_owned(), subnet.label.as_str().to_owned());
+            created.insert(key, (vpc.id, subnet.id));
         }
-        maker.wait(3.5);
+        builder.advance(3.5);
     }
-    Ok(made)
+    Ok(created)
 }
 
-/// One of the provider's regions; if it has only a few, they come again.
-fn region_of(maker: &Maker, at: usize) -> anyhow::Result<String> {
-    let able = |region: &&Region| region.can(Region::VPCS) && region.can("Linodes");
-    let mut regions: Vec<_> = maker.policy().regions.iter().filter(able).collect();
-    ensure!(!regions.is_empty(), "no region can hold both VPCs and instances");
-    // Three that are far apart, if they are there.
-    let liked = |region: &&Region| ["eu-central", "us-east", "ap-south"].contains(&region.id.as_str());
-    regions.sort_by_key(|region| !liked(region));
-    Ok(regions[at % regions.len()].id.clone())
+/// A region of the provider. With fewer regions than indexes, the regions repeat.
+fn region_of(builder: &DemoBuilder, index: usize) -> anyhow::Result<String> {
+    let is_usable = |region: &&Region| region.can(Region::VPCS) && region.can("Linodes");
+    let mut regions: Vec<_> = builder.policy().regions.iter().filter(is_usable).collect();
+    ensure!(
+        !regions.is_empty(),
+        "no region has the capabilities for both VPCs and instances"
+    );
+    // Prefer three regions on different continents.
+    let is_preferred = |region: &&Region| ["eu-central", "us-east", "ap-south"].contains(&region.id.as_str());
+    regions.sort_by_key(|region| !is_preferred(region));
+    Ok(regions[index % regions.len()].id.clone())
 }
 
 async fn instances(
-    maker: &Maker,
+    builder: &DemoBuilder,
     jonas: &Actor,
     subnets: &Subnets,
 ) -> anyhow::Result<HashMap<&'static str, InstanceId>> {
-    let plan = maker
+    let plan = builder
         .policy()
         .plans
         .first()
-        .context("there is no plan")?
+        .context("the settings have no instance types")?
         .id
         .clone();
-    let image = maker.policy().images.first().map(|image| image.id.clone());
-    let mut made = HashMap::new();
+    let image = builder.policy().images.first().map(|image| image.id.clone());
+    let mut created = HashMap::new();
     for (label, vpc, subnet, more) in INSTANCES {
         let (_, id) = subnets[&(vpc.to_owned(), subnet.to_owned())];
         let network = NETWORKS.iter().find(|network| network.label == vpc);
@@ -240,40 +240,40 @@ async fn instances(
         interface["purpose"] = json!("vpc");
         interface["subnet_id"] = json!(id.0);
         interface["primary"] = json!(true);
-        let mut said = json!({
-            "label": label, "region": region_of(maker, region)?, "type": plan, "tags": [vpc], "booted": true,
+        let mut body = json!({
+            "label": label, "region": region_of(builder, region)?, "type": plan, "tags": [vpc], "booted": true,
             "interfaces": [interface],
         });
         if let Some(image) = &image {
-            said["image"] = json!(image);
-            said["root_pass"] = json!(maker.password().reveal());
+            body["image"] = json!(image);
+            body["root_pass"] = json!(builder.password().reveal());
         }
-        let instance = maker.does(jonas, said, rules::instances::create).await?;
-        made.insert(label, instance.id);
-        maker.wait(1.7);
+        let instance = builder.run(jonas, body, rules::instances::create).await?;
+        created.insert(label, instance.id);
+        builder.advance(1.7);
     }
-    let stopped = made["staging-1"];
-    maker
-        .does(jonas, json!({}), move |tx, caller, request| {
+    let stopped = created["staging-1"];
+    builder
+        .run(jonas, json!({}), move |tx, caller, request| {
             rules::power::shutdown(tx, caller, stopped, request)
         })
         .await?;
     let (instance, app) = (
-        made["app-1"],
+        created["app-1"],
         subnets[&("production".to_owned(), "app".to_owned())].1,
     );
     let rescue = json!({"label": "rescue", "interfaces": [{"purpose": "public"}, {"purpose": "vpc", "subnet_id": app.0}]});
-    maker
-        .does(jonas, rescue, move |tx, caller, request| {
+    builder
+        .run(jonas, rescue, move |tx, caller, request| {
             rules::configs::create(tx, caller, instance, request)
         })
         .await?;
-    Ok(made)
+    Ok(created)
 }
 
-/// What restricted users may do, and a program that asks users for access.
+/// Creates the grants of restricted users, an OAuth client and tokens.
 async fn access(
-    maker: &Maker,
+    builder: &DemoBuilder,
     mara: &Actor,
     subnets: &Subnets,
     instances: &HashMap<&'static str, InstanceId>,
@@ -281,7 +281,7 @@ async fn access(
     let staging = subnets[&("staging".to_owned(), "all".to_owned())].0;
     let production = subnets[&("production".to_owned(), "web".to_owned())].0;
     let (first, second) = (instances["staging-1"], instances["staging-db"]);
-    maker
+    builder
         .write(move |tx| {
             let grants = [
                 Grant::Vpc(staging, Permission::ReadWrite),
@@ -296,41 +296,41 @@ async fn access(
         .await?;
     let client =
         json!({"label": "Shop dashboard", "redirect_uri": "https://dashboard.harborlane.example/oauth"});
-    maker.does(mara, client, rules::oauth_clients::create).await?;
+    builder.run(mara, client, rules::oauth_clients::create).await?;
     for (label, scopes) in [
         ("terraform", "vpc:read_write linodes:read_write ips:read_only"),
         ("address report", "ips:read_only"),
     ] {
         let token = json!({"label": label, "scopes": scopes});
-        maker.does(mara, token, rules::tokens::create_own).await?;
-        maker.wait(5.0);
+        builder.run(mara, token, rules::tokens::create_own).await?;
+        builder.advance(5.0);
     }
     Ok(())
 }
 
 async fn tickets(
-    maker: &Maker,
+    builder: &DemoBuilder,
     roaster: AccountId,
     mara: &Actor,
     jonas: &Actor,
     instances: &HashMap<&'static str, InstanceId>,
 ) -> anyhow::Result<()> {
-    let elif = maker.actor("elif", "demo").await?;
-    let pia = maker.actor("pia", "demo").await?;
-    let canned = canned(maker).await?;
-    closed_question(maker, mara).await?;
-    closed_invoice(maker, &pia, canned).await?;
-    urgent_ticket(maker, jonas, instances["db-1"]).await?;
-    maintenance_notice(maker, roaster).await?;
-    open_tickets(maker, &pia, &elif, instances["staging-db"]).await?;
-    maker.dismiss(elif).await?;
-    maker.dismiss(pia).await
+    let elif = builder.actor("elif", "demo").await?;
+    let pia = builder.actor("pia", "demo").await?;
+    let canned = canned(builder).await?;
+    closed_question(builder, mara).await?;
+    closed_invoice(builder, &pia, canned).await?;
+    urgent_ticket(builder, jonas, instances["db-1"]).await?;
+    maintenance_notice(builder, roaster).await?;
+    open_tickets(builder, &pia, &elif, instances["staging-db"]).await?;
+    builder.revoke(elif).await?;
+    builder.revoke(pia).await
 }
 
-/// A question of the roaster's that is answered and closed.
-async fn closed_question(maker: &Maker, mara: &Actor) -> anyhow::Result<()> {
-    let asked = opens(
-        maker,
+/// A question of the roaster, answered and closed.
+async fn closed_question(builder: &DemoBuilder, mara: &Actor) -> anyhow::Result<()> {
+    let question = open_ticket(
+        builder,
         mara,
         json!({
             "summary": "How many subnets can one VPC have?",
@@ -338,25 +338,31 @@ async fn closed_question(maker: &Maker, mara: &Actor) -> anyhow::Result<()> {
         }),
     )
     .await?;
-    maker.wait(4.0);
-    says(maker, "sam", asked, json!({"description":
-        "One will do, once your quota is raised. Until then:\n\n1. keep the tills in one subnet,\n2. give each shop a \
-         *range* out of it (`ip_ranges` of its gateway).\n\nShall we raise it?"})).await?;
-    maker.wait(20.0);
-    answers(maker, mara, asked, "No need: ranges it is. Thank you!").await?;
-    maker
-        .does(mara, json!({}), move |tx, caller, request| {
-            rules::tickets::close(tx, caller, asked, request)
+    builder.advance(4.0);
+    reply_as_staff(builder, "sam", question, json!({"description":
+        "One VPC is enough once your quota is raised. Until then:\n\n1. Keep the tills in one subnet.\n2. Assign each shop a \
+         *range* of it (`ip_ranges` of its gateway).\n\nShall we raise the quota?"})).await?;
+    builder.advance(20.0);
+    reply_as_user(
+        builder,
+        mara,
+        question,
+        "Not necessary, we will use ranges. Thank you!",
+    )
+    .await?;
+    builder
+        .run(mara, json!({}), move |tx, caller, request| {
+            rules::tickets::close(tx, caller, question, request)
         })
         .await?;
-    maker.wait(70.0);
+    builder.advance(70.0);
     Ok(())
 }
 
-/// A ticket of another customer, closed as well.
-async fn closed_invoice(maker: &Maker, pia: &Actor, canned: i64) -> anyhow::Result<()> {
-    let invoice = opens(
-        maker,
+/// A closed ticket of another customer.
+async fn closed_invoice(builder: &DemoBuilder, pia: &Actor, canned: i64) -> anyhow::Result<()> {
+    let invoice = open_ticket(
+        builder,
         pia,
         json!({
             "summary": "Our address on the invoice has changed",
@@ -364,80 +370,85 @@ async fn closed_invoice(maker: &Maker, pia: &Actor, canned: i64) -> anyhow::Resu
         }),
     )
     .await?;
-    maker.wait(2.0);
-    staff(maker, "noor", invoice, json!({}), rules::desk::claim).await?;
-    says(maker, "noor", invoice, json!({"canned_reply_id": canned})).await?;
-    staff(maker, "noor", invoice, json!({}), rules::desk::close).await?;
-    maker.wait(90.0);
+    builder.advance(2.0);
+    act_as_staff(builder, "noor", invoice, json!({}), rules::desk::claim).await?;
+    reply_as_staff(builder, "noor", invoice, json!({"canned_reply_id": canned})).await?;
+    act_as_staff(builder, "noor", invoice, json!({}), rules::desk::close).await?;
+    builder.advance(90.0);
     Ok(())
 }
 
 /// An urgent ticket, with files and a note.
-async fn urgent_ticket(maker: &Maker, jonas: &Actor, database: InstanceId) -> anyhow::Result<()> {
-    let slow = opens(maker, jonas, json!({
+async fn urgent_ticket(builder: &DemoBuilder, jonas: &Actor, database: InstanceId) -> anyhow::Result<()> {
+    let slow = open_ticket(builder, jonas, json!({
         "summary": "db-1 loses packets to the cache since last night",
         "description": "Since about 02:00 UTC every third connection from `db-1` to `cache-2` times out.\n\n- the other \
                         caches are fine\n- rebooting `cache-2` did not help\n\n```\n$ ping -c 100 10.10.2.67\n100 packets \
                         transmitted, 68 received, 32% packet loss\n```\n\nA trace is attached.",
         "linode_id": database.0,
     })).await?;
-    maker.attaches(jonas, slow, "trace.txt", TRACE).await?;
-    maker.attaches(jonas, slow, "routes.txt", ROUTES).await?;
-    maker.wait(0.4);
-    staff(maker, "sam", slow, json!({}), rules::desk::claim).await?;
-    staff(
-        maker,
+    builder.attach(jonas, slow, "trace.txt", TRACE).await?;
+    builder.attach(jonas, slow, "routes.txt", ROUTES).await?;
+    builder.advance(0.4);
+    act_as_staff(builder, "sam", slow, json!({}), rules::desk::claim).await?;
+    act_as_staff(
+        builder,
         "sam",
         slow,
         json!({"priority": "high"}),
         rules::desk::update,
     )
     .await?;
-    staff(maker, "sam", slow, json!({"description": "Same rack as last week's ticket. Asked the network people to look at the switch."}), rules::desk::note).await?;
-    says(maker, "sam", slow, json!({"description":
-        "Thank you for the trace, it helps. The loss begins **behind** your instance, so please leave it as it is; we are \
-         looking at the switch.\n\n> rebooting `cache-2` did not help\n\nThat fits."})).await?;
-    maker.wait(1.5);
-    answers(
-        maker,
+    act_as_staff(builder, "sam", slow, json!({"description": "Same rack as last week's ticket. Asked the network team to check the switch."}), rules::desk::note).await?;
+    reply_as_staff(builder, "sam", slow, json!({"description":
+        "Thank you for the trace, it helps. The loss occurs **outside** your instance, so please leave it running; we are \
+         checking the switch.\n\n> rebooting `cache-2` did not help\n\nThat fits."})).await?;
+    builder.advance(1.5);
+    reply_as_user(
+        builder,
         jonas,
         slow,
-        "Thanks. It has become a little better in the last half hour: **11% loss** now.",
+        "Thanks. It has improved in the last half hour: **11% loss** now.",
     )
     .await?;
-    maker.wait(30.0);
+    builder.advance(30.0);
     Ok(())
 }
 
-/// A ticket that the provider has opened.
-async fn maintenance_notice(maker: &Maker, roaster: AccountId) -> anyhow::Result<()> {
-    let about = region_of(maker, 1)?;
-    let told = json!({
+/// A ticket opened by the provider.
+async fn maintenance_notice(builder: &DemoBuilder, roaster: AccountId) -> anyhow::Result<()> {
+    let about = region_of(builder, 1)?;
+    let notice = json!({
         "account_id": roaster.0, "closable": true, "priority": "low",
         "summary": format!("Maintenance in {about} next Tuesday"),
-        "description": "We replace a power supply on **Tuesday between 04:00 and 05:00 UTC**. Nothing should be felt; you need not do anything.",
+        "description": "We will replace a power supply on **Tuesday between 04:00 and 05:00 UTC**. We expect no impact, and you do not need to do anything.",
     });
-    maker.staff("noor", told, rules::desk::create).await?;
-    maker.wait(26.0);
+    builder.run_as_staff("noor", notice, rules::desk::create).await?;
+    builder.advance(26.0);
     Ok(())
 }
 
-/// One ticket that is assigned, and one that is new.
-async fn open_tickets(maker: &Maker, pia: &Actor, elif: &Actor, staging: InstanceId) -> anyhow::Result<()> {
-    let peering = opens(
-        maker,
+/// An assigned ticket and a new one.
+async fn open_tickets(
+    builder: &DemoBuilder,
+    pia: &Actor,
+    elif: &Actor,
+    staging: InstanceId,
+) -> anyhow::Result<()> {
+    let peering = open_ticket(
+        builder,
         pia,
         json!({
-            "summary": "Can two VPCs talk to each other?",
-            "description": "We have one for rendering and one for storage. Is there a way to join them?",
+            "summary": "Can two VPCs communicate with each other?",
+            "description": "We have one for rendering and one for storage. Is there a way to connect them?",
         }),
     )
     .await?;
-    maker.wait(1.0);
-    staff(maker, "noor", peering, json!({}), rules::desk::claim).await?;
-    maker.wait(16.0);
-    opens(
-        maker,
+    builder.advance(1.0);
+    act_as_staff(builder, "noor", peering, json!({}), rules::desk::claim).await?;
+    builder.advance(16.0);
+    open_ticket(
+        builder,
         elif,
         json!({
             "summary": "staging-db does not start after the upgrade",
@@ -446,46 +457,56 @@ async fn open_tickets(maker: &Maker, pia: &Actor, elif: &Actor, staging: Instanc
         }),
     )
     .await?;
-    maker.wait(0.5);
+    builder.advance(0.5);
     Ok(())
 }
 
-/// What the staff say often; the number of the one that is used.
-async fn canned(maker: &Maker) -> anyhow::Result<i64> {
+/// Creates the canned replies; returns the ID of the one that is used.
+async fn canned(builder: &DemoBuilder) -> anyhow::Result<i64> {
     let create =
         |tx: &mut crate::store::WriteTx, _: &_, request: &_| rules::canned_replies::create(tx, request);
     let done = json!({"label": "Done", "description":
-        "Hello {{customer.username}},\n\nthat is done. If anything is missing, just answer here.\n\nKind regards, {{provider.name}}"});
-    let done = maker.staff("sam", done, create).await?;
+        "Hello {{customer.username}},\n\nthis is done. If anything is missing, reply to this ticket.\n\nKind regards, {{provider.name}}"});
+    let done = builder.run_as_staff("sam", done, create).await?;
     let more = json!({"label": "Need more", "description":
-        "Hello {{customer.username}},\n\nto look into “{{ticket.summary}}” we need a little more:\n\n- since when is it so?\n- \
-         what did you expect, and what happened?\n- does it happen every time?"});
-    maker.staff("sam", more, create).await?;
+        "Hello {{customer.username}},\n\nto investigate “{{ticket.summary}}”, we need more information:\n\n- When did it start?\n- \
+         What did you expect, and what happened?\n- Does it happen every time?"});
+    builder.run_as_staff("sam", more, create).await?;
     Ok(done.id.0)
 }
 
-async fn opens(maker: &Maker, actor: &Actor, said: Value) -> anyhow::Result<TicketId> {
-    Ok(maker.does(actor, said, rules::tickets::create).await?.id)
+async fn open_ticket(builder: &DemoBuilder, actor: &Actor, body: Value) -> anyhow::Result<TicketId> {
+    Ok(builder.run(actor, body, rules::tickets::create).await?.id)
 }
 
-async fn answers(maker: &Maker, actor: &Actor, ticket: TicketId, text: &str) -> anyhow::Result<()> {
-    let said = json!({"description": text});
-    let reply = maker.does(actor, said, move |tx, caller, request| {
+async fn reply_as_user(
+    builder: &DemoBuilder,
+    actor: &Actor,
+    ticket: TicketId,
+    text: &str,
+) -> anyhow::Result<()> {
+    let body = json!({"description": text});
+    let reply = builder.run(actor, body, move |tx, caller, request| {
         rules::replies::create(tx, caller, ticket, request)
     });
     reply.await.map(drop)
 }
 
-async fn says(maker: &Maker, agent: &'static str, ticket: TicketId, said: Value) -> anyhow::Result<()> {
-    staff(maker, agent, ticket, said, rules::desk::reply).await
-}
-
-/// One thing that one of the staff does to a ticket.
-async fn staff<T: Send + 'static>(
-    maker: &Maker,
+async fn reply_as_staff(
+    builder: &DemoBuilder,
     agent: &'static str,
     ticket: TicketId,
-    said: Value,
+    body: Value,
+) -> anyhow::Result<()> {
+    act_as_staff(builder, agent, ticket, body, rules::desk::reply).await
+}
+
+/// Runs a rule on a ticket as a member of the staff.
+async fn act_as_staff<T: Send + 'static>(
+    builder: &DemoBuilder,
+    agent: &'static str,
+    ticket: TicketId,
+    body: Value,
     rule: fn(
         &mut crate::store::WriteTx,
         &rules::agent::Agent,
@@ -493,10 +514,10 @@ async fn staff<T: Send + 'static>(
         &rules::request::Request,
     ) -> rules::Result<T>,
 ) -> anyhow::Result<()> {
-    let done = maker.staff(agent, said, move |tx, agent, request| {
+    let result = builder.run_as_staff(agent, body, move |tx, agent, request| {
         rule(tx, agent, ticket, request)
     });
-    done.await.map(drop)
+    result.await.map(drop)
 }
 
 const TRACE: &str = "Start: db-1 -> 10.10.2.67\nHOST: db-1              Loss%   Snt   Last   Avg  Best  Wrst\n  1. 10.10.2.65          0.0%   100    0.3   0.3   0.2   0.9\n  2. 10.10.2.67         32.0%   100    0.5   0.6   0.4   4.8\n";

@@ -1,23 +1,22 @@
-//! Which store a command works on.
+//! The options that select the store, and access to it from commands.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 
-use super::address;
 use super::database::DatabaseArgs;
 use super::policy::policy_of;
 use super::settings::Settings;
-use super::wake;
+use super::{data_folder, server_notification, server_url, settings_file};
 use crate::rules::error::{BodyFault, FieldError, FilesFault};
 use crate::rules::{Error, Result};
 use crate::store::world::{Chance, Clock};
 use crate::store::{Database, ReadTx, Store, World, WriteTx};
 
 #[derive(Args, Clone, Debug)]
-pub struct Place {
-    /// Folder of the embedded store [default: ./garth-data; of the demo: ./garth-demo]
+pub struct StoreArgs {
+    /// Data folder with the embedded store [default: ./garth-data; for garth demo: ./garth-demo]
     #[arg(
         long,
         global = true,
@@ -27,7 +26,7 @@ pub struct Place {
     )]
     pub data: Option<PathBuf>,
 
-    /// TOML file with settings
+    /// Settings file (TOML)
     #[arg(
         long,
         global = true,
@@ -41,22 +40,12 @@ pub struct Place {
     database: DatabaseArgs,
 }
 
-impl Place {
-    /// What the settings file says, if there is one.
-    pub fn file(&self) -> anyhow::Result<Settings> {
+impl StoreArgs {
+    /// The settings in the settings file, if one is set.
+    pub fn settings_file(&self) -> anyhow::Result<Settings> {
         match &self.config {
             None => Ok(Settings::default()),
-            Some(file) => {
-                let text = std::fs::read_to_string(file)
-                    .with_context(|| format!("reading the settings file {}", file.display()))?;
-                toml::from_str(&text).map_err(|wrong| {
-                    anyhow!(
-                        "in the settings file {}, {}",
-                        file.display(),
-                        place_of(&text, &wrong)
-                    )
-                })
-            }
+            Some(path) => settings_file::read(path),
         }
     }
 
@@ -66,14 +55,14 @@ impl Place {
         folder.unwrap_or_else(|| PathBuf::from("./garth-data"))
     }
 
-    /// The database that holds the store instead of the folder, if there is one.
+    /// The database that holds the store instead of the folder, if one is set.
     pub fn database(&self, file: &Settings) -> anyhow::Result<Option<Database>> {
         self.database.find(self.data.is_some(), file.database_in_file())
     }
 
-    /// Opens the store for a command that is not the server.
-    pub fn open(&self) -> anyhow::Result<Opened> {
-        let settings = Settings::from_environment()?.or(self.file()?);
+    /// Opens the store for a command other than the server.
+    pub fn open(&self) -> anyhow::Result<OpenStore> {
+        let settings = Settings::from_environment()?.or(self.settings_file()?);
         let policy = policy_of(&settings)?;
         let world = World {
             clock: Clock::System,
@@ -82,7 +71,7 @@ impl Place {
         };
         if let Some(database) = self.database(&settings)? {
             let store = open_shared(&database, world)?;
-            return Ok(Opened {
+            return Ok(OpenStore {
                 store,
                 folder: None,
                 public_url: settings.public_url,
@@ -90,14 +79,15 @@ impl Place {
         }
         let folder = self.folder(&settings);
         let exists = folder.join("garth.db").try_exists();
-        if !exists.with_context(|| format!("reading the data folder {}", folder.display()))? {
+        if !exists.map_err(|error| data_folder::access_error(&folder, error))? {
             bail!(
-                "there is no store in {}: run `garth serve` once, or say where it is with --data",
+                "there is no store in {}: name its folder with --data, or create it with `garth serve`",
                 folder.display()
             );
         }
-        let store = Store::open_embedded(&folder, world)?;
-        Ok(Opened {
+        let store = Store::open_embedded(&folder, world)
+            .with_context(|| format!("cannot open the store in {}", folder.display()))?;
+        Ok(OpenStore {
             store,
             folder: Some(folder),
             public_url: settings.public_url,
@@ -107,41 +97,41 @@ impl Place {
 
 pub fn open_shared(database: &Database, world: World) -> anyhow::Result<Store> {
     let opened = Store::open_shared(database, world);
-    opened.with_context(|| format!("opening the store at {}", database.shown()))
+    opened.with_context(|| format!("cannot open the store at {}", database.shown()))
 }
 
-/// A store opened beside a server that may be running.
-pub struct Opened {
+/// A store opened by a command, while a server may be running on it.
+pub struct OpenStore {
     store: Store,
-    /// Where a server beside it is to be woken; nodes of a database wake each other.
+    /// The folder of the server to notify of changes. Nodes that share a database notify each other.
     folder: Option<PathBuf>,
     public_url: Option<String>,
 }
 
-impl Opened {
+impl OpenStore {
     pub async fn read<T: Send + 'static>(
         &self,
         work: impl FnMut(&mut ReadTx) -> Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
-        self.store.read(work).await.map_err(in_words)
+        self.store.read(work).await.map_err(describe_error)
     }
 
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnMut(&mut WriteTx) -> Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
-        let made = self.store.write(work).await.map_err(in_words)?;
+        let written = self.store.write(work).await.map_err(describe_error)?;
         if let Some(folder) = &self.folder {
-            wake::poke(folder);
+            server_notification::send(folder);
         }
-        Ok(made)
+        Ok(written)
     }
 
-    /// Where people find the server, as far as this command can know.
-    pub fn url(&self) -> Option<String> {
-        let set = self.public_url.as_ref();
-        let set = set.map(|url| url.trim_end_matches('/').to_owned());
-        set.or_else(|| address::of_server(self.folder.as_ref()?))
+    /// The server's URL: `public_url`, or that of the server running on the same folder.
+    pub fn server_url(&self) -> Option<String> {
+        let public_url = self.public_url.as_ref();
+        let public_url = public_url.map(|url| url.trim_end_matches('/').to_owned());
+        public_url.or_else(|| server_url::of_server(self.folder.as_ref()?))
     }
 
     pub fn now(&self) -> crate::model::time::Time {
@@ -149,17 +139,21 @@ impl Opened {
     }
 }
 
-/// An error for the terminal.
-pub fn in_words(error: Error) -> anyhow::Error {
+/// Converts an error of the rules to a message for the terminal.
+pub fn describe_error(error: Error) -> anyhow::Error {
     match error {
         Error::Unauthenticated => anyhow!("the token is not valid"),
-        Error::ScopeMissing { needed, .. } => anyhow!("the token lacks the scope {needed}"),
-        Error::Forbidden => anyhow!("this user lacks the permission for that"),
-        Error::WrongSide => anyhow!("this user is not one of the provider's staff"),
+        Error::ScopeMissing { needed, .. } => {
+            anyhow!("the token does not have the scope {needed}: create one with --scopes {needed}")
+        }
+        Error::Forbidden => anyhow!("the user does not have permission: grant it with `garth user grant`"),
+        Error::WrongSide => {
+            anyhow!("the user is not a member of the staff: create staff with `garth user create --staff`")
+        }
         Error::NotFound => anyhow!("not found"),
         Error::TooMany { wait } => anyhow!("too many attempts: wait {wait} seconds, then retry"),
-        Error::Stale => anyhow!("it has changed in the meantime: read it again, then retry"),
-        Error::Body(fault) => anyhow!("{}", fault_in_words(fault)),
+        Error::Stale => anyhow!("the resource has changed since it was read: retry"),
+        Error::Body(fault) => anyhow!("{}", describe_body_fault(fault)),
         Error::Refused(errors) => {
             let line = |error: &FieldError| match &error.field {
                 Some(field) => format!("{field}: {}", error.reason),
@@ -174,46 +168,16 @@ pub fn in_words(error: Error) -> anyhow::Error {
     }
 }
 
-fn fault_in_words(fault: BodyFault) -> String {
+fn describe_body_fault(fault: BodyFault) -> String {
     match fault {
         BodyFault::TooLarge { most } => format!("the input is larger than {most} bytes"),
         BodyFault::FileTooLarge { most } => format!("the file is larger than {most} bytes"),
         BodyFault::TooSlow => "the input did not arrive in time".to_owned(),
         BodyFault::NotJson { sent } | BodyFault::NotMultipart { sent } | BodyFault::NotForm { sent } => {
-            format!("the input has the wrong content type: {sent}")
+            format!("the content type {sent} is not accepted")
         }
         BodyFault::Unreadable(reason) => reason.text,
     }
-}
-
-/// Reads an argument with the model's own words for what is wrong with it.
-pub fn parse_with<T>(
-    parse: fn(&str) -> std::result::Result<T, crate::model::reason::Reasons>,
-) -> impl Fn(&str) -> std::result::Result<T, String> + Clone + Send + Sync + 'static
-where
-    T: 'static,
-{
-    move |raw| {
-        parse(raw).map_err(|reasons| {
-            let reasons: Vec<_> = reasons.into_iter().map(|reason| reason.text).collect();
-            reasons.join("; ")
-        })
-    }
-}
-
-/// Where in a settings file something is wrong, and what. The parser's own words quote the whole line, which may
-/// have a password in it.
-fn place_of(text: &str, wrong: &toml::de::Error) -> String {
-    let start = wrong.span().map_or(0, |span| span.start);
-    let line = text.get(..start).unwrap_or_default().matches('\n').count();
-    let name = text.lines().nth(line).and_then(|line| line.split('=').next());
-    let name = name.unwrap_or_default().trim();
-    format!("line {} ({name}): {}", line + 1, wrong.message())
-}
-
-/// The file whose lock says that a server runs on this folder.
-pub fn lock_file(folder: &Path) -> PathBuf {
-    folder.join("serve.lock")
 }
 
 #[cfg(test)]
@@ -224,7 +188,7 @@ mod tests {
     use crate::store::StoreError;
 
     #[test]
-    fn every_error_is_a_sentence_on_the_command_line() {
+    fn every_error_has_a_message_without_debug_output() {
         let held = Scopes::parse("vpc:read_only").unwrap();
         let Ok(Scopes::Only(needed)) = Scopes::parse("vpc:read_write") else {
             panic!("a scope");
@@ -247,12 +211,12 @@ mod tests {
             Error::Body(BodyFault::NotForm { sent }),
             Error::Body(BodyFault::Unreadable(reason.clone())),
             Error::whole(reason),
-            Error::Files(FilesFault::Storage("the bucket is away".to_owned())),
+            Error::Files(FilesFault::Storage("the bucket is unreachable".to_owned())),
             Error::Files(FilesFault::Scanner("it crashed".to_owned())),
             Error::Store(StoreError::Full),
         ];
         for error in errors {
-            let text = in_words(error).to_string();
+            let text = describe_error(error).to_string();
             let plain = |c: char| !matches!(c, '{' | '}' | '(' | ')' | '"');
             assert!(text.chars().all(plain) && text.contains(' '), "{text}");
             assert!(text.starts_with(|c: char| c.is_ascii_lowercase()), "{text}");

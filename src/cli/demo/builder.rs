@@ -1,9 +1,9 @@
-//! How the demo is made: people act one after the other, each by the rules, while the clock moves on.
+//! Creates the sample data through the rules, while the store's clock advances.
 
 use anyhow::{Context, anyhow};
 use serde_json::Value;
 
-use crate::cli::place::in_words;
+use crate::cli::store_args::describe_error;
 use crate::files::Files;
 use crate::model::attachment::FileName;
 use crate::model::id::TicketId;
@@ -18,27 +18,29 @@ use crate::rules::{self, Result};
 use crate::store::{ReadTx, Store, WriteTx};
 use crate::uploads::{Upload, Uploads};
 
-/// What whoever looks at the demo must know; nothing of it is kept in clear.
-pub struct Made {
+/// Credentials for the demo. The store contains only their hashes.
+pub struct Credentials {
+    /// The password of all users.
     pub password: Secret,
+    /// An API token of the user mara.
     pub token: TokenText,
 }
 
-pub struct Maker {
+pub struct DemoBuilder {
     store: Store,
     files: Files,
-    /// When it all ends: nothing of it may be in the future.
+    /// The clock does not advance beyond this time.
     end: Time,
 }
 
-/// Somebody of an account, with the token they act with.
+/// A user of an account and the token that authenticates it.
 #[derive(Clone)]
 pub struct Actor {
     pub token: TokenText,
     id: crate::model::id::TokenId,
 }
 
-impl Maker {
+impl DemoBuilder {
     pub fn new(store: Store, files: Files, end: Time) -> Self {
         Self { store, files, end }
     }
@@ -47,21 +49,21 @@ impl Maker {
         &self.store.world().policy
     }
 
-    /// Lets some time pass, but never more than there is.
-    pub fn wait(&self, hours: f64) {
+    /// Advances the clock, at most to the end.
+    pub fn advance(&self, hours: f64) {
         let clock = &self.store.world().clock;
-        let left = self.end.seconds() - clock.now().seconds();
-        clock.advance(((hours * 3600.0) as i64).min(left));
+        let remaining = self.end.seconds() - clock.now().seconds();
+        clock.advance(((hours * 3600.0) as i64).min(remaining));
     }
 
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnMut(&mut WriteTx) -> Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
-        self.store.write(work).await.map_err(in_words)
+        self.store.write(work).await.map_err(describe_error)
     }
 
-    /// Lets somebody of an account act, with a token of their own.
+    /// Creates a token for a user.
     pub async fn actor(&self, username: &'static str, label: &'static str) -> anyhow::Result<Actor> {
         let (token, text) = self
             .write(move |tx| {
@@ -81,60 +83,60 @@ impl Maker {
         })
     }
 
-    /// Ends what somebody has acted with.
-    pub async fn dismiss(&self, actor: Actor) -> anyhow::Result<()> {
+    /// Revokes the token of an actor.
+    pub async fn revoke(&self, actor: Actor) -> anyhow::Result<()> {
         self.write(move |tx| rules::tokens::revoke(tx, actor.id)).await
     }
 
-    /// One thing that somebody of an account does.
-    pub async fn does<I: Prepared, T: Send + 'static>(
+    /// Runs a rule as a user of an account.
+    pub async fn run<I: Prepared, T: Send + 'static>(
         &self,
         actor: &Actor,
-        said: Value,
+        body: Value,
         rule: impl Fn(&mut WriteTx, &Caller, &I) -> Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
         let hash = actor.token.hash();
-        let what = what(&said);
-        let request = I::prepare(request(said), self.policy());
-        let done = self
+        let description = describe(&body);
+        let request = I::prepare(request(body), self.policy());
+        let result = self
             .write(move |tx| {
                 let caller = Caller::admit(authenticate(tx, hash)?, None)?;
                 rule(tx, &caller, &request)
             })
             .await;
-        self.settle().await?;
-        done.context(what)
+        self.complete_power_jobs().await?;
+        result.context(description)
     }
 
-    /// One thing that one of the staff does.
-    pub async fn staff<T: Send + 'static>(
+    /// Runs a rule as a member of the staff.
+    pub async fn run_as_staff<T: Send + 'static>(
         &self,
         agent: &'static str,
-        said: Value,
+        body: Value,
         rule: impl Fn(&mut WriteTx, &Agent, &Request) -> Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
-        let what = what(&said);
-        let request = request(said);
-        let done = self
+        let description = describe(&body);
+        let request = request(body);
+        let result = self
             .write(move |tx| {
                 let agent = Agent::at_terminal(tx, agent)?;
                 rule(tx, &agent, &request)
             })
             .await;
-        done.context(what)
+        result.context(description)
     }
 
-    /// Instances take a while to start, if the provider wants it so.
-    async fn settle(&self) -> anyhow::Result<()> {
+    /// Completes pending changes of power state, which take time if `compute.settle_ms` is set.
+    async fn complete_power_jobs(&self) -> anyhow::Result<()> {
         if self.policy().settle_ms > 0 {
-            self.wait(self.policy().settle_ms as f64 / 3_600_000.0 + 0.001);
+            self.advance(self.policy().settle_ms as f64 / 3_600_000.0 + 0.001);
         }
         while self.write(rules::power::settle_due).await? {}
         Ok(())
     }
 
-    /// Attaches a file of text to a ticket.
-    pub async fn attaches(
+    /// Attaches a text file to a ticket.
+    pub async fn attach(
         &self,
         actor: &Actor,
         ticket: TicketId,
@@ -146,52 +148,54 @@ impl Maker {
         let upload = Upload {
             ticket,
             expected: None,
-            name: FileName::parse(name).map_err(|_| anyhow!("{name} is no file name"))?,
+            name: FileName::parse(name).map_err(|_| anyhow!("{name} is not a valid file name"))?,
             spooled: spool.finish().await?,
         };
         let hash = actor.token.hash();
         let admit = move |tx: &mut ReadTx| Caller::admit(authenticate(tx, hash)?, None);
-        let caller = self.store.read(admit).await.map_err(in_words)?;
+        let caller = self.store.read(admit).await.map_err(describe_error)?;
         let uploads = Uploads {
             store: self.store.clone(),
             files: self.files.clone(),
             scanner: None,
         };
-        uploads.attach(caller, upload).await.map_err(in_words)
+        uploads.attach(caller, upload).await.map_err(describe_error)
     }
 
     pub fn password(&self) -> Secret {
-        password(&self.store)
+        random_password(&self.store)
     }
 }
 
-/// A random password: four groups of five letters and digits that cannot be mistaken for others.
-pub fn password(store: &Store) -> Secret {
-    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+/// A random password: four groups of five letters and digits, without characters that look alike.
+pub fn random_password(store: &Store) -> Secret {
+    const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let bytes = store.world().chance.bytes();
-    let letter = |byte: &u8| char::from(LETTERS[usize::from(byte % 32)]);
+    let character = |byte: &u8| char::from(ALPHABET[usize::from(byte % 32)]);
     let groups = bytes[..20].chunks(5);
-    let groups: Vec<String> = groups.map(|group| group.iter().map(letter).collect()).collect();
+    let groups: Vec<String> = groups
+        .map(|group| group.iter().map(character).collect())
+        .collect();
     Secret::new(groups.join("-"))
 }
 
-/// What somebody is at, for the case that it goes wrong.
-fn what(said: &Value) -> String {
-    let named = said.get("label").or(said.get("summary")).and_then(Value::as_str);
-    named.unwrap_or("a ticket or an instance").to_owned()
+/// The resource that a request is about, for error messages.
+fn describe(body: &Value) -> String {
+    let name = body.get("label").or(body.get("summary")).and_then(Value::as_str);
+    name.unwrap_or("a ticket or an instance").to_owned()
 }
 
-fn request(said: Value) -> Request {
+fn request(body: Value) -> Request {
     Request {
         expected: None,
-        body: Ok(input(said)),
+        body: Ok(input(body)),
     }
 }
 
 fn input(value: Value) -> Input {
     match value {
         Value::Null => Input::Null,
-        Value::Bool(truth) => Input::Bool(truth),
+        Value::Bool(value) => Input::Bool(value),
         Value::Number(number) => match number.as_i64() {
             Some(whole) => Input::Integer(whole),
             None => Input::Number(number.as_f64().unwrap_or_default()),

@@ -1,37 +1,37 @@
-//! The URL of a running server, published in its data folder for commands that print links.
+//! The URL of a running server, stored in its data folder for commands that print links.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use super::wake;
+use super::server_notification;
 
 const FILE: &str = "serve.url";
 
-/// The file with the server's URL, removed when the server ends.
-pub struct Published(PathBuf);
+/// The file with the server's URL, removed when the server stops.
+pub struct UrlFile(PathBuf);
 
-impl Published {
+impl UrlFile {
     pub fn write(folder: &Path, url: &str) -> Self {
         let path = folder.join(FILE);
-        // A server that was killed leaves its file behind, which may belong to another user.
+        // A killed server leaves its file behind, which may belong to another user.
         let _ = std::fs::remove_file(&path);
         if let Err(cause) = std::fs::write(&path, format!("{url}\n")) {
-            tracing::warn!(%cause, "could not publish the server's url");
+            tracing::warn!(%cause, "server url not written");
         }
         Self(path)
     }
 }
 
-impl Drop for Published {
+impl Drop for UrlFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-/// The URL of the server that runs on this folder, if one does.
+/// The URL of the server that is running on this folder, if any.
 pub fn of_server(folder: &Path) -> Option<String> {
-    // A server that was killed leaves its file behind.
-    if !wake::poke(folder) {
+    // A killed server leaves its file behind.
+    if !server_notification::send(folder) {
         return None;
     }
     let url = std::fs::read_to_string(folder.join(FILE)).ok()?;
@@ -39,8 +39,8 @@ pub fn of_server(folder: &Path) -> Option<String> {
     (!url.is_empty()).then(|| url.to_owned())
 }
 
-/// The URL of an address to connect to. A server that listens on all addresses is on this machine, too.
-pub fn url(scheme: &str, mut address: SocketAddr) -> String {
+/// The URL at which a listener can be reached from this machine. The unspecified address is replaced by loopback.
+pub fn of_listener(scheme: &str, mut address: SocketAddr) -> String {
     if address.ip().is_unspecified() {
         address.set_ip(match address {
             SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -52,16 +52,16 @@ pub fn url(scheme: &str, mut address: SocketAddr) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::url;
+    use super::of_listener;
 
     #[test]
-    fn a_server_on_all_addresses_is_reached_on_this_machine() {
+    fn the_unspecified_address_is_replaced_by_loopback() {
         for (address, expected) in [
             ("0.0.0.0:80", "http://127.0.0.1:80"),
             ("[::]:80", "http://[::1]:80"),
             ("192.0.2.1:80", "http://192.0.2.1:80"),
         ] {
-            assert_eq!(url("http", address.parse().unwrap()), expected);
+            assert_eq!(of_listener("http", address.parse().unwrap()), expected);
         }
     }
 }

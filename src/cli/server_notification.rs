@@ -1,0 +1,44 @@
+//! Notifies a running server of changes that a command has committed to the embedded store.
+//!
+//! The notification only makes event streams read sooner than at their next heartbeat. Correctness does not depend on
+//! it: every request reads permissions in its own transaction.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use tokio::net::UnixListener;
+
+use crate::store::Store;
+
+const SOCKET: &str = "wake.sock";
+
+/// A short path to the socket in an open folder: the path of a socket is limited to about 100 bytes.
+fn socket_path(folder: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}/{SOCKET}", folder.as_raw_fd()))
+}
+
+/// Notifies all subscribers of the store whenever a command connects. The caller holds the folder's lock, so a socket
+/// that exists belongs to no running server.
+pub fn listen(folder: &Path, store: Store) {
+    let _ = std::fs::remove_file(folder.join(SOCKET));
+    let listener = match File::open(folder).and_then(|folder| UnixListener::bind(socket_path(&folder))) {
+        Ok(listener) => listener,
+        Err(cause) => {
+            tracing::warn!(%cause, "command notifications unavailable");
+            return;
+        }
+    };
+    tokio::spawn(async move {
+        while listener.accept().await.is_ok() {
+            store.bell().ring_all();
+        }
+    });
+}
+
+/// Notifies the server on this folder; false if none is running.
+pub fn send(folder: &Path) -> bool {
+    let connected = File::open(folder).and_then(|folder| UnixStream::connect(socket_path(&folder)));
+    connected.is_ok()
+}
