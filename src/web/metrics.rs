@@ -1,4 +1,4 @@
-//! Figures for Prometheus, on a listener of their own so that they are not public by accident.
+//! Prometheus metrics, on a separate listener so that they are not exposed with the API.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
@@ -11,25 +11,27 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-/// Upper bounds of the buckets of request times, in seconds.
-const SECONDS: [f64; 12] = [
+/// Upper bounds of the histogram buckets for durations, in seconds.
+const DURATION_BUCKETS: [f64; 12] = [
     0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0,
 ];
-/// How often samples are folded into their buckets.
+/// How often recorded samples are added to their buckets.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
-const JOBS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+/// Upper bounds of the histogram buckets for the number of writes per commit.
+const BATCH_BUCKETS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
-/// Starts collecting, and serves what is collected at `/metrics` until `stop` becomes true.
+/// Installs the recorder, and serves `/metrics` until `stop` becomes true.
 pub async fn serve(listener: TcpListener, mut stop: watch::Receiver<bool>) -> anyhow::Result<()> {
     let builder = PrometheusBuilder::new()
-        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)?
-        .set_buckets_for_metric(Matcher::Suffix("_jobs".to_owned()), &JOBS)?;
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &DURATION_BUCKETS)?
+        .set_buckets_for_metric(Matcher::Suffix("_jobs".to_owned()), &BATCH_BUCKETS)?;
     let recorder = builder.build_recorder();
-    let figures = recorder.handle();
+    let handle = recorder.handle();
     metrics::set_global_recorder(recorder)?;
     describe();
-    tokio::spawn(run_upkeep(figures.clone(), stop.clone()));
-    let router = Router::new().route("/metrics", get(move || std::future::ready(figures.render())));
+    register_counters();
+    tokio::spawn(run_upkeep(handle.clone(), stop.clone()));
+    let router = Router::new().route("/metrics", get(move || std::future::ready(handle.render())));
     tokio::spawn(async move {
         let stopped = async move {
             let _ = stop.wait_for(|stop| *stop).await;
@@ -38,46 +40,46 @@ pub async fn serve(listener: TcpListener, mut stop: watch::Receiver<bool>) -> an
             .with_graceful_shutdown(stopped)
             .await;
         if let Err(cause) = served {
-            tracing::error!(%cause, "the metrics listener failed");
+            tracing::error!(%cause, "metrics listener failed");
         }
     });
     Ok(())
 }
 
-/// Folds recorded samples into their buckets. Rendering does that too, but without a scraper nothing renders, and each
-/// request would keep a sample in memory.
-async fn run_upkeep(figures: PrometheusHandle, mut stop: watch::Receiver<bool>) {
+/// Adds recorded samples to their buckets. A scrape does that too, but without one the samples of all requests would
+/// remain in memory.
+async fn run_upkeep(handle: PrometheusHandle, mut stop: watch::Receiver<bool>) {
     loop {
         tokio::select! {
-            _ = tokio::time::sleep(UPKEEP_INTERVAL) => figures.run_upkeep(),
+            _ = tokio::time::sleep(UPKEEP_INTERVAL) => handle.run_upkeep(),
             _ = stop.wait_for(|stop| *stop) => return,
         }
     }
 }
 
-/// Counts a request that was answered.
+/// Records a response.
 pub fn count(operation: &'static str, status: u16, took: Duration) {
-    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-    if let Some(figures) = known.get(&(operation, status)) {
-        return figures.count(took);
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(metrics) = registered.get(&(operation, status)) {
+        return metrics.record(took);
     }
-    drop(known);
-    let figures = Figures::new(operation, status);
-    figures.count(took);
-    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    known.insert((operation, status), figures);
+    drop(registered);
+    let metrics = RequestMetrics::new(operation, status);
+    metrics.record(took);
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    registered.insert((operation, status), metrics);
 }
 
-/// What is counted of an operation's answers with one status. Naming these takes longer than counting does, so what
-/// has a name is kept. Collecting has to begin before the first request.
-static KNOWN: LazyLock<RwLock<HashMap<(&str, u16), Figures>>> = LazyLock::new(Default::default);
+/// The metrics by operation and status. A lookup in the recorder is slower than recording, so the handles are cached.
+/// The recorder must be installed before the first request.
+static REGISTERED: LazyLock<RwLock<HashMap<(&str, u16), RequestMetrics>>> = LazyLock::new(Default::default);
 
-struct Figures {
+struct RequestMetrics {
     requests: Counter,
     seconds: Histogram,
 }
 
-impl Figures {
+impl RequestMetrics {
     fn new(operation: &'static str, status: u16) -> Self {
         let status = status.to_string();
         Self {
@@ -86,7 +88,7 @@ impl Figures {
         }
     }
 
-    fn count(&self, took: Duration) {
+    fn record(&self, took: Duration) {
         self.requests.increment(1);
         self.seconds.record(took);
     }
@@ -95,28 +97,28 @@ impl Figures {
 fn describe() {
     metrics::describe_counter!(
         "garth_http_requests_total",
-        "Requests answered, by operation and status."
+        "HTTP responses, by operation and status."
     );
     metrics::describe_histogram!(
         "garth_http_request_seconds",
-        "Time to answer a request, by operation."
+        "Duration of HTTP requests in seconds, by operation."
     );
-    metrics::describe_gauge!("garth_connections", "Connections that are open.");
+    metrics::describe_gauge!("garth_connections", "Open client connections.");
     metrics::describe_counter!(
         "garth_connections_refused_total",
-        "Connections closed at once because there were too many, in total or from one address."
+        "Client connections refused because of limits.connections or limits.connections_per_address."
     );
     metrics::describe_gauge!(
         "garth_answer_memory_bytes",
-        "Bytes of responses that clients have not read yet."
+        "Size in bytes of responses that clients have not read yet."
     );
     metrics::describe_counter!(
         "garth_attachments_damaged_total",
-        "Times an attachment was found missing or different from its hash."
+        "Reads of attachments, by downloads and the scrub, that found the file missing or different from its hash."
     );
     metrics::describe_counter!(
         "garth_attachments_scrubbed_total",
-        "Attachments read by the scrub and compared with their hashes."
+        "Attachments verified by the scrub of this node."
     );
     metrics::describe_gauge!(
         "garth_attachments_damaged",
@@ -124,40 +126,58 @@ fn describe() {
     );
     metrics::describe_gauge!(
         "garth_store_check_failed",
-        "1 if the last check of the embedded database found damage, else 0."
+        "Whether the last check of the embedded database found damage (1) or not (0)."
     );
     metrics::describe_gauge!(
         "garth_jobs_due",
-        "Background jobs that could run now and that no node runs, by kind."
+        "Background jobs that are due but not running, by kind."
     );
     metrics::describe_gauge!(
         "garth_jobs_running",
-        "Background jobs that this node runs, by kind."
+        "Background jobs running on this node, by kind."
     );
     metrics::describe_gauge!(
         "garth_jobs_dead",
-        "Background jobs that failed too often and are not run again, by kind."
+        "Background jobs that failed 10 times and are not retried, by kind."
     );
     metrics::describe_counter!(
         "garth_jobs_completed_total",
-        "Background jobs that this node completed, by kind."
+        "Background jobs completed by this node, by kind."
     );
     metrics::describe_counter!(
         "garth_jobs_retried_total",
-        "Runs of background jobs on this node that failed and are retried, by kind."
+        "Failed runs of background jobs on this node that are retried, by kind."
     );
-    metrics::describe_gauge!("garth_ready", "1 if a check of /readyz is ok, else 0, by check.");
     metrics::describe_gauge!(
-        "garth_disk_free_bytes",
-        "Free bytes of the disks that are written to, by folder."
+        "garth_ready",
+        "Whether a check of /readyz passes (1) or fails (0), by check."
     );
+    metrics::describe_gauge!("garth_disk_free_bytes", "Free disk space in bytes, by folder.");
     metrics::describe_histogram!(
         "garth_store_writer_wait_seconds",
-        "Time that a write without changes waits for the writer."
+        "Duration of an empty write to the store, in seconds, measured by the readiness check."
     );
     metrics::describe_histogram!(
         "garth_store_flush_seconds",
-        "Time to commit a batch to disk, in the embedded store."
+        "Duration of commits to the embedded database, in seconds."
     );
-    metrics::describe_histogram!("garth_store_batch_jobs", "Writes that shared one commit.");
+    metrics::describe_histogram!(
+        "garth_store_batch_jobs",
+        "Number of writes per commit of the embedded database."
+    );
+    metrics::describe_counter!(
+        "garth_store_retries_total",
+        "Attempts of PostgreSQL transactions that failed because of a conflict with another transaction."
+    );
+}
+
+/// Registers counters without labels with 0, so that they exist before the first increment.
+fn register_counters() {
+    for name in [
+        "garth_connections_refused_total",
+        "garth_attachments_damaged_total",
+        "garth_store_retries_total",
+    ] {
+        counter!(name).absolute(0);
+    }
 }
