@@ -1,7 +1,6 @@
-//! The interface's own description: `openapi.yaml`, as JSON and as a page to read.
+//! The API reference: `openapi.yaml` as JSON and as an HTML page.
 //!
-//! The page is made from the document on the server; it needs no script and nothing from
-//! elsewhere (decision 0012).
+//! The server renders the page from the document. It contains no scripts and no external resources (decision 0012).
 
 use std::sync::LazyLock;
 
@@ -18,13 +17,14 @@ const SOURCE: &str = include_str!("../../openapi.yaml");
 const STYLE: &str = include_str!("docs.css");
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
 
-static DOCUMENT: LazyLock<Value> =
-    LazyLock::new(|| serde_saphyr::from_str(SOURCE).expect("a test holds openapi.yaml to be valid YAML"));
+static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    serde_saphyr::from_str(SOURCE).expect("a test verifies that openapi.yaml is valid YAML")
+});
 static JSON: LazyLock<String> =
-    LazyLock::new(|| serde_json::to_string_pretty(&*DOCUMENT).expect("JSON values can be written"));
-static PAGE: LazyLock<String> = LazyLock::new(|| draw(&DOCUMENT).into_string());
+    LazyLock::new(|| serde_json::to_string_pretty(&*DOCUMENT).expect("JSON values can be serialized"));
+static PAGE: LazyLock<String> = LazyLock::new(|| render(&DOCUMENT).into_string());
 
-/// The document, as `/openapi.json` serves it.
+/// The document as JSON, which `/openapi.json` serves.
 pub fn openapi_json() -> &'static str {
     &JSON
 }
@@ -58,7 +58,7 @@ pub async fn style() -> Response {
     ([(header::CONTENT_TYPE, css)], STYLE).into_response()
 }
 
-fn draw(document: &Value) -> Markup {
+fn render(document: &Value) -> Markup {
     let info = &document["info"];
     html! {
         (DOCTYPE)
@@ -66,22 +66,22 @@ fn draw(document: &Value) -> Markup {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (text(&info["title"])) }
+                title { (text(&info["title"])) " API reference" }
                 link rel="stylesheet" href="/docs/style.css";
             }
             body {
                 header {
-                    h1 { (text(&info["title"])) " " small { "interface " (text(&info["version"])) } }
+                    h1 { (text(&info["title"])) " API reference " small { (text(&info["version"])) } }
                     (paragraphs(&info["description"]))
-                    p { a href="/openapi.json" { "The same as OpenAPI 3.1 (JSON)" } }
+                    p { a href="/openapi.json" { "OpenAPI 3.1 document (JSON)" } }
                 }
                 nav aria-label="Operations" { (contents(document)) }
                 main {
-                    @for tag in list(&document["tags"]) { (draw_tag(document, tag)) }
+                    @for tag in list(&document["tags"]) { (render_tag(document, tag)) }
                     section {
-                        h2 id="shapes" { "Shapes" }
+                        h2 id="shapes" { "Schemas" }
                         @for (name, schema) in entries(&document["components"]["schemas"]) {
-                            (draw_shape(name, schema))
+                            (render_named_schema(name, schema))
                         }
                     }
                 }
@@ -104,11 +104,11 @@ fn contents(document: &Value) -> Markup {
                 }
             }
         }
-        ul { li { a href="#shapes" { "Shapes" } } }
+        ul { li { a href="#shapes" { "Schemas" } } }
     }
 }
 
-fn draw_tag(document: &Value, tag: &Value) -> Markup {
+fn render_tag(document: &Value, tag: &Value) -> Markup {
     html! {
         section {
             h2 { (text(&tag["name"])) }
@@ -118,17 +118,17 @@ fn draw_tag(document: &Value, tag: &Value) -> Markup {
                     h3 { code { span class="method" { (method.to_uppercase()) } " " (full_path(document, path)) } }
                     p class="summary" { (text(&operation["summary"])) }
                     (paragraphs(&operation["description"]))
-                    (draw_access(operation))
-                    (draw_parameters(document, &document["paths"][path], operation))
-                    (draw_body(document, operation))
-                    (draw_responses(document, operation))
+                    (render_access(operation))
+                    (render_parameters(document, &document["paths"][path], operation))
+                    (render_body(document, operation))
+                    (render_responses(document, operation))
                 }
             }
         }
     }
 }
 
-fn draw_access(operation: &Value) -> Markup {
+fn render_access(operation: &Value) -> Markup {
     let schemes = list(&operation["security"]).iter().filter_map(Value::as_object);
     let scopes: Vec<&str> = schemes
         .flat_map(|scheme| scheme.values())
@@ -138,15 +138,19 @@ fn draw_access(operation: &Value) -> Markup {
     let open = operation["security"].as_array().is_some_and(Vec::is_empty);
     html! {
         p class="access" {
-            @if open { "No token needed." }
-            @else if scopes.is_empty() { "Any valid token." }
-            @else { "Scope " code { (scopes.join(" ")) } "." }
-            @if let Some(grant) = operation["x-garth-grant"].as_str() { " Grant " code { (grant) } "." }
+            @if open { "No token required." }
+            @else if scopes.is_empty() { "Requires a token with any scope." }
+            @else { "Required scope: " code { (scopes.join(" ")) } "." }
+            @match operation["x-garth-grant"].as_str() {
+                None => {}
+                Some("unrestricted") => { " Requires an unrestricted user." }
+                Some(grant) => { " Restricted users need the grant " code { (grant) } "." }
+            }
         }
     }
 }
 
-fn draw_parameters(document: &Value, path: &Value, operation: &Value) -> Markup {
+fn render_parameters(document: &Value, path: &Value, operation: &Value) -> Markup {
     let parameters = list(&path["parameters"])
         .iter()
         .chain(list(&operation["parameters"]));
@@ -154,7 +158,7 @@ fn draw_parameters(document: &Value, path: &Value, operation: &Value) -> Markup 
     html! {
         @if !parameters.is_empty() {
             table {
-                thead { tr { th { "Parameter" } th { "In" } th { "Meaning" } } }
+                thead { tr { th { "Parameter" } th { "Location" } th { "Description" } } }
                 tbody {
                     @for parameter in parameters {
                         tr {
@@ -169,36 +173,36 @@ fn draw_parameters(document: &Value, path: &Value, operation: &Value) -> Markup 
     }
 }
 
-fn draw_body(document: &Value, operation: &Value) -> Markup {
+fn render_body(document: &Value, operation: &Value) -> Markup {
     let body = resolve(document, &operation["requestBody"]);
     let (kind, media) = match entries(&body["content"]).next() {
         Some(first) => first,
         None => return html! {},
     };
     html! {
-        h4 { "Request " code { (kind) } }
-        (draw_schema(document, &media["schema"]))
-        (draw_example(document, media))
+        h4 { "Request body " code { (kind) } }
+        (render_schema(document, &media["schema"]))
+        (render_example(document, media))
     }
 }
 
-fn draw_responses(document: &Value, operation: &Value) -> Markup {
+fn render_responses(document: &Value, operation: &Value) -> Markup {
     html! {
-        h4 { "Answers" }
+        h4 { "Responses" }
         @for (status, response) in entries(&operation["responses"]) {
             @let response = resolve(document, response);
             details open[status == "200"] {
                 summary { code { (status) } " " (text(&response["description"])) }
                 @for (_, media) in entries(&response["content"]) {
-                    (draw_schema(document, &media["schema"]))
-                    (draw_example(document, media))
+                    (render_schema(document, &media["schema"]))
+                    (render_example(document, media))
                 }
             }
         }
     }
 }
 
-fn draw_example(document: &Value, media: &Value) -> Markup {
+fn render_example(document: &Value, media: &Value) -> Markup {
     let named = entries(&media["examples"])
         .next()
         .map(|(_, example)| &resolve(document, example)["value"]);
@@ -212,37 +216,37 @@ fn draw_example(document: &Value, media: &Value) -> Markup {
     }
 }
 
-fn draw_shape(name: &str, schema: &Value) -> Markup {
+fn render_named_schema(name: &str, schema: &Value) -> Markup {
     html! {
         article id=(format!("shape-{name}")) {
             h3 { code { (name) } }
             (paragraphs(&schema["description"]))
             p { (bounds(schema)) }
-            (draw_fields(schema))
+            (render_fields(schema))
         }
     }
 }
 
-/// A link to a named shape, or the fields of one without a name.
-fn draw_schema(document: &Value, schema: &Value) -> Markup {
-    match shape_name(schema) {
+/// A link to a named schema, or the fields of an anonymous one.
+fn render_schema(document: &Value, schema: &Value) -> Markup {
+    match schema_name(schema) {
         Some(name) if !document["components"]["schemas"][name].is_null() => html! { p { (kind_of(schema)) } },
-        _ => draw_fields(schema),
+        _ => render_fields(schema),
     }
 }
 
-fn draw_fields(schema: &Value) -> Markup {
+fn render_fields(schema: &Value) -> Markup {
     html! {
         @if schema["properties"].is_object() {
             table {
-                thead { tr { th { "Field" } th { "Type" } th { "Meaning" } } }
+                thead { tr { th { "Field" } th { "Type" } th { "Description" } } }
                 tbody { (field_rows(schema, "")) }
             }
         }
     }
 }
 
-/// A row for each field, and below it the fields inside it.
+/// A row for each field, followed by the rows of its nested fields.
 fn field_rows(schema: &Value, prefix: &str) -> Markup {
     let required: Vec<_> = list(&schema["required"]).iter().map(text).collect();
     html! {
@@ -258,20 +262,20 @@ fn field_rows(schema: &Value, prefix: &str) -> Markup {
     }
 }
 
-/// What a value must be besides its type.
+/// Constraints on a value besides its type.
 fn bounds(schema: &Value) -> String {
     let number = |key: &str| schema[key].as_i64();
     let mut bounds = Vec::new();
     match (number("minLength"), number("maxLength")) {
-        (Some(least), Some(most)) => bounds.push(format!("{least} to {most} characters.")),
-        (None, Some(most)) => bounds.push(format!("At most {most} characters.")),
-        (Some(least), None) => bounds.push(format!("At least {least} characters.")),
+        (Some(min), Some(max)) => bounds.push(format!("{min} to {max} characters.")),
+        (None, Some(max)) => bounds.push(format!("At most {max} characters.")),
+        (Some(min), None) => bounds.push(format!("At least {min} characters.")),
         (None, None) => {}
     }
     match (number("minimum"), number("maximum")) {
-        (Some(least), Some(most)) => bounds.push(format!("{least} to {most}.")),
-        (Some(least), None) => bounds.push(format!("At least {least}.")),
-        (None, Some(most)) => bounds.push(format!("At most {most}.")),
+        (Some(min), Some(max)) => bounds.push(format!("{min} to {max}.")),
+        (Some(min), None) => bounds.push(format!("At least {min}.")),
+        (None, Some(max)) => bounds.push(format!("At most {max}.")),
         (None, None) => {}
     }
     let words: Vec<_> = list(&schema["enum"]).iter().map(text).collect();
@@ -282,17 +286,17 @@ fn bounds(schema: &Value) -> String {
         bounds.push(format!("Always {only}."));
     }
     if !schema["default"].is_null() {
-        bounds.push(format!("Default {}.", schema["default"]));
+        bounds.push(format!("Default: {}.", schema["default"]));
     }
     bounds.join(" ")
 }
 
 fn kind_of(schema: &Value) -> Markup {
-    if let Some(name) = shape_name(schema) {
+    if let Some(name) = schema_name(schema) {
         return html! { a href=(format!("#shape-{name}")) { code { (name) } } };
     }
     match &schema["type"] {
-        Value::String(kind) if kind == "array" => html! { "list of " (kind_of(&schema["items"])) },
+        Value::String(kind) if kind == "array" => html! { "array of " (kind_of(&schema["items"])) },
         Value::String(kind) => html! { (kind) },
         Value::Array(kinds) => html! { (kinds.iter().map(text).collect::<Vec<_>>().join(" or ")) },
         _ => html! {
@@ -304,7 +308,7 @@ fn kind_of(schema: &Value) -> Markup {
     }
 }
 
-fn shape_name(schema: &Value) -> Option<&str> {
+fn schema_name(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.rsplit('/').next()
 }
 
