@@ -6,7 +6,10 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-#[expect(clippy::print_stderr, reason = "the process has no other way to report its error")]
+#[expect(
+    clippy::print_stderr,
+    reason = "the process has no other way to report its error"
+)]
 fn main() -> std::process::ExitCode {
     match garth::cli::run() {
         Ok(()) => std::process::ExitCode::SUCCESS,

@@ -180,7 +180,7 @@ impl Drop for Tab {
                 .write(move |tx| rules::viewers::leave(tx, ticket, &name))
                 .await;
             if let Err(cause) = left {
-                tracing::debug!(?cause, "could not say that somebody has left a ticket");
+                tracing::debug!(?cause, "ticket viewer not removed");
             }
         });
     }

@@ -6,11 +6,11 @@ use crate::store::Store;
 
 /// Logs and counts a damaged attachment, and records it without making the caller wait.
 pub fn report(store: &Store, id: AttachmentId) {
-    log(id, "bytes differ from the hash");
+    log(id, "content differs from the hash");
     let store = store.clone();
     tokio::spawn(async move {
         if let Err(cause) = store.write(move |tx| scrub::record(tx, id, true)).await {
-            tracing::warn!(?cause, "recording a damaged attachment failed");
+            tracing::warn!(?cause, "damaged attachment not recorded");
         }
     });
 }

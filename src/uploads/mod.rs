@@ -102,11 +102,11 @@ impl Uploads {
     /// Removes bytes that did not become an attachment. If that fails too, the sweep removes them later.
     async fn discard(&self, key: String) {
         match self.files.remove(&key).await {
-            Err(cause) => tracing::warn!(%cause, "could not remove the bytes of a failed upload"),
+            Err(cause) => tracing::warn!(%cause, "file of failed upload not deleted"),
             Ok(()) => {
                 let forgotten = self.store.write(move |tx| attachments::forget(tx, &key)).await;
                 if let Err(cause) = forgotten {
-                    tracing::warn!(?cause, "could not forget a failed upload");
+                    tracing::warn!(?cause, "record of failed upload not deleted");
                 }
             }
         }

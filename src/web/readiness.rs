@@ -276,7 +276,7 @@ async fn probe_disk(app: &App) -> Option<Outcome> {
     let free = match measured {
         Ok(Ok(free)) => free,
         Ok(Err(cause)) => {
-            tracing::warn!(%cause, "free disk space could not be read");
+            tracing::warn!(%cause, "free disk space unknown");
             return Some(Outcome::Unavailable);
         }
         Err(_) => return Some(Outcome::Unavailable),

@@ -85,13 +85,13 @@ pub async fn serve_with(
                     Some(tls) => drop(tokio::spawn(async move {
                         match tls.greet(stream, connection.header_timeout(&app)).await {
                             Ok(stream) => converse(stream, connection, app, router, watcher).await,
-                            Err(cause) => tracing::debug!(%cause, "TLS handshake failed"),
+                            Err(cause) => tracing::debug!(%cause, "tls handshake failed"),
                         }
                     })),
                 }
             }
             Err(cause) => {
-                tracing::warn!(%cause, "could not accept a connection");
+                tracing::warn!(%cause, "connection not accepted");
                 tokio::time::sleep(PAUSE).await;
             }
         }
@@ -101,7 +101,7 @@ pub async fn serve_with(
         .await
         .is_err()
     {
-        tracing::warn!("some requests did not end in time and were cut off");
+        tracing::warn!("requests aborted by shutdown");
     }
 }
 
@@ -205,7 +205,7 @@ where
         Some(max) => tokio::time::timeout(max, served).await.unwrap_or(Ok(())),
     };
     if let Err(cause) = ended {
-        tracing::debug!(%cause, "a connection ended early");
+        tracing::debug!(%cause, "connection closed early");
     }
 }
 

@@ -152,12 +152,7 @@ fn a_server_starts_although_the_place_is_away() {
         .attaches(ticket, "a.txt", b"words")
         .expect("it is answered");
     assert_eq!((early.status, early.code().as_str()), (503, "files_unavailable"));
-    assert!(
-        server
-            .process
-            .logged()
-            .contains("attachments can neither be kept nor read")
-    );
+    assert!(server.process.logged().contains("attachment storage unavailable"));
     place.bring_back();
     client
         .attaches(ticket, "a.txt", b"words")

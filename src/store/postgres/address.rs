@@ -68,7 +68,7 @@ impl Address {
                 "sslmode" => mode = value.into_owned(),
                 "sslrootcert" => root_file = Some(value.into_owned()),
                 name if KNOWN.contains(&name) => drop(kept.append_pair(name, &value)),
-                name => tracing::warn!(parameter = name, "a parameter of the database's URL is not used"),
+                name => tracing::warn!(parameter = name, "database url parameter ignored"),
             }
         }
         // The parser knows %20 for a space, but not the + of forms.

@@ -69,17 +69,14 @@ impl Announcements {
 pub fn run(address: &Address, bell: &Arc<Bell>, announcements: &Announcements) {
     let runtime = match Builder::new_current_thread().enable_io().enable_time().build() {
         Ok(runtime) => runtime,
-        Err(cause) => return tracing::error!(%cause, "other nodes are not listened to"),
+        Err(cause) => return tracing::error!(%cause, "node notifications not started"),
     };
     runtime.block_on(async {
         let mut was_down = false;
         while !announcements.is_closed() {
             if let Err(failure) = attend(address, bell, announcements, &mut was_down).await {
                 if !was_down {
-                    tracing::warn!(
-                        cause = failure.text,
-                        "other nodes are not heard: streams wake late"
-                    );
+                    tracing::warn!(cause = failure.text, "node notifications unavailable");
                 }
                 was_down = true;
                 sleep(RECONNECT).await;
@@ -102,7 +99,7 @@ async fn attend(
     tokio::spawn(listen(wire, bell.clone(), own.clone(), hear));
     within(run_words(&client, "LISTEN garth_bell")).await?;
     if std::mem::take(was_down) {
-        tracing::info!("other nodes are heard again");
+        tracing::info!("node notifications restored");
     }
     // What happened while nobody listened is not told again.
     bell.ring_all();

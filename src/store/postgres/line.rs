@@ -68,14 +68,14 @@ impl Line {
         match Connection::open(&self.address) {
             Ok(connection) => {
                 if self.failures > 0 {
-                    tracing::info!("the database is there again");
+                    tracing::info!("database connection restored");
                 }
                 (self.failures, self.waiting) = (0, None);
                 Ok(connection)
             }
             Err(failure) => {
                 if self.failures == 0 {
-                    tracing::warn!(cause = failure.text, "the database cannot be reached");
+                    tracing::warn!(cause = failure.text, "database unreachable");
                 }
                 self.failures += 1;
                 let pause = jittered(Duration::from_millis(50) * 2u32.pow(self.failures.min(6))).min(LONGEST);

@@ -83,7 +83,7 @@ impl Worker {
     fn tidy_after(&mut self, ended: Result<(), Failure>) {
         if let Err(failure) = ended {
             let cause = failure.text;
-            tracing::debug!(cause, "a transaction that only looked was not ended");
+            tracing::debug!(cause, "read transaction not ended");
         }
         self.line.tidy();
     }
@@ -198,7 +198,7 @@ fn run_on(
         Ok(()) => Ok((Ok(()), touched)),
         Err(failure) if matches!(failure.kind, Kind::Contended | Kind::Constraint) => Err(failure),
         Err(failure) if failure.kind == Kind::Lost => {
-            tracing::warn!(cause = failure.text, "it is not known whether a commit was kept");
+            tracing::warn!(cause = failure.text, "commit outcome unknown");
             let text = format!("it is not known whether the change was kept: {}", failure.text);
             // Not to be run again: it may have been kept.
             Ok((Err(StoreError::Unavailable(text)), BTreeSet::new()))

@@ -75,14 +75,14 @@ impl Writer {
                 }
                 Err(cause) if is_fatal(&cause) => {
                     self.stopped.store(true, Ordering::SeqCst);
-                    tracing::error!(%cause, "a write may not have reached the disk: the store stops");
+                    tracing::error!(%cause, "flush failed, store stopped");
                     self.failing.send_replace(true);
                     answer_all(batch, || Err(StoreError::Stopped));
                     answer_all(self.jobs.try_iter().collect(), || Err(StoreError::Stopped));
                     return;
                 }
                 Err(cause) => {
-                    tracing::error!(%cause, "a batch of writes failed and was undone");
+                    tracing::error!(%cause, "write batch rolled back");
                     let reason = cause.to_string();
                     answer_all(batch, || Err(StoreError::Unavailable(reason.clone())));
                 }
@@ -206,7 +206,7 @@ impl Writer {
 /// not succeed nothing is lost: the log is read again at the next start.
 fn empty_log(statements: &mut Statements) {
     if let Err(cause) = statements.query("PRAGMA wal_checkpoint(TRUNCATE)", &[]) {
-        tracing::warn!(%cause, "could not move the log into the database file");
+        tracing::warn!(%cause, "wal checkpoint failed");
     }
 }
 
