@@ -282,7 +282,7 @@ pub fn unknown_path(headers: &HeaderMap, uri: &Uri) -> Response {
     if !wants_page(headers) || uri.path().starts_with("/v4") {
         return Error::NotFound.into_response();
     }
-    let text = "There is nothing at this address.";
+    let text = "This page does not exist.";
     pages::note(StatusCode::NOT_FOUND, "Not found", text, pages::FROM_ANYWHERE)
 }
 

@@ -40,7 +40,7 @@ pub fn log_in(status: StatusCode, bound: Bound, query: &str, proof: &str, notes:
     };
     let body = html! {
         h1 { "Log in" }
-        @if let Bound::Program(wanted) = bound { p { "to go on to " strong { (wanted.client.label.quoted()) } } }
+        @if let Bound::Program(wanted) = bound { p { "to continue to " strong { (wanted.client.label.quoted()) } } }
         (alert(notes.alert.as_deref()))
         form method="post" action="login" {
             input type="hidden" name="form_token" value=(proof);
@@ -66,18 +66,18 @@ pub fn consent(wanted: &Authorization, username: &str, query: &str, proof: &str)
         ..
     } = wanted;
     let label = client.label.quoted();
-    let title = format!("Allow access for {label}?");
+    let title = format!("Allow {label} to access your account?");
     let body = html! {
         h1 { (title) }
         (origin_note(client))
-        p { "It would act for you, " strong { (username) } ", and could:" }
+        p { "You are logged in as " strong { (username) } ". The application is requesting permission to:" }
         (wishes(scopes))
-        p .quiet { "You will be sent to " (redirect_uri.origin()) ". It can never do more than you may do yourself." }
+        p .quiet { "You will be redirected to " (redirect_uri.origin()) ". The application never has more access than you do." }
         form method="post" action="authorize" {
             input type="hidden" name="form_token" value=(proof);
             input type="hidden" name="return_to" value=(query);
             button type="submit" name="decision" value="allow" { "Allow" }
-            button .other type="submit" name="decision" value="deny" { "Do not allow" }
+            button .other type="submit" name="decision" value="deny" { "Deny" }
         }
         p .quiet { "Not you? " (log_out("../logout")) }
     };
@@ -95,9 +95,9 @@ pub fn choose_password(status: StatusCode, username: &str, wrong: Option<&str>) 
             label for="password" { "New password" }
             input #password name="password" type="password" autocomplete="new-password" required minlength="11"
                 autofocus aria-describedby=[described];
-            label for="again" { "The same again" }
+            label for="again" { "Confirm new password" }
             input #again name="again" type="password" autocomplete="new-password" required minlength="11";
-            p .quiet { "At least 11 characters. Several words are easier to remember than signs." }
+            p .quiet { "At least 11 characters. A phrase of several words is easier to remember." }
             button type="submit" { "Set password" }
         }
     };
@@ -107,8 +107,10 @@ pub fn choose_password(status: StatusCode, username: &str, wrong: Option<&str>) 
 /// Something went wrong that is ours to mend.
 pub fn failed(request_id: &str) -> Response {
     let status = StatusCode::INTERNAL_SERVER_ERROR;
-    let text = format!("Something went wrong on our side. Tell your provider the request id {request_id}.");
-    note(status, "This did not work", &text, FROM_ANYWHERE)
+    let text = format!(
+        "An internal error occurred. If you contact your provider, include the request ID {request_id}."
+    );
+    note(status, "Something went wrong", &text, FROM_ANYWHERE)
 }
 
 /// The way to the style from pages that are served at the root only.
@@ -127,29 +129,23 @@ pub fn note(status: StatusCode, title: &str, text: &str, style: &str) -> Respons
 /// browser on the same machine finds the server.
 pub fn insecure(status: StatusCode, local_url: &str) -> Response {
     let body = html! {
-        h1 { "A secure connection is needed" }
+        h1 { "Secure connection required" }
         p {
-            "This page was opened over plain http from another host. Your browser would not keep you logged in, and others \
-             on the network could read your password, so it does not ask for one."
+            "You opened this page over plain HTTP from another host. Others on the network could read your password, and your \
+             browser would not store the session. You cannot log in here."
         }
-        p { "Open this server with an address that begins with " code { "https://" } "." }
-        p { "If you run this server, do one of these:" }
+        p { "Use an address that starts with " code { "https://" } "." }
+        p { "If you run this server, do one of the following:" }
         ul {
-            li { "Give it a certificate: " code { "garth serve --tls-cert cert.pem --tls-key key.pem" } }
+            li { "Configure a certificate: " code { "garth serve --tls-cert cert.pem --tls-key key.pem" } }
             li {
-                "Put a proxy with TLS in front of it, and name the proxy with " code { "--trusted-proxies" } "."
+                "Run it behind a TLS proxy, and list the proxy in " code { "--trusted-proxies" } "."
             }
-            li { "To try it alone, open it on the same machine: " code { (local_url) } }
+            li { "For testing, open it on the same machine: " code { (local_url) } }
         }
         p .quiet { "See \"Set up TLS\" in docs/operating.md." }
     };
-    page(
-        status,
-        "A secure connection is needed",
-        FROM_ANYWHERE,
-        None,
-        &body,
-    )
+    page(status, "Secure connection required", FROM_ANYWHERE, None, &body)
 }
 
 /// The same with the way to the console's own log-in.
@@ -166,7 +162,7 @@ pub fn note_and_log_in(title: &str, text: &str, style: &str) -> Response {
 pub fn ask_log_out() -> Response {
     let body = html! {
         h1 { "Log out?" }
-        p { "A link has brought you here. If you did not mean to log out, close this page or go back: nothing has changed." }
+        p { "You followed a link to this page. If you do not want to log out, close this page or go back." }
         p { (log_out("logout")) }
     };
     page(StatusCode::OK, "Log out?", "oauth/style.css", None, &body)
@@ -187,25 +183,28 @@ pub fn instead_of(response: Response, path: &str) -> Response {
     }
     let (title, text) = match status {
         StatusCode::REQUEST_TIMEOUT => (
-            "Please try again",
-            "What your browser sent did not come to its end.",
+            "Request timed out",
+            "The server did not receive the complete request in time. Try again.",
         ),
-        StatusCode::PAYLOAD_TOO_LARGE => ("Too large", "Your browser has sent more than this page takes."),
+        StatusCode::PAYLOAD_TOO_LARGE => (
+            "Request too large",
+            "The request is larger than this page accepts.",
+        ),
         StatusCode::TOO_MANY_REQUESTS => (
             "Too many requests",
-            "There were too many requests from where you are. Wait a minute, then try again.",
+            "There were too many requests from your network. Wait a minute, then try again.",
         ),
         StatusCode::SERVICE_UNAVAILABLE => (
-            "Please try again",
-            "There is too much to do at this moment. Wait a little, then try again.",
+            "Service unavailable",
+            "The service is overloaded. Wait a moment, then try again.",
         ),
         status if status.is_server_error() => (
-            "Something went wrong here",
-            "It is not your fault. Try again later, and tell your provider if it stays so.",
+            "Something went wrong",
+            "An internal error occurred. Try again later. If it persists, contact your provider.",
         ),
         _ => (
-            "Something is wrong with this request",
-            "Your browser has sent something that this page does not understand. Go back and try again.",
+            "Invalid request",
+            "The server could not process the request. Go back and try again.",
         ),
     };
     let style = match path {
@@ -290,8 +289,8 @@ fn origin_note(client: &OauthClient) -> Markup {
     html! {
         @if client.account.is_some() {
             p .alert {
-                strong { "A customer of this provider has registered it; the provider does not vouch for it." }
-                " Allow it only if you know who it is from."
+                strong { "This application was registered by a customer and is not reviewed by your provider." }
+                " Allow access only if you trust it."
             }
         }
     }
@@ -310,7 +309,7 @@ fn wishes(scopes: &Scopes) -> Markup {
 
 fn in_words(scope: &str) -> String {
     let Some((family, level)) = scope.split_once(':') else {
-        return "do everything that you may do".to_owned();
+        return "do everything that you can do".to_owned();
     };
     let does = if level == "read_write" {
         "read and change"
@@ -339,11 +338,11 @@ pub struct LogInPage<'a> {
 
 impl LogInPage<'_> {
     pub fn again(&self, status: StatusCode, wait: u64) -> Response {
-        let wrong = "That username and password do not go together.";
+        let wrong = "Incorrect username or password.";
         let alert = match (status, wait) {
             (_, 0) => wrong.to_owned(),
             (StatusCode::UNAUTHORIZED, wait) => format!("{wrong} Wait {wait} seconds before you try again."),
-            (_, wait) => format!("There were too many wrong passwords. Wait {wait} seconds, then try again."),
+            (_, wait) => format!("Too many failed attempts. Wait {wait} seconds, then try again."),
         };
         let notes = LogInNotes {
             username: self.username,
@@ -375,11 +374,6 @@ pub fn go_to(address: &str) -> Response {
 }
 
 pub fn incomplete() -> Response {
-    let text = "Something is missing in what your browser sent. Go back and try again.";
-    note(
-        StatusCode::BAD_REQUEST,
-        "Something is wrong with this request",
-        text,
-        "style.css",
-    )
+    let text = "Required fields are missing. Go back and try again.";
+    note(StatusCode::BAD_REQUEST, "Invalid request", text, "style.css")
 }

@@ -35,7 +35,7 @@ async fn over_plain_http_from_another_host_no_password_is_asked_for() {
             .header("content-type", "application/x-www-form-urlencoded")
             .await;
         assert_eq!(sent.status, 403);
-        assert!(text(&sent).contains("A secure connection is needed"), "{sent}");
+        assert!(text(&sent).contains("Secure connection required"), "{sent}");
     }
 }
 

@@ -61,13 +61,13 @@ async function drive(stage, program) {
   await page.keyboard.press("Tab");
   await page.keyboard.type("not the password");
   await page.keyboard.press("Enter");
-  assert.match(await page.getByRole("alert").innerText(), /do not go together/);
+  assert.match(await page.getByRole("alert").innerText(), /Incorrect username or password/);
   assert.equal(await page.getByLabel("Username").inputValue(), "admin");
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Log in" }).click();
 
   // The consent page, and back to the program.
-  await page.getByRole("heading", { name: "Allow access for “Browser app”?" }).waitFor();
+  await page.getByRole("heading", { name: "Allow “Browser app” to access your account?" }).waitFor();
   assert.match(await page.getByRole("main").innerText(), /read and change VPCs/);
   await page.getByRole("button", { name: "Allow", exact: true }).click();
   await page.waitForURL(`${program}/callback?**`);
@@ -116,7 +116,7 @@ async function choosePassword(stage) {
   const page = await stage.browse("ada");
   const link = new URL(stage.garth(["user", "link", "ada"]).trim());
   await page.goto(stage.origin + link.pathname);
-  for (const label of ["New password", "The same again"]) await page.getByLabel(label).fill(PASSWORD);
+  for (const label of ["New password", "Confirm new password"]) await page.getByLabel(label, { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Set password" }).click();
   await page.getByRole("heading", { name: "Password set" }).waitFor();
 }

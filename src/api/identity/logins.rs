@@ -53,7 +53,7 @@ pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap)
     if !is_meant(&app, &headers).await? && is_logged_in(&app, &headers).await? {
         return Ok(pages::ask_log_out());
     }
-    let text = "You are logged out of this provider. Applications may still hold access that you gave them.";
+    let text = "You are logged out. Applications that you authorized may still have access.";
     let mut page = pages::note_and_log_in("Logged out", text, "oauth/style.css");
     // Whoever asks for the head alone only looks.
     if method == Method::GET {
@@ -123,7 +123,7 @@ pub async fn set_password(
         Ok(pages::choose_password(StatusCode::BAD_REQUEST, name, Some(text)))
     };
     if fields.text("password") != fields.text("again") {
-        return again("The two passwords differ.");
+        return again("The passwords do not match.");
     }
     let password = fields
         .secret("password")
@@ -144,7 +144,7 @@ pub async fn set_password(
         .await;
     match set {
         Ok(_) => {
-            let text = "You can log in with your new password now, wherever you were asked to.";
+            let text = "You can now log in with your new password.";
             let mut page = pages::note_and_log_in("Password set", text, "../style.css");
             let device = login_attempts::device_cookie(&app, &headers, user.id).await?;
             cookies::set_device(page.headers_mut(), &device);
@@ -157,6 +157,6 @@ pub async fn set_password(
 }
 
 fn no_such_link() -> Response {
-    let text = "This link is good no longer. Ask your provider for another one.";
-    pages::note(StatusCode::NOT_FOUND, "Not found", text, "../style.css")
+    let text = "This link has expired or was already used. Ask your provider for a new one.";
+    pages::note(StatusCode::NOT_FOUND, "Invalid link", text, "../style.css")
 }

@@ -17,7 +17,7 @@ use crate::web::pages::{self, Bound, LogInNotes, go_to, incomplete};
 use crate::web::{App, answer, cookies};
 
 const CONSENT: &str = "consent";
-const WRONG: &str = "Something is wrong with this request";
+const WRONG: &str = "Invalid request";
 
 pub async fn style() -> Response {
     let css = HeaderValue::from_static("text/css; charset=utf-8");
@@ -36,8 +36,8 @@ pub async fn authorize(State(app): State<App>, parts: Parts) -> Result<Response>
     if let Next::Known = next {
         // Whoever asks for the head alone only looks.
         if parts.method == Method::HEAD {
-            let text = "You have allowed this application before.";
-            return Ok(pages::note(StatusCode::OK, "Go on", text, "style.css"));
+            let text = "You have already authorized this application.";
+            return Ok(pages::note(StatusCode::OK, "Continue", text, "style.css"));
         }
         let ask = wish.ask.clone();
         next = app
@@ -137,9 +137,14 @@ pub fn refused(reason: &Reason) -> Response {
 }
 
 pub fn not_our_form() -> Response {
-    let text = "This form did not come from the page it belongs to, in this browser. Go back, load the page anew and \
-                try again. Cookies must be allowed, and the address must begin with https://.";
-    pages::note(StatusCode::FORBIDDEN, "Please try again", text, "style.css")
+    let text = "The form could not be verified. Go back, reload the page and try again. Cookies must be enabled, and the \
+                address must start with https://.";
+    pages::note(
+        StatusCode::FORBIDDEN,
+        "Form verification failed",
+        text,
+        "style.css",
+    )
 }
 
 #[derive(Serialize)]

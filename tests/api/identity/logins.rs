@@ -226,7 +226,7 @@ async fn a_wrong_name_looks_like_a_wrong_password_and_both_are_locked_out() {
             (locked.status.as_u16(), locked.header("retry-after")),
             (429, "30")
         );
-        assert!(text(&locked).contains("too many wrong passwords"));
+        assert!(text(&locked).contains("Too many failed attempts"));
     }
     assert_eq!(answers.len(), 1, "{answers:?}");
     assert!(!browser.cookies.contains_key(SESSION));
@@ -379,7 +379,7 @@ async fn a_link_sets_a_password_once() {
     assert_eq!(page.header("referrer-policy"), "no-referrer");
     for (password, again, says) in [
         ("too short", "too short", "at least 11 characters"),
-        (PASSWORD, "another one entirely", "differ"),
+        (PASSWORD, "another one entirely", "do not match"),
         ("", "", "at least 11 characters"),
         ("ssssssssssss", "ssssssssssss", "one character repeated"),
     ] {
@@ -405,7 +405,10 @@ async fn a_link_sets_a_password_once() {
         "2024-06-01T12:01:00"
     );
     let page = browser.logs_in(&client.query("*"), "ada").await;
-    assert!(text(&page).contains("Allow access for “Dashboard”?"), "{page}");
+    assert!(
+        text(&page).contains("Allow “Dashboard” to access your account?"),
+        "{page}"
+    );
 }
 
 #[tokio::test]

@@ -249,10 +249,7 @@ async fn a_browser_is_never_sent_where_the_client_has_not_said() {
                 (400, ""),
                 "{query}"
             );
-            assert!(
-                text(&page).contains("Something is wrong with this request"),
-                "{query}"
-            );
+            assert!(text(&page).contains("Invalid request"), "{query}");
         }
     }
     // Nor by a form that says so later.
