@@ -51,48 +51,48 @@ fn in_words(error: &Error) -> (&'static str, String) {
     let (title, text) = match error {
         Error::Unauthenticated => ("Logged out", "Your session has ended. Log in again."),
         Error::Forbidden | Error::ScopeMissing { .. } => (
-            "Not allowed",
-            "You may see this, but you were not granted to do that. Ask whoever manages your account.",
+            "Access denied",
+            "You do not have permission to do this. Ask an account administrator to grant it.",
         ),
         Error::WrongSide => (
-            "Not for you",
-            "This page belongs to the other side: accounts have their own pages, and so has the desk.",
+            "Access denied",
+            "This page is not available to your user. Customers and support staff have separate pages.",
         ),
         Error::NotFound => (
             "Not found",
-            "There is nothing at this address, or nothing that you may see.",
+            "This page does not exist, or you do not have access to it.",
         ),
         Error::TooMany { wait } => {
-            let text = format!("Too many requests. Wait {wait} seconds, then try again.");
-            return ("Slow down", text);
+            let text = format!("Wait {wait} seconds, then try again.");
+            return ("Too many requests", text);
         }
         Error::Stale => (
-            "It has changed",
-            "It has changed since you opened the page. Go back, load the page anew and compare.",
+            "Out of date",
+            "This was changed after you opened the page. Go back, reload the page and review the changes.",
         ),
         Error::Body(BodyFault::TooLarge { .. } | BodyFault::FileTooLarge { .. }) => {
-            (CANNOT_BE, "That is too much to take.")
+            (REQUEST_FAILED, "The request is too large.")
         }
         Error::Body(_) => (
-            CANNOT_BE,
-            "What your browser sent could not be read. Go back and try again.",
+            REQUEST_FAILED,
+            "The server could not read the request. Go back and try again.",
         ),
         Error::Refused(complaints) => {
             let reasons: Vec<_> = complaints.iter().map(|wrong| wrong.reason.as_str()).collect();
-            return (CANNOT_BE, reasons.join("; "));
+            return (REQUEST_FAILED, reasons.join("; "));
         }
         Error::Files(_)
         | Error::Store(StoreError::Full | StoreError::Unavailable(_) | StoreError::Stopped) => (
-            "Please try again",
-            "The service is busy or not available at the moment. Try again in a few seconds.",
+            "Service unavailable",
+            "The service is overloaded or temporarily unavailable. Try again in a few seconds.",
         ),
-        Error::Store(_) => ("This did not work", ""),
+        Error::Store(_) => ("Something went wrong", ""),
     };
     (title, text.to_owned())
 }
 
 /// The title where a request could not be right.
-pub const CANNOT_BE: &str = "This cannot be";
+pub const REQUEST_FAILED: &str = "Request failed";
 
 fn cause(error: &Error) -> Option<String> {
     match error {

@@ -23,58 +23,49 @@ const HTMX_CONFIG: &str = r#"{"allowEval":false,"includeIndicatorStyles":false,"
 
 /// What is said after something was done, by its word.
 const DONE: &[(&str, &str)] = &[
-    ("vpc-created", "The VPC was created."),
-    ("vpc-changed", "The VPC was changed."),
-    ("vpc-deleted", "The VPC was deleted."),
-    ("subnet-created", "The subnet was added."),
-    ("subnet-changed", "The subnet was changed."),
-    ("subnet-deleted", "The subnet was deleted."),
+    ("vpc-created", "VPC created."),
+    ("vpc-changed", "VPC updated."),
+    ("vpc-deleted", "VPC deleted."),
+    ("subnet-created", "Subnet added."),
+    ("subnet-changed", "Subnet updated."),
+    ("subnet-deleted", "Subnet deleted."),
     (
         "ticket-opened",
-        "The ticket is open. You are told here when it is answered.",
+        "Ticket opened. You will be notified here when your provider replies.",
     ),
-    ("ticket-closed", "The ticket is closed."),
+    ("ticket-closed", "Ticket closed."),
     (
         "ticket-opened-before",
-        "This ticket was open already: it was not opened twice.",
+        "You already opened this ticket. It was not opened again.",
     ),
-    ("reply-sent", "Your reply was sent."),
-    (
-        "sent-already",
-        "You had sent this already. It was not sent again.",
-    ),
-    ("file-attached", "The file was attached."),
-    ("events-seen", "Everything is marked as seen."),
-    ("ticket-claimed", "The ticket is yours."),
-    ("ticket-released", "You gave the ticket back."),
-    ("ticket-reopened", "The ticket is open again."),
-    ("ticket-changed", "The ticket was changed."),
-    ("note-saved", "Your note was saved. Only staff see it."),
-    (
-        "customer-told",
-        "The ticket is open, and the customer has been told.",
-    ),
-    ("canned-reply-saved", "The canned reply was saved."),
-    ("canned-reply-deleted", "The canned reply was deleted."),
-    ("profile-changed", "Your profile was changed."),
+    ("reply-sent", "Reply sent."),
+    ("sent-already", "You already sent this. It was not sent again."),
+    ("file-attached", "File attached."),
+    ("events-seen", "All events marked as seen."),
+    ("ticket-claimed", "Ticket assigned to you."),
+    ("ticket-released", "Ticket unassigned."),
+    ("ticket-reopened", "Ticket reopened."),
+    ("ticket-changed", "Ticket updated."),
+    ("note-saved", "Internal note saved. Only staff can see it."),
+    ("customer-told", "Ticket opened. The customer has been notified."),
+    ("canned-reply-saved", "Canned reply saved."),
+    ("canned-reply-deleted", "Canned reply deleted."),
+    ("profile-changed", "Profile updated."),
     (
         "password-changed",
-        "Your password was changed. Everywhere else you are logged out.",
+        "Password changed. Your other sessions have been logged out.",
     ),
-    ("token-changed", "The token has its new label."),
-    (
-        "token-revoked",
-        "The token was revoked. It opens nothing any more.",
-    ),
-    ("app-revoked", "The application's access was taken back."),
-    ("user-created", "The user was created."),
-    ("user-changed", "The user was changed."),
-    ("user-deleted", "The user was deleted."),
-    ("grants-changed", "The grants were changed."),
-    ("client-changed", "The client was changed."),
+    ("token-changed", "Token renamed."),
+    ("token-revoked", "Token revoked. It no longer gives access."),
+    ("app-revoked", "Application access revoked."),
+    ("user-created", "User created."),
+    ("user-changed", "User updated."),
+    ("user-deleted", "User deleted."),
+    ("grants-changed", "Grants updated."),
+    ("client-changed", "OAuth client updated."),
     (
         "client-deleted",
-        "The client was deleted, with all access it had.",
+        "OAuth client deleted. Its access has been revoked.",
     ),
 ];
 
@@ -151,7 +142,7 @@ pub fn error_page(visit: Option<&Visit>, error: &ErrorPage) -> Response {
         div .empty {
             h1 { (error.title) }
             p { (error.text) }
-            p { a .button href="/" { "Back to the start" } }
+            p { a .button href="/" { "Back to home" } }
         }
     };
     whole(error.status, error.title, visit, &body)

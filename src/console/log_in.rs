@@ -4,7 +4,7 @@ use axum::extract::{RawQuery, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
-use super::error_page::{Answer, CANNOT_BE, ErrorPage};
+use super::error_page::{Answer, ErrorPage, REQUEST_FAILED};
 use super::navigation::{NAVIGATION, local};
 use super::visit::side_of;
 use crate::rules::{self, Error};
@@ -36,8 +36,7 @@ fn landing(side: Who) -> Response {
     match NAVIGATION.iter().find(|(who, _, _)| *who == side) {
         Some((_, _, path)) => go_to(path),
         None => {
-            let text =
-                "You are logged in. There are no pages for you here yet; programs you allow can act for you.";
+            let text = "You are logged in, but no console pages are available to your user.";
             pages::note(StatusCode::OK, "Logged in", text, FROM_ANYWHERE)
         }
     }
@@ -65,13 +64,21 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Answer {
     let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
     let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
     let Some(proof) = log_in_form::proof_in(&headers, &fields) else {
-        let text = "This form did not come from the page it belongs to, in this browser. Go back, load the page anew and \
-                    try again. Cookies must be allowed, and the address must begin with https://.";
-        return Err(ErrorPage::saying(&Error::Forbidden, "Please try again", text));
+        let text = "The form could not be verified. Go back, reload the page and try again. Cookies must be enabled, and the \
+                    address must start with https://.";
+        return Err(ErrorPage::saying(
+            &Error::Forbidden,
+            "Form verification failed",
+            text,
+        ));
     };
     let (Some(username), Some(password)) = (fields.text("username"), fields.secret("password")) else {
-        let text = "Something is missing in what your browser sent. Go back and try again.";
-        return Err(ErrorPage::saying(&Error::Refused(Vec::new()), CANNOT_BE, text));
+        let text = "The username or the password is missing. Go back and try again.";
+        return Err(ErrorPage::saying(
+            &Error::Refused(Vec::new()),
+            REQUEST_FAILED,
+            text,
+        ));
     };
     let to = fields.text("return_to").and_then(local);
     let page = LogInPage {

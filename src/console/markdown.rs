@@ -88,7 +88,7 @@ impl Drawing {
                 LinkType::Email => self.link(&format!("mailto:{dest_url}"), ""),
                 _ => self.link(&dest_url, ""),
             },
-            Tag::Image { dest_url, .. } => self.link(&dest_url, "Picture: "),
+            Tag::Image { dest_url, .. } => self.link(&dest_url, "Image: "),
             _ => "",
         };
         self.ends.push(end);
@@ -236,7 +236,7 @@ mod tests {
     fn a_picture_is_a_link_and_is_never_loaded() {
         let html = drawn("![my cat](https://a.example/cat.png)");
         assert!(
-            html.contains(">Picture: my cat</a>") && !html.contains("<img"),
+            html.contains(">Image: my cat</a>") && !html.contains("<img"),
             "{html}"
         );
         let inside = drawn("[![alt](https://a.example/1.png)](https://b.example)");

@@ -157,8 +157,8 @@ fn must_log_in(request: &Parts) -> Response {
         return response;
     }
     if !matches!(request.method, Method::GET | Method::HEAD) {
-        let text = "Your session has ended, and nothing was changed. Log in again in another tab, then come back here with \
-                    your browser's back button: what you typed is still there to be copied.";
+        let text = "Your session has ended, and nothing was changed. Log in again in another tab, then go back in this one: \
+                    your browser still has what you typed.";
         return ErrorPage::saying(&Error::Unauthenticated, "Logged out", text).into_response();
     }
     let back = request.uri.path_and_query().and_then(|path| local(path.as_str()));
@@ -183,8 +183,12 @@ async fn admit(
         let clock = &app.store().world().clock;
         let verdict = limits.count(key, page.id, page.class, clock);
         if verdict.is_some_and(|verdict| verdict.refused) {
-            let text = "Too many requests. Wait a minute, then try again.";
-            return Err(ErrorPage::saying(&Error::TooMany { wait: 60 }, "Slow down", text));
+            let text = "Wait a minute, then try again.";
+            return Err(ErrorPage::saying(
+                &Error::TooMany { wait: 60 },
+                "Too many requests",
+                text,
+            ));
         }
     }
     let Some((identity, visit)) = visit else {
@@ -218,9 +222,12 @@ async fn proven(app: &App, visit: &Visit, request: Request) -> Result<Request, E
     };
     let sent = Sent::new(sent);
     if !same(&visit.proof, sent.text(FORM_TOKEN)) {
-        let text = "This form did not come from the page it belongs to, in this session, and nothing was changed. Go back, \
-                    load the page anew and try again.";
-        return Err(ErrorPage::saying(&Error::Forbidden, "Please try again", text));
+        let text = "The form could not be verified, and nothing was changed. Go back, reload the page and try again.";
+        return Err(ErrorPage::saying(
+            &Error::Forbidden,
+            "Form verification failed",
+            text,
+        ));
     }
     parts.extensions.insert(sent);
     Ok(Request::from_parts(parts, content))

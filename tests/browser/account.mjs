@@ -10,22 +10,22 @@ async function profile(page, { origin }) {
   await page.getByRole("link", { name: "Account" }).click();
   await page.getByLabel("E-mail", { exact: true }).fill("nowhere");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("alert").getByText("One thing is not right yet.").waitFor();
+  await page.getByRole("alert").getByText("There is 1 problem.").waitFor();
   await page.getByLabel("E-mail", { exact: true }).fill("ada@home.example");
   await page.getByLabel("Time zone").fill("Europe/Berlin");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Your profile was changed.").waitFor();
+  await page.getByText("Profile updated.").waitFor();
   assert.equal(await page.getByLabel("Time zone").inputValue(), "Europe/Berlin");
   const change = async (now, next) => {
     await page.goto(`${origin}/account`);
-    await page.getByLabel("Your password now").fill(now);
-    for (const label of ["New password", "New password again"]) await page.getByLabel(label, { exact: true }).fill(next);
+    await page.getByLabel("Current password").fill(now);
+    for (const label of ["New password", "Confirm new password"]) await page.getByLabel(label, { exact: true }).fill(next);
     await page.getByRole("button", { name: "Change password" }).click();
   };
   await change("wrong", ANOTHER);
-  await page.getByRole("alert").getByText("This is not your password").waitFor();
+  await page.getByRole("alert").getByText("The current password is incorrect").waitFor();
   await change(PASSWORD, ANOTHER);
-  await page.getByText("Your password was changed.").waitFor();
+  await page.getByText("Password changed.").waitFor();
 }
 
 async function tokens(page, stage) {
@@ -33,13 +33,13 @@ async function tokens(page, stage) {
   await page.getByRole("heading", { name: "No tokens yet" }).waitFor();
   await page.getByRole("link", { name: "Create token" }).first().click();
   await page.getByLabel("Label").fill("terraform");
-  await page.getByRole("row", { name: /VPCs and subnets/ }).getByLabel("Read and write").check();
+  await page.getByRole("row", { name: /VPCs and subnets/ }).getByLabel("Read/write").check();
   await page.getByRole("button", { name: "Create token" }).click();
   const token = await page.locator("#secret").innerText();
   assert.deepEqual((await stage.api(token, "GET", "/vpcs")).data.map((vpc) => vpc.label), ["core"]);
   // It is on that page and on no other, and loading that page again makes no other.
   await page.reload();
-  await page.getByRole("heading", { name: "This token was made already" }).waitFor();
+  await page.getByRole("heading", { name: "This token was already created" }).waitFor();
   assert.ok(!(await page.content()).includes(token), "a token is shown once");
   await page.getByRole("main").getByRole("link", { name: "Tokens" }).last().click();
   assert.equal(await page.getByRole("row", { name: /terraform/ }).count(), 1);
@@ -47,7 +47,7 @@ async function tokens(page, stage) {
   assert.ok(!(await page.content()).includes(token), "a token is shown once");
   await page.getByRole("link", { name: "Revoke terraform" }).click();
   await page.getByRole("button", { name: "Revoke token" }).click();
-  await page.getByText("It opens nothing any more.").waitFor();
+  await page.getByText("It no longer gives access.").waitFor();
   const answer = await fetch(`${stage.origin}/v4/vpcs`, { headers: { authorization: `Bearer ${token}` } });
   assert.equal(answer.status, 401);
 }
@@ -58,22 +58,22 @@ async function users(page, stage) {
   await page.getByLabel("Username").fill("b");
   await page.getByLabel("E-mail").fill("bob@example.com");
   await page.getByRole("button", { name: "Create user" }).click();
-  await page.getByRole("alert").getByText("One thing is not right yet.").waitFor();
+  await page.getByRole("alert").getByText("There is 1 problem.").waitFor();
   await page.getByLabel("Username").fill("bob");
   await page.getByRole("button", { name: "Create user" }).click();
-  await page.getByText("The user was created.").waitFor();
-  await page.getByRole("button", { name: "Make a link" }).click();
+  await page.getByText("User created.").waitFor();
+  await page.getByRole("button", { name: "Generate link" }).click();
   const link = await page.locator("#secret").innerText();
   await page.getByRole("link", { name: "Done" }).click();
-  await page.getByRole("link", { name: "Change grants" }).click();
-  await page.getByRole("row", { name: /core/ }).getByLabel("Read", { exact: true }).check();
+  await page.getByRole("link", { name: "Edit grants" }).click();
+  await page.getByRole("row", { name: /core/ }).getByLabel("Read-only", { exact: true }).check();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The grants were changed.").waitFor();
+  await page.getByText("Grants updated.").waitFor();
 
   // Whom it was made for chooses a password by that link, and sees what was granted and nothing else.
   const bob = await stage.browse("bob");
   await bob.goto(link.replace(/^http:\/\/[^/]+/, stage.origin));
-  for (const label of ["New password", "The same again"]) await bob.getByLabel(label).fill(PASSWORD);
+  for (const label of ["New password", "Confirm new password"]) await bob.getByLabel(label, { exact: true }).fill(PASSWORD);
   await bob.getByRole("button", { name: "Set password" }).click();
   await bob.getByRole("heading", { name: "Password set" }).waitFor();
   await bob.goto(`${stage.origin}/vpcs`);
@@ -84,24 +84,24 @@ async function users(page, stage) {
   await bob.getByRole("heading", { name: "core" }).waitFor();
   assert.equal(await bob.getByRole("link", { name: /Edit|Delete|Add subnet/ }).count(), 0, "what one may not do is not offered");
   await bob.goto(`${stage.origin}/vpcs/1/edit`);
-  await bob.getByRole("link", { name: "Back to the start" }).waitFor();
+  await bob.getByRole("link", { name: "Back to home" }).waitFor();
   await bob.goto(`${stage.origin}/account`);
   assert.equal(await bob.getByRole("link", { name: "Users" }).count(), 0);
 
   await page.getByRole("link", { name: "Delete" }).click();
   await page.getByLabel("Type bob to confirm").fill("bob");
   await page.getByRole("button", { name: "Delete user" }).click();
-  await page.getByText("The user was deleted.").waitFor();
+  await page.getByText("User deleted.").waitFor();
   await bob.goto(`${stage.origin}/vpcs`);
   await bob.getByRole("heading", { name: "Log in" }).waitFor();
 }
 
 async function clients(page) {
   await page.getByRole("link", { name: "OAuth clients" }).click();
-  await page.getByRole("heading", { name: "No clients yet" }).waitFor();
+  await page.getByRole("heading", { name: "No OAuth clients yet" }).waitFor();
   await page.getByRole("link", { name: "Create client" }).first().click();
   await page.getByLabel("Label").fill("Dashboard");
-  await page.getByLabel("Address to send browsers back to").fill("https://dashboard.example.com/back");
+  await page.getByLabel("Redirect URI").fill("https://dashboard.example.com/back");
   await page.getByRole("button", { name: "Create client" }).click();
   const secret = await page.locator("#secret").innerText();
   assert.ok(secret.length >= 32);
@@ -109,15 +109,15 @@ async function clients(page) {
   await page.getByRole("link", { name: "Edit Dashboard" }).click();
   await page.getByLabel("Label").fill("Board");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The client was changed.").waitFor();
-  await page.getByRole("link", { name: "New secret for Board" }).click();
-  await page.getByRole("button", { name: "Make a new secret" }).click();
+  await page.getByText("OAuth client updated.").waitFor();
+  await page.getByRole("link", { name: "Reset secret for Board" }).click();
+  await page.getByRole("button", { name: "Reset secret" }).click();
   assert.notEqual(await page.locator("#secret").innerText(), secret);
   await page.getByRole("link", { name: "Done" }).click();
   await page.getByRole("link", { name: "Delete Board" }).click();
   await page.getByLabel("Type Board to confirm").fill("Board");
   await page.getByRole("button", { name: "Delete client" }).click();
-  await page.getByText("The client was deleted").waitFor();
+  await page.getByText("OAuth client deleted.").waitFor();
 }
 
 async function quotas(page) {

@@ -37,7 +37,7 @@ async function questions(grace, note, { origin }) {
 
 async function follows(grace, prioritise) {
   await prioritise("high");
-  await grace.locator("#thread").getByText("set the priority from normal to high").waitFor();
+  await grace.locator("#thread").getByText("changed the priority from normal to high").waitFor();
   assert.equal(await grace.getByLabel("Priority").inputValue(), "high");
 }
 
@@ -47,10 +47,10 @@ async function otherBoxes(grace, act, { origin }) {
   const reply = grace.getByLabel("Reply", { exact: true });
   await reply.fill("Half a sen");
   await act("close");
-  await grace.getByText("This ticket is closed. Reopen it to answer").waitFor();
+  await grace.getByText("This ticket is closed. Reopen it to reply.").waitFor();
   assert.equal(await reply.count(), 0);
   await act("reopen");
-  await grace.getByText("This is a draft you did not send.").waitFor();
+  await grace.getByText("Restored an unsent draft.").waitFor();
   assert.equal(await reply.inputValue(), "Half a sen");
 }
 

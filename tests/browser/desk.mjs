@@ -12,17 +12,17 @@ async function queue(grace, { origin }) {
   await grace.getByText("1 ticket", { exact: true }).waitFor();
   await grace.getByLabel("Search").fill("");
   await grace.getByText("2 tickets", { exact: true }).waitFor();
-  await grace.getByLabel("Whose").selectOption("mine");
-  await grace.getByText("No ticket is like that.").waitFor();
-  await grace.getByRole("link", { name: "Show the queue" }).click();
-  await grace.getByLabel("Order").selectOption("oldest");
+  await grace.getByLabel("Assignee").selectOption("mine");
+  await grace.getByText("No tickets match your search.").waitFor();
+  await grace.getByRole("link", { name: "Clear search" }).click();
+  await grace.getByLabel("Sort by").selectOption("oldest");
   await grace.waitForURL(/order=oldest/);
   await grace.goto(`${origin}/desk`);
 }
 
 async function sheet(grace) {
   await grace.keyboard.press("?");
-  await grace.locator("dialog").getByText("reply to the customer").waitFor();
+  await grace.locator("dialog").getByText("Reply to the customer").waitFor();
   await grace.keyboard.press("Escape");
   await grace.locator("dialog").waitFor({ state: "detached" });
 }
@@ -32,19 +32,19 @@ async function claims(grace, linus, { origin }) {
   for (const key of ["j", "j", "k", "j", "Enter"]) await grace.keyboard.press(key);
   await grace.waitForURL(/\/desk\/tickets\/1/);
   await grace.keyboard.press("c");
-  await grace.getByText("The ticket is yours.").waitFor();
+  await grace.getByText("Ticket assigned to you.").waitFor();
   // A colleague must say so twice to take it over.
   await linus.goto(`${origin}/desk/tickets/1`);
   await linus.keyboard.press("c");
-  await linus.getByText("Take it over only if you have agreed on it.").waitFor();
-  await linus.getByRole("button", { name: "Take over from grace" }).click();
-  await linus.getByText("The ticket is yours.").waitFor();
-  await linus.getByRole("button", { name: "Give back" }).click();
-  await linus.getByText("You gave the ticket back.").waitFor();
+  await linus.getByText("Check with them before you reassign it.").waitFor();
+  await linus.getByRole("button", { name: "Reassign from grace" }).click();
+  await linus.getByText("Ticket assigned to you.").waitFor();
+  await linus.getByRole("button", { name: "Unassign" }).click();
+  await linus.getByText("Ticket unassigned.").waitFor();
   await grace.goto(`${origin}/desk/tickets/1`);
   await grace.keyboard.press("c");
-  await grace.getByText("The ticket is yours.").waitFor();
-  for (const step of ["claimed the ticket", "took the ticket over from grace", "gave the ticket back"]) {
+  await grace.getByText("Ticket assigned to you.").waitFor();
+  for (const step of ["assigned the ticket to themselves", "reassigned the ticket from grace to themselves", "unassigned the ticket"]) {
     await grace.locator("#thread").getByText(step).first().waitFor();
   }
 }
@@ -57,21 +57,21 @@ async function writes(grace, { origin }) {
   await grace.keyboard.press("n");
   await grace.keyboard.type(`Rack 4. ${HOSTILE}`);
   await grace.keyboard.press("Control+Enter");
-  await grace.getByText("Your note was saved. Only staff see it.").waitFor();
+  await grace.getByText("Internal note saved. Only staff can see it.").waitFor();
   await grace.locator(".message.note", { hasText: "Rack 4." }).waitFor();
   const reply = grace.getByLabel("Reply", { exact: true });
   assert.equal(await reply.inputValue(), "Half a sen");
   // Loading the page anew asks for it, and does not send the note again.
   await grace.waitForURL(/\/desk\/tickets\/1$/);
   await grace.goto(`${origin}/desk/tickets/1`);
-  await grace.getByText("This is a draft you did not send.").waitFor();
+  await grace.getByText("Restored an unsent draft.").waitFor();
   assert.equal(await reply.inputValue(), "Half a sen");
-  await grace.getByRole("button", { name: "Discard it" }).click();
+  await grace.getByRole("button", { name: "Discard draft" }).click();
   assert.equal(await grace.locator("#thread").locator("img, script, svg").count(), 0);
   await grace.keyboard.press("r");
   await grace.keyboard.type("We found it.");
   await grace.getByRole("button", { name: "Send reply to customer" }).click();
-  await grace.getByText("Your reply was sent").waitFor();
+  await grace.getByText("Reply sent").waitFor();
   await grace.locator(".message.staff", { hasText: "We found it." }).waitFor();
   // Going back and sending once more says nothing twice, with script as without.
   await grace.goBack();
@@ -90,7 +90,7 @@ async function canned(grace, { origin }) {
   await grace.getByRole("button", { name: "Preview" }).click();
   await grace.locator(".preview strong", { hasText: "done" }).waitFor();
   await grace.getByRole("button", { name: "Save" }).click();
-  await grace.getByText("The canned reply was saved.").waitFor();
+  await grace.getByText("Canned reply saved.").waitFor();
   // On a ticket one sees it as the customer would, changes it, and sends it.
   await grace.goto(`${origin}/desk/tickets/1`);
   // The key leads into the box, whatever else stands there: what is typed next is no key.
@@ -100,7 +100,7 @@ async function canned(grace, { origin }) {
   await grace.getByLabel("Reply", { exact: true }).fill("");
   await grace.getByLabel("Canned reply").selectOption({ label: "Done" });
   await grace.locator("#canned .md").getByText("Hello ada, that is done.").waitFor();
-  await grace.getByRole("button", { name: "Put into the reply" }).click();
+  await grace.getByRole("button", { name: "Insert into reply" }).click();
   const reply = grace.getByLabel("Reply", { exact: true });
   await reply.pressSequentially(" Bye.");
   assert.equal(await reply.inputValue(), "Hello ada, that is **done**. Bye.");
@@ -110,40 +110,40 @@ async function canned(grace, { origin }) {
   await grace.getByRole("link", { name: "Done" }).click();
   await grace.locator("summary", { hasText: "Delete" }).click();
   await grace.getByRole("button", { name: "Delete this canned reply" }).click();
-  await grace.getByText("The canned reply was deleted.").waitFor();
+  await grace.getByText("Canned reply deleted.").waitFor();
 }
 
 async function handles(grace, { origin }) {
   await grace.goto(`${origin}/desk/tickets/1`);
   await grace.getByLabel("Priority").selectOption("urgent");
   await grace.locator(".handling").getByRole("button", { name: "Save" }).click();
-  await grace.getByText("The ticket was changed.").waitFor();
-  await grace.getByText("set the priority from normal to urgent").waitFor();
-  await grace.getByRole("link", { name: "Its subnets and what is on them" }).click();
+  await grace.getByText("Ticket updated.").waitFor();
+  await grace.getByText("changed the priority from normal to urgent").waitFor();
+  await grace.getByRole("link", { name: "View subnets and instances" }).click();
   await grace.locator("tr#subnet-1", { hasText: "10.0.0.0/24" }).getByRole("link", { name: "web" }).click();
   await grace.getByText("10.0.0.2 – 10.0.0.253").waitFor();
   await grace.goto(`${origin}/desk/tickets/1`);
   await grace.locator("summary", { hasText: "Close" }).click();
   await grace.getByRole("button", { name: "Close ticket 1" }).click();
-  await grace.getByText("The ticket is closed.").waitFor();
+  await grace.getByText("Ticket closed.").waitFor();
   await grace.getByRole("button", { name: "Reopen" }).first().click();
-  await grace.getByText("The ticket is open again.").waitFor();
+  await grace.getByText("Ticket reopened.").waitFor();
 }
 
 async function forCustomer(grace, ada, { origin }) {
   await grace.locator("body").press("t");
   await grace.waitForURL(/\/desk\/tickets\/new/);
   await grace.getByLabel("Account").fill("77");
-  await grace.getByText("No account has this number.").waitFor();
+  await grace.getByText("No account has this ID.").waitFor();
   await grace.getByLabel("Account").fill("1");
   await grace.locator("#account-name", { hasText: "@" }).waitFor();
   await grace.getByLabel("Subject").fill("Maintenance on Tuesday");
   await grace.locator("#f-about option", { hasText: "core" }).waitFor({ state: "attached" });
-  await grace.getByLabel("What is it about?").selectOption({ label: "core (1)" });
-  await grace.getByLabel("What the customer is told").fill("You need **not** do anything.");
-  await grace.getByLabel("The customer may close it").check();
+  await grace.getByLabel("Regarding").selectOption({ label: "core (1)" });
+  await grace.getByLabel("Message to the customer").fill("You need **not** do anything.");
+  await grace.getByLabel("Customer can close the ticket").check();
   await grace.getByRole("button", { name: "Open ticket for customer" }).click();
-  await grace.getByText("the customer has been told").waitFor();
+  await grace.getByText("The customer has been notified.").waitFor();
   await ada.goto(`${origin}/tickets`);
   await ada.getByRole("link", { name: "Maintenance on Tuesday" }).click();
   await ada.locator(".message.staff strong", { hasText: "not" }).waitFor();

@@ -14,7 +14,7 @@ async function lists(ada, bob, grace, { origin }) {
   await mark(grace);
   await ada.goto(`${origin}/tickets/new`);
   await ada.getByLabel("Subject").fill("No route");
-  await ada.getByLabel("What is going on?").fill("Please.");
+  await ada.getByLabel("Description").fill("Please.");
   await ada.getByRole("button", { name: "Open ticket" }).click();
   await grace.locator("[data-rows]").getByText("No route").waitFor();
   await bob.locator("#list").getByText("No route").waitFor();
@@ -27,8 +27,8 @@ async function threads(ada, grace, linus, { origin }) {
   await ada.goto(`${origin}/tickets/1`);
   await grace.goto(`${origin}/desk/tickets/1`);
   await linus.goto(`${origin}/desk/tickets/1`);
-  await grace.getByText("linus has this ticket open, too.").waitFor();
-  await linus.getByText("grace has this ticket open, too.").waitFor();
+  await grace.getByText("linus is also viewing this ticket.").waitFor();
+  await linus.getByText("grace is also viewing this ticket.").waitFor();
   await mark(ada);
   await mark(grace);
   await linus.keyboard.press("n");
@@ -47,7 +47,7 @@ async function threads(ada, grace, linus, { origin }) {
   const box = grace.getByLabel("Reply", { exact: true });
   assert.equal(await box.inputValue(), "We found it.");
   // Whoever writes is told at the box, and can go and see.
-  await grace.locator(".compose").getByText("Also here: linus").waitFor();
+  await grace.locator(".compose").getByText("Also viewing: linus").waitFor();
   const news = grace.locator("#arrived");
   await news.getByRole("link", { name: "linus wrote an internal note" }).waitFor();
   await news.getByRole("link", { name: "linus replied" }).click();
@@ -55,31 +55,31 @@ async function threads(ada, grace, linus, { origin }) {
   assert.equal(await box.inputValue(), "We found it.");
   await ada.getByLabel("Your reply").fill("And now?");
   await ada.getByRole("button", { name: "Send reply" }).click();
-  await ada.getByText("Your reply was sent.").waitFor();
+  await ada.getByText("Reply sent.").waitFor();
   await mark(ada);
   await news.getByRole("link", { name: "ada replied" }).waitFor();
   assert.equal(await news.getAttribute("role"), "status");
   assert.equal(await box.inputValue(), "We found it.");
   await assertSame(grace, "grace");
   await grace.getByRole("button", { name: "Send reply to customer" }).click();
-  await grace.getByText("Your reply was sent").waitFor();
+  await grace.getByText("Reply sent").waitFor();
   await ada.locator("#thread").getByText("We found it.").waitFor();
   await assertSame(ada, "ada");
   assert.equal(await ada.getByText("Rack 4.").count(), 0);
   await linus.context().close();
-  await grace.getByText("linus has this ticket open, too.").waitFor({ state: "detached" });
+  await grace.getByText("linus is also viewing this ticket.").waitFor({ state: "detached" });
 }
 
 /** The server goes and comes back: pages say so, and then tell what happened meanwhile. */
 async function lostAndFound(ada, grace, stage) {
   await stage.offline(async () => {
     await stage.stop();
-    await ada.getByText("No connection").waitFor();
+    await ada.getByText("Connection lost").waitFor();
     stage.garth(["desk", "reply", "1", "While you were away.", "--as", "grace"]);
     await stage.serve();
     await ada.locator("#thread").getByText("While you were away.").waitFor();
     await grace.locator("#thread").getByText("While you were away.").waitFor();
-    await ada.getByText("No connection").waitFor({ state: "hidden" });
+    await ada.getByText("Connection lost").waitFor({ state: "hidden" });
   });
   await assertSame(ada, "ada");
 }
@@ -88,7 +88,7 @@ async function lostAndFound(ada, grace, stage) {
 async function closed(ada, stage) {
   await ada.getByLabel("Your reply").fill("One more thing.");
   stage.garth(["desk", "close", "1", "--as", "grace"]);
-  await ada.getByText("This ticket was closed meanwhile.").waitFor();
+  await ada.getByText("This ticket was closed. Your text").waitFor();
   assert.equal(await ada.getByLabel("Your reply").inputValue(), "One more thing.");
 }
 

@@ -18,43 +18,43 @@ async function networks(page, { origin }) {
   await press(page, "Remove subnet 2");
   await page.getByLabel("IPv4 range").fill("8.8.8.0/24");
   await press(page, "Create VPC");
-  await told(page, "One thing is not right yet.");
+  await told(page, "There is 1 problem.");
   await page.getByLabel("IPv4 range").fill("10.0.0.0/24");
   await press(page, "Create VPC");
-  await told(page, "The VPC was created.");
+  await told(page, "VPC created.");
   await page.getByRole("link", { name: "Edit", exact: true }).click();
   await page.getByLabel("Description").fill("Plain.");
   await press(page, "Save");
-  await told(page, "The VPC was changed.");
+  await told(page, "VPC updated.");
   await page.getByRole("link", { name: "Add subnet" }).click();
   await press(page, "Add subnet");
-  await told(page, "The subnet was added.");
+  await told(page, "Subnet added.");
   await page.getByRole("link", { name: "Edit" }).click();
   await page.getByLabel("Label").fill("other");
   await press(page, "Save");
-  await told(page, "The subnet was changed.");
+  await told(page, "Subnet updated.");
   await page.getByRole("link", { name: "Delete" }).click();
   await page.getByLabel("Type other to confirm").fill("other");
   await press(page, "Delete subnet");
-  await told(page, "The subnet was deleted.");
+  await told(page, "Subnet deleted.");
   await page.goto(`${origin}/vpcs`);
   await page.getByLabel("Search").fill("nothing");
   await press(page, "Search");
-  await told(page, "No VPC is like that.");
+  await told(page, "No VPCs match your search.");
   await page.goto(`${origin}/vpcs/1/subnets/1`);
-  await told(page, "Nobody is here");
+  await told(page, "No addresses in use");
 }
 
 async function tickets(page, { folder }) {
   await page.getByRole("link", { name: "Tickets" }).click();
   await page.getByRole("link", { name: "Open a ticket" }).first().click();
   await page.getByLabel("Subject").fill("No route");
-  await page.getByLabel("What is it about?").selectOption({ label: "core (1)" });
-  await page.getByLabel("What is going on?").fill("Since **noon**.");
+  await page.getByLabel("Regarding").selectOption({ label: "core (1)" });
+  await page.getByLabel("Description").fill("Since **noon**.");
   await press(page, "Preview");
   await page.locator(".preview strong").waitFor();
   await press(page, "Open ticket");
-  await told(page, "The ticket is open.");
+  await told(page, "Ticket opened.");
   writeFileSync(join(folder, "bad.exe"), "MZ");
   writeFileSync(join(folder, "log.txt"), "hop");
   await page.getByLabel("Attach a file").setInputFiles(join(folder, "bad.exe"));
@@ -63,10 +63,10 @@ async function tickets(page, { folder }) {
   assert.equal(new URL(page.url()).search, "", "nothing secret is in the address");
   await page.getByLabel("Attach a file").setInputFiles(join(folder, "log.txt"));
   await press(page, "Attach");
-  await told(page, "The file was attached.");
+  await told(page, "File attached.");
   await page.getByLabel("Your reply").fill("Please.");
   await press(page, "Send reply");
-  await told(page, "Your reply was sent.");
+  await told(page, "Reply sent.");
   await page.goBack();
   await page.getByLabel("Your reply").fill("Please.");
   await press(page, "Send reply");
@@ -78,7 +78,7 @@ async function tickets(page, { folder }) {
 async function sentOnce(page, box, open) {
   await box("Reply").fill("Only once.");
   await press(page, "Send reply to customer");
-  await told(page, "Your reply was sent.");
+  await told(page, "Reply sent.");
   await page.goBack();
   assert.equal(await box("Reply").inputValue(), "Only once.");
   await press(page, "Send reply to customer");
@@ -87,7 +87,7 @@ async function sentOnce(page, box, open) {
   await open("Internal note");
   await box("Note").fill("Noted once.");
   await press(page, "Save internal note");
-  await told(page, "Your note was saved.");
+  await told(page, "Internal note saved.");
   await page.goBack();
   await open("Internal note");
   await press(page, "Save internal note");
@@ -101,13 +101,13 @@ async function desk(page, { origin }) {
   await page.getByLabel("Label").fill("Done");
   await page.getByLabel("Text").fill("Hello {{customer.username}}.");
   await press(page, "Save");
-  await told(page, "The canned reply was saved.");
+  await told(page, "Canned reply saved.");
   await page.goto(`${origin}/desk`);
-  await page.getByLabel("Whose").selectOption("nobody");
+  await page.getByLabel("Assignee").selectOption("nobody");
   await press(page, "Search");
   await page.getByRole("link", { name: "No route" }).click();
-  await press(page, "Claim");
-  await told(page, "The ticket is yours.");
+  await press(page, "Assign to me");
+  await told(page, "Ticket assigned to you.");
   // Whatever is looked at or sent, what is in the other boxes stays.
   const box = (label) => page.getByRole("textbox", { name: label, exact: true });
   const open = (label) => page.locator("summary", { hasText: label }).click();
@@ -118,7 +118,7 @@ async function desk(page, { origin }) {
   await page.getByLabel("Canned reply").selectOption({ label: "Done" });
   await page.locator(".canned").getByRole("button", { name: "Preview" }).click();
   await page.locator("#canned").getByText("Hello ada.").waitFor();
-  await press(page, "Put into the reply");
+  await press(page, "Insert into reply");
   assert.equal(await box("Reply").inputValue(), "Well.\n\nHello ada.");
   await page.locator("#reply").getByRole("button", { name: "Preview" }).click();
   await page.locator("#description-preview").getByText("Well.").waitFor();
@@ -127,49 +127,49 @@ async function desk(page, { origin }) {
   await page.locator("#note-preview strong").waitFor();
   await open("Reply to customer");
   await press(page, "Send reply to customer");
-  await told(page, "Your reply was sent.");
+  await told(page, "Reply sent.");
   assert.equal(await box("Note").inputValue(), "Rack **4**.");
   await press(page, "Save internal note");
-  await told(page, "Your note was saved.");
+  await told(page, "Internal note saved.");
   await sentOnce(page, box, open);
   await page.getByLabel("Priority").selectOption("high");
   await press(page, "Save");
-  await told(page, "The ticket was changed.");
+  await told(page, "Ticket updated.");
   await page.goto(`${origin}/desk/tickets/new`);
   await page.getByLabel("Account").fill("1");
   await page.getByLabel("Subject").fill("Maintenance");
-  await press(page, "Show the account and what it has");
+  await press(page, "Load account");
   await page.locator("#account-name", { hasText: "@" }).waitFor();
-  await page.getByLabel("What is it about?").selectOption({ label: "core (1)" });
+  await page.getByLabel("Regarding").selectOption({ label: "core (1)" });
   assert.equal(await page.getByLabel("Subject").inputValue(), "Maintenance");
-  await page.getByLabel("What the customer is told").fill("On Tuesday.");
+  await page.getByLabel("Message to the customer").fill("On Tuesday.");
   await press(page, "Open ticket for customer");
-  await told(page, "the customer has been told");
+  await told(page, "The customer has been notified.");
   await page.goto(`${origin}/desk/keys`);
-  await told(page, "reply to the customer");
+  await told(page, "Reply to the customer");
 }
 
 async function account(page, { origin }) {
   await page.goto(`${origin}/account`);
   await page.getByLabel("Time zone").fill("Europe/Berlin");
   await press(page, "Save");
-  await told(page, "Your profile was changed.");
+  await told(page, "Profile updated.");
   await page.goto(`${origin}/account/tokens/new`);
-  await page.getByLabel("Everything you may do").check();
+  await page.getByLabel("Full access").check();
   await press(page, "Create token");
   await page.locator("#secret").waitFor();
   await page.goto(`${origin}/account/new-user`);
   await page.getByLabel("Username").fill("bob");
   await page.getByLabel("E-mail").fill("bob@example.com");
   await press(page, "Create user");
-  await told(page, "The user was created.");
-  await page.getByRole("link", { name: "Change grants" }).click();
+  await told(page, "User created.");
+  await page.getByRole("link", { name: "Edit grants" }).click();
   await page.getByLabel("Create VPCs").check();
   await press(page, "Save");
-  await told(page, "The grants were changed.");
+  await told(page, "Grants updated.");
   await page.goto(`${origin}/account/clients/new`);
   await page.getByLabel("Label").fill("Dashboard");
-  await page.getByLabel("Address to send browsers back to").fill("https://dashboard.example.com/back");
+  await page.getByLabel("Redirect URI").fill("https://dashboard.example.com/back");
   await press(page, "Create client");
   await page.locator("#secret").waitFor();
 }
@@ -178,14 +178,14 @@ async function ending(page, { origin }) {
   await page.goto(`${origin}/tickets/1`);
   await page.locator("summary", { hasText: "Close ticket" }).click();
   await press(page, "Close ticket 1");
-  await told(page, "The ticket is closed.");
+  await told(page, "Ticket closed.");
   await page.goto(`${origin}/events`);
   await press(page, "Mark all as seen");
-  await told(page, "Everything is marked as seen.");
+  await told(page, "All events marked as seen.");
   await page.goto(`${origin}/vpcs/1/delete`);
   await page.getByLabel("Type core to confirm").fill("core");
   await press(page, "Delete VPC");
-  await told(page, "The VPC was deleted.");
+  await told(page, "VPC deleted.");
 }
 
 await play("without script: networks, tickets, the desk and the account", async (stage) => {

@@ -38,7 +38,7 @@ await play("pictures of the console", async (stage) => {
   await shoot(sam, "/desk?order=pressing", "desk", 560);
   await noor.goto(`${stage.origin}/desk/tickets/3`);
   await sam.goto(`${stage.origin}/desk/tickets/3`);
-  await noor.getByText("sam has this ticket open, too.").waitFor();
+  await noor.getByText("sam is also viewing this ticket.").waitFor();
   await noor.locator("summary", { hasText: "Reply to customer" }).scrollIntoViewIfNeeded();
   await noor.evaluate(() => scrollTo(0, 0));
   await picture(noor, "desk-ticket-dark");

@@ -18,7 +18,7 @@ async function create(page, origin) {
   await range.fill("10.0.0.1/24");
   await page.locator(".check .bad").waitFor();
   await range.fill("10.0.0.0/24");
-  await page.getByText("252 addresses for instances").waitFor();
+  await page.getByText("252 usable addresses").waitFor();
   await page.getByRole("button", { name: "Add another subnet" }).click();
   const second = page.getByLabel("IPv4 range").nth(1);
   const proposed = await second.inputValue();
@@ -31,12 +31,12 @@ async function create(page, origin) {
   // What is wrong is told at its field, and what was typed is still there.
   await page.getByLabel("Label").first().fill("not_good");
   await page.getByRole("button", { name: "Create VPC" }).last().click();
-  await page.getByRole("alert").getByText("One thing is not right yet.").waitFor();
+  await page.getByRole("alert").getByText("There is 1 problem.").waitFor();
   assert.equal(await second.inputValue(), proposed);
   await page.getByLabel("Label").first().fill("core");
   await page.getByLabel("Label").nth(1).fill("web");
   await page.getByRole("button", { name: "Create VPC" }).last().click();
-  await page.getByText("The VPC was created.").waitFor();
+  await page.getByText("VPC created.").waitFor();
   assert.equal(new URL(page.url()).pathname, "/vpcs/1");
   assert.equal(await page.locator(".map svg:visible a").count() >= 2, true, "each subnet is on the map");
 }
@@ -44,7 +44,7 @@ async function create(page, origin) {
 async function search(page, origin) {
   await page.goto(`${origin}/vpcs`);
   await page.getByLabel("Search").fill("no such thing");
-  await page.getByText("No VPC is like that.").waitFor();
+  await page.getByText("No VPCs match your search.").waitFor();
   await page.getByLabel("Search").fill("web");
   await page.getByRole("link", { name: "core" }).waitFor();
   assert.match(page.url(), /q=web/);
@@ -72,7 +72,7 @@ async function edit(page, origin) {
   await page.getByRole("link", { name: "Edit", exact: true }).click();
   await page.getByLabel("Label").fill("backbone");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The VPC was changed.").waitFor();
+  await page.getByText("VPC updated.").waitFor();
   // Two who edit at once: the later one is told, keeps what was typed, and may save again.
   const other = await page.context().newPage();
   await other.goto(`${origin}/vpcs/1/edit`);
@@ -81,10 +81,10 @@ async function edit(page, origin) {
   await page.getByRole("button", { name: "Save" }).click();
   await other.getByLabel("Description").fill("Second.");
   await other.getByRole("button", { name: "Save" }).click();
-  await other.getByRole("alert").getByText("Somebody has changed it").waitFor();
+  await other.getByRole("alert").getByText("This was changed after you opened the page.").waitFor();
   assert.equal(await other.getByLabel("Description").inputValue(), "Second.");
   await other.getByRole("button", { name: "Save" }).click();
-  await other.getByText("The VPC was changed.").waitFor();
+  await other.getByText("VPC updated.").waitFor();
   await other.close();
 }
 
@@ -97,22 +97,22 @@ async function subnets(page, origin) {
   await page.locator(".check").getByRole("button").click();
   await page.locator(".check .good").waitFor();
   await page.getByRole("button", { name: "Add subnet" }).click();
-  await page.getByText("The subnet was added.").waitFor();
+  await page.getByText("Subnet added.").waitFor();
   await page.getByRole("link", { name: "Edit" }).click();
   await page.getByLabel("Label").fill("archive");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The subnet was changed.").waitFor();
+  await page.getByText("Subnet updated.").waitFor();
   await page.getByRole("link", { name: "Delete" }).click();
   await page.getByLabel("Type archive to confirm").fill("archive");
   await page.getByRole("button", { name: "Delete subnet" }).click();
-  await page.getByText("The subnet was deleted.").waitFor();
+  await page.getByText("Subnet deleted.").waitFor();
 }
 
 async function remove(page, stage, token) {
   // What stands in the way is named, with a link to where it can be seen.
   await page.goto(`${stage.origin}/vpcs/1`);
   await page.getByRole("link", { name: "Delete", exact: true }).click();
-  await page.getByText("1 interface stands in the way").waitFor();
+  await page.getByText("Remove 1 interface first").waitFor();
   assert.equal(await page.getByRole("button", { name: "Delete VPC" }).count(), 0);
   await page.getByRole("alert").getByRole("link").click();
   await page.waitForURL(/\/vpcs\/1\/subnets\/1#interface-1$/);
@@ -126,7 +126,7 @@ async function remove(page, stage, token) {
   await page.getByRole("alert").getByText("Must be backbone").waitFor();
   await page.getByLabel("Type backbone to confirm").fill("backbone");
   await page.getByRole("button", { name: "Delete VPC" }).click();
-  await page.getByText("The VPC was deleted.").waitFor();
+  await page.getByText("VPC deleted.").waitFor();
   await page.getByRole("heading", { name: "No VPCs yet" }).waitFor();
 }
 
@@ -135,7 +135,7 @@ async function follow(page, stage, token) {
   const { id } = await stage.api(token, "POST", "/vpcs", { label: "watched", region: "us-east", subnets: [{ label: "first", ipv4: "10.0.0.0/24" }] });
   await page.goto(`${stage.origin}/vpcs/${id}`);
   await page.getByRole("heading", { name: "watched" }).waitFor();
-  await page.locator("summary", { hasText: "The same as a table" }).click();
+  await page.locator("summary", { hasText: "Show as table" }).click();
   await stage.api(token, "POST", `/vpcs/${id}/subnets`, { label: "second", ipv4: "10.0.1.0/24" });
   await page.locator("#subnets ~ table").getByRole("link", { name: "second", exact: true }).waitFor();
   assert.equal(await page.locator(".map details").getAttribute("open"), "", "what was open stays open");
@@ -144,7 +144,7 @@ async function follow(page, stage, token) {
   await page.getByRole("heading", { name: "renamed" }).waitFor();
   await page.locator("a:focus", { hasText: "Edit" }).waitFor();
   await stage.api(token, "DELETE", `/vpcs/${id}`);
-  await page.getByRole("heading", { name: "This VPC is gone" }).waitFor();
+  await page.getByRole("heading", { name: "VPC not available" }).waitFor();
 }
 
 await play("a tenant's networks: created, searched, mapped, edited, deleted", async (stage) => {

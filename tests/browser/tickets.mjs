@@ -13,27 +13,27 @@ async function open(page, { origin, folder }) {
 
   // A draft survives leaving.
   await page.getByLabel("Subject").fill("It is broken <script>alert(2)</script>");
-  await page.getByLabel("What is going on?").fill(`**Loud**\n\n- one\n- two\n\n\`code\`\n\n${HOSTILE}`);
+  await page.getByLabel("Description").fill(`**Loud**\n\n- one\n- two\n\n\`code\`\n\n${HOSTILE}`);
   await page.goto(`${origin}/tickets`);
   await page.goto(`${origin}/tickets/new`);
-  await page.getByText("This is a draft").waitFor();
-  assert.match(await page.getByLabel("What is going on?").inputValue(), /Loud/);
+  await page.getByText("Restored an unsent draft").waitFor();
+  assert.match(await page.getByLabel("Description").inputValue(), /Loud/);
 
   // What it is about is chosen from a list that narrows, and files are checked before they are sent.
-  await page.getByLabel("Narrow the list").fill("spare");
+  await page.getByLabel("Filter the list").fill("spare");
   await page.locator("#f-about option", { hasText: "core" }).waitFor({ state: "detached" });
-  await page.getByLabel("Narrow the list").fill("core");
+  await page.getByLabel("Filter the list").fill("core");
   await page.locator("#f-about option", { hasText: "core" }).waitFor({ state: "attached" });
-  await page.getByLabel("What is it about?").selectOption({ label: "core (1)" });
+  await page.getByLabel("Regarding").selectOption({ label: "core (1)" });
   writeFileSync(join(folder, "log.txt"), "hop\n".repeat(5000));
   writeFileSync(join(folder, "bad.exe"), "MZ");
   await page.locator("[data-drop] input[type=file]").setInputFiles([join(folder, "log.txt"), join(folder, "bad.exe")]);
-  await page.getByText("are taken").waitFor();
+  await page.locator("[data-drop]").getByText("Accepted types:").waitFor();
   await page.getByRole("button", { name: "Preview" }).click();
   await page.locator(".preview strong", { hasText: "Loud" }).waitFor();
   await page.getByRole("button", { name: "Open ticket" }).click();
   await page.waitForURL(/\/tickets\/1\?done=/);
-  await page.getByRole("alert").getByText("Not attached: bad.exe: Only").waitFor();
+  await page.getByRole("alert").getByText("Not attached: bad.exe: Accepted types").waitFor();
 }
 
 async function read(page, { origin }) {
@@ -47,7 +47,7 @@ async function read(page, { origin }) {
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "log.txt" }).click()]);
   assert.equal(download.suggestedFilename(), "log.txt");
   await page.goto(`${origin}/tickets/new`);
-  assert.equal(await page.getByLabel("What is going on?").inputValue(), "", "what was sent is a draft no more");
+  assert.equal(await page.getByLabel("Description").inputValue(), "", "what was sent is a draft no more");
   // One more file, dropped onto the ticket's page, which shows it by itself.
   await page.goto(`${origin}/tickets/1`);
   const dropped = await page.evaluateHandle(() => {
@@ -62,7 +62,7 @@ async function read(page, { origin }) {
 async function settle(page, { origin }, colleague) {
   await page.getByLabel("Your reply").fill("It *still* is.");
   await page.getByRole("button", { name: "Send reply" }).click();
-  await page.getByText("Your reply was sent.").waitFor();
+  await page.getByText("Reply sent.").waitFor();
   await page.locator("#thread em", { hasText: "still" }).waitFor();
   // Going back and sending the same again keeps it once.
   await page.goBack();
@@ -79,14 +79,14 @@ async function settle(page, { origin }, colleague) {
   await page.reload();
   // Closing asks first; a click elsewhere means no.
   await page.locator("summary", { hasText: "Close ticket" }).click();
-  await page.getByText("Is it settled?").waitFor();
+  await page.getByText("Close this ticket?").waitFor();
   await page.getByRole("heading", { level: 1 }).click();
-  await page.getByText("Is it settled?").waitFor({ state: "hidden" });
+  await page.getByText("Close this ticket?").waitFor({ state: "hidden" });
   await page.locator("summary", { hasText: "Close ticket" }).click();
   await page.getByRole("button", { name: "Close ticket 1" }).click();
-  await page.getByText("The ticket is closed.").waitFor();
+  await page.getByText("Ticket closed.").waitFor();
   await page.goto(`${origin}/tickets`);
-  await page.getByText("Everything is settled.").waitFor();
+  await page.getByText("No open tickets").waitFor();
   await page.getByRole("link", { name: "Closed 1" }).click();
   await page.getByRole("link", { name: /It is broken/ }).waitFor();
   // The bell tells what others did, until it was seen.
@@ -94,10 +94,10 @@ async function settle(page, { origin }, colleague) {
   await colleague();
   await page.locator(".unseen").waitFor();
   assert.equal(Number.parseInt(await page.locator(".unseen").innerText(), 10), 1);
-  await page.getByRole("link", { name: "Events" }).click();
+  await page.getByRole("link", { name: "Activity" }).click();
   await page.getByText("opened the ticket").waitFor();
   await page.getByRole("button", { name: "Mark all as seen" }).click();
-  await page.getByText("Everything is marked as seen.").waitFor();
+  await page.getByText("All events marked as seen.").waitFor();
   assert.equal(await page.locator(".unseen").count(), 0);
 }
 

@@ -28,7 +28,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         .filter(|event| !event.seen && events.page.number == 1);
     let body = html! {
         div .title {
-            h1 { "What happened" }
+            h1 { "Activity" }
             @if let Some(newest) = newest {
                 form method="post" action="/events" {
                     (visit.form_token())
@@ -39,7 +39,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         }
         (draw(&events))
     };
-    Ok(visit.page("What happened", &[], &body))
+    Ok(visit.page("Activity", &[], &body))
 }
 
 pub async fn seen(State(app): State<App>, caller: Caller, sent: Sent) -> Answer {
@@ -57,9 +57,9 @@ fn draw(events: &Paged<Event>) -> Markup {
         div #list hx-get=(format!("/events?page={}", events.page.number)) hx-trigger="garth:event from:body" hx-select="#list"
             hx-swap="outerHTML" {
             @if events.items.is_empty() && events.results > 0 {
-                (empty("Nothing on this page", "There are fewer events than that.", Some(("Show the newest", "/events"))))
+                (empty("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", "/events"))))
             } @else if events.items.is_empty() {
-                (empty("Nothing has happened yet", "Whatever you or your colleagues do, and what your provider answers, is told here.", None))
+                (empty("No activity yet", "Changes by the users of your account and replies from your provider appear here.", None))
             } @else {
                 ol .events {
                     @for event in &events.items {
@@ -77,7 +77,7 @@ fn draw(events: &Paged<Event>) -> Markup {
 
 /// An event as a sentence.
 fn told(event: &Event) -> Markup {
-    let who = event.username.as_deref().unwrap_or("Somebody");
+    let who = event.username.as_deref().unwrap_or("Someone");
     let gone = event.action.ends_with("_delete");
     html! {
         strong { (who) } " " (did(&event.action, event.entity.is_some()))
@@ -88,7 +88,7 @@ fn told(event: &Event) -> Markup {
                 None => em { (entity.label) },
             }
         }
-        @if event.status == "failed" { " – it failed" }
+        @if event.status == "failed" { " (failed)" }
     }
 }
 
@@ -101,7 +101,7 @@ fn did(action: &str, named: bool) -> String {
         "linode" => "the instance",
         "linode_config" => "a config of the instance",
         "ticket" => "the ticket",
-        "ticket_attachment" => "a file on the ticket",
+        "ticket_attachment" => "a file to the ticket",
         "profile" if named => "the profile of",
         "profile" => "a profile",
         "token" => "the token",
@@ -114,14 +114,13 @@ fn did(action: &str, named: bool) -> String {
     };
     let deed = match (thing, deed) {
         ("ticket", "create") => "opened",
-        ("ticket", "update") => "updated",
-        ("ticket_attachment", _) => "put",
+        ("ticket_attachment", _) => "attached",
         (_, "create") => "created",
-        (_, "update") => "changed",
+        (_, "update") => "updated",
         (_, "delete") => "deleted",
-        (_, "boot") => "started",
-        (_, "reboot") => "restarted",
-        (_, "shutdown") => "stopped",
+        (_, "boot") => "booted",
+        (_, "reboot") => "rebooted",
+        (_, "shutdown") => "shut down",
         (_, "reset") => "reset",
         (_, other) => other,
     };
@@ -147,9 +146,9 @@ mod tests {
         for (action, words) in [
             ("vpc_create", "created the VPC"),
             ("ticket_create", "opened the ticket"),
-            ("ticket_attachment_upload", "put a file on the ticket"),
+            ("ticket_attachment_upload", "attached a file to the ticket"),
             ("linode_config_delete", "deleted a config of the instance"),
-            ("linode_shutdown", "stopped the instance"),
+            ("linode_shutdown", "shut down the instance"),
             (
                 "oauth_client_secret_reset",
                 "reset the secret of the OAuth client",
@@ -157,7 +156,7 @@ mod tests {
         ] {
             assert_eq!(did(action, true), words);
         }
-        assert_eq!(did("profile_update", false), "changed a profile");
+        assert_eq!(did("profile_update", false), "updated a profile");
         assert_eq!(did("oauth_client_create", false), "created an OAuth client");
     }
 }

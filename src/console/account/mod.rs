@@ -42,7 +42,7 @@ pub fn tabs(caller: &Caller, here: &str) -> Markup {
 pub fn shown_once(what: &str, secret: &str) -> Markup {
     html! {
         div .secret {
-            p { strong { "Copy it now." } " " (what) " is shown only this once; we keep nothing from which it could be shown again." }
+            p { strong { "Copy it now." } " " (what) " is shown only once and cannot be retrieved later." }
             div .copied {
                 code #secret tabindex="0" { (secret) }
                 button type="button" data-copy="secret" hidden { "Copy" }
@@ -53,13 +53,13 @@ pub fn shown_once(what: &str, secret: &str) -> Markup {
 
 /// Instead of a secret, when the form that made it came again: with it, another one would be made.
 pub fn made_before(visit: &Visit, what: &str, list: (&str, &str)) -> Response {
-    let title = format!("This {what} was made already");
+    let title = format!("This {what} was already created");
     let body = html! {
         div .empty {
             h1 { (title) }
             p {
-                "Your browser has sent the form a second time, and no other " (what) " was made of it. The secret was on the page before, and is \
-                 shown only once. If it is lost, do away with this " (what) " and make another."
+                "Your browser sent the form twice, and no second " (what) " was created. The secret was on the previous page and is shown \
+                 only once. If you did not copy it, delete this " (what) " and create a new one."
             }
             p { a .button.main href=(list.1) { (list.0) } }
         }
@@ -72,7 +72,7 @@ pub fn scopes(words: &[String]) -> Markup {
     html! {
         ul .scopes {
             @for word in words {
-                li { @if word == "*" { span .tag.on { "everything" } } @else { code { (word) } } }
+                li { @if word == "*" { span .tag.on { "Full access" } } @else { code { (word) } } }
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::web::App;
 const LOOKED_AT: i64 = 500;
 const SHOWN: usize = 20;
 /// A ticket that asks for more.
-const MORE: &str = "/tickets/new?summary=A+larger+quota";
+const MORE: &str = "/tickets/new?summary=Quota+increase";
 
 pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
     let wanted = ListRequest::first(LOOKED_AT).sorted("id", true);
@@ -37,19 +37,19 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answe
         (tabs(&caller, "/account/quotas"))
         div .title {
             h1 { "Quotas" }
-            a .button href=(MORE) { "Ask for more" }
+            a .button href=(MORE) { "Request an increase" }
         }
-        p .lead { "How much the account may have. If you need more, say in a ticket what for." }
+        p .lead { "Limits of this account. To raise a limit, open a ticket." }
         @if used.vpcs.is_empty() {
-            (empty("Nothing used yet", &allowed(&used), Some(("Create VPC", "/vpcs/new"))))
+            (empty("Nothing in use yet", &allowed(&used), Some(("Create VPC", "/vpcs/new"))))
         } @else {
             div .beside {
-                section aria-labelledby="regions" { h2 #regions { "VPCs in each region" } (regions(&app, &used)) }
-                section aria-labelledby="subnets" { h2 #subnets { "Subnets in each VPC" } (subnets(&vpcs, &used)) }
+                section aria-labelledby="regions" { h2 #regions { "VPCs per region" } (regions(&app, &used)) }
+                section aria-labelledby="subnets" { h2 #subnets { "Subnets per VPC" } (subnets(&vpcs, &used)) }
             }
         }
         section aria-labelledby="attachments" {
-            h2 #attachments { "Attachments of tickets" }
+            h2 #attachments { "Ticket attachments" }
             (bytes_meter(usage(used.attachment_bytes, used.quota.attachment_bytes)))
         }
     };
@@ -59,7 +59,7 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answe
 fn allowed(used: &QuotaUse) -> String {
     let (vpcs, subnets) = (used.quota.vpcs_per_region, used.quota.subnets_per_vpc);
     format!(
-        "The account may have {} VPCs in each region, and {} subnets in each VPC.",
+        "This account can have {} VPCs per region and {} subnets per VPC.",
         number(vpcs.max(0) as u64),
         number(subnets.max(0) as u64)
     )
@@ -85,14 +85,14 @@ fn regions(app: &App, used: &QuotaUse) -> Markup {
                 }
             }
         }
-        p .hint { "Every other region has none yet, of " (number(used.quota.vpcs_per_region.max(0) as u64)) "." }
+        p .hint { "All other regions: 0 of " (number(used.quota.vpcs_per_region.max(0) as u64)) "." }
     }
 }
 
 fn subnets(vpcs: &[Vpc], used: &QuotaUse) -> Markup {
     html! {
         @if vpcs.is_empty() {
-            p .quiet { "You were granted none of the account's VPCs." }
+            p .quiet { "You do not have access to any VPCs." }
         } @else {
             table .list {
                 thead { tr { th scope="col" { "VPC" } th scope="col" { "In use" } } }
@@ -105,7 +105,7 @@ fn subnets(vpcs: &[Vpc], used: &QuotaUse) -> Markup {
                     }
                 }
             }
-            @if vpcs.len() == SHOWN { p .hint { "The " (SHOWN) " fullest." } }
+            @if vpcs.len() == SHOWN { p .hint { "The " (SHOWN) " VPCs with the most subnets." } }
         }
     }
 }

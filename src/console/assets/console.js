@@ -95,7 +95,7 @@
     const warning = document.createElement("p");
     warning.className = "connection";
     warning.setAttribute("role", "status");
-    warning.textContent = "No connection: what you see may be out of date. Trying again…";
+    warning.textContent = "Connection lost. This page may be out of date. Reconnecting…";
     document.body.append(warning);
     follow();
   }
@@ -126,7 +126,7 @@
     if (boxes.matches(".compose") || !("closed" in head.dataset)) location.reload();
     else if (!document.querySelector("#closed-meanwhile")) {
       // A tenant may have no box any more on a closed ticket: what was typed stays where it can be copied.
-      const note = Object.assign(document.createElement("p"), { id: "closed-meanwhile", className: "alert", textContent: "This ticket was closed meanwhile. What you typed stays here." });
+      const note = Object.assign(document.createElement("p"), { id: "closed-meanwhile", className: "alert", textContent: "This ticket was closed. Your text is still below." });
       note.setAttribute("role", "status");
       boxes.before(note);
     }
@@ -182,11 +182,11 @@
       for (const field of drafts.fields(form)) if (kept.values?.[field.name] !== undefined) field.value = kept.values[field.name];
       const note = document.createElement("p");
       note.className = "hint draft";
-      note.append("This is a draft you did not send. ");
+      note.append("Restored an unsent draft. ");
       const discard = document.createElement("button");
       discard.type = "button";
       discard.className = "link";
-      discard.textContent = "Discard it";
+      discard.textContent = "Discard draft";
       discard.addEventListener("click", () => {
         for (const field of drafts.fields(form)) field.value = drafts.first.get(field) ?? "";
         drafts.write(form);
@@ -224,8 +224,8 @@
         list.append(row);
         const kind = file.name.toLowerCase().match(/\.[^.]*$/)?.[0] ?? "";
         const busy = waiting.filter((one) => !one.done).length;
-        const wrong = !kinds.includes(kind) ? `Only ${kinds.join(", ")} are taken`
-          : file.size > Number(zone.dataset.bytes) ? "Too large"
+        const wrong = !kinds.includes(kind) ? `Accepted types: ${kinds.join(", ")}`
+          : file.size > Number(zone.dataset.bytes) ? "The file is too large"
           : file.size === 0 ? "The file is empty"
           : busy >= Number(zone.dataset.most) ? "Too many files" : "";
         if (wrong) {
@@ -287,12 +287,12 @@
       request.setRequestHeader("HX-Request", "true");
       state.replaceChildren(bar);
       request.upload.onprogress = (event) => { bar.value = event.loaded / (event.total || 1); };
-      request.onerror = () => resolve("The connection was lost");
+      request.onerror = () => resolve("Connection lost");
       request.onload = () => {
         if (request.status < 300) return resolve("");
         if (request.status === 401) return resolve("You are logged out");
         const told = new DOMParser().parseFromString(request.responseText, "text/html");
-        resolve((told.querySelector("main .empty p") ?? told.body).textContent.trim() || "It was refused");
+        resolve((told.querySelector("main .empty p") ?? told.body).textContent.trim() || "Upload failed");
       };
       request.send(form);
     });
@@ -348,7 +348,7 @@
         const note = document.createElement("p");
         note.className = "alert";
         note.setAttribute("role", "alert");
-        note.textContent = "The connection was lost. Nothing is lost here: try again in a moment.";
+        note.textContent = "Connection lost. Your text is still here. Try again in a moment.";
         form.prepend(note);
       } finally {
         if (button) button.disabled = false;
@@ -373,7 +373,7 @@
   async function showKeys(address) {
     const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
     const dialog = document.createElement("dialog");
-    dialog.setAttribute("aria-label", "Keyboard");
+    dialog.setAttribute("aria-label", "Keyboard shortcuts");
     dialog.append(document.importNode(page.querySelector("#keys"), true));
     const form = document.createElement("form");
     form.method = "dialog";

@@ -79,9 +79,6 @@ pub async fn confirmed<T>(
     if sent.text(CONFIRM).trim() == label {
         return deed.await;
     }
-    let reason = Reason::new(
-        Code::ChoiceInvalid,
-        format!("Must be {label}, as a sign that you mean it"),
-    );
+    let reason = Reason::new(Code::ChoiceInvalid, format!("Must be {label} to confirm"));
     Err(Error::on(CONFIRM, reason))
 }

@@ -117,7 +117,7 @@ fn framed(typed: &Typed, field: Field, control: Markup) -> Markup {
             (control)
             @if typed.sent.has(SEEN) { input type="hidden" name=(was_of(field.name)) value=(typed.was(field.name)); }
             @if let Some((_, now)) = typed.elsewhere.iter().find(|(name, _)| *name == field.name) {
-                p .hint { "It is now " @if now.is_empty() { "empty" } @else { strong { (now) } } ". Saving makes it what you typed." }
+                p .hint { "Current value: " @if now.is_empty() { "empty" } @else { strong { (now) } } ". Saving replaces it." }
             }
             // What is said while one types takes the place of what was wrong before.
             @if field.check.is_some() { div #(format!("{id}-check")) .check aria-live="polite" { (because(&id, &wrong)) } }

@@ -8,15 +8,15 @@ pub fn id_of(name: &str) -> String {
 
 /// What fields are called on pages, where that is not their name.
 const LABELS: [(&str, &str); 11] = [
-    ("about", "What is it about?"),
-    ("about_id", "Id"),
+    ("about", "Regarding"),
+    ("about_id", "ID"),
     ("account_id", "Account"),
-    ("again", "New password again"),
+    ("again", "Confirm new password"),
     ("email", "E-mail"),
-    ("expiry", "Ends"),
-    ("old_password", "Your password now"),
-    ("redirect_uri", "Address to send browsers back to"),
-    ("scopes", "May be used for"),
+    ("expiry", "Expires"),
+    ("old_password", "Current password"),
+    ("redirect_uri", "Redirect URI"),
+    ("scopes", "Permissions"),
     ("summary", "Subject"),
     ("timezone", "Time zone"),
 ];
@@ -32,7 +32,9 @@ pub(super) fn in_words(name: &str) -> String {
             let words = other.replace('_', " ");
             let mut letters = words.chars();
             let first = letters.next().map(|first| first.to_ascii_uppercase());
-            first.into_iter().chain(letters).collect()
+            let name: String = first.into_iter().chain(letters).collect();
+            name.strip_suffix(" id")
+                .map_or(name.clone(), |thing| format!("{thing} ID"))
         }
     };
     let row = before.strip_suffix(']').and_then(|before| before.split_once('['));
@@ -53,8 +55,8 @@ mod tests {
     #[test]
     fn fields_are_named_as_people_say_them() {
         assert_eq!(in_words("subnets[0].ipv4"), "Subnet 1, IPv4 range");
-        assert_eq!(in_words("redirect_uri"), "Address to send browsers back to");
-        assert_eq!(in_words("client_id"), "Client id");
+        assert_eq!(in_words("redirect_uri"), "Redirect URI");
+        assert_eq!(in_words("client_id"), "Client ID");
         assert_eq!(in_words("label"), "Label");
         assert_eq!(id_of("subnets[0].ipv4"), "f-subnets-0--ipv4");
     }

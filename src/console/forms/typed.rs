@@ -55,8 +55,8 @@ impl Typed {
 
     /// For a thing that somebody else has changed meanwhile.
     fn stale(sent: Sent) -> Self {
-        let text = "Somebody has changed it since you opened this page. What you typed is below; compare it with how it is \
-                    now, then save again.";
+        let text = "This was changed after you opened the page. Your input is below. Compare it with the current values, then \
+                    save again.";
         let reason = Reason::new(Code::PreconditionFailed, text);
         Self::refused(sent, vec![FieldError::whole(reason)])
     }
@@ -114,7 +114,7 @@ impl Typed {
             @if count > 0 {
                 // Without script, too, a page that was refused is shown from here on.
                 div .alert role="alert" tabindex="-1" autofocus {
-                    p { strong { @if count == 1 { "One thing is not right yet." } @else { (count) " things are not right yet." } } }
+                    p { strong { @if count == 1 { "There is 1 problem." } @else { "There are " (count) " problems." } } }
                     ul {
                         @for wrong in &self.wrong {
                             li {

@@ -27,22 +27,22 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
     let body = html! {
         (tabs(&caller, LIST.1))
         div .title { h1 { "Applications" } }
-        p .lead { "Programs and web sites that you have let act for you by logging in here." }
+        p .lead { "Applications that you have authorized to access your account." }
         @if apps.items.is_empty() {
-            (empty("No applications", "When a program sends you here to log in and you allow it access, it is listed here, and you can take that back.", None))
+            (empty("No applications", "Applications appear here after you authorize them to access your account.", None))
         } @else {
             table .list {
                 thead { tr {
-                    th scope="col" { "Application" } th scope="col" { "May be used for" } th scope="col" { "Allowed" }
-                    th scope="col" { "Ends" } th scope="col" { span .hidden { "Actions" } }
+                    th scope="col" { "Application" } th scope="col" { "Permissions" } th scope="col" { "Authorized" }
+                    th scope="col" { "Expires" } th scope="col" { span .hidden { "Actions" } }
                 } }
                 tbody {
                     @for grant in &apps.items {
                         tr {
                             th scope="row" { (grant.client_label) }
-                            td data-label="For" { (scopes(&grant.scopes.words())) }
-                            td data-label="Allowed" { (time(grant.created)) }
-                            td data-label="Ends" { @match grant.expiry { Some(expiry) => (time(expiry)), None => span .quiet { "has ended" } } }
+                            td data-label="Permissions" { (scopes(&grant.scopes.words())) }
+                            td data-label="Authorized" { (time(grant.created)) }
+                            td data-label="Expires" { @match grant.expiry { Some(expiry) => (time(expiry)), None => span .quiet { "Expired" } } }
                             td { div .actions { a href=(format!("{}/{}/revoke", LIST.1, grant.id)) { "Revoke" span .hidden { " " (grant.client_label) } } } }
                         }
                     }
@@ -60,9 +60,9 @@ pub async fn ask_revoke(State(app): State<App>, visit: Visit, caller: Caller, At
         .await?;
     let typed = Typed::proposed(&[(SEEN, &Tag::of(&grant).to_string())]);
     let form = Card::new(format!("{}/{id}/revoke", LIST.1), "Revoke access", LIST.1).danger();
-    let text = html! { p { "All tokens that it got from you end at once. It can ask you again." } };
+    let text = html! { p { "All tokens that this application holds for you are revoked immediately. It can request access again." } };
     let body = html! {
-        h1 { "Revoke the access of " (grant.client_label) "?" }
+        h1 { "Revoke access for " (grant.client_label) "?" }
         (forms::card(&visit, &typed, &form, &text))
     };
     Ok(visit.page("Revoke access", &[ACCOUNT, LIST], &body))

@@ -25,12 +25,12 @@ const GLOBALS: [(Global, &str, &str); 2] = [
     (
         Global::AddVpcs,
         "Create VPCs",
-        "Whoever creates one may do everything with it.",
+        "The user gets read/write access to each VPC they create.",
     ),
     (
         Global::AddLinodes,
         "Create instances",
-        "Whoever creates one may do everything with it.",
+        "The user gets read/write access to each instance they create.",
     ),
 ];
 
@@ -49,11 +49,11 @@ pub fn summary(grants: &Grants, user: &str) -> Markup {
             .all(|granting| granting.permission.is_none());
     html! {
         @if nothing {
-            p .quiet { "Nothing was granted yet. " a href=(format!("{user}/grants")) { "Grant something" } }
+            p .quiet { "No grants yet. " a href=(format!("{user}/grants")) { "Add grants" } }
         } @else {
             dl .facts {
                 div { dt { "Account and support" } dd { (level(grants.account_access)) } }
-                div { dt { "May also" } dd { @if globals.is_empty() { "–" } @else { (globals.join(", ").to_lowercase()) } } }
+                div { dt { "Account-wide permissions" } dd { @if globals.is_empty() { "–" } @else { (globals.join(", ")) } } }
             }
             div .beside {
                 (granted("VPCs", &grants.vpcs))
@@ -73,10 +73,10 @@ fn granted(title: &str, grantings: &[Granting]) -> Markup {
             h3 { (title) }
             @if held.is_empty() { p .quiet { "None." } } @else {
                 table .list {
-                    thead { tr { th scope="col" { "Label" } th scope="col" { "May" } } }
+                    thead { tr { th scope="col" { "Label" } th scope="col" { "Access" } } }
                     tbody { @for granting in held { tr {
                         th scope="row" { (granting.label) " " span .id { (granting.id) } }
-                        td data-label="May" { (level(granting.permission)) }
+                        td data-label="Access" { (level(granting.permission)) }
                     } } }
                 }
             }
@@ -86,9 +86,9 @@ fn granted(title: &str, grantings: &[Granting]) -> Markup {
 
 fn level(permission: Option<Permission>) -> &'static str {
     match permission {
-        None => "Nothing",
-        Some(Permission::ReadOnly) => "Read",
-        Some(Permission::ReadWrite) => "Read and write",
+        None => "No access",
+        Some(Permission::ReadOnly) => "Read-only",
+        Some(Permission::ReadWrite) => "Read/write",
     }
 }
 
@@ -180,17 +180,17 @@ fn entries(sent: &Sent, list: &str) -> Input {
 
 fn draw(visit: &Visit, user: &User, grants: &Grants, typed: &Typed) -> Response {
     let (name, here) = (user.username.as_str(), users::address(user));
-    let title = format!("Grants of {name}");
+    let title = format!("Grants for {name}");
     let form = Card::new(format!("{here}/grants"), "Save", &here).wide();
     let body = html! {
         h1 { (title) }
         (forms::card(visit, typed, &form, &html! {
             fieldset .access {
-                legend { "The account as a whole" }
+                legend { "Account-wide permissions" }
                 table .matrix {
-                    thead { (head("What")) }
+                    thead { (head("Permission")) }
                     tbody { (row(typed, "global.account_access", html! {
-                        "Account and support " p .hint { "Settings, OAuth clients and all tickets of the account. Own tickets are open to everybody." }
+                        "Account and support " p .hint { "Account settings, OAuth clients and all tickets. Users can always access their own tickets." }
                     })) }
                 }
                 @for (global, label, hint) in GLOBALS {
@@ -198,8 +198,8 @@ fn draw(visit: &Visit, user: &User, grants: &Grants, typed: &Typed) -> Response 
                     (forms::switch(typed, Field { name: &field, label, hint, ..Field::default() }))
                 }
             }
-            (matrix(typed, "VPCs", "vpc", &grants.vpcs, "The account has no VPC yet."))
-            (matrix(typed, "Instances", "linode", &grants.linodes, "The account has no instance yet."))
+            (matrix(typed, "VPCs", "vpc", &grants.vpcs, "This account has no VPCs yet."))
+            (matrix(typed, "Instances", "linode", &grants.linodes, "This account has no instances yet."))
         }))
     };
     visit.form_page(typed, &title, &[ACCOUNT, LIST, (name, &here)], &body)

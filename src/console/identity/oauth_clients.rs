@@ -39,14 +39,14 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             h1 { "OAuth clients" }
             @if may_change { a .button.main href=(NEW) { "Create client" } }
         }
-        p .lead { "A client is a program of yours that sends people here to log in, and gets access to what they allow it." }
+        p .lead { "Register your applications here so that users can authorize them to access their accounts." }
         @if clients.items.is_empty() {
-            (empty("No clients yet", "Register a web site or a program here, and it can ask users of this service for access.",
+            (empty("No OAuth clients yet", "Create an OAuth client for each application that requests access from users.",
                 may_change.then_some(("Create client", NEW))))
         } @else {
             table .list {
                 thead { tr {
-                    th scope="col" { "Label" } th scope="col" { "Client id" } th scope="col" { "Sends back to" } th scope="col" { "Kind" }
+                    th scope="col" { "Label" } th scope="col" { "Client ID" } th scope="col" { "Redirect URI" } th scope="col" { "Type" }
                     th scope="col" { "Created" } @if may_change { th scope="col" { span .hidden { "Actions" } } }
                 } }
                 tbody {
@@ -54,13 +54,13 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                         @let here = address(client);
                         tr {
                             th scope="row" { (client.label.as_str()) }
-                            td data-label="Client id" { code { (client.id) } }
-                            td .long data-label="Sends back to" { code { (client.redirect_uri.as_str()) } }
-                            td data-label="Kind" { (kind(client)) }
+                            td data-label="Client ID" { code { (client.id) } }
+                            td .long data-label="Redirect URI" { code { (client.redirect_uri.as_str()) } }
+                            td data-label="Type" { (kind(client)) }
                             td data-label="Created" { (time(client.created)) }
                             @if may_change { td { div .actions {
                                 a href=(format!("{here}/edit")) { "Edit" span .hidden { " " (client.label.as_str()) } }
-                                @if !client.public { a href=(format!("{here}/reset")) { "New secret" span .hidden { " for " (client.label.as_str()) } } }
+                                @if !client.public { a href=(format!("{here}/reset")) { "Reset secret" span .hidden { " for " (client.label.as_str()) } } }
                                 a href=(format!("{here}/delete")) { "Delete" span .hidden { " " (client.label.as_str()) } }
                             } } }
                         }
@@ -74,22 +74,22 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
 }
 
 fn kind(client: &OauthClient) -> Markup {
-    html! { @if client.public { span .tag { "public" } } @else { span .tag { "with a secret" } } }
+    html! { @if client.public { span .tag { "Public" } } @else { span .tag { "Confidential" } } }
 }
 
 fn fields(typed: &Typed) -> Markup {
     let label = Field {
         name: "label",
         label: "Label",
-        hint: "Users see it when they are asked for access.",
+        hint: "Users see this name when they authorize the application.",
         autofocus: true,
         most: Some(512),
         ..Field::default()
     };
     let redirect = Field {
         name: "redirect_uri",
-        label: "Address to send browsers back to",
-        hint: "Absolute, with http or https, and without a fragment.",
+        label: "Redirect URI",
+        hint: "An absolute http or https URL without a fragment.",
         code: true,
         most: Some(2048),
         ..Field::default()
@@ -112,7 +112,7 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: 
         })
         .await;
     match made {
-        Ok(Once::Made((client, secret))) => Ok(draw_made(&visit, "Your new client", &client, &secret)),
+        Ok(Once::Made((client, secret))) => Ok(draw_made(&visit, "OAuth client created", &client, &secret)),
         Ok(Once::Before(())) => Ok(made_before(&visit, "client", LIST)),
         Err(error) => {
             let typed = forms::again(sent, error)?;
@@ -124,8 +124,8 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: 
 fn draw_new(visit: &Visit, typed: &Typed) -> Response {
     let public = Field {
         name: "public",
-        label: "It can keep no secret",
-        hint: "For programs on people's own machines and in their browsers: they prove themselves with PKCE instead.",
+        label: "Public client",
+        hint: "For applications that cannot keep a secret, such as mobile and browser apps. They use PKCE instead.",
         ..Field::default()
     };
     let newest = forms::newest(typed.sent.newest());
@@ -149,14 +149,14 @@ fn ask(visit: &Visit, title: &str, typed: &Typed, form: &Card, fields: &Markup) 
 fn draw_made(visit: &Visit, title: &str, client: &OauthClient, secret: &TokenText) -> Response {
     let body = html! {
         h1 { (title) }
-        @if !client.public { (shown_once("The secret", secret.reveal())) }
+        @if !client.public { (shown_once("The client secret", secret.reveal())) }
         dl .facts {
             div { dt { "Label" } dd { (client.label.as_str()) } }
-            div { dt { "Client id" } dd { code { (client.id) } } }
-            div { dt { "Sends back to" } dd { code { (client.redirect_uri.as_str()) } } }
-            div { dt { "Kind" } dd { (kind(client)) } }
+            div { dt { "Client ID" } dd { code { (client.id) } } }
+            div { dt { "Redirect URI" } dd { code { (client.redirect_uri.as_str()) } } }
+            div { dt { "Type" } dd { (kind(client)) } }
         }
-        @if client.public { p { "It has no secret: it proves itself with PKCE, method " code { "S256" } "." } }
+        @if client.public { p { "Public clients have no secret. They use PKCE with the method " code { "S256" } "." } }
         p { a .button href=(LIST.1) { "Done" } }
     };
     visit.page(title, &[ACCOUNT, LIST], &body)
@@ -220,11 +220,11 @@ fn draw_edit(visit: &Visit, client: &OauthClient, typed: &Typed) -> Response {
 
 pub async fn ask_reset(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<String>) -> Answer {
     let client = to_change(&app, caller, id).await?;
-    let title = format!("A new secret for {}?", client.label.as_str());
+    let title = format!("Reset the secret of {}?", client.label.as_str());
     let action = format!("{}/reset", address(&client));
-    let form = Card::new(action, "Make a new secret", LIST.1).danger();
+    let form = Card::new(action, "Reset secret", LIST.1).danger();
     let typed = Typed::default().now(&client);
-    let text = html! { p { "The secret it has now opens nothing any more, at once. What users have allowed stays." } };
+    let text = html! { p { "The current secret stops working immediately. Access that users have granted is not affected." } };
     Ok(ask(&visit, &title, &typed, &form, &text))
 }
 
@@ -241,7 +241,7 @@ pub async fn reset(
             rules::oauth_clients::reset_secret(tx, caller, &id, &request)
         })
         .await?;
-    Ok(draw_made(&visit, "The new secret", &client, &secret))
+    Ok(draw_made(&visit, "Client secret reset", &client, &secret))
 }
 
 pub async fn ask_delete(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<String>) -> Answer {
@@ -275,7 +275,7 @@ fn draw_delete(visit: &Visit, client: &OauthClient, typed: &Typed) -> Response {
     let action = format!("{}/delete", address(client));
     let form = Card::new(action, "Delete client", LIST.1).danger();
     let fields = html! {
-        p { "Nobody can log in through it any more, and all tokens that it got from users end at once." }
+        p { "Users can no longer authorize this client, and all tokens issued to it are revoked immediately." }
         (forms::confirm(typed, client.label.as_str()))
     };
     ask(visit, &title, typed, &form, &fields)

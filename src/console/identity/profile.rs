@@ -86,7 +86,7 @@ async fn changed(app: &App, caller: &Caller, sent: &Sent) -> rules::Result<Chang
         wait: 0,
     };
     if sent.text(NEW) != sent.text(AGAIN) {
-        return Ok(refused(AGAIN, "The two passwords differ"));
+        return Ok(refused(AGAIN, "The passwords do not match"));
     }
     let secret = |name: &str| Secret::new(sent.text(name).to_owned());
     let (old, new) = (secret(OLD), secret(NEW));
@@ -104,7 +104,7 @@ async fn changed(app: &App, caller: &Caller, sent: &Sent) -> rules::Result<Chang
     let reservation = match login_attempts::reserve(app, Source::Known(user)) {
         Ok(reservation) => reservation,
         Err(wait) => {
-            let text = format!("There were too many wrong passwords. Wait {wait} seconds, then try again");
+            let text = format!("Too many failed attempts. Wait {wait} seconds, then try again");
             let wrong = FieldError::on(OLD, Reason::new(Code::ChoiceInvalid, text));
             return Ok(Change::Refused { wrong, wait });
         }
@@ -118,7 +118,7 @@ async fn changed(app: &App, caller: &Caller, sent: &Sent) -> rules::Result<Chang
         .await?;
     let Some(kept) = kept.filter(|_| right) else {
         login_attempts::fail(app, reservation);
-        return Ok(refused(OLD, "This is not your password"));
+        return Ok(refused(OLD, "The current password is incorrect"));
     };
     login_attempts::succeed(app, reservation);
     app.write(caller.clone(), move |tx, caller| {
@@ -165,10 +165,10 @@ impl<'a> Shown<'a> {
             (tabs(caller, HERE))
             div .title { h1 { (user.username.as_str()) } }
             dl .facts {
-                div { dt { "May do" } dd { @if user.restricted { "what was granted" } @else { "everything" } } }
-                div { dt { "Member since" } dd { (time(user.created)) } }
+                div { dt { "Permissions" } dd { @if user.restricted { "Restricted" } @else { "Full access" } } }
+                div { dt { "Created" } dd { (time(user.created)) } }
                 @if let Some(at) = user.password_created { div { dt { "Password set" } dd { (time(at)) } } }
-                @if let Some(login) = &user.last_login { div { dt { "Last log-in" } dd { (time(login.at)) } } }
+                @if let Some(login) = &user.last_login { div { dt { "Last login" } dd { (time(login.at)) } } }
             }
             div .beside {
                 section aria-labelledby="profile" { h2 #profile { "Profile" } (self.profile_form(visit)) }
@@ -194,8 +194,8 @@ impl<'a> Shown<'a> {
                 (visit.form_token())
                 (typed.seen())
                 (forms::line(typed, field("email", "E-mail", "")))
-                (forms::line(typed, field("timezone", "Time zone", "A name like Europe/Berlin, for programs that ask. These pages show times in your browser's own zone.")))
-                (forms::switch(typed, field("email_notifications", "Write to me about what happens on the account", "")))
+                (forms::line(typed, field("timezone", "Time zone", "For example, Europe/Berlin. API clients can read it. The console uses your browser's time zone.")))
+                (forms::switch(typed, field("email_notifications", "E-mail notifications", "")))
                 div .actions { button .main type="submit" { "Save" } }
             }
         }
@@ -207,10 +207,10 @@ impl<'a> Shown<'a> {
             (typed.alert_calling(&[(NEW, "New password")]))
             form .card method="post" action="/account/password" {
                 (visit.form_token())
-                (forms::secret(typed, field(OLD, "Your password now", ""), "current-password"))
+                (forms::secret(typed, field(OLD, "Current password", ""), "current-password"))
                 (forms::secret(typed, field(NEW, "New password", "At least 11 characters."), "new-password"))
-                (forms::secret(typed, field(AGAIN, "New password again", ""), "new-password"))
-                p .quiet { "Other browsers are logged out, and applications lose the access you gave them. Your tokens stay." }
+                (forms::secret(typed, field(AGAIN, "Confirm new password", ""), "new-password"))
+                p .quiet { "This logs out your other sessions and revokes the access of applications. Your tokens remain valid." }
                 div .actions { button .main type="submit" { "Change password" } }
             }
         }

@@ -30,37 +30,37 @@ const FAMILIES: [(&str, &str, &str); 5] = [
     (
         "vpc",
         "VPCs and subnets",
-        "See private networks; with writing, also create, change and delete them.",
+        "Read: view VPCs and subnets. Write: create, update and delete them.",
     ),
     (
         "linodes",
         "Instances",
-        "See instances with their configs and interfaces; with writing, also create, start, stop and delete them.",
+        "Read: view instances, configs and interfaces. Write: create, boot, shut down and delete them.",
     ),
     (
         "ips",
-        "Addresses",
-        "See which addresses are in use across your VPCs. Reading is all there is.",
+        "IP addresses",
+        "Read: view the addresses in use in your VPCs. There is nothing to write.",
     ),
     (
         "events",
         "Events",
-        "Follow what happens on the account, and mark it as seen. Reading is all there is.",
+        "Read: view account events and mark them as seen. There is nothing to write.",
     ),
     (
         "account",
         "Account and support",
-        "See profile, users, tokens, clients, quotas and tickets; with writing, also change them and answer tickets.",
+        "Read: view the profile, users, tokens, OAuth clients, quotas and tickets. Write: change them and reply to tickets.",
     ),
 ];
 
 /// When a token may end: a word, what is shown for it, and the days until then.
 const ENDS: [(&str, &str, Option<i64>); 6] = [
-    ("1", "In a day", Some(1)),
-    ("7", "In a week", Some(7)),
+    ("1", "In 1 day", Some(1)),
+    ("7", "In 7 days", Some(7)),
     ("30", "In 30 days", Some(30)),
     ("90", "In 90 days", Some(90)),
-    ("365", "In a year", Some(365)),
+    ("365", "In 1 year", Some(365)),
     ("never", "Never", None),
 ];
 
@@ -78,14 +78,14 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             h1 { "Tokens" }
             a .button.main href=(NEW) { "Create token" }
         }
-        p .lead { "A token lets a program act for you, without your password and only as far as you say." }
+        p .lead { "Scripts and applications use personal access tokens to call the API as you, with the permissions you choose." }
         @if tokens.items.is_empty() {
-            (empty("No tokens yet", "Create one for each program that calls the API, and revoke it when the program is gone.", Some(("Create token", NEW))))
+            (empty("No tokens yet", "Create one token for each program that calls the API, and revoke it when you no longer need it.", Some(("Create token", NEW))))
         } @else {
             table .list {
                 thead { tr {
-                    th scope="col" { "Label" } th scope="col" { "Begins with" } th scope="col" { "May be used for" }
-                    th scope="col" { "Created" } th scope="col" { "Ends" } th scope="col" { span .hidden { "Actions" } }
+                    th scope="col" { "Label" } th scope="col" { "Prefix" } th scope="col" { "Permissions" }
+                    th scope="col" { "Created" } th scope="col" { "Expires" } th scope="col" { span .hidden { "Actions" } }
                 } }
                 tbody { @for token in &tokens.items { (row(token, now)) } }
             }
@@ -99,12 +99,12 @@ fn row(token: &Token, now: Time) -> Markup {
     html! {
         tr {
             th scope="row" { (name(token)) " " span .id { (token.id) } }
-            td data-label="Begins with" { code { (token.prefix) "…" } }
-            td data-label="For" { (scopes(&token.scopes.words())) }
+            td data-label="Prefix" { code { (token.prefix) "…" } }
+            td data-label="Permissions" { (scopes(&token.scopes.words())) }
             td data-label="Created" { (time(token.created)) }
-            td data-label="Ends" { @match token.expiry {
-                None => span .quiet { "never" },
-                Some(expiry) if expiry <= now => span .tag.bad { "has ended" },
+            td data-label="Expires" { @match token.expiry {
+                None => span .quiet { "Never" },
+                Some(expiry) if expiry <= now => span .tag.bad { "Expired" },
                 Some(expiry) => (time(expiry)),
             } }
             td { div .actions {
@@ -117,7 +117,7 @@ fn row(token: &Token, now: Time) -> Markup {
 
 fn name(token: &Token) -> &str {
     match token.label.as_str() {
-        "" => "Without a label",
+        "" => "(no label)",
         label => label,
     }
 }
@@ -156,7 +156,7 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: 
                 .iter_mut()
                 .filter(|wrong| wrong.code == Code::ScopesInvalid)
             {
-                wrong.reason = "Choose at least one family, or everything".to_owned();
+                wrong.reason = "Select at least one permission, or full access".to_owned();
             }
             Ok(draw_new(&visit, &typed))
         }
@@ -187,7 +187,7 @@ fn ends(sent: &Sent, now: Time) -> Option<String> {
 const LABEL: Field = Field {
     name: "label",
     label: "Label",
-    hint: "To tell it by later: the program and where it runs, like terraform on build-3.",
+    hint: "For example, the program and where it runs: terraform on build-3.",
     optional: true,
     autofocus: true,
     code: false,
@@ -198,8 +198,8 @@ const LABEL: Field = Field {
 fn draw_new(visit: &Visit, typed: &Typed) -> Response {
     let expiry = Field {
         name: "expiry",
-        label: "Ends",
-        hint: "A token that ends by itself does no harm when it is forgotten.",
+        label: "Expires",
+        hint: "An expiration date limits the damage if the token leaks.",
         ..Field::default()
     };
     let choices = ENDS.map(|(word, shown, _)| (word.to_owned(), shown.to_owned()));
@@ -222,18 +222,18 @@ fn access(typed: &Typed) -> Markup {
     let all = typed.sent.text("access") == "all";
     html! {
         fieldset #(forms::id_of("scopes")) .access .field .wrong[!wrong.is_empty()] aria-describedby=[(!wrong.is_empty()).then_some("f-scopes-wrong")] {
-            legend { "May be used for" }
+            legend { "Permissions" }
             @if !wrong.is_empty() { p #f-scopes-wrong .reason { (wrong.join(". ")) } }
-            label .option { input type="radio" name="access" value="all" checked[all]; span { strong { "Everything you may do" } " also what you are granted later" } }
-            label .option { input type="radio" name="access" value="chosen" checked[!all]; span { strong { "Only what you choose" } " the less, the better" } }
+            label .option { input type="radio" name="access" value="all" checked[all]; span { strong { "Full access" } " everything you can do, now and later" } }
+            label .option { input type="radio" name="access" value="chosen" checked[!all]; span { strong { "Custom access" } " only the permissions selected below" } }
             table .matrix {
-                thead { tr { th scope="col" { "Family" } th scope="col" { "Nothing" } th scope="col" { "Read" } th scope="col" { "Read and write" } } }
+                thead { tr { th scope="col" { "Scope" } th scope="col" { "No access" } th scope="col" { "Read-only" } th scope="col" { "Read/write" } } }
                 tbody {
                     @for (family, name, text) in FAMILIES {
                         @let field = format!("scopes.{family}");
                         tr {
                             th scope="row" { (name) " " code { (family) } p .hint { (text) } }
-                            @for (level, shown) in [("", "Nothing"), ("read_only", "Read"), ("read_write", "Read and write")] {
+                            @for (level, shown) in [("", "No access"), ("read_only", "Read-only"), ("read_write", "Read/write")] {
                                 td { label { input type="radio" name=(field) value=(level) checked[typed.sent.text(&field) == level]; span { (shown) } } }
                             }
                         }
@@ -246,18 +246,18 @@ fn access(typed: &Typed) -> Markup {
 
 fn draw_made(visit: &Visit, token: &Token, text: &TokenText) -> Response {
     let body = html! {
-        h1 { "Your new token" }
+        h1 { "Token created" }
         (shown_once("The token", text.reveal()))
         dl .facts {
             div { dt { "Label" } dd { (name(token)) } }
-            div { dt { "May be used for" } dd { (scopes(&token.scopes.words())) } }
-            div { dt { "Ends" } dd { @match token.expiry { Some(expiry) => (time(expiry)), None => "never" } } }
+            div { dt { "Permissions" } dd { (scopes(&token.scopes.words())) } }
+            div { dt { "Expires" } dd { @match token.expiry { Some(expiry) => (time(expiry)), None => "Never" } } }
         }
-        p { "Programs send it with every request:" }
+        p { "Send it with every request:" }
         pre .sample { code { "curl -H \"Authorization: Bearer $TOKEN\" …/v4/vpcs" } }
         p { a .button href=(LIST.1) { "Done" } }
     };
-    visit.page("Your new token", &[ACCOUNT, LIST], &body)
+    visit.page("Token created", &[ACCOUNT, LIST], &body)
 }
 
 pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<TokenId>) -> Answer {
@@ -297,7 +297,7 @@ fn draw_edit(visit: &Visit, token: &Token, typed: &Typed) -> Response {
         h1 { "Rename " (name(token)) }
         (forms::card(visit, typed, &form, &html! {
             (forms::line(typed, LABEL))
-            p .quiet { "It begins with " code { (token.prefix) "…" } ". What it may be used for, and until when, stays as it is." }
+            p .quiet { "The permissions and the expiration date of " code { (token.prefix) "…" } " cannot be changed." }
         }))
     };
     visit.form_page(typed, "Rename token", &[ACCOUNT, LIST], &body)
@@ -312,7 +312,7 @@ pub async fn ask_revoke(State(app): State<App>, visit: Visit, caller: Caller, At
     let body = html! {
         h1 { "Revoke " (name(&token)) "?" }
         (forms::card(&visit, &typed, &form, &html! {
-            p { "Whatever still uses the token that begins with " code { (token.prefix) } " is shut out at once. It cannot be brought back." }
+            p { "Programs that use " code { (token.prefix) "…" } " lose access immediately. This cannot be undone." }
         }))
     };
     Ok(visit.page("Revoke token", &[ACCOUNT, LIST], &body))

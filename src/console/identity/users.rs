@@ -45,12 +45,12 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             h1 { "Users" }
             a .button.main href=(NEW) { "Create user" }
         }
-        p .lead { "Unrestricted users may do everything, and manage the others. Restricted ones may do what they were granted." }
+        p .lead { "Unrestricted users have full access and manage other users. Restricted users have only the access you grant them." }
         p .count role="status" { (counted(users.results as usize, "user", "users")) }
         table .list {
             thead { tr {
-                th scope="col" { "Username" } th scope="col" { "E-mail" } th scope="col" { "May do" }
-                th scope="col" { "Last log-in" } th scope="col" { span .hidden { "Actions" } }
+                th scope="col" { "Username" } th scope="col" { "E-mail" } th scope="col" { "Permissions" }
+                th scope="col" { "Last login" } th scope="col" { span .hidden { "Actions" } }
             } }
             tbody {
                 @for user in &users.items {
@@ -58,11 +58,11 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                     tr {
                         th scope="row" { a href=(here) { (name) } @if user.id == caller.user() { " " span .tag { "you" } } }
                         td data-label="E-mail" { (user.email.as_str()) }
-                        td data-label="May do" { (allowed(user)) }
-                        td data-label="Last log-in" { (last_login(user)) }
+                        td data-label="Permissions" { (allowed(user)) }
+                        td data-label="Last login" { (last_login(user)) }
                         td { div .actions {
                             a href=(format!("{here}/edit")) { "Edit" span .hidden { " " (name) } }
-                            @if user.restricted { a href=(format!("{here}/grants")) { "Grants" span .hidden { " of " (name) } } }
+                            @if user.restricted { a href=(format!("{here}/grants")) { "Grants" span .hidden { " for " (name) } } }
                             @if user.id != caller.user() { a href=(format!("{here}/delete")) { "Delete" span .hidden { " " (name) } } }
                         } }
                     }
@@ -75,14 +75,14 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
 }
 
 fn allowed(user: &User) -> Markup {
-    html! { @if user.restricted { span .tag { "what was granted" } } @else { span .tag.on { "everything" } } }
+    html! { @if user.restricted { span .tag { "Restricted" } } @else { span .tag.on { "Full access" } } }
 }
 
 fn last_login(user: &User) -> Markup {
     html! {
         @match &user.last_login {
             Some(login) => { (time(login.at)) @if login.status != "successful" { " " span .tag.bad { (login.status) } } }
-            None => span .quiet { "never" },
+            None => span .quiet { "Never" },
         }
     }
 }
@@ -108,13 +108,13 @@ fn fields(typed: &Typed, own: bool) -> Markup {
     let restricted = Field {
         name: "restricted",
         label: "Restricted",
-        hint: "May do only what is granted: nothing at first.",
+        hint: "The user has no access until you grant it.",
         ..Field::default()
     };
     html! {
         (forms::line(typed, USERNAME))
         (forms::line(typed, email))
-        @if own { p #(forms::id_of(restricted.name)) .quiet { "You cannot restrict yourself; another unrestricted user can." } }
+        @if own { p #(forms::id_of(restricted.name)) .quiet { "You cannot restrict yourself. Another unrestricted user can." } }
         @else { (forms::switch(typed, restricted)) }
     }
 }
@@ -145,7 +145,7 @@ fn draw_new(visit: &Visit, typed: &Typed) -> Response {
         h1 { "Create user" }
         (forms::card(visit, typed, &form, &html! {
             (fields(typed, false))
-            p .quiet { "On the next page you can make a link with which the user chooses a password." }
+            p .quiet { "On the next page, you can generate a link for the user to set a password." }
         }))
     };
     visit.form_page(typed, "Create user", &[ACCOUNT, LIST], &body)
@@ -165,32 +165,32 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller, At(usern
         div .title {
             h1 { (name) @if own { " " span .tag { "you" } } }
             div .actions {
-                @if user.restricted { a .button.main href=(format!("{here}/grants")) { "Change grants" } }
+                @if user.restricted { a .button.main href=(format!("{here}/grants")) { "Edit grants" } }
                 a .button href=(format!("{here}/edit")) { "Edit" }
                 @if !own { a .button.danger href=(format!("{here}/delete")) { "Delete" } }
             }
         }
         dl .facts {
             div { dt { "E-mail" } dd { (user.email.as_str()) } }
-            div { dt { "May do" } dd { (allowed(&user)) } }
-            div { dt { "Last log-in" } dd { (last_login(&user)) } }
-            div { dt { "Password" } dd { @match user.password_created { Some(at) => { "set " (time(at)) } None => "none yet" } } }
+            div { dt { "Permissions" } dd { (allowed(&user)) } }
+            div { dt { "Last login" } dd { (last_login(&user)) } }
+            div { dt { "Password" } dd { @match user.password_created { Some(at) => { "Set " (time(at)) } None => "Not set" } } }
             div { dt { "Created" } dd { (time(user.created)) } }
         }
         @if user.password_created.is_none() {
             form .card method="post" action=(format!("{here}/link")) {
                 (visit.form_token())
-                h2 { "Cannot log in yet" }
-                p { (name) " has no password. Make a link with which one can be chosen, once and within three days, and send it to "
-                    strong { (user.email.as_str()) } "." }
-                div .actions { button .main type="submit" { "Make a link" } }
+                h2 { "No password set" }
+                p { (name) " cannot log in yet. Generate a password link and send it to " strong { (user.email.as_str()) }
+                    ". It works once and expires after three days." }
+                div .actions { button .main type="submit" { "Generate link" } }
             }
         }
         section aria-labelledby="grants" {
             h2 #grants { "Grants" }
             @match &grants {
                 Some(grants) => (grants::summary(grants, &here)),
-                None => p .quiet { "An unrestricted user needs no grants." },
+                None => p .quiet { "Unrestricted users do not need grants." },
             }
         }
     };
@@ -215,12 +215,16 @@ pub async fn make_link(
     let address_of_link = format!("{}/oauth/password/{}", issuer(&app, &parts), link.reveal());
     let here = address(&user);
     let body = html! {
-        h1 { "A link for " (user.username.as_str()) }
+        h1 { "Password link for " (user.username.as_str()) }
         (shown_once("The link", &address_of_link))
-        p { "Send it to " strong { (user.email.as_str()) } ". Whoever opens it first, within three days, chooses the password." }
+        p { "Send it to " strong { (user.email.as_str()) } ". It works once and expires after three days." }
         p { a .button href=(here) { "Done" } }
     };
-    Ok(visit.page("Link", &[ACCOUNT, LIST, (user.username.as_str(), &here)], &body))
+    Ok(visit.page(
+        "Password link",
+        &[ACCOUNT, LIST, (user.username.as_str(), &here)],
+        &body,
+    ))
 }
 
 async fn load(app: &App, caller: Caller, username: String) -> rules::Result<User> {
@@ -275,8 +279,8 @@ fn draw_edit(visit: &Visit, caller: &Caller, user: &User, typed: &Typed) -> Resp
         (forms::card(visit, typed, &form, &html! {
             (fields(typed, own))
             @if own {}
-            @else if !user.restricted { p .quiet { "Whoever becomes restricted may do nothing until it is granted." } }
-            @else { p .quiet { "Whoever is restricted no longer loses the grants, and may do everything." } }
+            @else if !user.restricted { p .quiet { "A restricted user has no access until you add grants." } }
+            @else { p .quiet { "Removing the restriction deletes this user's grants and gives full access." } }
         }))
     };
     visit.form_page(typed, &title, &[ACCOUNT, LIST, (name, &here)], &body)
@@ -320,7 +324,7 @@ fn draw_delete(visit: &Visit, user: &User, typed: &Typed) -> Response {
     let body = html! {
         h1 { "Delete " (name) "?" }
         (forms::card(visit, typed, &form, &html! {
-            p { "The user's tokens and sessions end at once. Tickets and what they tell stay." }
+            p { "The user's tokens and sessions are revoked immediately. Tickets and replies are not deleted." }
             (forms::confirm(typed, name))
         }))
     };

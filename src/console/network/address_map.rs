@@ -54,7 +54,7 @@ fn around(blocks: &[Block], forbidden: &[Cidr]) -> (Vec<Space>, Vec<Space>) {
 fn strips(spaces: &[Space], blocks: &[Block], sizes: &[(&str, f64)]) -> Markup {
     html! {
         @for space in spaces {
-            h3 { code { (space.range) } span .quiet { " · " (share(space)) " in subnets" } }
+            h3 { code { (space.range) } span .quiet { " · " (share(space)) " allocated" } }
             @for (class, width) in sizes { (strip(space, blocks, class, *width)) }
         }
     }
@@ -74,18 +74,18 @@ pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
             (strips(&used, blocks, &[("wide", WIDE), ("narrow", NARROW)]))
             @if !unused.is_empty() {
                 p .quiet {
-                    "Wholly free: "
+                    "Unallocated: "
                     @for (at, space) in unused.iter().enumerate() { @if at > 0 { ", " } code { (space.range) } }
                     @if unused.iter().any(|space| space.parts.iter().any(|part| part.what == What::Forbidden)) {
-                        " (but for what the provider keeps)"
+                        " (provider-reserved ranges excluded)"
                     }
                     "."
                 }
             }
-            (legend(&[("some", "under 60 % in use"), ("much", "60 % and more"), ("full", "90 % and more"), ("none", "empty"), ("free", "free"), ("kept", "kept by the provider")]))
-            p .hint { "In the order of addresses. Blocks grow with the logarithm of their size." }
+            (legend(&[("some", "under 60% in use"), ("much", "60% or more"), ("full", "90% or more"), ("none", "empty"), ("free", "free"), ("kept", "reserved by the provider")]))
+            p .hint { "In address order. Block widths are on a logarithmic scale." }
             details {
-                summary { "The same as a table" }
+                summary { "Show as table" }
                 (spaces_table(used.iter().chain(&unused), blocks))
             }
         }
@@ -98,9 +98,9 @@ fn share(space: &Space) -> String {
     let all = u64::from(space.range.last() - space.range.first()) + 1;
     let percent = taken as f64 * 100.0 / all as f64;
     if percent < 1.0 {
-        "less than 1 %".to_owned()
+        "less than 1%".to_owned()
     } else {
-        format!("{percent:.0} %")
+        format!("{percent:.0}%")
     }
 }
 
@@ -192,7 +192,7 @@ fn block(part: &Part, blocks: &[Block], x: f64, y: f64, wide: f64) -> Markup {
         What::Free | What::Forbidden => {
             let (class, word) = match part.what {
                 What::Free => ("free", "free"),
-                _ => ("kept", "kept"),
+                _ => ("kept", "reserved"),
             };
             html! {
                 g .gap {
@@ -209,19 +209,19 @@ fn block(part: &Part, blocks: &[Block], x: f64, y: f64, wide: f64) -> Markup {
 fn spaces_table<'a>(spaces: impl Iterator<Item = &'a Space>, blocks: &[Block]) -> Markup {
     html! {
         table .list {
-            thead { tr { th scope="col" { "Addresses" } th scope="col" { "What" } th scope="col" .number { "Size" } th scope="col" { "In use" } } }
+            thead { tr { th scope="col" { "Range" } th scope="col" { "Allocation" } th scope="col" .number { "Size" } th scope="col" { "In use" } } }
             tbody {
                 @for part in spaces.flat_map(|space| &space.parts) {
                     tr {
                         th scope="row" { code { (span(part.first, part.last)) } }
                         @match part.what {
                             What::Subnet(at) => @if let Some(block) = blocks.get(at) {
-                                td data-label="What" { a href=(block.address) { (block.subnet.label.as_str()) } }
+                                td data-label="Allocation" { a href=(block.address) { (block.subnet.label.as_str()) } }
                                 td .number data-label="Size" { (number(part.size())) }
                                 td data-label="In use" { (in_use(block.usage)) }
                             },
-                            What::Free => { td data-label="What" { "free" } td .number data-label="Size" { (number(part.size())) } td {} }
-                            What::Forbidden => { td data-label="What" { "kept by the provider" } td .number data-label="Size" { (number(part.size())) } td {} }
+                            What::Free => { td data-label="Allocation" { "free" } td .number data-label="Size" { (number(part.size())) } td {} }
+                            What::Forbidden => { td data-label="Allocation" { "reserved by the provider" } td .number data-label="Size" { (number(part.size())) } td {} }
                         }
                     }
                 }
@@ -242,10 +242,10 @@ pub fn subnet(view: &View, holders: &[Holder], open: &str) -> Markup {
         View::Buckets(buckets) => html! {
             div .map {
                 @for (class, width) in [("wide", WIDE), ("narrow", NARROW)] { (bucket_grid(buckets, open, class, width)) }
-                (legend(&[("some", "under 60 % in use"), ("much", "60 % and more"), ("full", "90 % and more"), ("none", "empty")]))
+                (legend(&[("some", "under 60% in use"), ("much", "60% or more"), ("full", "90% or more"), ("none", "empty")]))
                 p .hint {
-                    "Each square is a part of the subnet" @if let Some(part) = buckets.first() { ", a /" (part.range.prefix()) }
-                    "; open one to look closer."
+                    "Each square is a range of the subnet" @if let Some(bucket) = buckets.first() { " (/" (bucket.range.prefix()) ")" }
+                    ". Select one to zoom in."
                 }
             }
         },
@@ -276,7 +276,7 @@ fn address_grid(cells: &[(u32, State)], holders: &[Holder], class: &str, width: 
     let lines = cells.len().div_ceil(columns);
     let height = lines as f64 * (high + GAP) - GAP;
     html! {
-        svg .(class).grid viewBox=(format!("0 0 {width} {}", round(height))) role="group" aria-label="Map of the addresses" {
+        svg .(class).grid viewBox=(format!("0 0 {width} {}", round(height))) role="group" aria-label="Address map" {
             @for (at, (address, state)) in cells.iter().enumerate() {
                 @let (x, y) = ((at % columns) as f64 * (wide + GAP), (at / columns) as f64 * (high + GAP));
                 @let holder = match state { State::Taken(at) => holders.get(*at), _ => None };
@@ -357,7 +357,7 @@ fn bucket_grid(buckets: &[Bucket], open: &str, class: &str, width: f64) -> Marku
     });
     let height = buckets.len().div_ceil(columns) as f64 * (high + GAP) - GAP;
     html! {
-        svg .(class).grid viewBox=(format!("0 0 {width} {height}")) role="group" aria-label="Map of the subnet's parts" {
+        svg .(class).grid viewBox=(format!("0 0 {width} {height}")) role="group" aria-label="Address map by range" {
             @for (at, (bucket, name)) in buckets.iter().zip(&names).enumerate() {
                 @let (x, y) = ((at % columns) as f64 * (wide + GAP), (at / columns) as f64 * (high + GAP));
                 @let usage = usage(bucket);
@@ -416,12 +416,12 @@ fn shared(buckets: &[Bucket]) -> usize {
 
 fn percent(usage: Usage) -> String {
     match usage.percent() {
-        percent if percent < 1.0 => "<1 %".to_owned(),
-        percent => format!("{percent:.0} %"),
+        percent if percent < 1.0 => "<1%".to_owned(),
+        percent => format!("{percent:.0}%"),
     }
 }
 
-/// "12 of 252 in use (5 %)".
+/// "12 of 252 in use (5%)".
 pub fn in_use(usage: Usage) -> String {
     match usage.used {
         0 => format!("0 of {} in use", number(usage.all)),
@@ -533,8 +533,8 @@ mod tests {
             assert!(svg.contains(&format!("href=\"/vpcs/1/subnets/{}\"", at + 1)));
         }
         assert!(svg.contains("block much") && svg.contains("block free") && svg.contains("block kept"));
-        assert!(svg.contains("3 of 4 in use (75 %)"));
-        assert!(svg.contains("Wholly free: <code>172.16.0.0/12</code>"));
+        assert!(svg.contains("3 of 4 in use (75%)"));
+        assert!(svg.contains("Unallocated: <code>172.16.0.0/12</code>"));
         assert!(!svg.contains("style=") && !svg.contains("NaN") && !svg.contains("inf"));
     }
 
@@ -602,7 +602,7 @@ mod tests {
         let prefix = address_map::bucket_prefix(large).unwrap();
         let svg = subnet(&buckets(large, large, prefix, &[(3, 65536)], &[]), &[], "/x?in=").into_string();
         assert_eq!(svg.matches("<title>").count(), 2 * 256);
-        assert!(svg.contains("<title>10.3.0.0/16: 65,536 of 65,536 in use (100 %)</title>"));
+        assert!(svg.contains("<title>10.3.0.0/16: 65,536 of 65,536 in use (100%)</title>"));
         assert!(svg.contains("href=\"/x?in=10.3.0.0/16\""));
     }
 

@@ -120,7 +120,7 @@ fn draw_new(visit: &Visit, vpc: &Vpc, typed: &Typed) -> Response {
         (forms::card(visit, typed, &form, &html! {
             (label_field(typed, "label", true))
             (range_field(typed, "ipv4", &format!("{here}/subnets/check")))
-            p .hint { "A private range from /8 to /29 that overlaps no other subnet. It cannot be changed later." }
+            p .hint { "A private IPv4 range from /8 to /29 that does not overlap another subnet. Cannot be changed later." }
         }))
     };
     visit.form_page(typed, "Add a subnet", &[vpcs::LIST, (label, &here)], &body)
@@ -174,17 +174,17 @@ pub fn draw(shown: &Shown, usage: Usage, here: &str, may_change: bool) -> Markup
         }
         dl .facts {
             div { dt { "Gateway" } dd { code { (write_address(subnet.ipv4.gateway())) } } }
-            div { dt { "For instances" } dd { code { (write_address(*assignable.start())) " – " (write_address(*assignable.end())) } } }
+            div { dt { "Usable range" } dd { code { (write_address(*assignable.start())) " – " (write_address(*assignable.end())) } } }
             div { dt { "In use" } dd { (used_meter(usage)) } }
             div { dt { "Instances" } dd { (instances(subnet)) } }
-            div { dt { "Id" } dd { (subnet.id) } }
+            div { dt { "ID" } dd { (subnet.id) } }
             div { dt { "Created" } dd { (time(subnet.created)) } }
-            div { dt { "Changed" } dd { (time(subnet.updated)) } }
+            div { dt { "Updated" } dd { (time(subnet.updated)) } }
         }
         section aria-labelledby="map" {
             div .title {
-                h2 #map { "Addresses" @if !whole { " of " code { (shown.window) } } }
-                @if !whole { a href=(here) { "The whole subnet" } }
+                h2 #map { "Addresses" @if !whole { " in " code { (shown.window) } } }
+                @if !whole { a href=(here) { "Show the whole subnet" } }
             }
             (address_map::subnet(&shown.view, &shown.holders, &format!("{here}?in=")))
         }
@@ -196,8 +196,8 @@ pub fn draw(shown: &Shown, usage: Usage, here: &str, may_change: bool) -> Markup
 }
 
 fn nobody() -> Markup {
-    let text = "No instance has an address of these. Give a config of one an interface on this subnet, by the API or a client of it.";
-    empty("Nobody is here", text, None)
+    let text = "Use the API or an API client to add an interface on this subnet to an instance's config.";
+    empty("No addresses in use", text, None)
 }
 
 /// What the map shows, for whoever cannot see it, and with more words.
@@ -233,7 +233,7 @@ fn table(shown: &Shown, here: &str) -> Markup {
                 (nobody())
             } @else {
                 table .list {
-                    thead { tr { th scope="col" { "Part" } th scope="col" { "Addresses in use" } } }
+                    thead { tr { th scope="col" { "Range" } th scope="col" { "Addresses in use" } } }
                     tbody {
                         @for bucket in used {
                             tr {
@@ -297,7 +297,7 @@ fn draw_edit(visit: &Visit, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Respon
         h1 { "Edit " (subnet.label.as_str()) }
         (forms::card(visit, typed, &form, &html! {
             (label_field(typed, "label", true))
-            p .quiet { "The range stays " code { (subnet.ipv4) } "." }
+            p .quiet { "IPv4 range: " code { (subnet.ipv4) } " (cannot be changed)" }
         }))
     };
     let title = format!("Edit {}", subnet.label.as_str());
@@ -353,11 +353,11 @@ fn draw_delete(visit: &Visit, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Resp
     let body = html! {
         h1 { "Delete " (label) "?" }
         @if is_blocked(typed) {
-            (blockers("The subnet cannot be deleted while instances are on it.", std::slice::from_ref(subnet), typed))
-            p { a .button href=(here) { "Back to the subnet" } }
+            (blockers("This subnet cannot be deleted while instances are attached to it.", std::slice::from_ref(subnet), typed))
+            p { a .button href=(here) { "Back to subnet" } }
         } @else {
             (forms::card(visit, typed, &form, &html! {
-                p { "This deletes the subnet and gives its range " code { (subnet.ipv4) } " back, for good." }
+                p { "This permanently deletes the subnet and frees the range " code { (subnet.ipv4) } "." }
                 (forms::confirm(typed, label))
             }))
         }
@@ -389,7 +389,7 @@ pub fn blockers(why: &str, subnets: &[Subnet], typed: &Typed) -> Markup {
         .collect();
     html! {
         div .warning role="alert" {
-            p { strong { (why) } " " (counted(used.len(), "interface stands", "interfaces stand")) " in the way:" }
+            p { strong { (why) } " " "Remove " (counted(used.len(), "interface", "interfaces")) " first:" }
             ul { @for wrong in used {
                 li {
                     @match place(wrong) {
@@ -398,7 +398,7 @@ pub fn blockers(why: &str, subnets: &[Subnet], typed: &Typed) -> Markup {
                     }
                 }
             } }
-            p { "Instances and their interfaces are managed with the API, or a program that speaks it." }
+            p { "Use the API or an API client to manage instances and their interfaces." }
         }
     }
 }

@@ -36,17 +36,17 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
     let body = html! {
         div .title { h1 { "Canned replies" } a .button.main href=(NEW) { "New canned reply" } }
         @if replies.items.is_empty() {
-            (empty("No canned replies yet", "Keep an answer that you give often. The customer's name and the like are filled in when it is used.",
+            (empty("No canned replies yet", "Save answers that you use often. Placeholders, such as the customer's name, are filled in when you use them.",
                 Some(("New canned reply", NEW))))
         } @else {
             table .list {
-                thead { tr { th scope="col" { "Label" } th scope="col" { "Text" } th scope="col" { "Changed" } } }
+                thead { tr { th scope="col" { "Label" } th scope="col" { "Text" } th scope="col" { "Last updated" } } }
                 tbody {
                     @for reply in &replies.items {
                         tr {
                             th scope="row" { a href=(address(reply.id)) { (reply.label.as_str()) } }
                             td data-label="Text" { span .cut { (reply.description.as_str()) } }
-                            td data-label="Changed" { (time(reply.updated)) }
+                            td data-label="Last updated" { (time(reply.updated)) }
                         }
                     }
                 }
@@ -136,7 +136,7 @@ fn draw(visit: &Visit, id: Option<CannedReplyId>, typed: &Typed, preview: bool) 
     let label = Field {
         name: "label",
         label: "Label",
-        hint: "What you look for when you need it.",
+        hint: "Shown in the list of canned replies.",
         autofocus: true,
         most: Some(CannedLabel::MAX),
         ..Field::default()
@@ -165,7 +165,7 @@ fn draw(visit: &Visit, id: Option<CannedReplyId>, typed: &Typed, preview: bool) 
         @if let Some(id) = id {
             section {
                 (threads::confirm("Delete", (true, None), &html! {
-                    p { "Replies that were sent with it stay as they are." }
+                    p { "Replies that were already sent are not affected." }
                     form method="post" action=(format!("{}/delete", address(id))) {
                         (visit.form_token())
                         button .danger type="submit" { "Delete this canned reply" }
@@ -180,7 +180,7 @@ fn draw(visit: &Visit, id: Option<CannedReplyId>, typed: &Typed, preview: bool) 
 fn placeholders() -> Markup {
     html! {
         p .hint {
-            "Filled in when it is used: "
+            "Placeholders: "
             @for (at, name) in PLACEHOLDERS.iter().enumerate() { @if at > 0 { ", " } code { "{{" (name) "}}" } }
         }
     }

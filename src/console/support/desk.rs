@@ -37,17 +37,17 @@ const STATUSES: [(&str, &str); 4] = [
     ("all", "All"),
 ];
 const CLAIMS: [(&str, &str); 4] = [
-    ("", "Anybody's"),
-    ("nobody", "Nobody's yet"),
-    ("mine", "Mine"),
-    ("others", "Colleagues'"),
+    ("", "Anyone"),
+    ("nobody", "Unassigned"),
+    ("mine", "Me"),
+    ("others", "Other staff"),
 ];
 /// What the queue can be ordered by: the word, how it is called, and the field with its direction.
 const ORDERS: [(&str, &str, &str, &str); 4] = [
     ("", "Newest first", "opened", "desc"),
     ("oldest", "Oldest first", "opened", "asc"),
-    ("pressing", "Most pressing first", "priority", "desc"),
-    ("waiting", "Longest untouched first", "updated", "asc"),
+    ("pressing", "Priority", "priority", "desc"),
+    ("waiting", "Least recently updated", "updated", "asc"),
 ];
 const FILTERS: [&str; 6] = ["q", "status", "claim", "priority", "account", "order"];
 
@@ -83,7 +83,7 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
         Ok(tickets) => (draw_list(&tickets, &search, &drawing), Typed::default()),
         Err(error) => {
             let typed = forms::again(search.clone(), error)?;
-            let nothing = html! { div #list { (empty("Nothing to show", "Change the search above.", Some(("Show the queue", "/desk")))) } };
+            let nothing = html! { div #list { (empty("Invalid search", "Correct the search above.", Some(("Clear search", "/desk")))) } };
             (nothing, typed)
         }
     };
@@ -91,8 +91,8 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
         div .title {
             h1 { "Desk" }
             div .actions {
-                a .button href="/desk/keys" data-key="?" { "Keyboard" }
-                a .button.main href="/desk/tickets/new" data-key="t" { "Ticket for a customer" }
+                a .button href="/desk/keys" data-key="?" { "Keyboard shortcuts" }
+                a .button.main href="/desk/tickets/new" data-key="t" { "New ticket" }
             }
         }
         (form(&search, &typed))
@@ -165,7 +165,7 @@ fn form(search: &Sent, typed: &Typed) -> Markup {
     let wrong = typed.reasons("q");
     let wrong_account = match typed.wrong.is_empty() || !wrong.is_empty() {
         true => None,
-        false => Some("Must be the number of an account"),
+        false => Some("Must be an account ID"),
     };
     let choice = |name: &str, label: &str, choices: &[(&str, &str)]| {
         html! {
@@ -188,18 +188,18 @@ fn form(search: &Sent, typed: &Typed) -> Markup {
             div .field .wrong[!wrong.is_empty()] {
                 label for="q" { "Search" }
                 input #q type="search" name="q" value=(search.text("q")) autocomplete="off" spellcheck="false"
-                    placeholder="Words in tickets, replies and notes, or #number" data-key="/";
+                    placeholder="Text in tickets, replies and notes, or #ID" data-key="/";
                 @if !wrong.is_empty() { p .reason { (wrong.join(". ")) } }
             }
             (choice("status", "Status", &STATUSES))
-            (choice("claim", "Whose", &CLAIMS))
+            (choice("claim", "Assignee", &CLAIMS))
             (choice("priority", "Priority", &priorities))
             div .field.short .wrong[wrong_account.is_some()] {
                 label for="by-account" { "Account" }
-                input #by-account type="text" inputmode="numeric" name="account" value=(search.text("account")) placeholder="Number";
+                input #by-account type="text" inputmode="numeric" name="account" value=(search.text("account")) placeholder="ID";
                 @if let Some(reason) = wrong_account { p .reason { (reason) } }
             }
-            (choice("order", "Order", &ORDERS.map(|(value, shown, ..)| (value, shown))))
+            (choice("order", "Sort by", &ORDERS.map(|(value, shown, ..)| (value, shown))))
             button type="submit" { "Search" }
         }
     }
@@ -218,17 +218,17 @@ fn draw_list(tickets: &Paged<DeskTicket>, search: &Sent, drawing: &Drawing) -> M
     html! {
         div #list hx-get=(live) hx-trigger="garth:queue from:body" hx-select="#list" hx-swap="outerHTML" {
             @if tickets.items.is_empty() && tickets.results > 0 {
-                (empty("Nothing on this page", "There are fewer tickets by now.", Some(("Show the first page", &here))))
+                (empty("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", &here))))
             } @else if tickets.items.is_empty() && here == "/desk" {
-                (empty("The queue is empty", "No ticket is open. New ones appear here by themselves.", None))
+                (empty("No open tickets", "New tickets appear here automatically.", None))
             } @else if tickets.items.is_empty() {
-                (empty("Nothing found", "No ticket is like that.", Some(("Show the queue", "/desk"))))
+                (empty("No results", "No tickets match your search.", Some(("Clear search", "/desk"))))
             } @else {
                 p .count role="status" { (counted(tickets.results as usize, "ticket", "tickets")) }
                 table .list.queue data-rows {
                     thead { tr {
-                        th scope="col" { "Ticket" } th scope="col" { "Account" } th scope="col" { "Status" } th scope="col" { "Whose" }
-                        th scope="col" .number { "Age" } th scope="col" .number { "Last change" }
+                        th scope="col" { "Ticket" } th scope="col" { "Account" } th scope="col" { "Status" } th scope="col" { "Assignee" }
+                        th scope="col" .number { "Age" } th scope="col" .number { "Last updated" }
                     } }
                     tbody { @for ticket in &tickets.items { (row(ticket, drawing)) } }
                 }
@@ -252,9 +252,9 @@ fn row(desk: &DeskTicket, drawing: &Drawing) -> Markup {
             }
             td data-label="Account" { span { (account_name(desk)) " " span .id { (ticket.account) } } }
             td data-label="Status" { (threads::status(ticket.status)) }
-            td data-label="Whose" { span { (claim(desk, drawing.me)) } }
+            td data-label="Assignee" { span { (claim(desk, drawing.me)) } }
             td .number data-label="Age" { (age(ticket.opened, now)) }
-            td .number data-label="Last change" {
+            td .number data-label="Last updated" {
                 span { (age(ticket.updated, now)) @if let Some(by) = changer { " " span .quiet.small { "by " (by) } } }
             }
         }
@@ -265,8 +265,8 @@ fn row(desk: &DeskTicket, drawing: &Drawing) -> Markup {
 pub fn claim(desk: &DeskTicket, me: &str) -> Markup {
     html! {
         @match &desk.claim {
-            None => span .tag.free { "Nobody yet" },
-            Some(claim) if claim.username == me => span .tag.on { "You" },
+            None => span .tag.free { "Unassigned" },
+            Some(claim) if claim.username == me => span .tag.on { "Me" },
             Some(claim) => { (threads::face(&claim.username)) " " (claim.username) },
         }
     }
@@ -287,26 +287,26 @@ pub fn priority(priority: Priority) -> Markup {
 
 /// What can be done with the keyboard, where, and by which key.
 const KEYS: [(&str, &str, &str); 12] = [
-    ("anywhere", "?", "this sheet"),
-    ("anywhere", "g", "go to the queue"),
-    ("anywhere", "t", "open a ticket for a customer"),
-    ("anywhere", "Esc", "leave the field you are in"),
-    ("in the queue", "j", "down"),
-    ("in the queue", "k", "up"),
-    ("in the queue", "Enter", "open the ticket"),
-    ("in the queue", "/", "search"),
-    ("on a ticket", "c", "claim it, or take it over"),
-    ("on a ticket", "r", "reply to the customer"),
-    ("on a ticket", "n", "write an internal note"),
-    ("on a ticket", "Ctrl Enter", "send what you are writing"),
+    ("Anywhere", "?", "Show keyboard shortcuts"),
+    ("Anywhere", "g", "Go to the queue"),
+    ("Anywhere", "t", "Open a ticket for a customer"),
+    ("Anywhere", "Esc", "Leave the current field"),
+    ("In the queue", "j", "Next ticket"),
+    ("In the queue", "k", "Previous ticket"),
+    ("In the queue", "Enter", "Open the ticket"),
+    ("In the queue", "/", "Search"),
+    ("On a ticket", "c", "Assign or reassign to me"),
+    ("On a ticket", "r", "Reply to the customer"),
+    ("On a ticket", "n", "Write an internal note"),
+    ("On a ticket", "Ctrl Enter", "Send the reply or save the note"),
 ];
 
 pub async fn keys(visit: Visit) -> Answer {
     let body = html! {
-        h1 { "Keyboard" }
+        h1 { "Keyboard shortcuts" }
         div #keys .card {
-            @for place in ["anywhere", "in the queue", "on a ticket"] {
-                h2 { "On the desk, " (place) }
+            @for place in ["Anywhere", "In the queue", "On a ticket"] {
+                h2 { (place) }
                 dl .keys {
                     @for (_, key, what) in KEYS.iter().filter(|(where_, _, _)| *where_ == place) {
                         div { dt { @for part in key.split(' ') { kbd { (part) } " " } } dd { (what) } }
@@ -315,5 +315,5 @@ pub async fn keys(visit: Visit) -> Answer {
             }
         }
     };
-    Ok(visit.page("Keyboard", &[QUEUE], &body))
+    Ok(visit.page("Keyboard shortcuts", &[QUEUE], &body))
 }

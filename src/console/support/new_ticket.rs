@@ -114,11 +114,11 @@ fn draw(
     visit.form_page(typed, "Open a ticket", &[tickets::LIST], &body)
 }
 
-const FOR_CUSTOMER: &str = "What the customer is told";
+const FOR_CUSTOMER: &str = "Message to the customer";
 const TEXT: Field = Field {
     name: "description",
-    label: "What is going on?",
-    hint: "What you did, what happened, and what you expected instead.",
+    label: "Description",
+    hint: "What you did, what happened, and what you expected.",
     optional: false,
     autofocus: false,
     code: false,
@@ -130,7 +130,7 @@ fn subject(typed: &Typed) -> Markup {
     let field = Field {
         name: "summary",
         label: "Subject",
-        hint: "In a few words, at most 64 characters.",
+        hint: "Up to 64 characters.",
         autofocus: true,
         most: Some(Summary::MAX),
         ..Field::default()
@@ -144,7 +144,7 @@ fn files(support: &Support) -> Markup {
             div .field {
                 span .label { "Files " span .optional { "optional" } }
                 (threads::drop_zone(support, 0, None))
-                p .no-script.quiet { "You can attach files on the ticket's page, once it is open." }
+                p .no-script.quiet { "You can attach files after the ticket is opened." }
                 (threads::limits(support, 0))
             }
         }
@@ -182,7 +182,7 @@ pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, sent:
         Err(error) => {
             let mut typed = subjects::refused(sent, error)?;
             for wrong in &mut typed.wrong {
-                wrong.reason = wrong.reason.replace("account_id", "The account's number");
+                wrong.reason = wrong.reason.replace("account_id", "The account ID");
             }
             desk_draw(&app, &visit, staff, &typed, String::new(), false).await
         }
@@ -225,7 +225,7 @@ async fn desk_draw(
         .await?;
     let body = html! {
         h1 { "Open a ticket for a customer" }
-        p .quiet { "The customer sees it among their tickets, under your provider's name, and is told at once." }
+        p .quiet { "The customer sees the ticket under your provider's name and is notified immediately." }
         (typed.alert_calling(&[(TEXT.name, FOR_CUSTOMER)]))
         form .card.wide method="post" action=(DESK_HERE) data-draft="desk-ticket" {
             (visit.form_token())
@@ -236,13 +236,13 @@ async fn desk_draw(
             (threads::box_to_write(typed, Field { label: FOR_CUSTOMER, hint: "", ..TEXT }, 10, preview))
             div .columns {
                 (priority_field(typed))
-                label .tick { input type="checkbox" name="closable" checked[typed.sent.has("closable")]; " The customer may close it" }
+                label .tick { input type="checkbox" name="closable" checked[typed.sent.has("closable")]; " Customer can close the ticket" }
             }
             div .actions {
                 button .main type="submit" { "Open ticket for customer" }
                 (threads::preview_button("description", DESK_HERE))
                 // After the one that opens the ticket, which is the one for the Enter key.
-                button type="submit" name="act" value="account" .no-script formnovalidate { "Show the account and what it has" }
+                button type="submit" name="act" value="account" .no-script formnovalidate { "Load account" }
                 a .button href="/desk" { "Cancel" }
             }
         }
@@ -268,11 +268,11 @@ fn account_field(typed: &Typed, accounts: &[DeskAccount], whose: Option<&DeskAcc
             div #account-name role="status" {
                 @match whose {
                     Some(account) => p { strong { (account.company) } @if !account.company.is_empty() { " · " } (account.email) },
-                    None if is_typed && wrong.is_empty() => p .quiet { "No account has this number. Choose one of the list." },
+                    None if is_typed && wrong.is_empty() => p .quiet { "No account has this ID. Choose one from the list." },
                     None => {},
                 }
             }
-            p .hint { "Its number; begin to type a company's name or address to find it." }
+            p .hint { "Enter an account ID, or type a company name or e-mail address to search." }
         }
     }
 }

@@ -59,10 +59,10 @@ pub fn placed(sent: &Sent, mut wrong: Vec<FieldError>) -> Vec<FieldError> {
 fn reworded(wrong: &FieldError, kind: SubjectKind) -> String {
     let kind = kind_in_words(kind.word());
     match wrong.code {
-        Code::EntityInvalid => format!("There is no {kind} with this id, or none that you may see"),
-        Code::EntityUnknown => format!("The provider knows of no {kind} with this id"),
+        Code::EntityInvalid => format!("No {kind} has this ID, or you do not have access to it"),
+        Code::EntityUnknown => format!("The provider has no {kind} with this ID"),
         Code::EntityConflict => {
-            "A ticket can be about one thing only: choose it from the list or name it by its id, not both"
+            "A ticket can be about one resource only. Choose it from the list or enter its ID, not both"
                 .to_owned()
         }
         _ => wrong.reason.clone(),
@@ -88,10 +88,10 @@ pub fn draw(typed: &Typed, offered: &[Offered], page: &str) -> Markup {
     let by_id = typed.sent.has(KIND) && !typed.sent.text(KIND).is_empty();
     html! {
         div .field .wrong[!wrong.is_empty()] {
-            label for="f-about" { "What is it about? " span .optional { "optional" } }
+            label for="f-about" { "Regarding " span .optional { "optional" } }
             div .picker {
                 select #f-about name=(ABOUT) aria-invalid=[(!wrong.is_empty()).then_some("true")] {
-                    option value="" { "Nothing in particular" }
+                    option value="" { "Not specified" }
                     @for kind in kinds {
                         optgroup label=(kind_in_words(kind.word())) {
                             @for one in offered.iter().filter(|one| one.kind == *kind) {
@@ -100,18 +100,18 @@ pub fn draw(typed: &Typed, offered: &[Offered], page: &str) -> Markup {
                         }
                     }
                 }
-                input .only-script type="search" name="find" placeholder="Narrow the list" aria-label="Narrow the list" autocomplete="off"
+                input .only-script type="search" name="find" placeholder="Filter the list" aria-label="Filter the list" autocomplete="off"
                     hx-get=(page) hx-trigger="input changed delay:250ms" hx-include="closest form" hx-params="find,about,account_id"
                     hx-target="#f-about" hx-select="#f-about" hx-swap="outerHTML" hx-sync="this:replace";
             }
             @if !wrong.is_empty() { p .reason { (wrong.join(". ")) } }
         }
         details .more open[by_id] {
-            summary { "Not in the list? Name it by its id" }
+            summary { "Not in the list? Enter its ID" }
             div .columns {
-                (forms::choice(typed, Field { name: KIND, label: "Kind", optional: true, ..Field::default() },
+                (forms::choice(typed, Field { name: KIND, label: "Type", optional: true, ..Field::default() },
                     &SubjectKind::WITH_ID.map(|kind| (kind.attribute().to_owned(), kind_in_words(kind.word()).to_owned()))))
-                (forms::line(typed, Field { name: ID, label: "Id", optional: true, ..Field::default() }))
+                (forms::line(typed, Field { name: ID, label: "ID", optional: true, ..Field::default() }))
             }
         }
     }

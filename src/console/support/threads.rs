@@ -111,7 +111,7 @@ pub fn address_of(entity: &Entity) -> Option<String> {
 pub fn box_to_write(typed: &Typed, field: Field, rows: usize, preview: bool) -> Markup {
     html! {
         (forms::lines(typed, field, rows))
-        p .hint.markdown-hint { "Markdown: **bold**, *italic*, `code`, lists, > quotes. Pictures from elsewhere are shown as links." }
+        p .hint.markdown-hint { "Markdown: **bold**, *italic*, `code`, lists, > quotes. Images are shown as links." }
         (preview_of(field.name, preview.then(|| typed.sent.text(field.name))))
     }
 }
@@ -120,7 +120,7 @@ pub fn box_to_write(typed: &Typed, field: Field, rows: usize, preview: bool) -> 
 pub fn unsent(text: &str) -> Markup {
     html! {
         div .field {
-            label for="unsent" { "What you wrote, which was not sent" }
+            label for="unsent" { "Your unsent text" }
             textarea #unsent rows="6" readonly { "\n" (text) }
         }
     }
@@ -133,7 +133,7 @@ pub fn preview_of(name: &str, text: Option<&str>) -> Markup {
             @if let Some(text) = text {
                 div .preview {
                     p .quiet { "Preview" }
-                    div .md { @if text.trim().is_empty() { p .quiet { "Nothing is written yet." } } @else { (markdown::draw(text)) } }
+                    div .md { @if text.trim().is_empty() { p .quiet { "Nothing to preview" } } @else { (markdown::draw(text)) } }
                 }
             }
         }
@@ -180,9 +180,9 @@ pub fn limits(support: &Support, there: usize) -> Markup {
     let left = (support.attachments_per_ticket - there as i64).max(0);
     html! {
         p .hint {
-            "Up to " (size(support.attachment_max_bytes)) " each, "
-            @if there == 0 { (support.attachments_per_ticket) " on a ticket" } @else { (left) " more on this ticket" }
-            ": " (EXTENSIONS.join(", ")) "."
+            "Up to " (size(support.attachment_max_bytes)) " per file, "
+            @if there == 0 { (support.attachments_per_ticket) " files per ticket" } @else { (left) " more on this ticket" }
+            ". Accepted types: " (EXTENSIONS.join(", ")) "."
         }
     }
 }

@@ -169,11 +169,11 @@ fn in_the_way(error: Error) -> Result<Vec<FieldError>, Error> {
     match error {
         Error::Refused(wrong) => Ok(wrong),
         Error::Body(BodyFault::FileTooLarge { most }) => {
-            let text = format!("The file is too large: at most {} are taken", size(most));
+            let text = format!("The file is too large. The maximum is {}", size(most));
             Ok(on_file(Code::FileTooLarge, text))
         }
         Error::Files(FilesFault::Scanner(_)) => {
-            let text = "Files cannot be checked for viruses just now, so none is taken. Try again later.";
+            let text = "The virus scanner is unavailable, so files cannot be attached. Try again later.";
             Ok(on_file(Code::ScanUnavailable, text.to_owned()))
         }
         other => Err(other),
@@ -271,10 +271,10 @@ fn head(visit: &Visit, seen: &Seen, support: &Support) -> Markup {
                     @if seen.may_close {
                         (threads::confirm("Close ticket", (false, None), &html! {
                             p {
-                                "Is it settled? "
+                                "Close this ticket? "
                                 @match support.reopen_days {
-                                    Some(days) => { "If it is not after all, a reply within " (days) " days opens it again." }
-                                    None => "Nobody can write to a closed ticket; for more you would open another one.",
+                                    Some(days) => { "You can reopen it with a reply within " (days) " days." }
+                                    None => "You cannot reply to a closed ticket.",
                                 }
                             }
                             form method="post" action=(format!("{here}/close")) {
@@ -293,7 +293,7 @@ fn head(visit: &Visit, seen: &Seen, support: &Support) -> Markup {
                 div { dt { "Opened" } dd { (time(ticket.opened)) " " span .quiet { "by " (ticket.opened_by) } } }
                 @match ticket.closed {
                     Some(closed) => div { dt { "Closed" } dd { (time(closed)) @if let Some(by) = &ticket.updated_by { " " span .quiet { "by " (by) } } } },
-                    None => div { dt { "Last change" } dd { (threads::last_change(ticket)) } },
+                    None => div { dt { "Last updated" } dd { (threads::last_change(ticket)) } },
                 }
             }
         }
@@ -312,7 +312,7 @@ fn thread(seen: &Seen, support: &Support) -> Markup {
                     text: ticket.description.as_str(), provider,
                 }))
             } @else {
-                p .quiet { (number(seen.replies.page.offset().unsigned_abs())) " earlier replies are on the pages before." }
+                p .quiet { (number(seen.replies.page.offset().unsigned_abs())) " earlier replies are on previous pages." }
             }
             @for reply in &seen.replies.items {
                 (threads::message(&Message {
@@ -331,7 +331,7 @@ fn reply_form(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
         label: REPLY,
         most: Some(ReplyText::MAX),
         hint: if seen.ticket.status == Status::Closed {
-            "This reply opens the ticket again."
+            "Your reply reopens the ticket."
         } else {
             ""
         },
@@ -355,9 +355,9 @@ fn cannot_reply(ticket: &Ticket, writing: &Writing) -> Markup {
     html! {
         div .card.quiet {
             @if ticket.status == Status::Closed {
-                p { "This ticket is closed. " a href="/tickets/new" { "Open another one" } " if there is more to say." }
+                p { "This ticket is closed. " a href="/tickets/new" { "Open a new ticket" } " if you need more help." }
             } @else {
-                p { "You may read this ticket, but not write to it. Ask whoever manages your account." }
+                p { "You have read-only access to this ticket." }
             }
             @if !typed.is_empty() { (threads::unsent(typed)) }
         }

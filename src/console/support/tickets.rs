@@ -96,7 +96,7 @@ impl Search {
                 div .field {
                     label for="q" { "Search" }
                     input #q type="search" name="q" value=(self.words) autocomplete="off" spellcheck="false"
-                        maxlength=(LONGEST) placeholder="Words, number or who opened it";
+                        maxlength=(LONGEST) placeholder="Text, #ID or username";
                 }
                 button type="submit" { "Search" }
             }
@@ -122,18 +122,18 @@ fn draw_list(tickets: &Paged<Ticket>, others: i64, search: &Search, nothing: boo
     html! {
         div #list hx-get=(live) hx-trigger="garth:ticket from:body" hx-select="#list" hx-swap="outerHTML" {
             @if nothing {
-                (empty("No tickets yet", "Ask your provider anything: about a VPC, an instance, a bill. You see the answers here.",
+                (empty("No tickets yet", "Open a ticket to contact your provider. Replies appear here.",
                     Some(("Open a ticket", "/tickets/new"))))
             } @else {
-                nav .tabs aria-label="Which tickets" { (tab("Open", open, false)) (tab("Closed", closed, true)) }
+                nav .tabs aria-label="Ticket status" { (tab("Open", open, false)) (tab("Closed", closed, true)) }
                 @if tickets.items.is_empty() && tickets.results > 0 {
-                    (empty("Nothing on this page", "There are fewer tickets by now.", Some(("Show the first page", &here))))
+                    (empty("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", &here))))
                 } @else if tickets.items.is_empty() && !search.words.is_empty() {
-                    (empty("Nothing found", "No ticket here is like that. Try another word, or the other tab.", Some(("Show all", "/tickets"))))
+                    (empty("No results", "No tickets match your search. Try other words or the other tab.", Some(("Clear search", "/tickets"))))
                 } @else if tickets.items.is_empty() && search.closed {
-                    (empty("No closed tickets", "Tickets come here once you or your provider have closed them.", None))
+                    (empty("No closed tickets", "Tickets appear here after you or your provider close them.", None))
                 } @else if tickets.items.is_empty() {
-                    (empty("No open tickets", "Everything is settled. Open a ticket whenever you need your provider.",
+                    (empty("No open tickets", "Open a ticket to contact your provider.",
                         Some(("Open a ticket", "/tickets/new"))))
                 } @else {
                     (table(tickets))
@@ -149,7 +149,7 @@ fn table(tickets: &Paged<Ticket>) -> Markup {
         table .list {
             thead { tr {
                 th scope="col" { "Subject" } th scope="col" { "Regarding" } th scope="col" { "Status" }
-                th scope="col" .number { "Replies" } th scope="col" { "Last change" }
+                th scope="col" .number { "Replies" } th scope="col" { "Last updated" }
             } }
             tbody {
                 @for ticket in &tickets.items {
@@ -168,7 +168,7 @@ fn table(tickets: &Paged<Ticket>) -> Markup {
                         }
                         td data-label="Status" { (status(ticket.status)) }
                         td .number data-label="Replies" { (number(ticket.replies.unsigned_abs())) }
-                        td data-label="Last change" { span { (last_change(ticket)) } }
+                        td data-label="Last updated" { span { (last_change(ticket)) } }
                     }
                 }
             }

@@ -30,7 +30,7 @@ async fn a_profile_is_changed_and_a_mistake_keeps_what_was_typed() {
     for wanted in [
         "value=\"&quot;&gt;&lt;script&gt;\"",
         "value=\"no where\"",
-        "2 things are not right yet",
+        "There are 2 problems",
         "id=\"f-email-wrong\"",
         "id=\"f-timezone-wrong\"",
         "name=\"email_notifications\" value=\"true\" checked",
@@ -49,7 +49,7 @@ async fn a_profile_is_changed_and_a_mistake_keeps_what_was_typed() {
         "/account?done=profile-changed",
     );
     let page = ada.get("/account?done=profile-changed").await;
-    for wanted in ["Your profile was changed.", "ada@new.example", "Europe/Berlin"] {
+    for wanted in ["Profile updated.", "ada@new.example", "Europe/Berlin"] {
         has(&page, wanted);
     }
     lacks(&page, "value=\"true\" checked");
@@ -69,12 +69,12 @@ async fn a_password_is_changed_with_the_old_one_and_ends_all_other_sessions() {
         (
             fields("wrong", LONGER, LONGER),
             "f-old-password-wrong",
-            "This is not your password",
+            "The current password is incorrect",
         ),
         (
             fields(PASSWORD, LONGER, "else"),
             "f-again-wrong",
-            "The two passwords differ",
+            "The passwords do not match",
         ),
         (
             fields(PASSWORD, "short", "short"),
@@ -185,15 +185,12 @@ async fn complaints_name_fields_as_the_page_does() {
     let form = ada.get("/account/clients/new").await;
     let wrong = [("label", "x"), ("redirect_uri", "nowhere")];
     let again = ada.submits(&form, "/account/clients/new", &wrong).await;
-    has(
-        &again,
-        "<a href=\"#f-redirect-uri\">Address to send browsers back to</a>",
-    );
+    has(&again, "<a href=\"#f-redirect-uri\">Redirect URI</a>");
     let form = ada.get("/account/tokens/new").await;
     let wrong = [("access", "chosen"), ("expiry", "30")];
     let again = ada.submits(&form, "/account/tokens/new", &wrong).await;
-    has(&again, "<a href=\"#f-scopes\">May be used for</a>");
-    has(&again, "Choose at least one family, or everything");
+    has(&again, "<a href=\"#f-scopes\">Permissions</a>");
+    has(&again, "Select at least one permission, or full access");
     let form = ada.get("/account").await;
     let wrong = [("email", "x"), ("timezone", "no where")];
     let again = ada.submits(&form, "/account", &wrong).await;
@@ -208,9 +205,9 @@ async fn complaints_name_fields_as_the_page_does() {
     ];
     let again = ada.submits(&form, "/tickets/new", &wrong).await;
     has(&again, "<a href=\"#f-summary\">Subject</a>");
-    has(&again, "<a href=\"#f-description\">What is going on?</a>");
-    has(&again, "<a href=\"#f-about-id\">Id</a>");
-    has(&again, "There is no VPC with this id");
+    has(&again, "<a href=\"#f-description\">Description</a>");
+    has(&again, "<a href=\"#f-about-id\">ID</a>");
+    has(&again, "No VPC has this ID");
     lacks(&again, "vpc_id is");
     let twice = [
         ("summary", "x"),
@@ -220,7 +217,7 @@ async fn complaints_name_fields_as_the_page_does() {
         ("about_id", "7"),
     ];
     let again = ada.submits(&form, "/tickets/new", &twice).await;
-    has(&again, "about one thing only: choose");
+    has(&again, "about one resource only. Choose");
     lacks(&again, "you set");
 
     let ticket = json!({"summary": "Help", "description": "It is down."});
@@ -244,7 +241,7 @@ async fn complaints_name_fields_as_the_page_does() {
 async fn quotas_tell_what_is_used_of_them() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
-    has(&ada.get("/account/quotas").await, "1,000 VPCs in each region");
+    has(&ada.get("/account/quotas").await, "1,000 VPCs per region");
     has(&ada.get("/account/quotas").await, "0 bytes of 10 GiB");
     let maker = app.user("maker").await;
     maker.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
@@ -258,5 +255,5 @@ async fn quotas_tell_what_is_used_of_them() {
     let links = links(&page);
     let more = links.iter().find(|link| link.starts_with("/tickets/new?"));
     let form = ada.get(more.expect("a way to ask for more")).await;
-    has(&form, "name=\"summary\" value=\"A larger quota\"");
+    has(&form, "name=\"summary\" value=\"Quota increase\"");
 }

@@ -66,9 +66,9 @@ async fn a_conflict_shows_beside_each_field_how_it_is_now() {
             .submits(&page, form, &[&fields[..], &[("seen", &seen)]].concat())
             .await;
         assert_eq!(late.status, 412, "{form}: {late}");
-        has(&late, &format!("It is now <strong>{told}</strong>"));
+        has(&late, &format!("Current value: <strong>{told}</strong>"));
         assert_eq!(
-            text(&late).matches("It is now ").count(),
+            text(&late).matches("Current value: ").count(),
             1,
             "only what differs: {late}"
         );
@@ -83,7 +83,7 @@ async fn a_conflict_shows_beside_each_field_how_it_is_now() {
     ];
     let wrong = ada.submits(&page, "/vpcs/1/edit", &fields).await;
     assert_eq!(wrong.status, 400);
-    lacks(&wrong, "It is now");
+    lacks(&wrong, "Current value:");
 }
 
 #[tokio::test]
@@ -112,14 +112,14 @@ async fn a_page_beyond_the_last_says_so_and_leads_back() {
     let program = app.user("ada").await;
     let mut ada = entered(&app, "ada").await;
     for list in ["/vpcs", "/tickets", "/events"] {
-        lacks(&ada.get(&format!("{list}?page=9")).await, "Nothing on this page");
+        lacks(&ada.get(&format!("{list}?page=9")).await, "This page is empty");
     }
     program.creates_vpc("core", &[]).await;
     program.opens_ticket("Rack broken").await;
     for list in ["/vpcs", "/tickets", "/events"] {
         let page = ada.get(&format!("{list}?page=9")).await;
         assert_eq!(page.status, 200, "{list}");
-        has(&page, "Nothing on this page");
+        has(&page, "This page is empty");
         has(&page, &format!("<a class=\"button main\" href=\"{list}\">"));
     }
 }
@@ -206,7 +206,7 @@ async fn what_nobody_typed_in_a_late_form_is_as_the_other_one_made_it() {
     assert_eq!(late.status, 412);
     has(&late, "name=\"label\" value=\"renamed\"");
     has(&late, "mine</textarea>");
-    lacks(&late, "It is now ");
+    lacks(&late, "Current value: ");
     // Sent as it stands, it keeps what the other one did.
     let seen = hidden(&late, "seen");
     let fields = [("label", "renamed"), ("description", "mine"), ("seen", &seen)];
@@ -235,8 +235,8 @@ async fn a_reply_that_was_overtaken_comes_back_with_who_did_what() {
         .submits(&page, &to, &[("description", "Try again."), ("since", &since)])
         .await;
     assert_eq!(late.status, 412);
-    has(&late, "Not sent yet");
-    has(&late, "Since you opened this page: ");
+    has(&late, "Not sent:");
+    has(&late, "New since you opened this page: ");
     has(&late, ">ada replied</a>");
     has(&late, "Try again.</textarea>");
     has(&late, "tabindex=\"-1\" autofocus");

@@ -115,9 +115,9 @@ async fn staff_see_for_whom_they_open_a_ticket_before_it_is_sent() {
     );
     for nobody in ["77", "Tidewater"] {
         let page = grace.get(&format!("/desk/tickets/new?account_id={nobody}")).await;
-        has(&page, "No account has this number.");
+        has(&page, "No account has this ID.");
     }
-    lacks(&form, "No account has this number.");
+    lacks(&form, "No account has this ID.");
     assert_eq!(ada.count("/support/tickets").await, 0);
 }
 
@@ -245,8 +245,8 @@ async fn staff_open_tickets_for_customers_and_close_and_reopen_them() {
     for step in [
         "closed the ticket",
         "reopened the ticket",
-        "set the priority from high to low",
-        "kept the customer from closing it",
+        "changed the priority from high to low",
+        "stopped the customer from closing the ticket",
     ] {
         assert!(html.contains(step), "{step} is not in {html}");
     }
@@ -268,7 +268,7 @@ async fn a_ticket_shows_the_addresses_of_the_vpc_it_is_about() {
         let there = format!("{here}/vpc");
         let (page, whole) = (grace.get(&here).await, grace.get(&there).await);
         for page in [&page, &whole] {
-            has(page, "<title>a 10.0.0.0/24: 1 of 252 in use (&lt;1 %)</title>");
+            has(page, "<title>a 10.0.0.0/24: 1 of 252 in use (&lt;1%)</title>");
             has(page, "<title>b 10.9.0.0/16: 0 of 65,532 in use</title>");
             lacks(page, "192.168.0.0/24");
             let links = links(page);

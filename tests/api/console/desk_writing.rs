@@ -16,9 +16,9 @@ async fn a_note_cannot_be_taken_for_a_reply() {
     let html = text(&page);
     for wanted in [
         "Send reply to customer",
-        "ada will read this",
+        "visible to ada",
         "Save internal note",
-        "only staff will read this",
+        "visible to staff only",
         "name=\"note\"",
     ] {
         assert!(html.contains(wanted), "{wanted} is not in {html}");
@@ -295,12 +295,12 @@ async fn what_is_typed_in_one_box_outlives_the_others() {
     // What is sent is gone from its box alone.
     let sent = grace.submits(&page, notes, &typed).await;
     assert_eq!(sent.status, 200);
-    has(&sent, "Your note was saved.");
+    has(&sent, "Internal note saved.");
     has(&sent, "\nTo *her*</textarea>");
     lacks(&sent, "To us</textarea>");
     let canned = [&typed[..], &[("canned_reply_id", "1")]].concat();
     let sent = grace.submits(&page, replies, &canned).await;
-    has(&sent, "Your reply was sent.");
+    has(&sent, "Reply sent.");
     has(&sent, "\nTo *her*</textarea>");
     has(&sent, "\nTo us</textarea>");
     leads_to(
@@ -413,7 +413,7 @@ async fn canned_replies_are_kept_previewed_and_sent() {
     let page = grace.get("/desk/tickets/2?canned=1").await;
     let html = text(&page);
     assert!(
-        html.contains("Hello <strong>ada</strong>, about #2.") && html.contains("Send to customer as it is"),
+        html.contains("Hello <strong>ada</strong>, about #2.") && html.contains("Send to customer as is"),
         "{html}"
     );
     assert_eq!(ada.count("/support/tickets/2/replies").await, 0);

@@ -168,20 +168,20 @@ async fn two_of_the_staff_on_one_ticket_see_each_other() {
     app.user("linus").staff().await;
     let (mut grace, mut linus) = (entered(&app, "grace").await, entered(&app, "linus").await);
     let of_grace = grace.get("/desk/tickets/1").await;
-    assert!(!text(&of_grace).contains("has this ticket open"));
+    assert!(!text(&of_grace).contains("also viewing this ticket"));
     let mut stream = Stream::reading(grace.follows(&live(&of_grace), None).await);
     stream.next().await.expect("a beginning");
 
     let of_linus = linus.get("/desk/tickets/1").await;
     assert!(
-        text(&of_linus).contains("<strong>grace</strong> has this ticket open, too."),
+        text(&of_linus).contains("<strong>grace</strong> is also viewing this ticket."),
         "{of_linus}"
     );
     let other = Stream::reading(linus.follows(&live(&of_linus), None).await);
     assert_eq!(stream.told().await, ["ticket 1"]);
     assert!(
         text(&grace.get("/desk/tickets/1").await)
-            .contains("<strong>linus</strong> has this ticket open, too.")
+            .contains("<strong>linus</strong> is also viewing this ticket.")
     );
     // Tenants are told nothing of who reads.
     let mut ada = entered(&app, "ada").await;

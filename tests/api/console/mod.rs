@@ -355,7 +355,7 @@ async fn a_program_finds_the_api_as_before_and_a_browser_finds_pages() {
 async fn what_was_done_is_told_once_and_only_to_whoever_did_it() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
-    let told = "Your profile was changed.";
+    let told = "Profile updated.";
     lacks(&ada.get("/account?done=profile-changed").await, told);
     let page = ada.get("/account").await;
     let fields = [("email", "ada@new.example"), ("timezone", "GMT")];
@@ -420,7 +420,7 @@ async fn an_address_of_nothing_has_the_bar_for_whoever_is_logged_in() {
     assert_eq!(page.status, 404);
     has(&page, "href=\"/vpcs\"");
     has(&page, "href=\"/logout\"");
-    has(&page, "There is nothing at this address");
+    has(&page, "This page does not exist");
 }
 
 #[tokio::test]

@@ -110,7 +110,7 @@ async fn the_page_of_a_new_token_or_client_makes_no_second_one_when_it_is_loaded
     app.advance(60);
     let again = ada.submits(&form, to, &fields).await;
     assert_eq!(again.status, 409, "{again}");
-    has(&again, "This token was made already");
+    has(&again, "This token was already created");
     has(&again, "href=\"/account/tokens\"");
     lacks(&again, "id=\"secret\"");
     assert_eq!(program.get("/profile/tokens").await.ids().len(), count);
@@ -152,7 +152,7 @@ async fn the_page_of_a_new_token_or_client_makes_no_second_one_when_it_is_loaded
     secret(&ada.submits(&form, to, &fields).await);
     let again = ada.submits(&form, to, &fields).await;
     assert_eq!(again.status, 409, "{again}");
-    has(&again, "This client was made already");
+    has(&again, "This client was already created");
     has(&again, "href=\"/account/clients\"");
     lacks(&again, "id=\"secret\"");
     let clients = program.get("/account/oauth-clients").await;
@@ -197,7 +197,7 @@ async fn a_token_gets_another_label() {
     assert_eq!(token.json()["label"], "<b>build 3");
     let late = ada.submits(&form, &here, &fields).await;
     assert_eq!(late.status, 412);
-    has(&late, "Somebody has changed it");
+    has(&late, "This was changed after you opened the page");
 
     app.user("eve").await;
     app.set_password("eve").await;
@@ -214,7 +214,7 @@ async fn a_token_for_everything_and_for_ever_is_one_that_was_asked_for() {
     let made = ada.submits(&form, "/account/tokens/new", &all).await;
     let program = app.with_token(&secret(&made));
     assert_eq!(program.get("/profile/tokens").await.data()[0]["scopes"], "*");
-    has(&ada.get("/account/tokens").await, "Without a label");
+    has(&ada.get("/account/tokens").await, "(no label)");
     let odd = [("access", "all"), ("expiry", "yesterday")];
     let refused = ada.submits(&form, "/account/tokens/new", &odd).await;
     assert_eq!(refused.status, 400);
@@ -288,7 +288,7 @@ async fn whoever_may_only_look_at_the_account_sees_its_clients_and_changes_none(
     let list = rex.get("/account/clients").await;
     has(&list, "Dashboard");
     lacks(&list, "/account/clients/new");
-    lacks(&list, "New secret");
+    lacks(&list, "Reset secret");
     let edit = format!("/account/clients/{}/edit", client.id);
     assert_eq!(rex.get(&edit).await.status, 403);
     assert_eq!(rex.get("/account/users").await.status, 403);
@@ -298,7 +298,7 @@ async fn whoever_may_only_look_at_the_account_sees_its_clients_and_changes_none(
 async fn a_client_is_made_with_a_secret_shown_once_gets_another_and_is_deleted() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
-    has(&ada.get("/account/clients").await, "No clients yet");
+    has(&ada.get("/account/clients").await, "No OAuth clients yet");
     let form = ada.get("/account/clients/new").await;
     let wrong = [
         ("label", "<i>Board"),
@@ -363,5 +363,5 @@ async fn a_client_is_made_with_a_secret_shown_once_gets_another_and_is_deleted()
         &ada.submits(&ask, &delete, &fields).await,
         "/account/clients?done=client-deleted",
     );
-    has(&ada.get("/account/clients").await, "No clients yet");
+    has(&ada.get("/account/clients").await, "No OAuth clients yet");
 }

@@ -64,13 +64,13 @@ async fn a_user_is_made_invited_granted_something_renamed_and_deleted() {
         "/account/users/new?done=user-created",
     );
     let page = ada.get("/account/users/new").await;
-    has(&page, "Cannot log in yet");
+    has(&page, "cannot log in yet");
     let link = secret(&ada.submits(&page, "/account/users/new/link", &[]).await);
     let path = &link[link.find("/oauth/").expect("a path")..];
     let chosen = [("password", PASSWORD), ("again", PASSWORD)];
     assert_eq!(Browser::new(&app).post(path, &chosen).await.status, 200);
     let mut new = browser(&app, "new").await;
-    lacks(&ada.get("/account/users/new").await, "Cannot log in yet");
+    lacks(&ada.get("/account/users/new").await, "cannot log in yet");
     // Whoever has a password is not to be let in by others.
     let refused = ada.submits(&page, "/account/users/new/link", &[]).await;
     assert_eq!(refused.status, 400);
@@ -130,7 +130,7 @@ async fn a_user_is_made_invited_granted_something_renamed_and_deleted() {
         &ada.submits(&edit, "/account/users/new/edit", &renamed).await,
         "/account/users/newer?done=user-changed",
     );
-    has(&ada.get("/account/users/newer").await, "needs no grants");
+    has(&ada.get("/account/users/newer").await, "do not need grants");
     assert_eq!(ada.get("/account/users/newer/grants").await.status, 404);
     let ask = ada.get("/account/users/newer/delete").await;
     let tag = seen(&ask);

@@ -30,7 +30,7 @@ async fn an_empty_list_says_what_to_do_and_a_full_one_is_searched() {
     has(&found, ">edge<");
     lacks(&found, ">core<");
     has(&ada.get("/vpcs?q=b").await, ">edge<");
-    has(&ada.get("/vpcs?region=us-west").await, "Nothing found");
+    has(&ada.get("/vpcs?region=us-west").await, "No results");
     let hostile = ada.get("/vpcs?q=%22%3E%3Cscript%3E").await;
     has(&hostile, "value=\"&quot;&gt;&lt;script&gt;\"");
     lacks(&hostile, "<script>");
@@ -59,7 +59,7 @@ async fn a_vpc_is_created_with_its_subnets_and_shown() {
     );
     let page = ada.get("/vpcs/1?done=vpc-created").await;
     for wanted in [
-        "The VPC was created.",
+        "VPC created.",
         "first line\nsecond &lt;b&gt;line",
         "10.0.0.0/24",
         "192.168.0.0/29",
@@ -100,7 +100,7 @@ async fn what_is_wrong_stands_at_its_field_and_nothing_typed_is_lost() {
     let page = ada.submits(&form, "/vpcs/new", &fields).await;
     assert_eq!(page.status, 400);
     for wanted in [
-        "3 things are not right yet.",
+        "There are 3 problems.",
         "class=\"reason\" id=\"f-label-wrong\">Must only use ASCII letters, numbers, and dashes. Label must not contain two dashes in a row<",
         "aria-describedby=\"f-label-wrong f-label-hint\"",
         "class=\"reason\" id=\"f-subnets-1--ipv4-wrong\">overlaps 10.0.0.0/24 (a)<",
@@ -166,8 +166,8 @@ async fn a_range_is_judged_while_it_is_typed_as_it_will_be_when_it_is_sent() {
     maker.creates_vpc("core", &["10.0.0.0/24"]).await;
     let mut ada = browser(&app, "ada").await;
     for (range, says) in [
-        ("10.0.1.0/24", "252 addresses for instances"),
-        ("10.0.2.0/29", "4 addresses for instances"),
+        ("10.0.1.0/24", "252 usable addresses"),
+        ("10.0.2.0/29", "4 usable addresses"),
         ("10.0.0.128/25", "overlaps 10.0.0.0/24 (a)"),
         ("10.0.1.5/24", "the network here is 10.0.1.0/24"),
         ("8.8.8.0/24", "Must be inside 10.0.0.0/8"),
@@ -246,10 +246,10 @@ async fn a_vpc_is_edited_and_a_change_by_somebody_else_is_noticed() {
     maker.put("/vpcs/1", json!({"description": "theirs"})).await;
     let stale = ada.submits(&form, "/vpcs/1/edit", &fields).await;
     assert_eq!(stale.status, 412);
-    has(&stale, "Somebody has changed it");
+    has(&stale, "This was changed after you opened the page");
     has(&stale, "value=\"heart\"");
-    has(&stale, "It is now <strong>theirs</strong>");
-    has(&ada.get("/vpcs?page=9").await, "There are fewer VPCs by now.");
+    has(&stale, "Current value: <strong>theirs</strong>");
+    has(&ada.get("/vpcs?page=9").await, "The list has fewer pages now.");
     assert_eq!(maker.get("/vpcs/1").await.json()["description"], "theirs");
     // Whoever saves again has seen it.
     let seen = crate::browser::hidden(&stale, "seen");
@@ -288,7 +288,7 @@ async fn deleting_lists_what_blocks_it_and_asks_for_the_label() {
     let mut ada = browser(&app, "ada").await;
     for page in ["/vpcs/1/delete", "/vpcs/1/subnets/2/delete"] {
         let blocked = ada.get(page).await;
-        has(&blocked, "1 interface stands in the way");
+        has(&blocked, "Remove 1 interface first");
         has(&blocked, "href=\"/vpcs/1/subnets/2#interface-1\"");
         lacks(&blocked, "<form");
         // Nor can it be done without the page.
@@ -296,7 +296,7 @@ async fn deleting_lists_what_blocks_it_and_asks_for_the_label() {
         let label = if page.contains("subnets") { "b" } else { "core" };
         let refused = ada.submits(&form, page, &[("label", label)]).await;
         assert_eq!(refused.status, 400);
-        has(&refused, "1 interface stands in the way");
+        has(&refused, "Remove 1 interface first");
     }
     has(&ada.get("/vpcs/1/subnets/2").await, "id=\"interface-1\"");
 
@@ -306,7 +306,7 @@ async fn deleting_lists_what_blocks_it_and_asks_for_the_label() {
             .submits(&form, "/vpcs/1/subnets/1/delete", &[("label", wrong)])
             .await;
         assert_eq!(refused.status, 400, "{wrong}");
-        has(&refused, "Must be a, as a sign that you mean it");
+        has(&refused, "Must be a to confirm");
     }
     let done = ada
         .submits(&form, "/vpcs/1/subnets/1/delete", &[("label", "a")])
@@ -346,12 +346,12 @@ async fn a_vpc_is_found_by_an_address_or_range_of_its_subnets() {
     }
     has(
         &ada.get("/vpcs?q=10.0.5.1&region=eu-central").await,
-        "No VPC is like that.",
+        "No VPCs match your search.",
     );
     app.user("rita").restricted().await;
     app.set_password("rita").await;
     let mut rita = browser(&app, "rita").await;
-    has(&rita.get("/vpcs?q=10.0.0.7").await, "No VPC is like that.");
+    has(&rita.get("/vpcs?q=10.0.0.7").await, "No VPCs match your search.");
 }
 
 #[tokio::test]
@@ -525,7 +525,7 @@ async fn another_accounts_things_are_not_there() {
     ] {
         let page = ada.get(path).await;
         assert_eq!(page.status, 404, "{path}");
-        has(&page, "Back to the start");
+        has(&page, "Back to home");
     }
 }
 
@@ -550,24 +550,24 @@ async fn the_address_map_opens_from_a_vpc_to_single_addresses() {
     let vpc = ada.get("/vpcs/1").await;
     has(
         &vpc,
-        "<title>a 10.0.0.0/8: 65,538 of 16,777,212 in use (&lt;1 %)</title>",
+        "<title>a 10.0.0.0/8: 65,538 of 16,777,212 in use (&lt;1%)</title>",
     );
-    has(&vpc, "<title>b 172.16.0.0/29: 1 of 4 in use (25 %)</title>");
-    has(&vpc, "Wholly free: <code>192.168.0.0/16</code>");
+    has(&vpc, "<title>b 172.16.0.0/29: 1 of 4 in use (25%)</title>");
+    has(&vpc, "Unallocated: <code>192.168.0.0/16</code>");
 
     let whole = ada.get("/vpcs/1/subnets/1").await;
     has(
         &whole,
-        "<title>10.200.0.0/16: 1 of 65,536 in use (&lt;1 %)</title>",
+        "<title>10.200.0.0/16: 1 of 65,536 in use (&lt;1%)</title>",
     );
     has(
         &whole,
-        "<title>10.201.0.0/16: 65,536 of 65,536 in use (100 %)</title>",
+        "<title>10.201.0.0/16: 65,536 of 65,536 in use (100%)</title>",
     );
-    has(&whole, "<title>10.0.0.0/16: 1 of 65,534 in use (&lt;1 %)</title>");
+    has(&whole, "<title>10.0.0.0/16: 1 of 65,534 in use (&lt;1%)</title>");
     has(&whole, "href=\"/vpcs/1/subnets/1?in=10.200.0.0/16\"");
     let closer = ada.get("/vpcs/1/subnets/1?in=10.200.0.0/16").await;
-    has(&closer, "<title>10.200.3.0/24: 1 of 256 in use (&lt;1 %)</title>");
+    has(&closer, "<title>10.200.3.0/24: 1 of 256 in use (&lt;1%)</title>");
     let closest = ada.get("/vpcs/1/subnets/1?in=10.200.3.0/24").await;
     has(&closest, "<title>10.200.3.77: far</title>");
     has(&closest, "<title>10.200.3.78: free</title>");

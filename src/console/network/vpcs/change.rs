@@ -69,7 +69,7 @@ fn draw_edit(visit: &Visit, vpc: &Vpc, typed: &Typed) -> Response {
         (forms::card(visit, typed, &form, &html! {
             (label_field(typed, "label", true))
             (forms::lines(typed, DESCRIPTION, 3))
-            p .quiet { "The region stays " strong { (vpc.region.0) } "." }
+            p .quiet { "Region: " strong { (vpc.region.0) } " (cannot be changed)" }
         }))
     };
     visit.form_page(typed, &format!("Edit {label}"), &[LIST, (label, &here)], &body)
@@ -117,14 +117,14 @@ fn draw_delete(visit: &Visit, vpc: &Vpc, typed: &Typed) -> Response {
     let body = html! {
         h1 { "Delete " (label) "?" }
         @if subnets::is_blocked(typed) {
-            (subnets::blockers("The VPC cannot be deleted while instances are on its subnets.", &vpc.subnets, typed))
-            p { a .button href=(here) { "Back to the VPC" } }
+            (subnets::blockers("This VPC cannot be deleted while instances are attached to its subnets.", &vpc.subnets, typed))
+            p { a .button href=(here) { "Back to VPC" } }
         } @else {
             (forms::card(visit, typed, &form, &html! {
                 p {
-                    "This deletes the VPC "
-                    @if !vpc.subnets.is_empty() { "with its " strong { (counted(vpc.subnets.len(), "subnet", "subnets")) } " " }
-                    "for good."
+                    "This permanently deletes the VPC"
+                    @if !vpc.subnets.is_empty() { " and its " strong { (counted(vpc.subnets.len(), "subnet", "subnets")) } }
+                    "."
                 }
                 (forms::confirm(typed, label))
             }))

@@ -112,7 +112,7 @@ fn draw_new(app: &App, visit: &Visit, typed: &Typed) -> Response {
     let region = Field {
         name: "region",
         label: "Region",
-        hint: "Where the VPC and its instances are. It cannot be changed later.",
+        hint: "Cannot be changed later.",
         autofocus: true,
         ..Field::default()
     };
@@ -129,7 +129,7 @@ fn draw_new(app: &App, visit: &Visit, typed: &Typed) -> Response {
             (forms::lines(typed, DESCRIPTION, 2))
             div #subnets .rows {
                 h2 { "Subnets" }
-                p .hint { "Private ranges from /8 to /29 that do not overlap. The first two and the last two addresses of each are kept." }
+                p .hint { "Private IPv4 ranges from /8 to /29 that do not overlap. The first two and the last two addresses of each are reserved." }
                 @for at in 0..rows { (draw_row(typed, at)) }
                 button type="submit" name="add" value="1" formnovalidate hx-post="/vpcs/new" hx-target="#subnets" hx-select="#subnets"
                     hx-swap="outerHTML" { "Add " @if rows > 0 { "another" } @else { "a" } " subnet" }

@@ -47,13 +47,13 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
 }
 
 fn no_vpcs(may_add: bool) -> Markup {
-    let text = "A VPC is a private network of your own in one region. Its subnets give your instances addresses that \
-                nobody else can reach.";
+    let text =
+        "A VPC is a private network in one region. Its subnets give your instances private IPv4 addresses.";
     match may_add {
         true => empty("No VPCs yet", text, Some(("Create VPC", "/vpcs/new"))),
         false => empty(
             "No VPCs yet",
-            "Nobody has granted you a VPC yet. Ask whoever manages your account.",
+            "You do not have access to any VPCs. Ask an account administrator to grant it.",
             None,
         ),
     }
@@ -121,7 +121,7 @@ impl Search {
                 div .field {
                     label for="q" { "Search" }
                     input #q type="search" name="q" value=(self.words) autocomplete="off" spellcheck="false"
-                        maxlength=(LONGEST) placeholder="Label, id, subnet or address";
+                        maxlength=(LONGEST) placeholder="Label, ID, subnet or address";
                 }
                 div .field {
                     label for="region" { "Region" }
@@ -148,15 +148,15 @@ fn draw_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool) 
             @if vpcs.results == 0 && search.is_empty() {
                 (no_vpcs(may_add))
             } @else if vpcs.items.is_empty() && vpcs.results > 0 {
-                (empty("Nothing on this page", "There are fewer VPCs by now.", Some(("Show the first page", &here))))
+                (empty("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", &here))))
             } @else if vpcs.items.is_empty() {
-                (empty("Nothing found", "No VPC is like that.", Some(("Show all", LIST.1))))
+                (empty("No results", "No VPCs match your search.", Some(("Clear search", LIST.1))))
             } @else {
                 p .count role="status" { (counted(vpcs.results as usize, "VPC", "VPCs")) }
                 table .list {
                     thead { tr {
                         th scope="col" { "Label" } th scope="col" { "Region" } th scope="col" .number { "Subnets" }
-                        th scope="col" .number { "Instances" } th scope="col" { "Addresses in use" } th scope="col" { "Changed" }
+                        th scope="col" .number { "Instances" } th scope="col" { "Addresses in use" } th scope="col" { "Updated" }
                     } }
                     tbody {
                         @for (vpc, used) in vpcs.items.iter().zip(used) {
@@ -166,7 +166,7 @@ fn draw_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool) 
                                 td .number data-label="Subnets" { (vpc.subnets.len()) }
                                 td .number data-label="Instances" { (instances(vpc)) }
                                 td data-label="In use" { (used_meter(*used)) }
-                                td data-label="Changed" { (time(vpc.updated)) }
+                                td data-label="Updated" { (time(vpc.updated)) }
                             }
                         }
                     }

@@ -53,7 +53,7 @@ pub fn refusals<T>(outcome: Result<T, Error>) -> Result<Vec<FieldError>, Error> 
 pub const DESCRIPTION: Field = Field {
     name: "description",
     label: "Description",
-    hint: "At most 255 characters.",
+    hint: "Up to 255 characters.",
     optional: true,
     autofocus: false,
     code: false,
@@ -66,7 +66,7 @@ pub fn label_field(typed: &Typed, name: &str, autofocus: bool) -> Markup {
     let field = Field {
         name,
         label: "Label",
-        hint: "Letters, digits and single dashes, at most 64.",
+        hint: "Up to 64 letters, digits and single dashes.",
         autofocus,
         most: Some(64),
         ..Field::default()
@@ -95,13 +95,14 @@ pub fn verdict(field: &str, range: &str, wrong: &[FieldError], proposed: Option<
         .map(|wrong| wrong.reason.as_str())
         .collect();
     let id = forms::id_of(field);
-    let free = html! { @if let Some(proposed) = proposed { p .quiet { (fill(&id, "Free: ", proposed)) } } };
+    let free =
+        html! { @if let Some(proposed) = proposed { p .quiet { (fill(&id, "Available: ", proposed)) } } };
     html! {
         @if range.is_empty() {
             (free)
         } @else if let (true, Ok(range)) = (about.is_empty(), Cidr::parse(range)) {
             @let assignable = range.assignable();
-            p .good { (number(u64::from(assignable.end() - assignable.start()) + 1)) " addresses for instances" }
+            p .good { (number(u64::from(assignable.end() - assignable.start()) + 1)) " usable addresses" }
         } @else {
             p .bad { (about.join(". ")) }
             @match Cidr::network_of(range) {

@@ -61,8 +61,8 @@ pub async fn view(
 }
 
 fn gone() -> Markup {
-    let text = "Somebody has deleted it, or you may not see it any more.";
-    html! { div #vpc role="status" { (empty("This VPC is gone", text, Some(("Show the others", LIST.1)))) } }
+    let text = "It was deleted, or you no longer have access to it.";
+    html! { div #vpc role="status" { (empty("VPC not available", text, Some(("Show all VPCs", LIST.1)))) } }
 }
 
 /// A VPC with all that its page tells.
@@ -89,7 +89,7 @@ impl Shown {
                 h1 { (vpc.label.as_str()) }
                 div .actions {
                     @if *may_change { a .button.main href=(format!("{here}/subnets/new")) { "Add subnet" } }
-                    a .button href=(format!("/tickets/new?vpc_id={}", vpc.id)) { "Ask about it" }
+                    a .button href=(format!("/tickets/new?vpc_id={}", vpc.id)) { "Open a ticket about this" }
                     @if *may_change {
                         a .button href=(format!("{here}/edit")) { "Edit" }
                         a .button.danger href=(format!("{here}/delete")) { "Delete" }
@@ -102,13 +102,13 @@ impl Shown {
                 div { dt { "Subnets" } dd { (vpc.subnets.len()) } }
                 div { dt { "Instances" } dd { (instances(vpc)) } }
                 div { dt { "Addresses in use" } dd { (used_meter(all)) } }
-                div { dt { "Id" } dd { (vpc.id) } }
+                div { dt { "ID" } dd { (vpc.id) } }
                 div { dt { "Created" } dd { (time(vpc.created)) } }
-                div { dt { "Changed" } dd { (time(vpc.updated)) } }
+                div { dt { "Updated" } dd { (time(vpc.updated)) } }
             }
             @if vpc.subnets.is_empty() {
                 @let action = may_change.then(|| format!("{here}/subnets/new"));
-                @let text = "A subnet is a range of private addresses. Instances get theirs from it.";
+                @let text = "A subnet is a range of private IPv4 addresses for instances.";
                 (empty("No subnets yet", text, action.as_deref().map(|action| ("Add subnet", action))))
             } @else {
                 section aria-labelledby="map" { h2 #map { "Address map" } (self.map(forbidden)) }
@@ -128,7 +128,7 @@ impl Shown {
             table .list {
                 thead { tr {
                     th scope="col" { "Label" } th scope="col" { "Range" } th scope="col" .number { "Instances" }
-                    th scope="col" { "Addresses in use" } th scope="col" { "Changed" }
+                    th scope="col" { "Addresses in use" } th scope="col" { "Updated" }
                     @if self.may_change { th scope="col" { span .hidden { "Actions" } } }
                 } }
                 tbody {
@@ -139,7 +139,7 @@ impl Shown {
                             td data-label="Range" { code { (subnet.ipv4) } }
                             td .number data-label="Instances" { (subnets::instances(subnet)) }
                             td data-label="In use" { (used_meter(*used)) }
-                            td data-label="Changed" { (time(subnet.updated)) }
+                            td data-label="Updated" { (time(subnet.updated)) }
                             @if self.may_change { td { div .actions {
                                 a href=(format!("{here}/edit")) { "Edit" span .hidden { " " (subnet.label.as_str()) } }
                                 a href=(format!("{here}/delete")) { "Delete" span .hidden { " " (subnet.label.as_str()) } }
@@ -163,8 +163,8 @@ impl Shown {
             .collect();
         html! {
             @if self.taken.items.is_empty() {
-                (empty("No instances yet", "No instance has an interface on one of these subnets. Give a config of an instance one, by the API or \
-                    a client of it.", None))
+                (empty("No instances yet", "No instance has an interface on these subnets. Use the API or an API client to add a VPC interface to an \
+                    instance's config.", None))
             } @else {
                 table .list {
                     thead { tr {

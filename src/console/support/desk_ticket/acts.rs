@@ -180,8 +180,8 @@ impl Form {
 
 /// Why something was not sent that others have not been read for.
 fn overtaken() -> Reason {
-    let text = "Not sent yet: something has happened on this ticket since you opened the page, as told here. What you \
-                wrote is in the box; read what came in, then send it.";
+    let text = "Not sent: this ticket was updated after you opened the page. Your text is still in the box. Review the \
+                updates, then send it.";
     Reason::new(Code::PreconditionFailed, text)
 }
 
@@ -190,8 +190,7 @@ fn in_our_words(wrong: &FieldError) -> String {
     let reason = wrong.reason.as_str();
     match wrong.code {
         Code::TicketClaimed => {
-            let whose = reason.split(';').next().unwrap_or(reason);
-            format!("{whose}. If you have agreed on it, take it over above.")
+            "This ticket is assigned to someone else. To take it over, use “Reassign to me”.".to_owned()
         }
         _ => reason.to_owned(),
     }

@@ -29,7 +29,7 @@ pub fn closed(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
     html! {
         @if !writing.noting { (writing.typed.alert()) }
         div .card.closed {
-            p { "This ticket is closed. Reopen it to answer; notes can be written all the same." }
+            p { "This ticket is closed. Reopen it to reply. You can still write internal notes." }
             form method="post" action=(format!("{}/reopen", address(seen.desk.ticket.id))) {
                 (visit.form_token())
                 button type="submit" { "Reopen" }
@@ -70,7 +70,7 @@ pub fn compose(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
             span #since { input type="hidden" name=(SINCE) value=(seen.newest); }
             @if !closed {
                 details .reply name="compose" open[!noting] {
-                    summary data-key="r" { span .what { "Reply to customer" } span .who-reads { (reader) " will read this" } }
+                    summary data-key="r" { span .what { "Reply to customer" } span .who-reads { "visible to " (reader) } }
                     @if !noting { (writing.typed.alert()) }
                     (canned(seen, &here, &reply_to))
                     div #reply data-draft=(format!("desk-reply-{}", ticket.id)) {
@@ -83,7 +83,7 @@ pub fn compose(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
                 }
             }
             details .note name="compose" open[noting] {
-                summary data-key="n" { span .what { "Internal note" } span .who-reads { "only staff will read this" } }
+                summary data-key="n" { span .what { "Internal note" } span .who-reads { "visible to staff only" } }
                 @if writing.noting { (writing.typed.alert()) }
                 div #note data-draft=(format!("desk-note-{}", ticket.id)) {
                     (threads::box_to_write(&writing.typed, note, 5, shown(NOTE)))
@@ -106,7 +106,7 @@ fn news(seen: &Seen, here: &str) -> Markup {
         div #arrived .arrived role="status" {
             @if !arrived.is_empty() {
                 p .present {
-                    "Since you opened this page: "
+                    "New since you opened this page: "
                     @for (at, step) in arrived.iter().enumerate() {
                         @if at > 0 { " · " }
                         a href=(format!("{page}#{}", place_of(step))) { (step.created_by) " " (deed(step, None)) }
@@ -114,7 +114,7 @@ fn news(seen: &Seen, here: &str) -> Markup {
                 }
             }
         }
-        div #also-here { @if !seen.colleagues.is_empty() { p .hint { "Also here: " (seen.colleagues.join(", ")) } } }
+        div #also-here { @if !seen.colleagues.is_empty() { p .hint { "Also viewing: " (seen.colleagues.join(", ")) } } }
     }
 }
 
@@ -123,7 +123,7 @@ fn canned(seen: &Seen, here: &str, reply_to: &str) -> Markup {
     let chosen = seen.filled.as_ref().map(|(id, _)| *id);
     html! {
         @if seen.canned.is_empty() {
-            p .hint { "Answers you give often can be kept as " a href="/desk/canned-replies" { "canned replies" } "." }
+            p .hint { "Save common answers as " a href="/desk/canned-replies" { "canned replies" } "." }
         } @else {
             div .canned {
                 label for="canned-choice" { "Canned reply" }
@@ -136,11 +136,11 @@ fn canned(seen: &Seen, here: &str, reply_to: &str) -> Markup {
             div #canned aria-live="polite" {
                 @if let Some((id, text)) = &seen.filled {
                     div .preview {
-                        p .quiet { "The customer would read:" }
+                        p .quiet { "Preview" }
                         div .md { (markdown::draw(text)) }
                         div .actions {
-                            button type="submit" name=(USE) value=(id) formaction=(reply_to) data-insert="#f-description" data-text=(text) { "Put into the reply" }
-                            button type="submit" name=(CANNED_REPLY) value=(id) formaction=(reply_to) { "Send to customer as it is" }
+                            button type="submit" name=(USE) value=(id) formaction=(reply_to) data-insert="#f-description" data-text=(text) { "Insert into reply" }
+                            button type="submit" name=(CANNED_REPLY) value=(id) formaction=(reply_to) { "Send to customer as is" }
                         }
                     }
                 }

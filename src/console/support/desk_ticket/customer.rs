@@ -33,8 +33,8 @@ pub fn context(visit: &Visit, seen: &Seen, forbidden: &[Cidr]) -> Markup {
             section .card {
                 h2 { "Regarding" }
                 @match &ticket.entity {
-                    None if desk.managed_issue => p { "A managed service." },
-                    None => p .quiet { "Nothing in particular." },
+                    None if desk.managed_issue => p { "Managed service" },
+                    None => p .quiet { "Not specified" },
                     Some(entity) => {
                         p { strong { (entity.label) } " " span .id { (entity.id) } br; span .quiet { (kind_in_words(entity.kind.word())) } }
                     }
@@ -42,15 +42,15 @@ pub fn context(visit: &Visit, seen: &Seen, forbidden: &[Cidr]) -> Markup {
                 @for network in &seen.networks { (network.beside(ticket.id, forbidden)) }
             }
             @if !seen.files.is_empty() {
-                section .card { h2 { "Files" } (threads::files(&seen.files, &address(ticket.id))) p .hint { "Each download is in the history." } }
+                section .card { h2 { "Files" } (threads::files(&seen.files, &address(ticket.id))) p .hint { "Downloads are recorded in the ticket history." } }
             }
             section .card {
-                h2 { "Handling" }
+                h2 { "Properties" }
                 (handling(visit, desk))
             }
             section .card {
                 h2 { "Other open tickets" @if seen.others.results > 0 { " " span .tag { (seen.others.results) } } }
-                @if seen.others.items.is_empty() { p .quiet { "None." } } @else {
+                @if seen.others.items.is_empty() { p .quiet { "None" } } @else {
                     ul .plain {
                         @for other in &seen.others.items {
                             li { a href=(address(other.ticket.id)) { (other.ticket.summary.as_str()) } " " span .id { (other.ticket.id) } " " span .quiet.small { (age(other.ticket.updated, seen.now)) } }
@@ -74,10 +74,10 @@ fn handling(visit: &Visit, desk: &DeskTicket) -> Markup {
                 @for word in Priority::WORDS { option value=(word) selected[word == desk.priority.word()] { (word) } }
             }
             @if desk.ticket.status != Status::Closed {
-                label for="may-close" { "The customer may close it" }
+                label for="may-close" { "Customer can close the ticket" }
                 select #may-close name="may_close" {
-                    option value="yes" selected[desk.ticket.may_close] { "yes" }
-                    option value="no" selected[!desk.ticket.may_close] { "no" }
+                    option value="yes" selected[desk.ticket.may_close] { "Yes" }
+                    option value="no" selected[!desk.ticket.may_close] { "No" }
                 }
             }
             button type="submit" { "Save" }

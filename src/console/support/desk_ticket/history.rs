@@ -16,7 +16,7 @@ pub fn thread(seen: &Seen, provider: &str) -> Markup {
     };
     let by_provider = ticket.opener.is_none() && ticket.opened_by == provider;
     html! {
-        div #thread .thread aria-label="What happened" {
+        div #thread .thread aria-label="Activity" {
             @if seen.history.page.number == 1 {
                 (threads::message(&Message {
                     by: opener, side: if by_provider { Side::Staff } else { Side::Customer }, at: ticket.opened,
@@ -72,16 +72,16 @@ pub fn deed(step: &History, file: Option<&str>) -> Markup {
             Step::Opened => "opened the ticket",
             Step::Reply => "replied",
             Step::Note => "wrote an internal note",
-            Step::Claim if step.before.is_some() => { "took the ticket over from " (before) }
-            Step::Claim => "claimed the ticket",
-            Step::Release => "gave the ticket back",
+            Step::Claim if step.before.is_some() => { "reassigned the ticket from " (before) " to themselves" }
+            Step::Claim => "assigned the ticket to themselves",
+            Step::Release => "unassigned the ticket",
             Step::Close => "closed the ticket",
             Step::Reopen => "reopened the ticket",
-            Step::Closable if after == "true" => "let the customer close it",
-            Step::Closable => "kept the customer from closing it",
-            Step::Priority => { "set the priority from " (before) " to " (after) }
+            Step::Closable if after == "true" => "allowed the customer to close the ticket",
+            Step::Closable => "stopped the customer from closing the ticket",
+            Step::Priority => { "changed the priority from " (before) " to " (after) }
             Step::Attachment => { "attached " @match file { Some(file) => a href=(file) download { (after) }, None => (after) } }
-            Step::AttachmentRefused => { "tried to attach " em { (after) } ", which the scanner refused" }
+            Step::AttachmentRefused => { "tried to attach " em { (after) } ", which the virus scanner rejected" }
             Step::Download => { "downloaded " em { (after) } }
         }
     }

@@ -86,15 +86,15 @@ fn head(visit: &Visit, seen: &Seen) -> Markup {
             }
             dl .facts {
                 div { dt { "Status" } dd { (threads::status(ticket.status)) } }
-                div { dt { "Whose" } dd { (whose(desk, &visit.username)) @if let Some(claim) = &desk.claim { " " span .quiet { "since " (time(claim.since)) } } } }
+                div { dt { "Assignee" } dd { (whose(desk, &visit.username)) @if let Some(claim) = &desk.claim { " " span .quiet { "since " (time(claim.since)) } } } }
                 div { dt { "Age" } dd { (age(ticket.opened, seen.now)) } }
-                div { dt { "Last change" } dd { (threads::changed(ticket.updated, seen.changed_by.as_deref())) } }
+                div { dt { "Last updated" } dd { (threads::changed(ticket.updated, seen.changed_by.as_deref())) } }
             }
             @if !seen.colleagues.is_empty() {
                 p .present role="status" {
                     @for name in &seen.colleagues { (threads::face(name)) }
                     strong { (seen.colleagues.join(", ")) }
-                    @if seen.colleagues.len() == 1 { " has this ticket open, too." } @else { " have this ticket open, too." }
+                    @if seen.colleagues.len() == 1 { " is also viewing this ticket." } @else { " are also viewing this ticket." }
                 }
             }
         }
@@ -110,18 +110,18 @@ fn actions(visit: &Visit, desk: &DeskTicket) -> Markup {
         div .actions {
             @match &desk.claim {
                 _ if desk.ticket.status == Status::Closed => {},
-                None => (post("claim", html! { button .main type="submit" data-key="c" { "Claim" } })),
-                Some(claim) if claim.username == visit.username => (post("release", html! { button type="submit" { "Give back" } })),
-                Some(claim) => (threads::confirm("Take over", (false, Some("c")), &html! {
-                    p { strong { (claim.username) } " has taken this ticket. Take it over only if you have agreed on it." }
-                    (post("claim", html! { input type="hidden" name="take_over" value="yes"; button .main type="submit" { "Take over from " (claim.username) } }))
+                None => (post("claim", html! { button .main type="submit" data-key="c" { "Assign to me" } })),
+                Some(claim) if claim.username == visit.username => (post("release", html! { button type="submit" { "Unassign" } })),
+                Some(claim) => (threads::confirm("Reassign to me", (false, Some("c")), &html! {
+                    p { "This ticket is assigned to " strong { (claim.username) } ". Check with them before you reassign it." }
+                    (post("claim", html! { input type="hidden" name="take_over" value="yes"; button .main type="submit" { "Reassign from " (claim.username) } }))
                 })),
             }
             @if desk.ticket.status == Status::Closed {
                 (post("reopen", html! { button type="submit" { "Reopen" } }))
             } @else {
                 (threads::confirm("Close", (false, None), &html! {
-                    p { "The customer is told that the ticket is closed." }
+                    p { "The customer is notified that the ticket is closed." }
                     (post("close", html! { input type="hidden" name=(SEEN) value=(Tag::of(desk).to_string()); button .main type="submit" { "Close ticket " (desk.ticket.id) } }))
                 }))
             }

@@ -105,9 +105,9 @@ impl Network {
         let blocks = self.blocks(ticket);
         html! {
             @for own in &self.own { (self.address_of(own, ticket)) }
-            h3 { "Addresses of " (self.vpc.label.as_str()) }
+            h3 { "Addresses in " (self.vpc.label.as_str()) }
             (address_map::beside(&blocks, forbidden))
-            p { a href=(there) { "Its subnets and what is on them" } }
+            p { a href=(there) { "View subnets and instances" } }
         }
     }
 
@@ -125,8 +125,8 @@ impl Network {
                 p .small {
                     a href=(place) { code { (write_address(at.address)) } } " in " (subnet.label.as_str()) " " code { (subnet.ipv4) }
                     @for range in &at.ranges { ", routed " code { (range) } }
-                    @if let Some(public) = at.nat_1_1 { ", from outside " code { (write_address(public)) } }
-                    @if !own.active { " " span .quiet { "(not active)" } }
+                    @if let Some(public) = at.nat_1_1 { ", 1:1 NAT " code { (write_address(public)) } }
+                    @if !own.active { " " span .quiet { "(inactive)" } }
                 }
             }
         }
@@ -141,10 +141,10 @@ impl Network {
                 div { dt { "Region" } dd { (vpc.region.0) } }
                 div { dt { "Subnets" } dd { (vpc.subnets.len()) } }
                 div { dt { "Created" } dd { (time(vpc.created)) } }
-                div { dt { "Changed" } dd { (time(vpc.updated)) } }
+                div { dt { "Updated" } dd { (time(vpc.updated)) } }
             }
             @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
-            @if vpc.subnets.is_empty() { p .quiet { "It has no subnets." } } @else {
+            @if vpc.subnets.is_empty() { p .quiet { "No subnets yet" } } @else {
                 section aria-label="Address map" { (address_map::vpc(&blocks, forbidden)) }
                 section aria-labelledby=(format!("subnets-{}", vpc.id)) { h2 #(format!("subnets-{}", vpc.id)) { "Subnets" } (self.table(ticket)) }
             }
@@ -165,7 +165,7 @@ impl Network {
                                 @if subnet.uses.is_empty() { span .quiet { "–" } }
                                 @for (at, found) in subnet.uses.iter().enumerate() {
                                     @if at > 0 { ", " }
-                                    (found.instance_label) " " span .id { (found.instance) } @if !found.active { " " span .quiet { "(not active)" } }
+                                    (found.instance_label) " " span .id { (found.instance) } @if !found.active { " " span .quiet { "(inactive)" } }
                                 }
                             } }
                         }
