@@ -1,8 +1,8 @@
-//! The queue for hashing passwords, which takes much memory and a core each time.
+//! The queue for password hashing, which uses much memory and a full core.
 //!
-//! Known devices go first, then addresses with the fewest failures, so a flood of guesses delays itself before it delays
-//! anyone else. When the queue is full, the last in this order is refused with 503. While others wait, every other permit
-//! is theirs: a known device that logs in all the time must not keep them out.
+//! Known devices have priority, then the addresses with the fewest failures, so that an attack mainly delays itself. When
+//! the queue is full, the job with the lowest priority is rejected with 503. Every second permit goes to an unknown device
+//! if one waits, so that known devices cannot starve the others.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -12,20 +12,20 @@ use tokio::sync::oneshot;
 
 use crate::web::login_throttle::Known;
 
-/// How many passwords are hashed at the same time.
+/// The number of passwords that are hashed in parallel.
 const MAX_RUNNING: usize = 2;
 const MAX_WAITING: usize = 256;
-/// How many places in the queue one holder may have.
+/// The number of places in the queue per holder.
 const MAX_WAITING_PER_HOLDER: usize = 4;
 
-/// Who takes a place in the queue.
+/// The origin of a job in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     Known(Known),
     Address(IpAddr),
 }
 
-/// The place in the queue that a job asks for.
+/// The place in the queue that a job requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub holder: Holder,
@@ -41,7 +41,7 @@ impl Place {
         }
     }
 
-    /// The place of an address with so many failures.
+    /// The place of an address with this number of failures.
     pub fn address(address: IpAddr, failures: u32) -> Self {
         Self {
             holder: Holder::Address(address),

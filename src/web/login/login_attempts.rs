@@ -20,7 +20,7 @@ use crate::web::proxies::client_network;
 use crate::web::throttle::seconds;
 use crate::web::{App, cookies};
 
-/// A name and a password as they were typed, and where.
+/// The submitted username and password, and their origin.
 pub struct Guess {
     username: String,
     password: Secret,
@@ -42,7 +42,7 @@ impl Guess {
 
 /// The result of an attempt, with the seconds to wait before the next one.
 pub enum Attempted {
-    /// The password was not looked at.
+    /// The attempt was throttled, and the password was not compared.
     Locked {
         wait: u64,
     },
@@ -76,13 +76,13 @@ async fn log_failure(app: &App, username: &str, address: IpAddr) -> Result<()> {
     Ok(())
 }
 
-/// The network a request comes from, as the throttle counts it.
+/// The network of a request's client, which the throttle counts.
 pub fn client_address(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<Peer>().map(|peer| peer.0.ip());
     client_network(peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
 }
 
-/// Tries to log in. The attempt goes on if the client hangs up: else a guess could be made without being counted.
+/// Tries to log in. The attempt continues if the client disconnects, so that every guess is counted.
 pub async fn attempt(app: &App, guess: Guess) -> Result<Attempted> {
     let app = app.clone();
     let attempt = tokio::spawn(async move { run(&app, guess).await });
@@ -95,7 +95,7 @@ async fn run(app: &App, guess: Guess) -> Result<Attempted> {
         name: passwords::name_hash(&guess.username),
         address: guess.address,
     };
-    // Most guesses in a flood end here, without the store.
+    // Most guesses of an attack end here, without access to the store.
     let early = match device {
         None => Some(reserve(app, fresh)),
         Some(_) => None,
@@ -133,9 +133,9 @@ async fn compare(
     place: Place,
 ) -> Result<Attempted> {
     let hash = found.as_ref().and_then(|found| found.password.clone());
-    let (kept, password) = (hash.clone(), guess.password);
+    let (stored, password) = (hash.clone(), guess.password);
     let right = app
-        .hash(place, move || passwords::is_right(&password, kept.as_deref()))
+        .hash(place, move || passwords::is_right(&password, stored.as_deref()))
         .await?;
     if let (Some(found), Some(hash), true) = (&found, hash, right) {
         let (user, old) = (found.user, cookies::read(&guess.headers, cookies::SESSION));
@@ -159,7 +159,7 @@ async fn compare(
     Ok(Attempted::Wrong { wait })
 }
 
-/// Records the failure after the response: the time of a write must not show that there is such a user.
+/// Records the failure after the response, so that the response time does not reveal whether the user exists.
 fn record_failure(app: &App, user: UserId) {
     let app = app.clone();
     tokio::spawn(async move {

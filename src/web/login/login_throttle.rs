@@ -1,7 +1,7 @@
-//! Limits for guesses at passwords, on each node for itself (decision 0017).
+//! Limits for password guesses, per node (decision 0017).
 //!
-//! A fresh device is counted by its address, and by the name it tries at that address; never by the name alone, so that
-//! guesses by others do not lock anyone out. A known device, and a user who is logged in, have counters of their own.
+//! An unknown device is counted by its address, and by address and username; never by the username alone, so that the
+//! guesses of others cannot lock out a user. A known device and a logged-in user have their own counters.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ const PER_NAME: Rate = Rate {
     max_wait: Duration::from_secs(15 * MINUTE),
     forgotten_after: Duration::from_secs(24 * HOUR),
 };
-/// Wrong passwords from one address, which may be that of a whole office.
+/// Wrong passwords from one address, which many users may share.
 const PER_ADDRESS: Rate = Rate {
     free_failures: 20,
     forgotten_after: Duration::from_secs(HOUR),
@@ -45,7 +45,7 @@ pub enum Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Known {
     Device(DeviceId),
-    /// Somebody who is logged in and types the old password.
+    /// A logged-in user who enters the current password to change it.
     User(UserId),
 }
 
@@ -132,7 +132,7 @@ impl Reservation {
         }
     }
 
-    /// Forgets wrong passwords before the right one. Those of the address stay: they may have been for other names.
+    /// Resets the counter of the username. The counter of the address remains, because it may include other usernames.
     pub fn succeed(mut self, now: Duration) {
         self.settled = true;
         let mut tables = lock(&self.tables);

@@ -1,4 +1,4 @@
-//! Attempts to log in: how many, how they are slowed down, and the work of hashing.
+//! Log-in: attempts, throttling and password hashing.
 
 pub mod hashing;
 pub mod log_in_form;

@@ -1,7 +1,7 @@
-//! A limit for learning which usernames are taken, on each node for itself.
+//! A limit on the number of taken usernames that an account can discover, per node.
 //!
-//! Usernames are one namespace for all accounts and the staff, so a refused name says that someone has it. An account may
-//! learn that only so often.
+//! Usernames are unique across all accounts and the staff, so a rejected name reveals that it exists. Each account can
+//! discover a limited number of them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::store::world::Clock;
 use crate::web::throttle::{Failures, Rate, seconds};
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// 20 taken names, then none until an hour has passed.
+/// 20 taken names, then a wait of one hour.
 const RATE: Rate = Rate {
     free_failures: 20,
     first_wait: HOUR,

@@ -1,4 +1,4 @@
-//! Counts failures by key, and says how long the next attempt has to wait.
+//! Counts failures by key, and computes the wait before the next attempt.
 //!
 //! An attempt is reserved before it is made and settled afterwards, so attempts in parallel cannot exceed the limit, and
 //! an attempt that was never carried out is not counted. The table has a fixed maximum size: entries that have expired
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The time to wait while as many attempts run as are allowed.
 const WAIT_FOR_OTHERS: Duration = Duration::from_secs(1);
 
-/// How many failures are allowed, and what each further one costs.
+/// The number of free failures, and the wait after each further one.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     /// The number of failures without a wait.
@@ -57,7 +57,7 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         }
     }
 
-    /// How long an attempt has to wait; zero if it may be made now.
+    /// The wait before an attempt; zero if it can be made now.
     pub fn wait(&self, key: &K, now: Duration) -> Duration {
         let entry = self.entry(key, now);
         let locked = self.locked_for(entry, now);
@@ -74,7 +74,7 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         entry.failures.saturating_add(entry.reserved)
     }
 
-    /// Notes that an attempt is about to be made. `false` if the table is full of such attempts.
+    /// Reserves an attempt. `false` if the table is full of reserved attempts.
     pub fn reserve(&mut self, key: K, now: Duration) -> bool {
         let mut entry = self.entry(&key, now);
         if !self.entries.contains_key(&key) && !self.make_room(now) {
@@ -85,7 +85,7 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         true
     }
 
-    /// Ends an attempt that was not carried out, or that says nothing.
+    /// Ends an attempt without a result.
     pub fn release(&mut self, key: &K, now: Duration) {
         let mut entry = self.entry(key, now);
         entry.reserved = entry.reserved.saturating_sub(1);
@@ -95,7 +95,7 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         }
     }
 
-    /// Ends an attempt that failed; how long the next one has to wait.
+    /// Ends a failed attempt; returns the wait before the next one.
     pub fn fail(&mut self, key: &K, now: Duration) -> Duration {
         let mut entry = self.entry(key, now);
         entry.reserved = entry.reserved.saturating_sub(1);
@@ -105,7 +105,7 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         self.locked_for(entry, now)
     }
 
-    /// Ends an attempt that succeeded, and forgets the failures before it.
+    /// Ends a successful attempt, and resets the failures.
     pub fn succeed(&mut self, key: &K, now: Duration) {
         if let Some(entry) = self.entries.get_mut(key) {
             entry.failures = 0;
@@ -113,7 +113,7 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         self.release(key, now);
     }
 
-    /// What is known of a key, without what is forgotten by now.
+    /// The entry of a key, without expired failures.
     fn entry(&self, key: &K, now: Duration) -> Entry {
         let mut entry = self.entries.get(key).copied().unwrap_or_default();
         if self.is_forgotten(&entry, now) {

@@ -1,4 +1,4 @@
-//! Giving users their names, as often as `taken_names` lets an account try.
+//! Creating and renaming users, with the limit of `taken_names`.
 
 use crate::model::input::Input;
 use crate::model::reason::Code;
@@ -11,7 +11,7 @@ use crate::store::WriteTx;
 use crate::web::App;
 use crate::web::taken_names::Attempt;
 
-/// Makes a user of the caller's account.
+/// Creates a user in the caller's account.
 pub async fn add_user(app: &App, caller: Caller, request: Request) -> Result<User> {
     let add = move |tx: &mut WriteTx, caller: &Caller| users::add(tx, caller, &request);
     write(app, caller, add).await
@@ -27,22 +27,22 @@ pub async fn update_user(app: &App, caller: Caller, username: String, request: R
     }
 }
 
-/// Runs a rule that gives a user a name, unless the account has met too many taken names.
+/// Runs a rule that sets a username, unless the account has tried too many taken names.
 async fn write(
     app: &App,
     caller: Caller,
     work: impl Fn(&mut WriteTx, &Caller) -> Result<User> + Send + 'static,
 ) -> Result<User> {
     let attempt = Attempt::reserve(app.taken_names(), &app.store().world().clock, caller.account)?;
-    let made = app.write(caller, work).await;
+    let outcome = app.write(caller, work).await;
     let is_taken = |wrong: &FieldError| wrong.code == Code::UsernameTaken;
-    if matches!(&made, Err(Error::Refused(wrong)) if wrong.iter().any(is_taken)) {
+    if matches!(&outcome, Err(Error::Refused(wrong)) if wrong.iter().any(is_taken)) {
         attempt.found_taken();
     }
-    made
+    outcome
 }
 
-/// Whether a request would give a user another name.
+/// Whether a request changes the username.
 fn renames(request: &Request, username: &str) -> bool {
     let wanted = request.body.as_ref().ok().and_then(|body| body.get("username"));
     matches!(wanted, Some(Input::Text(wanted)) if !wanted.eq_ignore_ascii_case(username))
