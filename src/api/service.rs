@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::api::docs;
 use crate::web::error::wants_page;
 use crate::web::origin::issuer;
-use crate::web::pages::go_to;
+use crate::web::pages::redirect;
 use crate::web::{App, answer};
 
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ struct LinksView {
 
 pub async fn describe(State(app): State<App>, parts: Parts) -> Response {
     let mut response = match wants_page(&parts.headers) {
-        true => go_to("/login"),
+        true => redirect("/login"),
         false => answer::json(StatusCode::OK, &view(&issuer(&app, &parts))),
     };
     let headers = response.headers_mut();

@@ -1,7 +1,6 @@
-//! What pages need besides themselves: one style, htmx, and one small script of our own.
+//! The assets of the pages: a style sheet, htmx, and the console's own script.
 //!
-//! All of it is in the program. A name has the hash of what it names in it, so browsers may keep it
-//! for good.
+//! They are compiled into the binary. The URL of an asset contains its hash, so browsers can cache it forever.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -12,19 +11,31 @@ use axum::response::{IntoResponse, Response};
 
 use super::error_page::ErrorPage;
 use crate::model::token::TokenHash;
-use crate::web::pages::LOOK;
+use crate::web::pages::BASE_STYLE;
 
 const CSS: &str = "text/css; charset=utf-8";
-const SCRIPT: &str = "text/javascript; charset=utf-8";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 pub static STYLE: LazyLock<Asset> = LazyLock::new(|| {
-    let style = format!("{LOOK}{}", include_str!("assets/console.css"));
+    let style = format!("{BASE_STYLE}{}", include_str!("assets/console.css"));
     Asset::new("console", "css", CSS, style.into())
 });
-pub static HTMX: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("htmx", "js", SCRIPT, include_str!("assets/htmx.min.js").into()));
-pub static OWN: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("console", "js", SCRIPT, include_str!("assets/console.js").into()));
+pub static HTMX: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new(
+        "htmx",
+        "js",
+        JAVASCRIPT,
+        include_str!("assets/htmx.min.js").into(),
+    )
+});
+pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new(
+        "console",
+        "js",
+        JAVASCRIPT,
+        include_str!("assets/console.js").into(),
+    )
+});
 
 pub struct Asset {
     pub path: String,
@@ -42,18 +53,18 @@ impl Asset {
 
 pub async fn serve(params: RawPathParams) -> Response {
     let mut params = params.iter();
-    let wanted = params.find_map(|(key, value)| (key == "asset").then(|| format!("/console/{value}")));
-    let found = [&STYLE, &HTMX, &OWN]
+    let path = params.find_map(|(key, value)| (key == "asset").then(|| format!("/console/{value}")));
+    let found = [&STYLE, &HTMX, &SCRIPT]
         .into_iter()
-        .find(|asset| Some(&asset.path) == wanted.as_ref());
+        .find(|asset| Some(&asset.path) == path.as_ref());
     let Some(found) = found else {
         return ErrorPage::not_found().into_response();
     };
-    let for_good = HeaderValue::from_static("public, max-age=31536000, immutable");
+    let immutable = HeaderValue::from_static("public, max-age=31536000, immutable");
     (
         [
             (header::CONTENT_TYPE, HeaderValue::from_static(found.kind)),
-            (header::CACHE_CONTROL, for_good),
+            (header::CACHE_CONTROL, immutable),
         ],
         found.text.as_ref(),
     )

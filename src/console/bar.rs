@@ -1,14 +1,14 @@
-//! The bar at the top of every page, with the bell.
+//! The navigation bar at the top of every page.
 
 use maud::{Markup, html};
 
 use super::navigation::NAVIGATION;
-use super::visit::{MANY_UNSEEN, Visit};
+use super::visit::{MAX_UNSEEN_COUNT, Visit};
 use crate::web::operation::Who;
 use crate::web::pages;
 
 pub fn bar(visit: &Visit) -> Markup {
-    let leads_here = |path: &str| {
+    let is_parent = |path: &str| {
         let rest = visit.path.strip_prefix(path);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
@@ -16,13 +16,13 @@ pub fn bar(visit: &Visit) -> Markup {
     let nearest = entries
         .clone()
         .map(|(_, _, path)| *path)
-        .filter(|path| leads_here(path));
+        .filter(|path| is_parent(path));
     let nearest = nearest.max_by_key(|path| path.len());
     let here = |path: &str| (Some(path) == nearest).then_some("page");
     html! {
         header .bar {
             div .inside {
-                a .brand href="/" { (pages::mark()) span { "Garth" } }
+                a .brand href="/" { (pages::logo()) span { "Garth" } }
                 nav aria-label="Main" {
                     ul {
                         @for (_, label, path) in entries {
@@ -30,7 +30,7 @@ pub fn bar(visit: &Visit) -> Markup {
                         }
                     }
                 }
-                @if visit.side == Who::Tenants { (bell(visit.unseen)) }
+                @if visit.side == Who::Tenants { (activity_link(visit.unseen)) }
                 div .who {
                     span .user title="Logged in as" { (visit.username) @if visit.side == Who::Staff { " · staff" } }
                     a href="/logout" { "Log out" }
@@ -40,11 +40,11 @@ pub fn bar(visit: &Visit) -> Markup {
     }
 }
 
-/// How many events have not been seen; it counts by itself as they come.
-fn bell(unseen: i64) -> Markup {
+/// The link to the activity page, with the number of unseen events. htmx reloads it when an event arrives.
+fn activity_link(unseen: i64) -> Markup {
     let shown = match unseen {
-        MANY_UNSEEN.. => format!("{}+", MANY_UNSEEN - 1),
-        few => few.to_string(),
+        MAX_UNSEEN_COUNT.. => format!("{}+", MAX_UNSEEN_COUNT - 1),
+        count => count.to_string(),
     };
     html! {
         span #bell .bell hx-get="/events" hx-trigger="garth:event from:body" hx-select="#bell" hx-swap="outerHTML" {

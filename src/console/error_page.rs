@@ -1,4 +1,4 @@
-//! What is shown instead of a page when something is in the way.
+//! Errors as pages.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -8,22 +8,22 @@ use crate::rules::error::BodyFault;
 use crate::store::StoreError;
 use crate::web::error::status_of;
 
-/// What a handler of a page answers.
-pub type Answer = Result<Response, ErrorPage>;
+/// The result of a page handler.
+pub type PageResult = Result<Response, ErrorPage>;
 
-/// What is in the way of a page. The session check draws it, with the bar at the top if somebody is logged in.
+/// An error page. The session check renders it, with the navigation bar if a user is logged in.
 #[derive(Clone, Debug)]
 pub struct ErrorPage {
     pub status: StatusCode,
     pub title: &'static str,
     pub text: String,
-    /// For the log.
+    /// The cause, for the log.
     pub cause: Option<String>,
 }
 
 impl ErrorPage {
-    /// An error in other words than the usual ones.
-    pub fn saying(error: &Error, title: &'static str, text: impl Into<String>) -> Self {
+    /// An error with a text that differs from the default.
+    pub fn with_text(error: &Error, title: &'static str, text: impl Into<String>) -> Self {
         Self {
             status: status_of(error),
             title,
@@ -39,15 +39,15 @@ impl ErrorPage {
 
 impl From<Error> for ErrorPage {
     fn from(error: Error) -> Self {
-        let (title, text) = in_words(&error);
+        let (title, text) = describe(&error);
         Self {
             cause: cause(&error),
-            ..Self::saying(&error, title, text)
+            ..Self::with_text(&error, title, text)
         }
     }
 }
 
-fn in_words(error: &Error) -> (&'static str, String) {
+fn describe(error: &Error) -> (&'static str, String) {
     let (title, text) = match error {
         Error::Unauthenticated => ("Logged out", "Your session has ended. Log in again."),
         Error::Forbidden | Error::ScopeMissing { .. } => (
@@ -78,7 +78,7 @@ fn in_words(error: &Error) -> (&'static str, String) {
             "The server could not read the request. Go back and try again.",
         ),
         Error::Refused(complaints) => {
-            let reasons: Vec<_> = complaints.iter().map(|wrong| wrong.reason.as_str()).collect();
+            let reasons: Vec<_> = complaints.iter().map(|error| error.reason.as_str()).collect();
             return (REQUEST_FAILED, reasons.join("; "));
         }
         Error::Files(_)
@@ -91,7 +91,7 @@ fn in_words(error: &Error) -> (&'static str, String) {
     (title, text.to_owned())
 }
 
-/// The title where a request could not be right.
+/// The title for a request that is not valid.
 pub const REQUEST_FAILED: &str = "Request failed";
 
 fn cause(error: &Error) -> Option<String> {

@@ -1,28 +1,28 @@
-//! What all pages have in common: the bar at the top, the way here, notices, times, numbers.
+//! The layout of all pages: the document, breadcrumbs and notices, and common elements such as times, numbers and lists.
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 
-use super::assets::{HTMX, OWN, STYLE};
+use super::assets::{HTMX, SCRIPT, STYLE};
 use super::bar::bar;
 use super::error_page::ErrorPage;
-use super::forms::Typed;
+use super::forms::FormState;
 use super::visit::Visit;
 use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::web::operation::Who;
-use crate::web::pages::go_to;
+use crate::web::pages::redirect;
 use crate::web::{cookies, pages};
 
-/// No script but ours, no style but ours, nothing from anywhere else.
+/// Only scripts, styles and images of this server; no inline scripts or styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 const HTMX_CONFIG: &str = r#"{"allowEval":false,"includeIndicatorStyles":false,"selfRequestsOnly":true,"historyCacheSize":0,"refreshOnHistoryMiss":true,"responseHandling":[{"code":"204","swap":false},{"code":"[23]..|400","swap":true},{"code":"[45]..","swap":false,"error":true}]}"#;
 
-/// What is said after something was done, by its word.
-const DONE: &[(&str, &str)] = &[
+/// The notices that a page shows after an action, by their key.
+const NOTICES: &[(&str, &str)] = &[
     ("vpc-created", "VPC created."),
     ("vpc-changed", "VPC updated."),
     ("vpc-deleted", "VPC deleted."),
@@ -69,74 +69,89 @@ const DONE: &[(&str, &str)] = &[
     ),
 ];
 
-/// What news begins with that tells why something was not done.
-pub const REFUSED: char = '!';
+/// The prefix of a notice cookie that has an error message instead of a key.
+pub const REFUSAL_PREFIX: char = '!';
 
 impl Visit {
-    /// A whole page. `way` leads to it: the label and address of each page above it.
-    pub fn page(&self, title: &str, way: &[(&str, &str)], body: &Markup) -> Response {
-        self.page_with(StatusCode::OK, title, way, body)
+    /// A page. Each breadcrumb is the label and the URL of a parent page.
+    pub fn page(&self, title: &str, breadcrumbs: &[(&str, &str)], body: &Markup) -> Response {
+        self.page_with_status(StatusCode::OK, title, breadcrumbs, body)
     }
 
-    /// A page with a form: with the status that goes with what is wrong in the form.
-    pub fn form_page(&self, typed: &Typed, title: &str, way: &[(&str, &str)], body: &Markup) -> Response {
-        self.page_with(typed.status(), title, way, body)
+    /// A page with a form. Its status is that of the form's error, if there is one.
+    pub fn form_page(
+        &self,
+        form_state: &FormState,
+        title: &str,
+        breadcrumbs: &[(&str, &str)],
+        body: &Markup,
+    ) -> Response {
+        self.page_with_status(form_state.status(), title, breadcrumbs, body)
     }
 
-    /// A page that says that what was asked for cannot be done a second time.
-    pub fn conflict_page(&self, title: &str, way: &[(&str, &str)], body: &Markup) -> Response {
-        self.page_with(StatusCode::CONFLICT, title, way, body)
+    /// A page for a request that was already processed.
+    pub fn conflict_page(&self, title: &str, breadcrumbs: &[(&str, &str)], body: &Markup) -> Response {
+        self.page_with_status(StatusCode::CONFLICT, title, breadcrumbs, body)
     }
 
-    fn page_with(&self, status: StatusCode, title: &str, way: &[(&str, &str)], body: &Markup) -> Response {
+    fn page_with_status(
+        &self,
+        status: StatusCode,
+        title: &str,
+        breadcrumbs: &[(&str, &str)],
+        body: &Markup,
+    ) -> Response {
         let body = html! {
-            @if !way.is_empty() {
+            @if !breadcrumbs.is_empty() {
                 nav .way aria-label="Breadcrumbs" {
-                    ol { @for (label, address) in way { li { a href=(address) { (label) } } } }
+                    ol { @for (label, address) in breadcrumbs { li { a href=(address) { (label) } } } }
                 }
             }
-            @if let Some(text) = self.notice() { p .notice role="status" { (text) } }
+            @if let Some(text) = self.notice_text() { p .notice role="status" { (text) } }
             (body)
         };
-        whole(status, title, Some(self), &body)
+        document(status, title, Some(self), &body)
     }
 
-    fn notice(&self) -> Option<&'static str> {
-        let done = self.done.as_deref()?;
-        DONE.iter().find(|(word, _)| *word == done).map(|(_, text)| *text)
+    fn notice_text(&self) -> Option<&'static str> {
+        let shown = self.notice.as_deref()?;
+        NOTICES
+            .iter()
+            .find(|(key, _)| *key == shown)
+            .map(|(_, text)| *text)
     }
 }
 
-/// Sends the browser on after something was done.
-pub fn done(address: &str, word: &str) -> Response {
-    let mut response = go_to(&format!("{address}?done={word}"));
-    cookies::set_news(response.headers_mut(), word);
+/// Redirects to a page that shows a notice.
+pub fn redirect_with_notice(url: &str, notice: &str) -> Response {
+    let mut response = redirect(&format!("{url}?done={notice}"));
+    cookies::set_news(response.headers_mut(), notice);
     response
 }
 
-/// Sends the browser back when something was not done, from an address that is not to be seen.
-pub fn refused(address: &str, why: &str) -> Response {
-    const MOST: usize = 500;
-    let why: String = why.chars().take(MOST).collect();
-    let mut response = go_to(address);
-    cookies::set_news(response.headers_mut(), &format!("{REFUSED}{why}"));
+/// Redirects to a page that shows an error message. Used where the URL of the request must not stay in the browser.
+pub fn redirect_with_error(url: &str, message: &str) -> Response {
+    const MAX_MESSAGE_CHARS: usize = 500;
+    let message: String = message.chars().take(MAX_MESSAGE_CHARS).collect();
+    let mut response = redirect(url);
+    cookies::set_news(response.headers_mut(), &format!("{REFUSAL_PREFIX}{message}"));
     response
 }
 
-/// For a script that has nothing to show.
-pub fn nothing() -> Response {
+/// The response to a script that needs no content.
+pub fn no_content() -> Response {
     StatusCode::NO_CONTENT.into_response()
 }
 
 /// A part of a page, for htmx.
 pub fn fragment(body: &Markup) -> Response {
-    answer(StatusCode::OK, body.clone().into_string())
+    html_response(StatusCode::OK, body.clone().into_string())
 }
 
-/// What is shown instead of a page.
+/// The page for an error; without the navigation bar if no user is logged in.
 pub fn error_page(visit: Option<&Visit>, error: &ErrorPage) -> Response {
     if visit.is_none() {
-        return pages::note(error.status, error.title, &error.text, pages::FROM_ANYWHERE);
+        return pages::message(error.status, error.title, &error.text, pages::ROOT_STYLE);
     }
     let body = html! {
         div .empty {
@@ -145,10 +160,10 @@ pub fn error_page(visit: Option<&Visit>, error: &ErrorPage) -> Response {
             p { a .button href="/" { "Back to home" } }
         }
     };
-    whole(error.status, error.title, visit, &body)
+    document(error.status, error.title, visit, &body)
 }
 
-fn whole(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Markup) -> Response {
+fn document(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Markup) -> Response {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -160,9 +175,9 @@ fn whole(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Markup) 
                 link rel="stylesheet" href=(STYLE.path);
                 link rel="icon" href="/favicon.ico" type="image/svg+xml";
                 script src=(HTMX.path) defer {}
-                script src=(OWN.path) defer {}
+                script src=(SCRIPT.path) defer {}
             }
-            body data-desk[visit.is_some_and(|visit| visit.side == Who::Staff)] data-user=[visit.map(|visit| &visit.username)] data-live=[visit.and_then(|visit| visit.live.as_ref())] {
+            body data-desk[visit.is_some_and(|visit| visit.side == Who::Staff)] data-user=[visit.map(|visit| &visit.username)] data-live=[visit.and_then(|visit| visit.stream_url.as_ref())] {
                 a .skip href="#main" { "Skip to content" }
                 @if let Some(visit) = visit { (bar(visit)) }
                 main #main tabindex="-1" { (body) }
@@ -172,10 +187,10 @@ fn whole(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Markup) 
             }
         }
     };
-    answer(status, page.into_string())
+    html_response(status, page.into_string())
 }
 
-fn answer(status: StatusCode, html: String) -> Response {
+fn html_response(status: StatusCode, html: String) -> Response {
     let mut response = Response::new(Body::from(html));
     *response.status_mut() = status;
     let headers = response.headers_mut();
@@ -187,7 +202,7 @@ fn answer(status: StatusCode, html: String) -> Response {
     response
 }
 
-/// A time: UTC as it comes, in the reader's own zone once our script has run, exact on hover.
+/// A time in UTC, with seconds in the tooltip. The console's script converts it to the browser's time zone.
 pub fn time(at: Time) -> Markup {
     let exact = at.to_string();
     let (day, clock) = exact.split_once('T').unwrap_or((&exact, ""));
@@ -197,7 +212,7 @@ pub fn time(at: Time) -> Markup {
     }
 }
 
-/// How long ago something was: `5 min`, `3 h`, `12 d`; exact on hover.
+/// An age, such as `5 min`, `3 h` or `12 d`, with the exact time in the tooltip.
 pub fn age(since: Time, now: Time) -> Markup {
     let seconds = (now.seconds() - since.seconds()).max(0);
     let shown = match seconds {
@@ -210,14 +225,14 @@ pub fn age(since: Time, now: Time) -> Markup {
     html! { time datetime=(format!("{exact}Z")) title=(format!("{} UTC", exact.replace('T', " "))) data-told { (shown) } }
 }
 
-/// How large something is: `12 bytes`, `3.4 KiB`.
+/// A size, such as `12 bytes` or `3.4 KiB`.
 pub fn size(bytes: i64) -> String {
     match bytes {
         1 => "1 byte".to_owned(),
         ..1_024 => format!("{bytes} bytes"),
         1_024..1_048_576 => tenths(bytes, 1_024, "KiB"),
         1_048_576..1_073_741_824 => tenths(bytes, 1_048_576, "MiB"),
-        // In mebibytes, so that no number of bytes is too large to be multiplied.
+        // From MiB, so that the multiplication cannot overflow.
         _ => tenths(bytes / 1_048_576, 1_024, "GiB"),
     }
 }
@@ -229,7 +244,7 @@ fn tenths(bytes: i64, unit: i64, name: &str) -> String {
     }
 }
 
-/// A number with its thousands apart: 16,777,212.
+/// A number with thousands separators: 16,777,212.
 pub fn number(number: u64) -> String {
     let digits = number.to_string();
     let mut written = String::new();
@@ -243,35 +258,35 @@ pub fn number(number: u64) -> String {
 }
 
 /// `1 subnet`, `2 subnets`.
-pub fn counted(count: usize, one: &str, many: &str) -> String {
+pub fn pluralize(count: usize, one: &str, many: &str) -> String {
     let word = if count == 1 { one } else { many };
     format!("{} {word}", number(count as u64))
 }
 
-/// What stands where a list would be that has nothing in it.
-pub fn empty(title: &str, text: &str, action: Option<(&str, &str)>) -> Markup {
+/// The replacement for an empty list.
+pub fn empty_state(title: &str, text: &str, action: Option<(&str, &str)>) -> Markup {
     html! {
         div .empty {
             h2 { (title) }
             p { (text) }
-            @if let Some((label, address)) = action { p { a .button.main href=(address) { (label) } } }
+            @if let Some((label, url)) = action { p { a .button.main href=(url) { (label) } } }
         }
     }
 }
 
-/// The address of one page of a list.
-pub fn page_of(address: &str, page: i64) -> String {
-    let joined = if address.contains('?') { '&' } else { '?' };
+/// The URL of one page of a list.
+pub fn page_url(url: &str, page: i64) -> String {
+    let separator = if url.contains('?') { '&' } else { '?' };
     match page {
-        1 => address.to_owned(),
-        page => format!("{address}{joined}page={page}"),
+        1 => url.to_owned(),
+        page => format!("{url}{separator}page={page}"),
     }
 }
 
-/// The way through the pages of a list; `address` is the list's, with its query but for the page.
-pub fn pager<T>(paged: &Paged<T>, address: &str) -> Markup {
+/// The links to the previous and the next page of a list. `url` includes the query of the list, without `page`.
+pub fn pagination<T>(paged: &Paged<T>, url: &str) -> Markup {
     let (at, pages) = (paged.page.number, paged.pages());
-    let to = |page: i64| page_of(address, page);
+    let to = |page: i64| page_url(url, page);
     html! {
         @if pages > 1 {
             nav .pager aria-label="Pages" {
@@ -288,14 +303,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_their_thousands_apart() {
+    fn numbers_have_thousands_separators() {
         let written = [0, 999, 1_000, 16_777_212].map(number);
         assert_eq!(written, ["0", "999", "1,000", "16,777,212"]);
-        assert_eq!(counted(1, "subnet", "subnets"), "1 subnet");
+        assert_eq!(pluralize(1, "subnet", "subnets"), "1 subnet");
     }
 
     #[test]
-    fn sizes_and_ages_are_short() {
+    fn sizes_and_ages_have_a_unit() {
         let written = [0, 1_023, 1_024, 1_600, 5_242_880, 10 << 30, i64::MAX].map(size);
         assert_eq!(
             written[..6],
@@ -314,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_utc_until_the_script_has_run_and_exact_on_hover() {
+    fn a_time_is_in_utc_with_seconds_in_the_tooltip() {
         let at = Time::parse("2024-06-01T12:00:05").unwrap();
         assert_eq!(
             time(at).into_string(),

@@ -1,8 +1,8 @@
-//! Telling open pages that something has happened, as server-sent events.
+//! Server-sent events that notify open pages of changes.
 //!
-//! A notice says only what has changed; the page then asks for that part of itself again, so what
-//! somebody may see is decided where it always is. A notice comes with a mark of how far the page has been
-//! told, which the browser sends along when it comes back: what happened meanwhile is told then.
+//! A message names only the changed resource. The page then loads that part of itself again, so the usual permission checks
+//! apply. Each message has an ID with the position in the stream. A browser sends the last ID when it reconnects, and gets
+//! the messages since then.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse;
 
-use super::error_page::Answer;
+use super::error_page::PageResult;
 use super::query::Query;
 use crate::model::event::Event;
 use crate::model::id::{EventId, TicketId};
@@ -23,94 +23,95 @@ use crate::store::bell::Topic;
 use crate::web::App;
 use crate::web::event_stream::{Source, Waking, follow};
 
-/// After how long a browser comes back that has lost its connection.
-const COME_BACK: Duration = Duration::from_secs(2);
-/// How many events are looked for at once.
-const MANY: i64 = 100;
+/// The delay after which a browser reconnects.
+const RECONNECT_DELAY: Duration = Duration::from_secs(2);
+/// The number of events per read.
+const EVENTS_PER_READ: i64 = 100;
 
-/// Where a tenant's page hears of events after this one.
-pub fn address(last: EventId) -> String {
+/// The URL of the stream of a tenant's events after this one.
+pub fn events_url(last: EventId) -> String {
     format!("/live?after={last}")
 }
 
-/// Where a page of the desk hears of what happens after this.
-pub fn desk_address(mark: &Mark, watched: Option<TicketId>) -> String {
-    let after = written(mark);
+/// The URL of the stream of changes at the desk after this mark; with a ticket, also of changes to that ticket.
+pub fn desk_url(mark: &Mark, watched: Option<TicketId>) -> String {
+    let after = format_mark(mark);
     match watched {
         None => format!("/desk/live?after={after}"),
         Some(ticket) => format!("/desk/live?after={after}&ticket={ticket}"),
     }
 }
 
-/// Events of the account, as the kind and id of what each is about.
-pub async fn events(State(app): State<App>, caller: Caller, query: Query, headers: HeaderMap) -> Answer {
-    // Listening begins before looking, so that nothing falls between the two.
+/// The stream of the account's events. A message has the kind and the ID of the event's entity.
+pub async fn events(State(app): State<App>, caller: Caller, query: Query, headers: HeaderMap) -> PageResult {
+    // Subscribe before reading, so that no event is missed.
     let waking = Waking::new(&app, Topic::Account(caller.account));
-    let last = match after(&headers, &query).parse() {
+    let last = match last_message_id(&headers, &query).parse() {
         Ok(last) => EventId(last),
         Err(_) => app.read(caller.clone(), rules::events::end).await?,
     };
-    Ok(follow(
-        waking,
-        Events {
-            caller,
-            position: Position::after(last),
-        },
-        Some(beginning()),
-    ))
+    let source = EventSource {
+        caller,
+        position: Position::after(last),
+    };
+    Ok(follow(waking, source, Some(first_message())))
 }
 
-/// What happens to any ticket; with `?ticket=` also to that one, whose colleagues see that one is there.
-pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: HeaderMap) -> Answer {
+/// The stream of changes to the queue; with `?ticket=`, also to that ticket, and the user is listed as its viewer.
+pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: HeaderMap) -> PageResult {
     let waking = Waking::new(&app, Topic::Desk);
     let watched = query.text("ticket").parse().ok().map(TicketId);
-    let tab = match watched {
+    let viewer = match watched {
         None => None,
         Some(ticket) => {
             let arrived = app.write(staff.clone(), move |tx, staff| {
                 rules::viewers::arrive(tx, &staff.agent, ticket)
             });
             let name = arrived.await?;
-            Some(Tab { app, ticket, name })
+            Some(Viewer { app, ticket, name })
         }
     };
-    let told = read(&after(&headers, &query));
-    Ok(follow(waking, Desk { staff, told, tab }, Some(beginning())))
+    let mark = parse_mark(&last_message_id(&headers, &query));
+    let source = DeskSource { staff, mark, viewer };
+    Ok(follow(waking, source, Some(first_message())))
 }
 
-/// How far a page was told: what the browser got last, or what its address says.
-fn after(headers: &HeaderMap, query: &Query) -> String {
+/// The ID of the last message that the browser has received, or the position in the URL.
+fn last_message_id(headers: &HeaderMap, query: &Query) -> String {
     let last = headers.get("last-event-id").and_then(|last| last.to_str().ok());
     last.unwrap_or(query.text("after")).to_owned()
 }
 
-/// Tells the browser when to come back if its connection is lost.
-fn beginning() -> sse::Event {
-    sse::Event::default().retry(COME_BACK).comment("here")
+/// The first message. It sets the reconnect delay of the browser.
+fn first_message() -> sse::Event {
+    sse::Event::default().retry(RECONNECT_DELAY).comment("here")
 }
 
-/// A tenant's page.
-struct Events {
+/// The events of an account.
+struct EventSource {
     caller: Caller,
     position: Position,
 }
 
-impl Source for Events {
+impl Source for EventSource {
     async fn next(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
         let position = self.position;
         let (more, position) = app
             .read(self.caller.clone(), move |tx, caller| {
-                rules::events::next(tx, caller, position, MANY)
+                rules::events::next(tx, caller, position, EVENTS_PER_READ)
             })
             .await?;
         self.position = position;
-        Ok((more.iter().map(notice).collect(), more.len() as i64 == MANY))
+        Ok((
+            more.iter().map(change_message).collect(),
+            more.len() as i64 == EVENTS_PER_READ,
+        ))
     }
 }
 
-fn notice(event: &Event) -> sse::Event {
-    let about = event.entity.as_ref();
-    let data = about.map_or("account 0".to_owned(), |entity| {
+fn change_message(event: &Event) -> sse::Event {
+    let entity = event.entity.as_ref();
+    let data = entity.map_or("account 0".to_owned(), |entity| {
         format!("{} {}", entity.kind.word(), entity.id)
     });
     sse::Event::default()
@@ -119,40 +120,42 @@ fn notice(event: &Event) -> sse::Event {
         .data(data)
 }
 
-/// A page of the desk.
-struct Desk {
+/// The changes at the desk since a mark.
+struct DeskSource {
     staff: Staff,
-    told: Mark,
-    tab: Option<Tab>,
+    mark: Mark,
+    viewer: Option<Viewer>,
 }
 
-impl Source for Desk {
+impl Source for DeskSource {
     async fn next(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
-        let watched = self.tab.as_ref().map(|tab| tab.ticket);
-        let now = app
+        let watched = self.viewer.as_ref().map(|viewer| viewer.ticket);
+        let current = app
             .read(self.staff.clone(), move |tx, staff| {
                 rules::desk::mark(tx, &staff.agent, watched)
             })
             .await?;
         let mut changed = Vec::new();
-        if let Some(ticket) = watched.filter(|_| now.ticket != self.told.ticket) {
+        if let Some(ticket) = watched.filter(|_| current.ticket != self.mark.ticket) {
             changed.push(format!("ticket {ticket}"));
         }
-        if now.queue != self.told.queue {
+        if current.queue != self.mark.queue {
             changed.push("queue 0".to_owned());
         }
-        self.told = now;
+        self.mark = current;
         if changed.is_empty() {
             return Ok((Vec::new(), false));
         }
-        // One notice for both, because both are in its mark.
-        let notice = sse::Event::default().event("change").id(written(&self.told));
-        Ok((vec![notice.data(changed.join("\n"))], false))
+        // One message for both, because its ID covers both.
+        let message = sse::Event::default().event("change").id(format_mark(&self.mark));
+        Ok((vec![message.data(changed.join("\n"))], false))
     }
 
     async fn heartbeat(&self, app: &App) -> Result<()> {
-        let Some(tab) = &self.tab else { return Ok(()) };
-        let (ticket, name) = (tab.ticket, tab.name.clone());
+        let Some(viewer) = &self.viewer else {
+            return Ok(());
+        };
+        let (ticket, name) = (viewer.ticket, viewer.name.clone());
         app.write(self.staff.clone(), move |tx, staff| {
             rules::viewers::stay(tx, &staff.agent, ticket, &name)
         })
@@ -160,20 +163,20 @@ impl Source for Desk {
     }
 }
 
-/// An open page with a ticket on it. Its colleagues are told when it closes.
-struct Tab {
+/// A browser tab with a ticket. Dropping it removes the user from the viewers of the ticket.
+struct Viewer {
     app: App,
     ticket: TicketId,
     name: String,
 }
 
-impl Drop for Tab {
+impl Drop for Viewer {
     fn drop(&mut self) {
         let (app, ticket, name) = (self.app.clone(), self.ticket, std::mem::take(&mut self.name));
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
-        // If it cannot be said, the row counts for nothing in a minute.
+        // If the write fails, the row expires within a minute.
         runtime.spawn(async move {
             let left = app
                 .store()
@@ -186,12 +189,12 @@ impl Drop for Tab {
     }
 }
 
-fn written(mark: &Mark) -> String {
+fn format_mark(mark: &Mark) -> String {
     format!("{}-{}", mark.queue, mark.ticket)
 }
 
-fn read(written: &str) -> Mark {
-    let (queue, ticket) = written.split_once('-').unwrap_or((written, ""));
+fn parse_mark(text: &str) -> Mark {
+    let (queue, ticket) = text.split_once('-').unwrap_or((text, ""));
     Mark {
         queue: queue.to_owned(),
         ticket: ticket.to_owned(),

@@ -4,19 +4,19 @@ use axum::extract::{RawQuery, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
-use super::error_page::{Answer, ErrorPage, REQUEST_FAILED};
-use super::navigation::{NAVIGATION, local};
+use super::error_page::{ErrorPage, PageResult, REQUEST_FAILED};
+use super::navigation::{NAVIGATION, local_page};
 use super::visit::side_of;
 use crate::rules::{self, Error};
 use crate::web::cookies::form_proof;
 use crate::web::fields::{Fields, Written, pairs};
 use crate::web::login_attempts::{Guess, client_address};
 use crate::web::operation::Who;
-use crate::web::pages::{self, Bound, FROM_ANYWHERE, LogInNotes, LogInPage, go_to};
+use crate::web::pages::{self, LogInNotes, LogInPage, LogInTarget, ROOT_STYLE, redirect};
 use crate::web::{App, cookies, log_in_form};
 
-/// The side of whoever is logged in.
-async fn who(app: &App, headers: &HeaderMap) -> Result<Option<Who>, ErrorPage> {
+/// Whether the logged-in user is a tenant or staff; `None` if no user is logged in.
+async fn logged_in_side(app: &App, headers: &HeaderMap) -> Result<Option<Who>, ErrorPage> {
     let Some(session) = cookies::read(headers, cookies::SESSION) else {
         return Ok(None);
     };
@@ -32,41 +32,41 @@ async fn who(app: &App, headers: &HeaderMap) -> Result<Option<Who>, ErrorPage> {
     }
 }
 
-fn landing(side: Who) -> Response {
+fn redirect_to_landing_page(side: Who) -> Response {
     match NAVIGATION.iter().find(|(who, _, _)| *who == side) {
-        Some((_, _, path)) => go_to(path),
+        Some((_, _, path)) => redirect(path),
         None => {
             let text = "You are logged in, but no console pages are available to your user.";
-            pages::note(StatusCode::OK, "Logged in", text, FROM_ANYWHERE)
+            pages::message(StatusCode::OK, "Logged in", text, ROOT_STYLE)
         }
     }
 }
 
-pub async fn form(State(app): State<App>, headers: HeaderMap, RawQuery(query): RawQuery) -> Answer {
+pub async fn form(State(app): State<App>, headers: HeaderMap, RawQuery(query): RawQuery) -> PageResult {
     let query = pairs(query.unwrap_or_default().as_bytes());
     let to = query
         .into_iter()
         .find_map(|(key, to)| (key == "to").then_some(to));
-    let to = to.and_then(|to| local(&to));
-    if let Some(side) = who(&app, &headers).await? {
-        return Ok(to.map_or_else(|| landing(side), |to| go_to(&to)));
+    let to = to.and_then(|to| local_page(&to));
+    if let Some(side) = logged_in_side(&app, &headers).await? {
+        return Ok(to.map_or_else(|| redirect_to_landing_page(side), |to| redirect(&to)));
     }
     let (proof, fresh) = form_proof(&app, &headers);
     let (to, notes) = (to.unwrap_or_default(), LogInNotes::default());
-    let mut page = pages::log_in(StatusCode::OK, Bound::Console, &to, &proof.hex(), &notes);
+    let mut page = pages::log_in(StatusCode::OK, LogInTarget::Console, &to, &proof.hex(), &notes);
     if let Some(fresh) = fresh {
         cookies::set(page.headers_mut(), cookies::FORM, &fresh);
     }
     Ok(page)
 }
 
-pub async fn log_in(State(app): State<App>, request: Request) -> Answer {
+pub async fn log_in(State(app): State<App>, request: Request) -> PageResult {
     let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
     let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
     let Some(proof) = log_in_form::proof_in(&headers, &fields) else {
         let text = "The form could not be verified. Go back, reload the page and try again. Cookies must be enabled, and the \
                     address must start with https://.";
-        return Err(ErrorPage::saying(
+        return Err(ErrorPage::with_text(
             &Error::Forbidden,
             "Form verification failed",
             text,
@@ -74,15 +74,15 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Answer {
     };
     let (Some(username), Some(password)) = (fields.text("username"), fields.secret("password")) else {
         let text = "The username or the password is missing. Go back and try again.";
-        return Err(ErrorPage::saying(
+        return Err(ErrorPage::with_text(
             &Error::Refused(Vec::new()),
             REQUEST_FAILED,
             text,
         ));
     };
-    let to = fields.text("return_to").and_then(local);
+    let to = fields.text("return_to").and_then(local_page);
     let page = LogInPage {
-        bound: Bound::Console,
+        target: LogInTarget::Console,
         return_to: to.as_deref().unwrap_or_default(),
         proof,
         username,

@@ -1,44 +1,43 @@
-//! Markdown as people write it in tickets, drawn so that nothing in it can do anything.
+//! Renders the Markdown of tickets as safe HTML.
 //!
-//! What is in this file's list becomes an element of ours; HTML is shown as the text it is; links lead
-//! only to the web and to mail, and pictures are links: a page never asks another server for anything
-//! (decision 0021, points 4 and 5).
+//! Only the elements in this file are produced. HTML in the text is escaped. Links are limited to http, https and mailto,
+//! and images are rendered as links, so a page never loads anything from another server (decision 0021, points 4 and 5).
 
 use maud::{Markup, PreEscaped, Render};
 use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag};
 
-/// How deep elements may stand in each other; what is deeper is drawn without its own.
-const DEEPEST: usize = 24;
-/// A text that would become more than this many times longer is shown as it is.
-const SWELLING: usize = 20;
-const SMALL: usize = 64 * 1024;
+/// The maximum nesting depth. Deeper elements are rendered without their tags.
+const MAX_DEPTH: usize = 24;
+/// A text whose HTML is longer than the base limit plus this multiple of its length is shown as plain text.
+const MAX_GROWTH_FACTOR: usize = 20;
+const BASE_LIMIT_BYTES: usize = 64 * 1024;
 
-/// A text with its Markdown drawn.
-pub fn draw(text: &str) -> Markup {
-    let most = SMALL + text.len() * SWELLING;
-    let mut drawing = Drawing::default();
+/// Renders a Markdown text.
+pub fn render(text: &str) -> Markup {
+    let max_bytes = BASE_LIMIT_BYTES + text.len() * MAX_GROWTH_FACTOR;
+    let mut renderer = Renderer::default();
     for event in Parser::new_ext(text, Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS) {
-        drawing.see(event);
-        if drawing.html.len() > most {
+        renderer.render_event(event);
+        if renderer.html.len() > max_bytes {
             let mut plain = "<pre tabindex=\"0\">".to_owned();
             text.render_to(&mut plain);
             return PreEscaped(plain + "</pre>");
         }
     }
-    PreEscaped(drawing.html)
+    PreEscaped(renderer.html)
 }
 
 #[derive(Default)]
-struct Drawing {
+struct Renderer {
     html: String,
-    /// What ends each element that is open.
-    ends: Vec<&'static str>,
+    /// The closing tags of the open elements.
+    closing_tags: Vec<&'static str>,
     links: usize,
     code: bool,
 }
 
-impl Drawing {
-    fn see(&mut self, event: Event) {
+impl Renderer {
+    fn render_event(&mut self, event: Event) {
         match event {
             Event::Start(tag) => self.open(tag),
             Event::End(_) => self.close(),
@@ -50,7 +49,7 @@ impl Drawing {
                 self.html += "</code>";
             }
             Event::Html(text) | Event::InlineHtml(text) => self.text(&text),
-            // Whoever ends a line in a ticket means it.
+            // Line breaks in a ticket are intentional.
             Event::SoftBreak | Event::HardBreak => self.html += "<br>",
             Event::Rule => self.html += "<hr>",
             Event::TaskListMarker(done) => self.html += if done { "☑ " } else { "☐ " },
@@ -60,9 +59,9 @@ impl Drawing {
 
     fn open(&mut self, tag: Tag) {
         let end = match tag {
-            _ if self.ends.len() >= DEEPEST => "",
+            _ if self.closing_tags.len() >= MAX_DEPTH => "",
             Tag::Paragraph | Tag::HtmlBlock => self.element("<p>", "</p>"),
-            // The page has headings of its own above these.
+            // The page uses the higher heading levels itself.
             Tag::Heading { level, .. } => match level {
                 HeadingLevel::H1 => self.element("<h3>", "</h3>"),
                 HeadingLevel::H2 => self.element("<h4>", "</h4>"),
@@ -91,7 +90,7 @@ impl Drawing {
             Tag::Image { dest_url, .. } => self.link(&dest_url, "Image: "),
             _ => "",
         };
-        self.ends.push(end);
+        self.closing_tags.push(end);
     }
 
     fn element(&mut self, begin: &str, end: &'static str) -> &'static str {
@@ -100,7 +99,7 @@ impl Drawing {
     }
 
     fn close(&mut self) {
-        let end = self.ends.pop().unwrap_or_default();
+        let end = self.closing_tags.pop().unwrap_or_default();
         match end {
             LINK_END => self.links -= 1,
             "</code></pre>" => self.code = false,
@@ -113,37 +112,37 @@ impl Drawing {
         text.render_to(&mut self.html);
     }
 
-    /// Begins a link, if it may be one; else only its text is shown.
-    fn link(&mut self, address: &str, kind: &str) -> &'static str {
-        if self.links > 0 || !leads_outside(address) {
-            self.html += kind;
+    /// Opens a link if its URL is allowed; otherwise only the text is shown.
+    fn link(&mut self, url: &str, prefix: &str) -> &'static str {
+        if self.links > 0 || !is_external(url) {
+            self.html += prefix;
             return "";
         }
         self.html += "<a href=\"";
-        address.render_to(&mut self.html);
+        url.render_to(&mut self.html);
         self.html += "\" rel=\"nofollow noopener noreferrer\" target=\"_blank\">";
-        self.html += kind;
+        self.html += prefix;
         self.links += 1;
         LINK_END
     }
 
-    /// A text in which addresses stand as they are.
+    /// A text whose bare URLs become links.
     fn text_with_links(&mut self, text: &str) {
         let mut rest = text;
         while let Some(at) = ["https://", "http://"].iter().filter_map(|s| rest.find(s)).min() {
             let (before, from) = rest.split_at(at);
             let inside = |c: char| !c.is_whitespace() && !c.is_control() && !"<>\"`".contains(c);
             let end = from.find(|c| !inside(c)).unwrap_or(from.len());
-            let address = from[..end].trim_end_matches(|c| ".,;:!?'*_~)]}".contains(c));
+            let url = from[..end].trim_end_matches(|c| ".,;:!?'*_~)]}".contains(c));
             self.text(before);
-            let close = self.link(address, "");
-            self.text(address);
+            let close = self.link(url, "");
+            self.text(url);
             if close == LINK_END {
                 self.links -= 1;
                 self.html += close;
             }
-            // What was only a beginning is passed over all the same.
-            rest = &from[address.len()..];
+            // A scheme alone is skipped, too.
+            rest = &from[url.len()..];
         }
         self.text(rest);
     }
@@ -151,15 +150,15 @@ impl Drawing {
 
 const LINK_END: &str = "</a>";
 
-/// Whether an address is one of the web or of mail. Our own pages are not linked to: nobody shall be
-/// sent there by somebody else's text.
-fn leads_outside(address: &str) -> bool {
+/// Whether a URL is http, https or mailto. Relative URLs are not allowed, so that the text of a user cannot link to a page
+/// of the console.
+fn is_external(url: &str) -> bool {
     let begins = |start: &str| {
-        let head = address.get(..start.len());
-        head.is_some_and(|head| head.eq_ignore_ascii_case(start)) && address.len() > start.len()
+        let head = url.get(..start.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(start)) && url.len() > start.len()
     };
     let plain = |c: char| !c.is_control() && !c.is_whitespace();
-    ["https://", "http://", "mailto:"].into_iter().any(begins) && address.chars().all(plain)
+    ["https://", "http://", "mailto:"].into_iter().any(begins) && url.chars().all(plain)
 }
 
 #[cfg(test)]
@@ -168,15 +167,15 @@ mod tests {
 
     use super::*;
 
-    fn drawn(text: &str) -> String {
-        draw(text).into_string()
+    fn rendered(text: &str) -> String {
+        render(text).into_string()
     }
 
     #[test]
-    fn what_people_write_looks_as_they_mean_it() {
+    fn common_markdown_is_rendered() {
         let text = "# Broken\n\nIt **does** _not_ ~~work~~:\nsee `ip a`\n\n- one\n- two\n\n3. three\n\n> quoted\n\n```\n<b>\n```";
         assert_eq!(
-            drawn(text),
+            rendered(text),
             "<h3>Broken</h3><p>It <strong>does</strong> <em>not</em> <del>work</del>:<br>see <code>ip a</code></p>\
              <ul><li>one</li><li>two</li></ul><ol start=\"3\"><li>three</li></ol>\
              <blockquote><p>quoted</p></blockquote><pre tabindex=\"0\"><code>&lt;b&gt;\n</code></pre>"
@@ -184,25 +183,23 @@ mod tests {
     }
 
     #[test]
-    fn addresses_become_links_and_say_nothing_of_where_they_stand() {
-        let link = |address: &str| {
-            format!(
-                "<a href=\"{address}\" rel=\"nofollow noopener noreferrer\" target=\"_blank\">{address}</a>"
-            )
+    fn urls_become_links_without_a_referrer() {
+        let link = |url: &str| {
+            format!("<a href=\"{url}\" rel=\"nofollow noopener noreferrer\" target=\"_blank\">{url}</a>")
         };
         let web = "https://a.example/x?y=1";
         assert_eq!(
-            drawn(&format!("See {web}.")),
+            rendered(&format!("See {web}.")),
             format!("<p>See {}.</p>", link(web))
         );
-        assert_eq!(drawn(&format!("<{web}>")), format!("<p>{}</p>", link(web)));
-        assert_eq!(drawn("https://"), "<p>https://</p>");
-        assert!(drawn("<a@b.example>").contains("href=\"mailto:a@b.example\""));
-        assert!(drawn("`https://a.example`").ends_with("<code>https://a.example</code></p>"));
+        assert_eq!(rendered(&format!("<{web}>")), format!("<p>{}</p>", link(web)));
+        assert_eq!(rendered("https://"), "<p>https://</p>");
+        assert!(rendered("<a@b.example>").contains("href=\"mailto:a@b.example\""));
+        assert!(rendered("`https://a.example`").ends_with("<code>https://a.example</code></p>"));
     }
 
     #[test]
-    fn nothing_hostile_becomes_an_element_or_an_address() {
+    fn hostile_text_becomes_neither_element_nor_link() {
         for text in [
             "<script>alert(1)</script>",
             "<img src=x onerror=alert(1)>",
@@ -221,30 +218,30 @@ mod tests {
             "\"><svg onload=alert(1)>",
             "https://",
         ] {
-            let html = drawn(text);
+            let html = rendered(text);
             for bad in ["<script", "<img", "<svg", "<b ", "href", "src=\""] {
                 assert!(!html.contains(bad), "{text:?} became {html}");
             }
         }
-        let quoted = drawn("[x](https://a.example/\"onmouseover=\"alert(1))");
+        let quoted = rendered("[x](https://a.example/\"onmouseover=\"alert(1))");
         assert!(!quoted.contains("\"onmouseover"), "{quoted}");
-        let title = drawn("[x](https://a.example \"t\\\" onclick=alert(1)\")");
+        let title = rendered("[x](https://a.example \"t\\\" onclick=alert(1)\")");
         assert!(!title.contains("onclick"), "{title}");
     }
 
     #[test]
-    fn a_picture_is_a_link_and_is_never_loaded() {
-        let html = drawn("![my cat](https://a.example/cat.png)");
+    fn an_image_is_a_link() {
+        let html = rendered("![my cat](https://a.example/cat.png)");
         assert!(
             html.contains(">Image: my cat</a>") && !html.contains("<img"),
             "{html}"
         );
-        let inside = drawn("[![alt](https://a.example/1.png)](https://b.example)");
+        let inside = rendered("[![alt](https://a.example/1.png)](https://b.example)");
         assert_eq!(inside.matches("<a ").count(), 1, "{inside}");
     }
 
     #[test]
-    fn no_text_takes_long_or_swells() {
+    fn time_and_size_of_the_output_are_bounded() {
         for piece in [
             ">",
             "- ",
@@ -263,20 +260,20 @@ mod tests {
         ] {
             let text: String = piece.chars().cycle().take(65_000).collect();
             let begun = Instant::now();
-            let html = drawn(&text);
+            let html = rendered(&text);
             assert!(
                 begun.elapsed() < Duration::from_secs(5),
                 "{piece:?} took {:?}",
                 begun.elapsed()
             );
             assert!(
-                html.len() <= SMALL + text.len() * (SWELLING + 1),
+                html.len() <= BASE_LIMIT_BYTES + text.len() * (MAX_GROWTH_FACTOR + 1),
                 "{piece:?} became {}",
                 html.len()
             );
             assert!(html.matches("<blockquote>").count() <= 65_000);
         }
-        let deep = drawn(&format!("{} x", ">".repeat(1000)));
-        assert_eq!(deep.matches("<blockquote>").count(), DEEPEST);
+        let deep = rendered(&format!("{} x", ">".repeat(1000)));
+        assert_eq!(deep.matches("<blockquote>").count(), MAX_DEPTH);
     }
 }

@@ -1,8 +1,8 @@
-//! How it is seen: pages for people, served by the same program at the root.
+//! The console: HTML pages, served at the root by the same process as the API.
 //!
-//! A page runs the same rules in the same transactions as the API does, as the user who has logged
-//! in; it decides nothing. Pages are not operations: they are in a table of their own, are not in
-//! `openapi.yaml`, and what they look like is no promise.
+//! A page runs the same rules in the same transactions as the API, with the permissions of the logged-in user. Pages
+//! are not operations: they have a separate table and are not in `openapi.yaml`. Their HTML is not a stable
+//! interface.
 
 mod account;
 mod assets;
@@ -38,19 +38,19 @@ use crate::web::App;
 use crate::web::operation::Class;
 use page::{Page, page};
 
-/// Every page, once. The router and the session check are made from this table.
+/// All pages. The router and the session check are built from this table.
 pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
     let (get, post) = (Method::GET, Method::POST);
     vec![
-        // Coming in
+        // Log-in and assets
         page("pageLogIn", &get, "/login", log_in::form)
             .everybody()
             .class(Class::Oauth)
-            .asks_password(),
+            .has_password_form(),
         page("sendLogIn", &post, "/login", log_in::log_in)
             .everybody()
             .class(Class::Oauth)
-            .asks_password(),
+            .has_password_form(),
         page("consoleAsset", &get, "/console/{asset}", assets::serve)
             .everybody()
             .class(Class::Unlimited),
@@ -62,7 +62,12 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         page("pageVpc", &get, "/vpcs/{vpcId}", vpcs::view),
         page("pageVpcEdit", &get, "/vpcs/{vpcId}/edit", vpcs::edit),
         page("sendVpcEdit", &post, "/vpcs/{vpcId}/edit", vpcs::update),
-        page("pageVpcDelete", &get, "/vpcs/{vpcId}/delete", vpcs::ask_delete),
+        page(
+            "pageVpcDelete",
+            &get,
+            "/vpcs/{vpcId}/delete",
+            vpcs::confirm_delete,
+        ),
         page("sendVpcDelete", &post, "/vpcs/{vpcId}/delete", vpcs::delete),
         // Subnets
         page("pageSubnetNew", &get, "/vpcs/{vpcId}/subnets/new", subnets::new),
@@ -100,7 +105,7 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
             "pageSubnetDelete",
             &get,
             "/vpcs/{vpcId}/subnets/{vpcSubnetId}/delete",
-            subnets::ask_delete,
+            subnets::confirm_delete,
         ),
         page(
             "sendSubnetDelete",
@@ -132,14 +137,14 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
             "/tickets/{ticketId}/attachments/{attachmentId}",
             ticket::download,
         ),
-        // What happened
+        // Activity
         page("pageEvents", &get, "/events", events::list),
-        page("sendEventsSeen", &post, "/events", events::seen),
+        page("sendEventsSeen", &post, "/events", events::mark_seen),
         page("followEvents", &get, "/live", live::events),
         // The desk
         page("pageDesk", &get, "/desk", desk::queue).staff(),
         page("followDesk", &get, "/desk/live", live::desk).staff(),
-        page("pageDeskKeys", &get, "/desk/keys", desk::keys).staff(),
+        page("pageDeskKeys", &get, "/desk/keys", desk::shortcuts).staff(),
         page(
             "pageDeskTicketNew",
             &get,
@@ -174,56 +179,56 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
             "sendDeskClaim",
             &post,
             "/desk/tickets/{ticketId}/claim",
-            desk_ticket::acts::claim,
+            desk_ticket::actions::claim,
         )
         .staff(),
         page(
             "sendDeskRelease",
             &post,
             "/desk/tickets/{ticketId}/release",
-            desk_ticket::acts::release,
+            desk_ticket::actions::release,
         )
         .staff(),
         page(
             "sendDeskChange",
             &post,
             "/desk/tickets/{ticketId}/change",
-            desk_ticket::acts::change,
+            desk_ticket::actions::change,
         )
         .staff(),
         page(
             "sendDeskReply",
             &post,
             "/desk/tickets/{ticketId}/replies",
-            desk_ticket::acts::reply,
+            desk_ticket::actions::reply,
         )
         .staff(),
         page(
             "sendDeskNote",
             &post,
             "/desk/tickets/{ticketId}/notes",
-            desk_ticket::acts::note,
+            desk_ticket::actions::note,
         )
         .staff(),
         page(
             "sendDeskClose",
             &post,
             "/desk/tickets/{ticketId}/close",
-            desk_ticket::acts::close,
+            desk_ticket::actions::close,
         )
         .staff(),
         page(
             "sendDeskReopen",
             &post,
             "/desk/tickets/{ticketId}/reopen",
-            desk_ticket::acts::reopen,
+            desk_ticket::actions::reopen,
         )
         .staff(),
         page(
             "getDeskAttachmentFile",
             &get,
             "/desk/tickets/{ticketId}/attachments/{attachmentId}",
-            desk_ticket::acts::download,
+            desk_ticket::actions::download,
         )
         .staff(),
         page(
@@ -285,7 +290,7 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
             "pageTokenRevoke",
             &get,
             "/account/tokens/{tokenId}/revoke",
-            tokens::ask_revoke,
+            tokens::confirm_revoke,
         ),
         page(
             "sendTokenRevoke",
@@ -298,7 +303,7 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
             "pageAppRevoke",
             &get,
             "/account/apps/{appId}/revoke",
-            apps::ask_revoke,
+            apps::confirm_revoke,
         ),
         page(
             "sendAppRevoke",
@@ -326,7 +331,7 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
             "pageUserDelete",
             &get,
             "/account/users/{username}/delete",
-            users::ask_delete,
+            users::confirm_delete,
         ),
         page(
             "sendUserDelete",
@@ -338,7 +343,7 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
             "sendUserLink",
             &post,
             "/account/users/{username}/link",
-            users::make_link,
+            users::create_link,
         ),
         page(
             "pageGrants",
@@ -376,7 +381,7 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
             "pageClientReset",
             &get,
             "/account/clients/{clientId}/reset",
-            oauth_clients::ask_reset,
+            oauth_clients::confirm_reset,
         ),
         page(
             "sendClientReset",
@@ -388,7 +393,7 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
             "pageClientDelete",
             &get,
             "/account/clients/{clientId}/delete",
-            oauth_clients::ask_delete,
+            oauth_clients::confirm_delete,
         ),
         page(
             "sendClientDelete",
@@ -404,7 +409,7 @@ const TICKET: &str = "/tickets/{ticketId}";
 const DESK_TICKET: &str = "/desk/tickets/{ticketId}";
 const CANNED_REPLY: &str = "/desk/canned-replies/{cannedReplyId}";
 
-/// All pages at their paths, each behind its own check, and the answer for every address at which nothing is.
+/// The routes of all pages, each behind the session check, and the response for unknown paths.
 pub fn router(app: &App) -> Router {
     let mut paths: BTreeMap<&str, (MethodRouter<App>, Vec<&str>)> = BTreeMap::new();
     for page in PAGES.iter() {
@@ -420,10 +425,10 @@ pub fn router(app: &App) -> Router {
     for (path, (routes, mut methods)) in paths {
         methods.push("OPTIONS");
         let allowed = methods.join(", ");
-        let other = move |method: Method, headers: HeaderMap, uri: Uri| {
-            std::future::ready(session::other_method(&method, &headers, &uri, &allowed))
+        let wrong_method = move |method: Method, headers: HeaderMap, uri: Uri| {
+            std::future::ready(session::method_not_allowed(&method, &headers, &uri, &allowed))
         };
-        router = router.route(path, routes.fallback(other));
+        router = router.route(path, routes.fallback(wrong_method));
     }
-    router.fallback(session::nothing_here).with_state(app.clone())
+    router.fallback(session::not_found).with_state(app.clone())
 }

@@ -1,10 +1,10 @@
-//! Where people are led: the bar at the top, the first page after logging in, and the way back to the page they asked for.
+//! The entries of the navigation bar, the first page after log-in, and the return to the requested page.
 
 use axum::http::uri::PathAndQuery;
 
 use crate::web::operation::Who;
 
-/// What stands in the bar at the top, for each side. The first is where one lands.
+/// The entries of the navigation bar for tenants and staff. The first is the landing page after log-in.
 pub const NAVIGATION: &[(Who, &str, &str)] = &[
     (Who::Tenants, "VPCs", "/vpcs"),
     (Who::Tenants, "Tickets", "/tickets"),
@@ -13,22 +13,22 @@ pub const NAVIGATION: &[(Who, &str, &str)] = &[
     (Who::Staff, "Canned replies", "/desk/canned-replies"),
 ];
 
-/// The first parts of the addresses of pages that need a session.
+/// The first path segments of the pages that need a session.
 const SECTIONS: [&str; 6] = ["account", "desk", "events", "live", "tickets", "vpcs"];
 
-/// The log-in page, with the way back to where somebody was.
-pub fn log_in_at(back: Option<&str>) -> String {
-    match back {
+/// The URL of the log-in page, with the URL to return to.
+pub fn log_in_url(return_to: Option<&str>) -> String {
+    match return_to {
         None => "/login".to_owned(),
-        Some(back) => {
+        Some(return_to) => {
             let mut query = form_urlencoded::Serializer::new(String::new());
-            format!("/login?{}", query.append_pair("to", back).finish())
+            format!("/login?{}", query.append_pair("to", return_to).finish())
         }
     }
 }
 
-/// A way back after logging in: a path of one of our own pages, and nothing else.
-pub fn local(raw: &str) -> Option<String> {
+/// The URL to return to after log-in; `None` unless it is the path of a page with a session.
+pub fn local_page(raw: &str) -> Option<String> {
     let plain = raw.starts_with('/') && !raw.starts_with("//") && !raw.contains('\\');
     let path = PathAndQuery::try_from(raw).ok().filter(|_| plain)?;
     let section = path.path().split('/').nth(1).unwrap_or_default();
@@ -43,7 +43,7 @@ mod tests {
     use crate::console::PAGES;
 
     #[test]
-    fn the_sections_are_those_of_the_table() {
+    fn sections_match_the_table_of_pages() {
         let with_session = PAGES.iter().filter(|page| page.who != Who::Everybody);
         let sections: BTreeSet<&str> = with_session
             .filter_map(|page| page.path.split('/').nth(1))
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_back_is_a_path_of_ours_or_none() {
+    fn only_paths_of_pages_are_accepted_as_return_url() {
         for bad in [
             "",
             "vpcs",
@@ -69,10 +69,10 @@ mod tests {
             "/vpcs\r\nSet-Cookie: x=y",
             "/vpcs#x",
         ] {
-            assert_eq!(local(bad), None, "{bad:?}");
+            assert_eq!(local_page(bad), None, "{bad:?}");
         }
         for good in ["/vpcs", "/vpcs/1/subnets/2?in=10.0.0.0/24", "/vpcs?q=%2F%2Fx"] {
-            assert_eq!(local(good).as_deref(), Some(good));
+            assert_eq!(local_page(good).as_deref(), Some(good));
         }
     }
 }

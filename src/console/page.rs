@@ -1,4 +1,4 @@
-//! A line in the table of pages: where a page is, who it is for, and what answers there.
+//! An entry of the table of pages: path, audience and handler.
 
 use axum::handler::Handler;
 use axum::http::Method;
@@ -8,7 +8,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use crate::web::operation::{Class, Who};
 use crate::web::{App, insecure};
 
-/// A page, or what a form on a page is sent to.
+/// A page, or the target of a form.
 pub struct Page {
     pub id: &'static str,
     pub method: Method,
@@ -35,8 +35,8 @@ where
 }
 
 impl Page {
-    /// It has a form for a password, or is where that form is sent.
-    pub fn asks_password(mut self) -> Self {
+    /// The page has a password form, or is the target of one: it needs a secure connection.
+    pub fn has_password_form(mut self) -> Self {
         self.route = self.route.layer(middleware::from_fn(insecure::refuse));
         self
     }

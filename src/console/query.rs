@@ -1,36 +1,36 @@
-//! What stands behind the question mark in a page's address.
+//! The query string of a page's URL.
 
 use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-use super::forms::Sent;
+use super::forms::FormData;
 use crate::rules::lists::ListRequest;
 use crate::web::App;
 use crate::web::fields::pairs;
 
-/// How many characters are looked for at most.
-pub const LONGEST: usize = 100;
+/// The length to which search text is truncated.
+pub const MAX_SEARCH_CHARS: usize = 100;
 
-/// The query of an address; also a form that was sent by asking for a page.
+/// The query parameters; also the fields of a form with the method GET.
 #[derive(Clone, Debug)]
-pub struct Query(pub Sent);
+pub struct Query(pub FormData);
 
 impl Query {
     pub fn text(&self, name: &str) -> &str {
         self.0.text(name)
     }
 
-    /// The words that are looked for, as far as a field takes them.
-    pub fn words(&self) -> String {
+    /// The search text, without control characters.
+    pub fn search_text(&self) -> String {
         let plain = self.text("q").trim().chars().filter(|c| !c.is_control());
-        plain.take(LONGEST).collect()
+        plain.take(MAX_SEARCH_CHARS).collect()
     }
 
-    /// The page of a list that is asked for, with so many on a page.
-    pub fn list(&self, size: i64) -> ListRequest {
-        ListRequest::first(size).at_sent(self.text("page"))
+    /// The requested page of a list.
+    pub fn list_request(&self, page_size: i64) -> ListRequest {
+        ListRequest::first(page_size).at_sent(self.text("page"))
     }
 }
 
@@ -39,6 +39,6 @@ impl FromRequestParts<App> for Query {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
         let query = parts.uri.query().unwrap_or_default();
-        Ok(Self(Sent::new(pairs(query.as_bytes()))))
+        Ok(Self(FormData::new(pairs(query.as_bytes()))))
     }
 }

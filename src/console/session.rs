@@ -1,7 +1,7 @@
 //! The session check of every page.
 //!
-//! Every form that changes something must send back a proof that it came from a page of this
-//! session; that is checked here, before a handler sees the request.
+//! A form with the method POST must submit a token that proves that it comes from a page of this session. The token is
+//! checked here, before the handler runs.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::error_page::ErrorPage;
-use super::forms::Sent;
-use super::navigation::{local, log_in_at};
+use super::forms::FormData;
+use super::navigation::{local_page, log_in_url};
 use super::page::Page;
-use super::visit::{MANY_UNSEEN, Visit, side_of};
+use super::visit::{MAX_UNSEEN_COUNT, Visit, side_of};
 use super::{layout, live};
 use crate::model::id::EventId;
 use crate::model::proof::Identity;
@@ -30,12 +30,12 @@ use crate::web::fields::pairs;
 use crate::web::limits::Key;
 use crate::web::operation::Who;
 use crate::web::origin::Peer;
-use crate::web::pages::go_to;
+use crate::web::pages::redirect;
 use crate::web::{App, body, cookies, load};
 
-/// The purpose of the proof in the forms of the console.
+/// The purpose from which the form token is derived.
 const CONSOLE: &str = "console";
-/// Where htmx asks from, and where it is told to go.
+/// Headers of htmx: the mark of its requests, the URL of the page, and the redirect.
 const HTMX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
 const HTMX_CURRENT: HeaderName = HeaderName::from_static("hx-current-url");
 const HTMX_REDIRECT: HeaderName = HeaderName::from_static("hx-redirect");
@@ -49,7 +49,7 @@ pub async fn check(
     let (parts, content) = request.into_parts();
     let visit = match page.who {
         Who::Everybody => Ok(None),
-        Who::Tenants | Who::Staff => visit(&app, &parts).await,
+        Who::Tenants | Who::Staff => load_visit(&app, &parts).await,
     };
     let (mut response, visit) = match visit {
         Err(response) => (*response, None),
@@ -58,18 +58,18 @@ pub async fn check(
             let response = match admit(&app, page, visit.as_ref(), Request::from_parts(parts, content)).await
             {
                 Ok(request) => next.run(request).await,
-                Err(wrong) => wrong.into_response(),
+                Err(errors) => errors.into_response(),
             };
             (response, visit.map(|(_, visit)| visit))
         }
     };
-    if let Some(wrong) = response.extensions_mut().remove::<ErrorPage>() {
-        response = layout::error_page(visit.as_ref(), &wrong);
-        if let Some(cause) = wrong.cause {
+    if let Some(errors) = response.extensions_mut().remove::<ErrorPage>() {
+        response = layout::error_page(visit.as_ref(), &errors);
+        if let Some(cause) = errors.cause {
             response.extensions_mut().insert(Cause(cause));
         }
     }
-    if visit.is_some_and(|visit| visit.done.is_some() || visit.refused.is_some()) {
+    if visit.is_some_and(|visit| visit.notice.is_some() || visit.refused.is_some()) {
         cookies::clear(response.headers_mut(), cookies::NEWS);
     }
     let kind = response.headers().get(header::CONTENT_TYPE);
@@ -81,11 +81,11 @@ pub async fn check(
     response
 }
 
-/// Who is logged in; else the way to log in.
-async fn visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visit)>, Box<Response>> {
+/// The logged-in user; else the redirect to the log-in page.
+async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visit)>, Box<Response>> {
     let session = cookies::read(&request.headers, cookies::SESSION);
     let Some(session) = session else {
-        return Err(Box::new(must_log_in(request)));
+        return Err(Box::new(log_in_first(request)));
     };
     if load::is_too_much() {
         return Err(Box::new(
@@ -97,75 +97,82 @@ async fn visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visi
         .store()
         .read(move |tx| {
             let identity = rules::sessions::identify(tx, hash)?;
-            let bell = bell(tx, &identity)?;
-            Ok((identity, bell))
+            let unseen = unseen_events(tx, &identity)?;
+            Ok((identity, unseen))
         })
         .await;
     match known {
-        Ok((identity, bell)) => {
+        Ok((identity, unseen)) => {
             let query = pairs(request.uri.query().unwrap_or_default().as_bytes());
-            let news = cookies::news(&request.headers).filter(|_| is_shown(request));
+            let news = cookies::news(&request.headers).filter(|_| is_navigation(request));
             let visit = Visit {
                 username: identity.username.as_str().to_owned(),
                 side: side_of(&identity),
                 path: request.uri.path().to_owned(),
-                done: query
-                    .into_iter()
-                    .find_map(|(key, word)| (key == "done" && news.as_ref() == Some(&word)).then_some(word)),
+                notice: query.into_iter().find_map(|(key, notice)| {
+                    (key == "done" && news.as_ref() == Some(&notice)).then_some(notice)
+                }),
                 refused: news
                     .as_ref()
-                    .and_then(|news| news.strip_prefix(layout::REFUSED).map(str::to_owned)),
+                    .and_then(|news| news.strip_prefix(layout::REFUSAL_PREFIX).map(str::to_owned)),
                 proof: cookies::proof(CONSOLE, &session).hex(),
-                unseen: bell.map_or(0, |(unseen, _)| unseen),
-                live: bell.map(|(_, last)| live::address(last)),
+                unseen: unseen.map_or(0, |(count, _)| count),
+                stream_url: unseen.map(|(_, last)| live::events_url(last)),
             };
             Ok(Some((identity, visit)))
         }
-        Err(Error::Unauthenticated) => Err(Box::new(must_log_in(request))),
+        Err(Error::Unauthenticated) => Err(Box::new(log_in_first(request))),
         Err(other) => Err(Box::new(ErrorPage::from(other).into_response())),
     }
 }
 
-/// Whether a browser is about to show the answer. What a script asks for, it may show or not.
-fn is_shown(request: &Parts) -> bool {
+/// Whether the browser shows the response as a page. A script may not show it.
+fn is_navigation(request: &Parts) -> bool {
     let mode = request.headers.get("sec-fetch-mode");
     mode.is_none_or(|mode| mode == "navigate") && !request.headers.contains_key(HTMX_REQUEST)
 }
 
-/// How many events a tenant has not seen, and the newest there is. It is read before anything on the page,
-/// so that whatever comes after it is told.
-fn bell(tx: &mut ReadTx, identity: &Arc<Identity>) -> Result<Option<(i64, EventId)>, Error> {
+/// The number of events that a tenant has not seen, and the newest event. This is read before the content of the page,
+/// so that the event stream misses nothing.
+fn unseen_events(tx: &mut ReadTx, identity: &Arc<Identity>) -> Result<Option<(i64, EventId)>, Error> {
     if identity.account.is_none() {
         return Ok(None);
     }
     let caller = Caller::admit(identity.clone(), None)?;
     let last = rules::events::end(tx, &caller)?;
-    Ok(Some((rules::events::unseen(tx, &caller, MANY_UNSEEN)?, last)))
+    Ok(Some((
+        rules::events::unseen(tx, &caller, MAX_UNSEEN_COUNT)?,
+        last,
+    )))
 }
 
-/// A page that was asked for comes after logging in; a form that was sent cannot be sent again by us.
-fn must_log_in(request: &Parts) -> Response {
+/// Redirects to the log-in page, which returns to the requested page. A form cannot be submitted again, so it gets an
+/// error page.
+fn log_in_first(request: &Parts) -> Response {
     let headers = &request.headers;
     if headers.contains_key(HTMX_REQUEST) {
         let from = headers.get(HTMX_CURRENT).and_then(|url| url.to_str().ok());
         let from = from.and_then(|url| url.parse::<Uri>().ok());
-        let back = from.and_then(|uri| local(uri.path_and_query()?.as_str()));
+        let back = from.and_then(|uri| local_page(uri.path_and_query()?.as_str()));
         let mut response = status_of(&Error::Unauthenticated).into_response();
-        if let Ok(place) = HeaderValue::try_from(log_in_at(back.as_deref())) {
-            response.headers_mut().insert(HTMX_REDIRECT, place);
+        if let Ok(url) = HeaderValue::try_from(log_in_url(back.as_deref())) {
+            response.headers_mut().insert(HTMX_REDIRECT, url);
         }
         return response;
     }
     if !matches!(request.method, Method::GET | Method::HEAD) {
         let text = "Your session has ended, and nothing was changed. Log in again in another tab, then go back in this one: \
                     your browser still has what you typed.";
-        return ErrorPage::saying(&Error::Unauthenticated, "Logged out", text).into_response();
+        return ErrorPage::with_text(&Error::Unauthenticated, "Logged out", text).into_response();
     }
-    let back = request.uri.path_and_query().and_then(|path| local(path.as_str()));
-    go_to(&log_in_at(back.as_deref()))
+    let back = request
+        .uri
+        .path_and_query()
+        .and_then(|path| local_page(path.as_str()));
+    redirect(&log_in_url(back.as_deref()))
 }
 
-/// Side, rate, and for what changes something the proof of its form.
+/// Checks the rate limit, the form token, and whether the page is for this user.
 async fn admit(
     app: &App,
     page: &'static Page,
@@ -184,7 +191,7 @@ async fn admit(
         let verdict = limits.count(key, page.id, page.class, clock);
         if verdict.is_some_and(|verdict| verdict.refused) {
             let text = "Wait a minute, then try again.";
-            return Err(ErrorPage::saying(
+            return Err(ErrorPage::with_text(
                 &Error::TooMany { wait: 60 },
                 "Too many requests",
                 text,
@@ -195,7 +202,7 @@ async fn admit(
         return Ok(request);
     };
     if page.method == Method::POST {
-        request = proven(app, visit, request).await?;
+        request = check_form_token(app, visit, request).await?;
     }
     let extensions = request.extensions_mut();
     match page.who {
@@ -206,62 +213,61 @@ async fn admit(
     Ok(request)
 }
 
-/// Reads a form and checks its proof. A form with files in it is left to its handler to read, and
-/// so has its proof in the address.
-async fn proven(app: &App, visit: &Visit, request: Request) -> Result<Request, ErrorPage> {
+/// Reads the form and checks its token. A form with files is read by its handler, so its token is in the URL.
+async fn check_form_token(app: &App, visit: &Visit, request: Request) -> Result<Request, ErrorPage> {
     let (mut parts, content) = request.into_parts();
     let kind = parts.headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let has_files = kind.starts_with("multipart/form-data");
-    let (sent, content) = match has_files {
+    let (data, content) = match has_files {
         true => (pairs(parts.uri.query().unwrap_or_default().as_bytes()), content),
         false => {
             let bytes = body::bytes(&parts.headers, content, app.options().body_timeout).await;
             (pairs(&bytes.map_err(Error::Body)?), axum::body::Body::empty())
         }
     };
-    let sent = Sent::new(sent);
-    if !same(&visit.proof, sent.text(FORM_TOKEN)) {
+    let data = FormData::new(data);
+    if !constant_time_eq(&visit.proof, data.text(FORM_TOKEN)) {
         let text = "The form could not be verified, and nothing was changed. Go back, reload the page and try again.";
-        return Err(ErrorPage::saying(
+        return Err(ErrorPage::with_text(
             &Error::Forbidden,
             "Form verification failed",
             text,
         ));
     }
-    parts.extensions.insert(sent);
+    parts.extensions.insert(data);
     Ok(Request::from_parts(parts, content))
 }
 
-/// Compares in a time that does not depend on where they differ.
-fn same(proof: &str, sent: &str) -> bool {
-    let differing = proof
+/// Compares in a time that does not depend on the position of the first difference.
+fn constant_time_eq(expected: &str, submitted: &str) -> bool {
+    let differing = expected
         .bytes()
-        .zip(sent.bytes())
+        .zip(submitted.bytes())
         .fold(0, |all, (a, b)| all | (a ^ b));
-    proof.len() == sent.len() && std::hint::black_box(differing) == 0
+    expected.len() == submitted.len() && std::hint::black_box(differing) == 0
 }
 
-/// For an address that is asked in another way than it takes. A browser that is to show where a form went, is shown the
-/// page with the form.
-pub fn other_method(method: &Method, headers: &HeaderMap, uri: &Uri, allowed: &str) -> Response {
+/// The response to a method that the path does not have. A browser that opens the target of a form is redirected to the
+/// page above it.
+pub fn method_not_allowed(method: &Method, headers: &HeaderMap, uri: &Uri, allowed: &str) -> Response {
     if *method != Method::GET || !wants_page(headers) {
         return error::other_method(method, allowed);
     }
     let above = uri.path().rsplit_once('/').map(|(above, _)| above);
-    go_to(above.filter(|above| !above.is_empty()).unwrap_or("/"))
+    redirect(above.filter(|above| !above.is_empty()).unwrap_or("/"))
 }
 
-/// For an address at which nothing is. Whoever is logged in has the bar to go on with.
-pub async fn nothing_here(State(app): State<App>, request: Request) -> Response {
+/// The response for an unknown path; for a logged-in user, with the navigation bar.
+pub async fn not_found(State(app): State<App>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
-    let nothing = unknown_path(&parts.headers, &parts.uri);
-    let kind = nothing.headers().get(header::CONTENT_TYPE);
+    let response = unknown_path(&parts.headers, &parts.uri);
+    let kind = response.headers().get(header::CONTENT_TYPE);
     if kind.is_some_and(|kind| kind == "application/json") {
-        return nothing;
+        return response;
     }
-    match visit(&app, &parts).await {
+    match load_visit(&app, &parts).await {
         Ok(Some((_, visit))) => layout::error_page(Some(&visit), &ErrorPage::not_found()),
-        _ => nothing,
+        _ => response,
     }
 }

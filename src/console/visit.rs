@@ -1,4 +1,4 @@
-//! A request for a page by somebody who is logged in.
+//! The request of a logged-in user for a page.
 
 use std::convert::Infallible;
 
@@ -11,26 +11,26 @@ use crate::web::App;
 use crate::web::cookies::FORM_TOKEN;
 use crate::web::operation::Who;
 
-/// More unseen events than this are not counted.
-pub const MANY_UNSEEN: i64 = 100;
+/// The highest number of unseen events that is counted.
+pub const MAX_UNSEEN_COUNT: i64 = 100;
 
-/// Somebody who is logged in, looking at one of our pages.
+/// What pages need to know about the request and its user.
 #[derive(Clone)]
 pub struct Visit {
     pub username: String,
     pub side: Who,
     pub path: String,
-    /// The word of what was done just now: in the address for people to see, and in a cookie so that nobody else's
-    /// link says so, and a page that is loaded again does not.
-    pub done: Option<String>,
-    /// Why something was not done just now.
+    /// The key of the notice to show. It must be in the query and in a cookie, so that a link from elsewhere, or a
+    /// reload, does not show it.
+    pub notice: Option<String>,
+    /// The error message of the previous request.
     pub refused: Option<String>,
-    /// What forms on the page send back.
+    /// The token that the forms of the page submit.
     pub proof: String,
-    /// How many events have happened that the user has not seen, up to `MANY_UNSEEN`.
+    /// The number of events that the user has not seen, up to `MAX_UNSEEN_COUNT`.
     pub unseen: i64,
-    /// Where the page hears of what happens after it was drawn.
-    pub live: Option<String>,
+    /// The URL of the event stream that the page subscribes to.
+    pub stream_url: Option<String>,
 }
 
 impl FromRequestParts<App> for Visit {
@@ -38,18 +38,18 @@ impl FromRequestParts<App> for Visit {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
         let visit = parts.extensions.get::<Visit>().cloned();
-        Ok(visit.expect("the check lets nobody through to a page who is not logged in"))
+        Ok(visit.expect("the session check inserts the visit"))
     }
 }
 
 impl Visit {
-    /// The hidden field that every form which changes something must have.
+    /// The hidden field that every form with the method POST must have.
     pub fn form_token(&self) -> Markup {
         html! { input type="hidden" name=(FORM_TOKEN) value=(self.proof); }
     }
 }
 
-/// The side that a user is on.
+/// Whether a user is a tenant or a member of the staff.
 pub fn side_of(identity: &Identity) -> Who {
     match identity.account {
         Some(_) => Who::Tenants,

@@ -39,7 +39,7 @@ pub async fn check(
         Err(response) => *response,
     };
     if reads_html {
-        response = pages::instead_of(response, operation.path);
+        response = pages::from_error_response(response, operation.path);
     }
     if let Some(verdict) = &noted.verdict {
         verdict.tell(response.headers_mut());

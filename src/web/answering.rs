@@ -271,7 +271,7 @@ fn dress(mut response: Response, id: &HeaderValue, noted: &Noted) -> Response {
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         let id = id.to_str().unwrap_or_default();
         let told = match noted.is_page() {
-            true => pages::failed(id),
+            true => pages::internal_error(id),
             false => {
                 let reason = format!("Internal error; tell your provider the request id {id}");
                 error::plain(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, &reason)

@@ -283,7 +283,7 @@ pub fn unknown_path(headers: &HeaderMap, uri: &Uri) -> Response {
         return Error::NotFound.into_response();
     }
     let text = "This page does not exist.";
-    pages::note(StatusCode::NOT_FOUND, "Not found", text, pages::FROM_ANYWHERE)
+    pages::message(StatusCode::NOT_FOUND, "Not found", text, pages::ROOT_STYLE)
 }
 
 /// Whether whoever asks is a browser that is about to show what it gets.

@@ -1,7 +1,6 @@
-//! The pages that people see: to log in, to allow access, to choose a password.
+//! The pages for log-in, consent and passwords, and error pages.
 //!
-//! They are made on the server and need no script. Addresses on them are relative, because the same
-//! pages are served under the provider's prefix too.
+//! They need no JavaScript. Their URLs are relative, because the pages are also served under a path prefix.
 
 use std::sync::LazyLock;
 
@@ -15,32 +14,38 @@ use crate::model::scope::Scopes;
 use crate::model::token::TokenHash;
 use crate::rules::oauth::Authorization;
 
-/// Colours and measures that these pages share with the console.
-pub const LOOK: &str = include_str!("look.css");
-pub static STYLE: LazyLock<String> = LazyLock::new(|| format!("{LOOK}{}", include_str!("pages.css")));
+/// The base style, which these pages share with the console.
+pub const BASE_STYLE: &str = include_str!("base.css");
+pub static STYLE: LazyLock<String> = LazyLock::new(|| format!("{BASE_STYLE}{}", include_str!("pages.css")));
 
-/// Where somebody goes who has logged in.
+/// Where the browser goes after log-in.
 #[derive(Clone, Copy)]
-pub enum Bound<'a> {
+pub enum LogInTarget<'a> {
     Program(&'a Authorization),
     Console,
 }
 
-/// What the log-in page has besides its form.
+/// The username and the alert that the log-in page shows.
 #[derive(Default)]
 pub struct LogInNotes<'a> {
     pub username: &'a str,
     pub alert: Option<String>,
 }
 
-pub fn log_in(status: StatusCode, bound: Bound, query: &str, proof: &str, notes: &LogInNotes) -> Response {
-    let (style, goes_on_to) = match bound {
-        Bound::Program(wanted) => ("style.css", Some(&wanted.redirect_uri)),
-        Bound::Console => ("oauth/style.css", None),
+pub fn log_in(
+    status: StatusCode,
+    target: LogInTarget,
+    query: &str,
+    proof: &str,
+    notes: &LogInNotes,
+) -> Response {
+    let (style, redirect_uri) = match target {
+        LogInTarget::Program(authorization) => ("style.css", Some(&authorization.redirect_uri)),
+        LogInTarget::Console => ("oauth/style.css", None),
     };
     let body = html! {
         h1 { "Log in" }
-        @if let Bound::Program(wanted) = bound { p { "to continue to " strong { (wanted.client.label.quoted()) } } }
+        @if let LogInTarget::Program(authorization) = target { p { "to continue to " strong { (authorization.client.label.quoted()) } } }
         (alert(notes.alert.as_deref()))
         form method="post" action="login" {
             input type="hidden" name="form_token" value=(proof);
@@ -55,23 +60,23 @@ pub fn log_in(status: StatusCode, bound: Bound, query: &str, proof: &str, notes:
             button type="submit" { "Log in" }
         }
     };
-    page(status, "Log in", style, goes_on_to, &body)
+    page(status, "Log in", style, redirect_uri, &body)
 }
 
-pub fn consent(wanted: &Authorization, username: &str, query: &str, proof: &str) -> Response {
+pub fn consent(authorization: &Authorization, username: &str, query: &str, proof: &str) -> Response {
     let Authorization {
         client,
         redirect_uri,
         scopes,
         ..
-    } = wanted;
+    } = authorization;
     let label = client.label.quoted();
     let title = format!("Allow {label} to access your account?");
     let body = html! {
         h1 { (title) }
         (origin_note(client))
         p { "You are logged in as " strong { (username) } ". The application is requesting permission to:" }
-        (wishes(scopes))
+        (scope_list(scopes))
         p .quiet { "You will be redirected to " (redirect_uri.origin()) ". The application never has more access than you do." }
         form method="post" action="authorize" {
             input type="hidden" name="form_token" value=(proof);
@@ -104,20 +109,20 @@ pub fn choose_password(status: StatusCode, username: &str, wrong: Option<&str>) 
     page(status, "Choose a password", "../style.css", None, &body)
 }
 
-/// Something went wrong that is ours to mend.
-pub fn failed(request_id: &str) -> Response {
+/// The page for an internal error.
+pub fn internal_error(request_id: &str) -> Response {
     let status = StatusCode::INTERNAL_SERVER_ERROR;
     let text = format!(
         "An internal error occurred. If you contact your provider, include the request ID {request_id}."
     );
-    note(status, "Something went wrong", &text, FROM_ANYWHERE)
+    message(status, "Something went wrong", &text, ROOT_STYLE)
 }
 
-/// The way to the style from pages that are served at the root only.
-pub const FROM_ANYWHERE: &str = "/oauth/style.css";
+/// The URL of the style for pages that are only served at the root.
+pub const ROOT_STYLE: &str = "/oauth/style.css";
 
-/// A page that only says something; `style` is the way from it to the style.
-pub fn note(status: StatusCode, title: &str, text: &str, style: &str) -> Response {
+/// A page with a message. `style` is the relative URL of the style.
+pub fn message(status: StatusCode, title: &str, text: &str, style: &str) -> Response {
     let body = html! {
         h1 { (title) }
         p { (text) }
@@ -125,8 +130,8 @@ pub fn note(status: StatusCode, title: &str, text: &str, style: &str) -> Respons
     page(status, title, style, None, &body)
 }
 
-/// Instead of a page that asks for a password, where a browser would not keep the session. `local_url` is where a
-/// browser on the same machine finds the server.
+/// Replaces a page with a password form if the connection is not secure. `local_url` is the URL of the server for a browser
+/// on the same machine.
 pub fn insecure(status: StatusCode, local_url: &str) -> Response {
     let body = html! {
         h1 { "Secure connection required" }
@@ -145,11 +150,11 @@ pub fn insecure(status: StatusCode, local_url: &str) -> Response {
         }
         p .quiet { "See \"Set up TLS\" in docs/operating.md." }
     };
-    page(status, "Secure connection required", FROM_ANYWHERE, None, &body)
+    page(status, "Secure connection required", ROOT_STYLE, None, &body)
 }
 
-/// The same with the way to the console's own log-in.
-pub fn note_and_log_in(title: &str, text: &str, style: &str) -> Response {
+/// A page with a message and a link to the log-in page.
+pub fn message_with_log_in(title: &str, text: &str, style: &str) -> Response {
     let body = html! {
         h1 { (title) }
         p { (text) }
@@ -158,8 +163,8 @@ pub fn note_and_log_in(title: &str, text: &str, style: &str) -> Response {
     page(StatusCode::OK, title, style, None, &body)
 }
 
-/// Asks whoever comes to log out from where anybody may have sent them.
-pub fn ask_log_out() -> Response {
+/// The confirmation before log-out. Shown if the link may come from another site.
+pub fn confirm_log_out() -> Response {
     let body = html! {
         h1 { "Log out?" }
         p { "You followed a link to this page. If you do not want to log out, close this page or go back." }
@@ -168,17 +173,17 @@ pub fn ask_log_out() -> Response {
     page(StatusCode::OK, "Log out?", "oauth/style.css", None, &body)
 }
 
-/// A link that logs out. It tells that it stands on a page of ours, and of that page nothing more.
-fn log_out(address: &str) -> Markup {
-    html! { a href=(address) referrerpolicy="origin" { "Log out" } }
+/// A link that logs out. Its referrer has only the origin, which shows that it is on a page of this server.
+fn log_out(url: &str) -> Markup {
+    html! { a href=(url) referrerpolicy="origin" { "Log out" } }
 }
 
-/// For people in place of an error for programs; any other answer stays as it is.
-pub fn instead_of(response: Response, path: &str) -> Response {
+/// Replaces a JSON error with a page; other responses are unchanged.
+pub fn from_error_response(response: Response, path: &str) -> Response {
     let status = response.status();
     let kind = response.headers().get(header::CONTENT_TYPE);
-    let for_programs = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-    if !for_programs || !(status.is_client_error() || status.is_server_error()) {
+    let is_json = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if !is_json || !(status.is_client_error() || status.is_server_error()) {
         return response;
     }
     let (title, text) = match status {
@@ -213,22 +218,22 @@ pub fn instead_of(response: Response, path: &str) -> Response {
         _ => "style.css",
     };
     let (parts, _) = response.into_parts();
-    let mut shown = note(status, title, text, style);
-    *shown.extensions_mut() = parts.extensions;
+    let mut page = message(status, title, text, style);
+    *page.extensions_mut() = parts.extensions;
     if let Some(wait) = parts.headers.get(header::RETRY_AFTER) {
-        shown.headers_mut().insert(header::RETRY_AFTER, wait.clone());
+        page.headers_mut().insert(header::RETRY_AFTER, wait.clone());
     }
-    shown
+    page
 }
 
 fn page(
     status: StatusCode,
     title: &str,
     style: &str,
-    goes_on_to: Option<&RedirectUri>,
+    redirect_uri: Option<&RedirectUri>,
     body: &Markup,
 ) -> Response {
-    let whole = html! {
+    let document = html! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -238,27 +243,27 @@ fn page(
                 link rel="stylesheet" href=(style);
             }
             body {
-                header { (mark()) "Garth" }
+                header { (logo()) "Garth" }
                 main { (body) }
             }
         }
     };
-    let mut response = Response::new(Body::from(whole.into_string()));
+    let mut response = Response::new(Body::from(document.into_string()));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     let html = HeaderValue::from_static("text/html; charset=utf-8");
     headers.insert(header::CONTENT_TYPE, html);
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    let policy = HeaderValue::try_from(policy(goes_on_to)).expect("an origin is plain ASCII");
+    let policy = HeaderValue::try_from(policy(redirect_uri)).expect("an origin is plain ASCII");
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
-    // The address of a page may have a secret in it.
+    // The URL of a page may contain a secret.
     let referrer = HeaderName::from_static("referrer-policy");
     headers.insert(referrer, HeaderValue::from_static("no-referrer"));
     response
 }
 
-/// The provider's house, as in the icon.
-pub fn mark() -> Markup {
+/// The logo, as in the icon.
+pub fn logo() -> Markup {
     html! {
         svg .mark viewBox="0 0 32 32" width="22" height="22" aria-hidden="true" focusable="false" {
             rect width="32" height="32" rx="7" {}
@@ -267,12 +272,13 @@ pub fn mark() -> Markup {
     }
 }
 
-/// Chromium asks `form-action` also of where a form's answer sends the browser.
-fn policy(goes_on_to: Option<&RedirectUri>) -> String {
-    let origin = goes_on_to.map(RedirectUri::origin);
+/// The content security policy. Chromium applies `form-action` also to the redirect after a form, so it lists the origin of
+/// the redirect URI.
+fn policy(redirect_uri: Option<&RedirectUri>) -> String {
+    let origin = redirect_uri.map(RedirectUri::origin);
     let origin = match origin {
         None => String::new(),
-        // Policies have no way to name such a host.
+        // A policy cannot contain an IPv6 address, so it allows the scheme.
         Some(origin) if origin.contains('[') => format!(" {}:", origin.split(':').next().unwrap_or("https")),
         Some(origin) => format!(" {origin}"),
     };
@@ -296,18 +302,18 @@ fn origin_note(client: &OauthClient) -> Markup {
     }
 }
 
-/// What a program wants, in words.
-fn wishes(scopes: &Scopes) -> Markup {
+/// The requested scopes as a list.
+fn scope_list(scopes: &Scopes) -> Markup {
     html! {
         ul {
             @for word in scopes.words() {
-                li { (in_words(&word)) }
+                li { (scope_text(&word)) }
             }
         }
     }
 }
 
-fn in_words(scope: &str) -> String {
+fn scope_text(scope: &str) -> String {
     let Some((family, level)) = scope.split_once(':') else {
         return "do everything that you can do".to_owned();
     };
@@ -328,16 +334,16 @@ fn in_words(scope: &str) -> String {
     format!("{does} {what}")
 }
 
-/// The log-in page as it was, to be shown again.
+/// The log-in page, to be shown again after a failed attempt.
 pub struct LogInPage<'a> {
-    pub bound: Bound<'a>,
+    pub target: LogInTarget<'a>,
     pub return_to: &'a str,
     pub proof: TokenHash,
     pub username: &'a str,
 }
 
 impl LogInPage<'_> {
-    pub fn again(&self, status: StatusCode, wait: u64) -> Response {
+    pub fn after_failure(&self, status: StatusCode, wait: u64) -> Response {
         let wrong = "Incorrect username or password.";
         let alert = match (status, wait) {
             (_, 0) => wrong.to_owned(),
@@ -348,7 +354,7 @@ impl LogInPage<'_> {
             username: self.username,
             alert: Some(alert),
         };
-        let mut page = log_in(status, self.bound, self.return_to, &self.proof.hex(), &notes);
+        let mut page = log_in(status, self.target, self.return_to, &self.proof.hex(), &notes);
         if wait > 0 {
             page.headers_mut()
                 .insert(header::RETRY_AFTER, HeaderValue::from(wait));
@@ -357,23 +363,23 @@ impl LogInPage<'_> {
     }
 }
 
-/// Sends the browser on.
-pub fn go_to(address: &str) -> Response {
-    match HeaderValue::try_from(address) {
-        Ok(address) => {
+/// A redirect with the status 303.
+pub fn redirect(url: &str) -> Response {
+    match HeaderValue::try_from(url) {
+        Ok(url) => {
             let mut response = Response::new(Body::empty());
             *response.status_mut() = StatusCode::SEE_OTHER;
             let headers = response.headers_mut();
-            headers.insert(header::LOCATION, address);
+            headers.insert(header::LOCATION, url);
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
             response
         }
-        // Addresses are checked before they are kept, and what is added is encoded.
+        // URLs are validated when they are stored, and added parameters are encoded, so this does not happen.
         Err(_) => incomplete(),
     }
 }
 
 pub fn incomplete() -> Response {
     let text = "Required fields are missing. Go back and try again.";
-    note(StatusCode::BAD_REQUEST, "Invalid request", text, "style.css")
+    message(StatusCode::BAD_REQUEST, "Invalid request", text, "style.css")
 }

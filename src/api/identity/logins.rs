@@ -12,7 +12,7 @@ use crate::web::extract::{At, Link};
 use crate::web::fields::{Fields, Written};
 use crate::web::hashing::Place;
 use crate::web::login_attempts::{self, Guess, client_address};
-use crate::web::pages::{self, Bound, LogInPage, incomplete};
+use crate::web::pages::{self, LogInPage, LogInTarget, incomplete};
 use crate::web::{App, cookies, log_in_form};
 
 pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response> {
@@ -36,7 +36,7 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
         return Ok(incomplete());
     };
     let page = LogInPage {
-        bound: Bound::Program(&wanted),
+        target: LogInTarget::Program(&wanted),
         return_to: &wish.query,
         proof,
         username,
@@ -51,10 +51,10 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
 /// anybody may have written is asked first.
 pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap) -> Result<Response> {
     if !is_meant(&app, &headers).await? && is_logged_in(&app, &headers).await? {
-        return Ok(pages::ask_log_out());
+        return Ok(pages::confirm_log_out());
     }
     let text = "You are logged out. Applications that you authorized may still have access.";
-    let mut page = pages::note_and_log_in("Logged out", text, "oauth/style.css");
+    let mut page = pages::message_with_log_in("Logged out", text, "oauth/style.css");
     // Whoever asks for the head alone only looks.
     if method == Method::GET {
         if let Some(session) = cookies::read(&headers, cookies::SESSION) {
@@ -145,7 +145,7 @@ pub async fn set_password(
     match set {
         Ok(_) => {
             let text = "You can now log in with your new password.";
-            let mut page = pages::note_and_log_in("Password set", text, "../style.css");
+            let mut page = pages::message_with_log_in("Password set", text, "../style.css");
             let device = login_attempts::device_cookie(&app, &headers, user.id).await?;
             cookies::set_device(page.headers_mut(), &device);
             Ok(page)
@@ -158,5 +158,5 @@ pub async fn set_password(
 
 fn no_such_link() -> Response {
     let text = "This link has expired or was already used. Ask your provider for a new one.";
-    pages::note(StatusCode::NOT_FOUND, "Invalid link", text, "../style.css")
+    pages::message(StatusCode::NOT_FOUND, "Invalid link", text, "../style.css")
 }

@@ -13,7 +13,7 @@ use crate::rules::{self, Result};
 use crate::web::cookies::form_proof;
 use crate::web::fields::{self, Fields, Written};
 use crate::web::origin::issuer;
-use crate::web::pages::{self, Bound, LogInNotes, go_to, incomplete};
+use crate::web::pages::{self, LogInNotes, LogInTarget, incomplete, redirect};
 use crate::web::{App, answer, cookies};
 
 const CONSENT: &str = "consent";
@@ -37,7 +37,7 @@ pub async fn authorize(State(app): State<App>, parts: Parts) -> Result<Response>
         // Whoever asks for the head alone only looks.
         if parts.method == Method::HEAD {
             let text = "You have already authorized this application.";
-            return Ok(pages::note(StatusCode::OK, "Continue", text, "style.css"));
+            return Ok(pages::message(StatusCode::OK, "Continue", text, "style.css"));
         }
         let ask = wish.ask.clone();
         next = app
@@ -96,7 +96,7 @@ fn show(app: &App, parts: &Parts, wish: &Wish, session: Option<&TokenText>, next
         (Next::Refuse(reason), _) => refused(&reason),
         (Next::Back(address), _) => {
             let address = with_issuer(address, &issuer(app, parts));
-            go_to(&address)
+            redirect(&address)
         }
         (Next::Consent(wanted, user), Some(session)) => {
             let proof = cookies::proof(CONSENT, session).hex();
@@ -107,7 +107,7 @@ fn show(app: &App, parts: &Parts, wish: &Wish, session: Option<&TokenText>, next
             let notes = LogInNotes::default();
             let mut page = pages::log_in(
                 StatusCode::OK,
-                Bound::Program(&wanted),
+                LogInTarget::Program(&wanted),
                 &wish.query,
                 &proof.hex(),
                 &notes,
@@ -131,15 +131,15 @@ fn with_issuer(address: String, issuer: &str) -> String {
 
 pub fn refused(reason: &Reason) -> Response {
     match reason.code {
-        Code::WrongSide => pages::note(StatusCode::FORBIDDEN, "Access denied", &reason.text, "style.css"),
-        _ => pages::note(StatusCode::BAD_REQUEST, WRONG, &reason.text, "style.css"),
+        Code::WrongSide => pages::message(StatusCode::FORBIDDEN, "Access denied", &reason.text, "style.css"),
+        _ => pages::message(StatusCode::BAD_REQUEST, WRONG, &reason.text, "style.css"),
     }
 }
 
 pub fn not_our_form() -> Response {
     let text = "The form could not be verified. Go back, reload the page and try again. Cookies must be enabled, and the \
                 address must start with https://.";
-    pages::note(
+    pages::message(
         StatusCode::FORBIDDEN,
         "Form verification failed",
         text,

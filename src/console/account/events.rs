@@ -1,11 +1,11 @@
-//! What happened in the account: a page of the latest events.
+//! The activity page: the events of the account.
 
 use axum::extract::State;
 use maud::{Markup, html};
 
-use crate::console::error_page::Answer;
-use crate::console::forms::Sent;
-use crate::console::layout::{done, empty, pager, time};
+use crate::console::error_page::PageResult;
+use crate::console::forms::FormData;
+use crate::console::layout::{empty_state, pagination, redirect_with_notice, time};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::entity::{Entity, EntityKind};
@@ -17,10 +17,12 @@ use crate::rules;
 use crate::rules::caller::Caller;
 use crate::web::App;
 
-pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
-    let wanted = query.list(50);
+pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
+    let list_request = query.list_request(50);
     let events = app
-        .read(caller, move |tx, caller| rules::events::list(tx, caller, &wanted))
+        .read(caller, move |tx, caller| {
+            rules::events::list(tx, caller, &list_request)
+        })
         .await?;
     let newest = events
         .items
@@ -37,54 +39,54 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                 }
             }
         }
-        (draw(&events))
+        (event_list(&events))
     };
     Ok(visit.page("Activity", &[], &body))
 }
 
-pub async fn seen(State(app): State<App>, caller: Caller, sent: Sent) -> Answer {
-    let id = EventId(sent.text("id").parse().unwrap_or(0));
-    let request = sent.request(Vec::new());
+pub async fn mark_seen(State(app): State<App>, caller: Caller, data: FormData) -> PageResult {
+    let id = EventId(data.text("id").parse().unwrap_or(0));
+    let request = data.request(Vec::new());
     app.write(caller, move |tx, caller| {
         rules::events::mark_seen(tx, caller, id, &request)
     })
     .await?;
-    Ok(done("/events", "events-seen"))
+    Ok(redirect_with_notice("/events", "events-seen"))
 }
 
-fn draw(events: &Paged<Event>) -> Markup {
+fn event_list(events: &Paged<Event>) -> Markup {
     html! {
         div #list hx-get=(format!("/events?page={}", events.page.number)) hx-trigger="garth:event from:body" hx-select="#list"
             hx-swap="outerHTML" {
             @if events.items.is_empty() && events.results > 0 {
-                (empty("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", "/events"))))
+                (empty_state("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", "/events"))))
             } @else if events.items.is_empty() {
-                (empty("No activity yet", "Changes by the users of your account and replies from your provider appear here.", None))
+                (empty_state("No activity yet", "Changes by the users of your account and replies from your provider appear here.", None))
             } @else {
                 ol .events {
                     @for event in &events.items {
                         li .unread[!event.seen] {
-                            span { (told(event)) @if !event.seen { " " span .tag.on { "new" } } }
+                            span { (sentence(event)) @if !event.seen { " " span .tag.on { "new" } } }
                             (time(event.created))
                         }
                     }
                 }
-                (pager(events, "/events"))
+                (pagination(events, "/events"))
             }
         }
     }
 }
 
 /// An event as a sentence.
-fn told(event: &Event) -> Markup {
-    let who = event.username.as_deref().unwrap_or("Someone");
-    let gone = event.action.ends_with("_delete");
+fn sentence(event: &Event) -> Markup {
+    let actor = event.username.as_deref().unwrap_or("Someone");
+    let deleted = event.action.ends_with("_delete");
     html! {
-        strong { (who) } " " (did(&event.action, event.entity.is_some()))
+        strong { (actor) } " " (action_text(&event.action, event.entity.is_some()))
         @if let Some(entity) = &event.entity {
             " "
-            @match address(entity).filter(|_| !gone) {
-                Some(address) => a href=(address) { (entity.label) },
+            @match entity_url(entity).filter(|_| !deleted) {
+                Some(url) => a href=(url) { (entity.label) },
                 None => em { (entity.label) },
             }
         }
@@ -92,10 +94,10 @@ fn told(event: &Event) -> Markup {
     }
 }
 
-/// What was done; `named` if what it was done to is told behind it.
-fn did(action: &str, named: bool) -> String {
-    let (thing, deed) = action.rsplit_once('_').unwrap_or((action, ""));
-    let what = match thing {
+/// The verb and the object of an action. `named`: the label of the entity follows.
+fn action_text(action: &str, named: bool) -> String {
+    let (kind, verb) = action.rsplit_once('_').unwrap_or((action, ""));
+    let object = match kind {
         "vpc" => "the VPC",
         "subnet" => "the subnet",
         "linode" => "the instance",
@@ -112,7 +114,7 @@ fn did(action: &str, named: bool) -> String {
         "oauth_client_secret" => "the secret of an OAuth client",
         other => other,
     };
-    let deed = match (thing, deed) {
+    let verb = match (kind, verb) {
         ("ticket", "create") => "opened",
         ("ticket_attachment", _) => "attached",
         (_, "create") => "created",
@@ -124,11 +126,11 @@ fn did(action: &str, named: bool) -> String {
         (_, "reset") => "reset",
         (_, other) => other,
     };
-    format!("{deed} {what}")
+    format!("{verb} {object}")
 }
 
-/// The page of what an event is about.
-fn address(entity: &Entity) -> Option<String> {
+/// The page of an event's entity.
+fn entity_url(entity: &Entity) -> Option<String> {
     match entity.kind {
         EntityKind::Subject(SubjectKind::Vpc) => Some(format!("/vpcs/{}", entity.id)),
         EntityKind::Subnet(vpc) => Some(format!("/vpcs/{vpc}")),
@@ -139,10 +141,10 @@ fn address(entity: &Entity) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::did;
+    use super::action_text;
 
     #[test]
-    fn events_are_told_in_words() {
+    fn actions_have_readable_texts() {
         for (action, words) in [
             ("vpc_create", "created the VPC"),
             ("ticket_create", "opened the ticket"),
@@ -154,9 +156,12 @@ mod tests {
                 "reset the secret of the OAuth client",
             ),
         ] {
-            assert_eq!(did(action, true), words);
+            assert_eq!(action_text(action, true), words);
         }
-        assert_eq!(did("profile_update", false), "updated a profile");
-        assert_eq!(did("oauth_client_create", false), "created an OAuth client");
+        assert_eq!(action_text("profile_update", false), "updated a profile");
+        assert_eq!(
+            action_text("oauth_client_create", false),
+            "created an OAuth client"
+        );
     }
 }

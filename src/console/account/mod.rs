@@ -1,4 +1,4 @@
-//! What the pages of an account have in common: the way between them, and secrets that are shown once.
+//! Common elements of the account pages: tabs, and secrets that are shown once.
 
 pub mod events;
 pub mod quotas;
@@ -9,10 +9,10 @@ use maud::{Markup, html};
 use super::visit::Visit;
 use crate::rules::caller::Caller;
 
-/// Where the pages of an account begin.
+/// The breadcrumb of the account pages.
 pub const ACCOUNT: (&str, &str) = ("Account", "/account");
 
-/// The way between the pages, as far as they are open to the caller.
+/// The tabs of the account pages that the caller can open.
 pub fn tabs(caller: &Caller, here: &str) -> Markup {
     let unrestricted = !caller.is_restricted();
     let tabs = [
@@ -30,7 +30,7 @@ pub fn tabs(caller: &Caller, here: &str) -> Markup {
     html! {
         nav .subpages aria-label="Account" {
             ul {
-                @for (label, path, _) in tabs.iter().filter(|(_, _, open)| *open) {
+                @for (label, path, _) in tabs.iter().filter(|(_, _, visible)| *visible) {
                     li { a href=(path) aria-current=[(*path == here).then_some("page")] { (label) } }
                 }
             }
@@ -38,8 +38,8 @@ pub fn tabs(caller: &Caller, here: &str) -> Markup {
     }
 }
 
-/// A secret that is on this page and on no other.
-pub fn shown_once(what: &str, secret: &str) -> Markup {
+/// A secret that only this page shows.
+pub fn one_time_secret(what: &str, secret: &str) -> Markup {
     html! {
         div .secret {
             p { strong { "Copy it now." } " " (what) " is shown only once and cannot be retrieved later." }
@@ -51,8 +51,8 @@ pub fn shown_once(what: &str, secret: &str) -> Markup {
     }
 }
 
-/// Instead of a secret, when the form that made it came again: with it, another one would be made.
-pub fn made_before(visit: &Visit, what: &str, list: (&str, &str)) -> Response {
+/// The page for a form that was submitted twice. It does not repeat the secret of the first submission.
+pub fn already_created(visit: &Visit, what: &str, list: (&str, &str)) -> Response {
     let title = format!("This {what} was already created");
     let body = html! {
         div .empty {
@@ -67,7 +67,7 @@ pub fn made_before(visit: &Visit, what: &str, list: (&str, &str)) -> Response {
     visit.conflict_page(&title, &[ACCOUNT, list], &body)
 }
 
-/// What a token or an application may be used for, in words.
+/// The scopes of a token or an application.
 pub fn scopes(words: &[String]) -> Markup {
     html! {
         ul .scopes {

@@ -1,11 +1,11 @@
-//! The page of an account's quotas, with what of them is used.
+//! The quotas of an account and their usage.
 
 use axum::extract::State;
 use maud::{Markup, html};
 
 use crate::console::account::tabs;
-use crate::console::error_page::Answer;
-use crate::console::layout::{empty, number};
+use crate::console::error_page::PageResult;
+use crate::console::layout::{empty_state, number};
 use crate::console::usage::{bytes_meter, used_meter};
 use crate::console::visit::Visit;
 use crate::console::vpcs;
@@ -17,31 +17,31 @@ use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
 use crate::web::App;
 
-/// So many VPCs are looked at, and of those the fullest are shown.
-const LOOKED_AT: i64 = 500;
-const SHOWN: usize = 20;
-/// A ticket that asks for more.
-const MORE: &str = "/tickets/new?summary=Quota+increase";
+/// The VPCs with the most subnets are shown, out of at most `MAX_VPCS_READ`.
+const MAX_VPCS_READ: i64 = 500;
+const MAX_VPCS_SHOWN: usize = 20;
+/// The form for a ticket that requests a higher quota.
+const INCREASE_URL: &str = "/tickets/new?summary=Quota+increase";
 
-pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
-    let wanted = ListRequest::first(LOOKED_AT).sorted("id", true);
+pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> PageResult {
+    let list_request = ListRequest::first(MAX_VPCS_READ).sorted("id", true);
     let (used, mut vpcs) = app
         .read(caller.clone(), move |tx, caller| {
             let used = rules::accounts::quota_use(tx, caller)?;
-            Ok((used, rules::vpcs::list(tx, caller, &wanted)?.items))
+            Ok((used, rules::vpcs::list(tx, caller, &list_request)?.items))
         })
         .await?;
     vpcs.sort_by_key(|vpc| std::cmp::Reverse(vpc.subnets.len()));
-    vpcs.truncate(SHOWN);
+    vpcs.truncate(MAX_VPCS_SHOWN);
     let body = html! {
         (tabs(&caller, "/account/quotas"))
         div .title {
             h1 { "Quotas" }
-            a .button href=(MORE) { "Request an increase" }
+            a .button href=(INCREASE_URL) { "Request an increase" }
         }
         p .lead { "Limits of this account. To raise a limit, open a ticket." }
         @if used.vpcs.is_empty() {
-            (empty("Nothing in use yet", &allowed(&used), Some(("Create VPC", "/vpcs/new"))))
+            (empty_state("Nothing in use yet", &limits_text(&used), Some(("Create VPC", "/vpcs/new"))))
         } @else {
             div .beside {
                 section aria-labelledby="regions" { h2 #regions { "VPCs per region" } (regions(&app, &used)) }
@@ -56,7 +56,7 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answe
     Ok(visit.page("Quotas", &[], &body))
 }
 
-fn allowed(used: &QuotaUse) -> String {
+fn limits_text(used: &QuotaUse) -> String {
     let (vpcs, subnets) = (used.quota.vpcs_per_region, used.quota.subnets_per_vpc);
     format!(
         "This account can have {} VPCs per region and {} subnets per VPC.",
@@ -99,13 +99,13 @@ fn subnets(vpcs: &[Vpc], used: &QuotaUse) -> Markup {
                 tbody {
                     @for vpc in vpcs {
                         tr {
-                            th scope="row" { a href=(vpcs::address(vpc.id)) { (vpc.label.as_str()) } " " span .id { (vpc.id) } }
+                            th scope="row" { a href=(vpcs::url(vpc.id)) { (vpc.label.as_str()) } " " span .id { (vpc.id) } }
                             td data-label="In use" { (used_meter(usage(vpc.subnets.len() as i64, used.quota.subnets_per_vpc))) }
                         }
                     }
                 }
             }
-            @if vpcs.len() == SHOWN { p .hint { "The " (SHOWN) " VPCs with the most subnets." } }
+            @if vpcs.len() == MAX_VPCS_SHOWN { p .hint { "The " (MAX_VPCS_SHOWN) " VPCs with the most subnets." } }
         }
     }
 }

@@ -1,5 +1,5 @@
-// All the script of our own. Pages work without it; with it, times are in the reader's zone, pages hear of what
-// happens, drafts are kept, files can be dropped, and the desk has a keyboard.
+// The console's script. Pages work without it. It adds local times, live updates, drafts, file drop zones and the keyboard
+// shortcuts of the desk.
 (() => {
   "use strict";
   const near = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -13,7 +13,7 @@
   }
   tell(document);
   document.addEventListener("htmx:load", (event) => tell(event.detail.elt.parentNode ?? document));
-  // A range that is proposed is taken with one click.
+  // Buttons that fill a suggested range into its field.
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button[data-fill]");
     const field = button && document.getElementById(button.dataset.fill);
@@ -22,7 +22,7 @@
     field.dispatchEvent(new Event("input", { bubbles: true }));
     field.focus();
   });
-  // A secret is copied with one click, where the browser lets us.
+  // Copy buttons of secrets, if the browser has a clipboard API.
   for (const button of document.querySelectorAll("button[data-copy]")) {
     const secret = document.getElementById(button.dataset.copy);
     if (!secret || !navigator.clipboard) continue;
@@ -32,13 +32,13 @@
       button.textContent = "Copied";
     });
   }
-  // Whoever cannot see the page is taken to what is wrong with it.
+  // Focus the error summary, for screen readers.
   document.querySelector(".alert[tabindex]")?.focus();
 
   document.documentElement.classList.add("script");
   const user = document.body.dataset.user ?? "";
 
-  // Live: notices of what has changed; the parts of the page that are concerned ask for themselves again.
+  // Live updates: each message triggers an event, and the affected parts of the page reload themselves with htmx.
   const live = document.body.dataset.live;
   if (live && "EventSource" in window) {
     let source = null;
@@ -56,7 +56,7 @@
         const [kind, id] = line.split(" ");
         told.add("garth:event").add(`garth:${kind}`).add(`garth:${kind}-${id}`);
       }
-      // Much at once is one change.
+      // Combine messages that arrive together.
       telling ||= setTimeout(tellPage, 150);
     };
     const lost = (is) => document.body.classList.toggle("lost", is);
@@ -68,7 +68,7 @@
       source.addEventListener("change", hear);
       source.onerror = () => {
         lost(true);
-        // The browser comes back by itself unless it was turned away.
+        // The browser reconnects by itself, unless the server rejected the connection.
         if (source?.readyState === EventSource.CLOSED) turnedAway();
       };
     };
@@ -80,7 +80,7 @@
       again.textContent = "Log in again";
       warning.replaceChildren("You are logged out. ", again);
     };
-    // A tab that nobody looks at needs no connection: coming back, it is told what it has missed.
+    // A hidden tab closes its connection. When it is shown again, it gets the messages since then.
     const follow = () => {
       if (document.hidden) {
         source?.close();
@@ -100,7 +100,7 @@
     follow();
   }
 
-  // What comes in by itself leaves alone what one is at: an open question, a choice not yet saved, the row one is on.
+  // Updates preserve an open confirmation, an unsaved selection and the focused row.
   let changing = false;
   document.addEventListener("change", (event) => { changing ||= Boolean(event.target.closest?.("#handling")); });
   document.addEventListener("htmx:oobBeforeSwap", ({ detail: { target, fragment } }) => {
@@ -114,28 +114,28 @@
   });
   let row = null;
   document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
-    // Several parts may come anew at once: one that nobody is at forgets nothing.
+    // Several parts may be replaced at once; only the one with the focus is remembered.
     if (target.contains(document.activeElement)) row = document.activeElement.getAttribute("href");
   });
   document.addEventListener("htmx:afterSettle", () => {
     if (row && document.activeElement === document.body) document.querySelector(`:is([data-rows], #vpc) a[href="${CSS.escape(row)}"]`)?.focus();
     row = null;
-    // Closed and open tickets have other boxes to write in; what was typed is a draft, and still there afterwards.
+    // Closed and open tickets have different boxes, so the page is reloaded. Drafts preserve the text.
     const [head, boxes] = [document.querySelector("#head"), document.querySelector(".compose, #below")];
     if (!head || !boxes || "closed" in head.dataset === "closed" in boxes.dataset) return;
     if (boxes.matches(".compose") || !("closed" in head.dataset)) location.reload();
     else if (!document.querySelector("#closed-meanwhile")) {
-      // A tenant may have no box any more on a closed ticket: what was typed stays where it can be copied.
+      // A closed ticket may have no box for tenants, so the box stays until the text is copied.
       const note = Object.assign(document.createElement("p"), { id: "closed-meanwhile", className: "alert", textContent: "This ticket was closed. Your text is still below." });
       note.setAttribute("role", "status");
       boxes.before(note);
     }
   });
-  // A page that is the answer to a form has the address of the form; loaded anew, it must not send the form again.
+  // The response to a form has the URL of the form's target. Replace it, so that a reload does not submit the form again.
   const at = document.querySelector("#head")?.dataset.at;
   if (at && location.pathname !== at) history.replaceState(null, "", at);
 
-  // On a page that comes anew as a whole, what was opened stays open.
+  // Preserve open details when the page of a VPC is replaced.
   let open = [];
   const nameOf = (one) => one.querySelector("summary")?.textContent;
   document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
@@ -146,7 +146,7 @@
     open = [];
   });
 
-  // Drafts: what is typed stays in this browser until it was sent.
+  // Drafts: unsent text is stored in the browser.
   const DAYS = 14 * 24 * 3600 * 1000;
   const drafts = {
     key: (form) => `garth:draft:${user}:${form.dataset.draft}`,
@@ -159,25 +159,25 @@
       try {
         if (Object.keys(values).length) localStorage.setItem(drafts.key(form), JSON.stringify({ at: Date.now(), values }));
         else localStorage.removeItem(drafts.key(form));
-      } catch { /* A full or forbidden storage keeps no drafts. */ }
+      } catch { /* The storage is full or disabled. */ }
     },
     first: new WeakMap(),
   };
   try {
-    // What was sent, and told to be done, is a draft no more.
+    // Delete the draft of a text that was sent successfully.
     const sent = sessionStorage.getItem("garth:sent");
     sessionStorage.removeItem("garth:sent");
     if (sent && document.querySelector(".notice")) localStorage.removeItem(sent);
     for (const key of Object.keys(localStorage).filter((key) => key.startsWith("garth:draft:"))) {
       if (!(drafts.read(key)?.at > Date.now() - DAYS)) localStorage.removeItem(key);
     }
-  } catch { /* No storage, no drafts. */ }
+  } catch { /* The storage is disabled. */ }
   function keepDraft(form) {
     for (const field of drafts.fields(form)) drafts.first.set(field, field.value);
     let kept = null;
     try { kept = drafts.read(drafts.key(form)); } catch { return; }
     const empty = drafts.fields(form).every((field) => field.tagName !== "TEXTAREA" || field.value.trim() === "");
-    // A form that came back with complaints has what was typed in it already; another one on its page has not.
+    // A form with errors already has the submitted text.
     if (kept && empty && !form.parentElement.querySelector(".alert")) {
       for (const field of drafts.fields(form)) if (kept.values?.[field.name] !== undefined) field.value = kept.values[field.name];
       const note = document.createElement("p");
@@ -196,14 +196,14 @@
       form.prepend(note);
     }
     form.addEventListener("input", () => drafts.write(form));
-    // Of a form with several boxes, each is a draft of its own: one is sent with a button that is in it.
+    // Each box of a form has its own draft. It is sent with a button inside the box.
     form.closest("form").addEventListener("submit", (event) => {
       if (event.submitter?.value === "preview" || (event.submitter && !form.contains(event.submitter))) return;
-      try { sessionStorage.setItem("garth:sent", drafts.key(form)); } catch { /* It stays a draft. */ }
+      try { sessionStorage.setItem("garth:sent", drafts.key(form)); } catch { /* The draft remains. */ }
     });
   }
 
-  // Files: dropped or chosen, checked against the limits, and sent one by one.
+  // Files are checked against the limits and uploaded one by one.
   function takeFiles(zone) {
     const input = zone.querySelector("input[type=file]");
     const list = zone.querySelector(".queue");
@@ -255,10 +255,10 @@
     for (const name of ["dragleave", "drop"]) zone.addEventListener(name, () => zone.classList.remove("over"));
     zone.addEventListener("drop", (event) => { event.preventDefault(); add(event.dataTransfer.files); });
   }
-  // A file that misses its place is not opened instead of the page.
+  // A file that is dropped outside of a drop zone must not replace the page.
   for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
 
-  /** Sends what waits, one after the other; whether all of it went well. */
+  /** Uploads the waiting files one by one. Resolves to whether all succeeded. */
   async function sendFiles(zone, to) {
     if (zone.sending) return zone.sending;
     zone.sending = (async () => {
@@ -298,10 +298,10 @@
     });
   }
 
-  /** What was not attached is told on the page that comes next. */
+  /** Stores the failed uploads, to be shown on the next page. */
   function tellNext(zone) {
     const failed = [...(zone?.querySelectorAll(".failed") ?? [])].map((row) => [...row.children].map((part) => part.textContent).join(": "));
-    try { if (failed.length) sessionStorage.setItem("garth:unattached", JSON.stringify(failed)); } catch { /* It was told here. */ }
+    try { if (failed.length) sessionStorage.setItem("garth:unattached", JSON.stringify(failed)); } catch { /* The current page has shown them. */ }
   }
   try {
     const failed = JSON.parse(sessionStorage.getItem("garth:unattached"));
@@ -313,9 +313,9 @@
       told.append(...failed.map((text) => Object.assign(document.createElement("p"), { textContent: `Not attached: ${text}` })));
       document.querySelector("main").prepend(told);
     }
-  } catch { /* Nothing to tell. */ }
+  } catch { /* No failed uploads. */ }
 
-  // A form whose files follow it: first what it says, then the files to where that led.
+  // A form with files: submit the form first, then upload the files to the new ticket.
   function sendWithFiles(form) {
     const zone = form.querySelector("[data-drop]");
     form.addEventListener("submit", async (event) => {
@@ -327,7 +327,7 @@
       try {
         const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
         if (!answer.redirected) {
-          // Refused: the form as it came back takes the place of this one, and keeps its files.
+          // The form has errors: replace it with the response, and keep the selected files.
           const page = new DOMParser().parseFromString(await answer.text(), "text/html");
           const main = document.querySelector("main");
           const fresh = document.importNode(page.querySelector("main"), true);
@@ -356,11 +356,11 @@
     });
   }
 
-  // The keyboard: an element with data-key is what that key opens, presses or goes to.
+  // Keyboard shortcuts: data-key is the key that opens, presses or focuses an element.
   function press(element) {
     if (element.matches("summary")) {
       element.parentElement.open = true;
-      // A box to write in, if there is one: what is typed next is meant for it, and is no key.
+      // Focus the text box, so that the next characters are text and not shortcuts.
       const inside = (what) => element.parentElement.querySelector(what);
       (inside("textarea") ?? inside("button"))?.focus();
     } else if (element.matches("input, textarea")) {
@@ -395,7 +395,7 @@
     const typing = event.target.closest?.("input, textarea, select, dialog");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form) {
       event.preventDefault();
-      // Beside the boxes of a form with several, there is nothing that one is writing.
+      // With several boxes, only the one with the focus is submitted.
       const box = event.target.closest("[data-draft]");
       if (!box && event.target.form.querySelector("[data-draft]")) return;
       event.target.form.requestSubmit(box?.querySelector("button[type=submit]:not([name])"));
@@ -432,7 +432,7 @@
       box.dispatchEvent(new Event("input", { bubbles: true }));
       box.focus();
     }
-    // A question that nobody answers closes by itself.
+    // A click elsewhere closes a confirmation.
     for (const open of document.querySelectorAll("details.confirm[open]")) {
       if (!open.contains(event.target)) open.open = false;
     }

@@ -1,35 +1,35 @@
-//! A form with all that every form has, and the one that asks for a confirmation.
+//! The common parts of a form, and the confirmation before something is deleted.
 
 use maud::{Markup, html};
 
-use super::fields::{Field, line};
-use super::sent::Sent;
-use super::typed::Typed;
+use super::fields::{Field, text_input};
+use super::form_data::FormData;
+use super::form_state::FormState;
 use crate::console::visit::Visit;
 use crate::model::reason::{Code, Reason};
 use crate::rules::error::Error;
 
-/// Where a form goes, what its button says, and where one goes instead.
+/// The target of a form, the label of its button, and the target of its Cancel link.
 pub struct Card<'a> {
     action: String,
     button: &'a str,
-    back: &'a str,
+    cancel_url: &'a str,
     danger: bool,
     wide: bool,
 }
 
 impl<'a> Card<'a> {
-    pub fn new(action: impl Into<String>, button: &'a str, back: &'a str) -> Self {
+    pub fn new(action: impl Into<String>, button: &'a str, cancel_url: &'a str) -> Self {
         Self {
             action: action.into(),
             button,
-            back,
+            cancel_url,
             danger: false,
             wide: false,
         }
     }
 
-    /// For what cannot be undone.
+    /// Marks an action that cannot be undone.
     pub fn danger(self) -> Self {
         Self { danger: true, ..self }
     }
@@ -39,46 +39,46 @@ impl<'a> Card<'a> {
     }
 }
 
-/// A form with all that every form has; `fields` are its own.
-pub fn card(visit: &Visit, typed: &Typed, card: &Card, fields: &Markup) -> Markup {
+/// A form with its alert, hidden fields and buttons around `fields`.
+pub fn card(visit: &Visit, form_state: &FormState, card: &Card, fields: &Markup) -> Markup {
     html! {
-        (typed.alert())
+        (form_state.alert())
         form .card .wide[card.wide] method="post" action=(card.action) {
             (visit.form_token())
-            (typed.seen())
+            (form_state.version_field())
             (fields)
             div .actions {
                 button .main[!card.danger] .danger[card.danger] type="submit" { (card.button) }
-                a .button href=(card.back) { "Cancel" }
+                a .button href=(card.cancel_url) { "Cancel" }
             }
         }
     }
 }
 
-/// The field in which the label of a thing is typed before the thing is deleted.
-const CONFIRM: &str = "label";
+/// The field in which the user types the label of the resource to confirm its deletion.
+const CONFIRM_FIELD: &str = "label";
 
-/// Asks for the label of what is about to be deleted.
-pub fn confirm(typed: &Typed, label: &str) -> Markup {
-    let asks = format!("Type {label} to confirm");
+/// The input for the label of the resource to be deleted.
+pub fn confirmation_input(form_state: &FormState, label: &str) -> Markup {
+    let field_label = format!("Type {label} to confirm");
     let field = Field {
-        name: CONFIRM,
-        label: &asks,
+        name: CONFIRM_FIELD,
+        label: &field_label,
         autofocus: true,
         ..Field::default()
     };
-    line(typed, field)
+    text_input(form_state, field)
 }
 
-/// Does it only if that was typed.
-pub async fn confirmed<T>(
-    sent: &Sent,
+/// Runs the action if the user typed the label.
+pub async fn if_confirmed<T>(
+    data: &FormData,
     label: &str,
-    deed: impl Future<Output = Result<T, Error>>,
+    action: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    if sent.text(CONFIRM).trim() == label {
-        return deed.await;
+    if data.text(CONFIRM_FIELD).trim() == label {
+        return action.await;
     }
     let reason = Reason::new(Code::ChoiceInvalid, format!("Must be {label} to confirm"));
-    Err(Error::on(CONFIRM, reason))
+    Err(Error::on(CONFIRM_FIELD, reason))
 }

@@ -1,10 +1,10 @@
-//! The kinds of fields that a form has.
+//! The input elements of a form.
 
 use maud::{Markup, html};
 
-use super::names::id_of;
-use super::sent::SEEN;
-use super::typed::{Typed, was_of};
+use super::form_data::VERSION_FIELD;
+use super::form_state::{FormState, original_field};
+use super::names::element_id;
 
 /// A field on a page.
 #[derive(Clone, Copy, Default)]
@@ -14,91 +14,91 @@ pub struct Field<'a> {
     pub hint: &'a str,
     pub optional: bool,
     pub autofocus: bool,
-    /// Addresses and the like are shown in letters of one width.
+    /// Whether the value is shown in a monospace font.
     pub code: bool,
-    pub most: Option<usize>,
-    /// The address that says what is to be said of the value while it is typed.
-    pub check: Option<&'a str>,
+    pub max_chars: Option<usize>,
+    /// The URL that validates the value while the user types.
+    pub check_url: Option<&'a str>,
 }
 
-/// A line to type in.
-pub fn line(typed: &Typed, field: Field) -> Markup {
-    let id = id_of(field.name);
-    let wrong = typed.reasons(field.name);
+/// A single-line text input.
+pub fn text_input(form_state: &FormState, field: Field) -> Markup {
+    let id = element_id(field.name);
+    let errors = form_state.errors_on(field.name);
     let check = format!("{id}-check");
-    framed(
-        typed,
+    labeled_field(
+        form_state,
         field,
         html! {
-            input #(id) .code[field.code] type="text" name=(field.name) value=(typed.sent.text(field.name))
-                required[!field.optional] autofocus[field.autofocus && typed.wrong.is_empty()]
-                autocapitalize="none" spellcheck="false" maxlength=[field.most]
-                aria-invalid=[(!wrong.is_empty()).then_some("true")] aria-describedby=[described(&id, field, &wrong)]
-                hx-get=[field.check] hx-trigger=[field.check.map(|_| if wrong.is_empty() { "load, input changed delay:250ms" } else { "input changed delay:250ms" })]
-                hx-include=[field.check.map(|_| "closest form")] hx-params=[field.check.map(|_| "not form_token")] hx-sync=[field.check.map(|_| "this:replace")]
-                hx-target=[field.check.map(|_| format!("#{check}"))];
+            input #(id) .code[field.code] type="text" name=(field.name) value=(form_state.data.text(field.name))
+                required[!field.optional] autofocus[field.autofocus && form_state.errors.is_empty()]
+                autocapitalize="none" spellcheck="false" maxlength=[field.max_chars]
+                aria-invalid=[(!errors.is_empty()).then_some("true")] aria-describedby=[describedby(&id, field, &errors)]
+                hx-get=[field.check_url] hx-trigger=[field.check_url.map(|_| if errors.is_empty() { "load, input changed delay:250ms" } else { "input changed delay:250ms" })]
+                hx-include=[field.check_url.map(|_| "closest form")] hx-params=[field.check_url.map(|_| "not form_token")] hx-sync=[field.check_url.map(|_| "this:replace")]
+                hx-target=[field.check_url.map(|_| format!("#{check}"))];
         },
     )
 }
 
-/// A line for what nobody may read over one's shoulder. It is never shown again, not even after an error.
-pub fn secret(typed: &Typed, field: Field, autocomplete: &str) -> Markup {
-    let id = id_of(field.name);
-    let wrong = typed.reasons(field.name);
-    framed(
-        typed,
+/// A password input. Its value is never rendered again, not even after an error.
+pub fn password_input(form_state: &FormState, field: Field, autocomplete: &str) -> Markup {
+    let id = element_id(field.name);
+    let errors = form_state.errors_on(field.name);
+    labeled_field(
+        form_state,
         field,
         html! {
             input #(id) type="password" name=(field.name) required autocomplete=(autocomplete)
-                aria-invalid=[(!wrong.is_empty()).then_some("true")] aria-describedby=[described(&id, field, &wrong)];
+                aria-invalid=[(!errors.is_empty()).then_some("true")] aria-describedby=[describedby(&id, field, &errors)];
         },
     )
 }
 
-/// Something that is so or is not.
-pub fn switch(typed: &Typed, field: Field) -> Markup {
-    let id = id_of(field.name);
-    let wrong = typed.reasons(field.name);
+/// A checkbox.
+pub fn checkbox(form_state: &FormState, field: Field) -> Markup {
+    let id = element_id(field.name);
+    let errors = form_state.errors_on(field.name);
     html! {
-        div .field.switch .wrong[!wrong.is_empty()] {
-            input #(id) type="checkbox" name=(field.name) value="true" checked[typed.sent.text(field.name) == "true"]
-                aria-invalid=[(!wrong.is_empty()).then_some("true")] aria-describedby=[described(&id, field, &wrong)];
+        div .field.switch .wrong[!errors.is_empty()] {
+            input #(id) type="checkbox" name=(field.name) value="true" checked[form_state.data.text(field.name) == "true"]
+                aria-invalid=[(!errors.is_empty()).then_some("true")] aria-describedby=[describedby(&id, field, &errors)];
             label for=(id) { (field.label) }
-            (because(&id, &wrong))
+            (error_text(&id, &errors))
             @if !field.hint.is_empty() { p #(format!("{id}-hint")) .hint { (field.hint) } }
         }
     }
 }
 
-/// Several lines to type in.
-pub fn lines(typed: &Typed, field: Field, rows: usize) -> Markup {
-    let id = id_of(field.name);
-    let wrong = typed.reasons(field.name);
-    framed(
-        typed,
+/// A multi-line text input.
+pub fn textarea(form_state: &FormState, field: Field, rows: usize) -> Markup {
+    let id = element_id(field.name);
+    let errors = form_state.errors_on(field.name);
+    labeled_field(
+        form_state,
         field,
         html! {
-            textarea #(id) name=(field.name) rows=(rows) required[!field.optional] maxlength=[field.most]
-                autofocus[field.autofocus && typed.wrong.is_empty()]
-                aria-invalid=[(!wrong.is_empty()).then_some("true")] aria-describedby=[described(&id, field, &wrong)] {
-                // The first line end after the tag is not part of what it holds.
-                "\n" (typed.sent.text(field.name))
+            textarea #(id) name=(field.name) rows=(rows) required[!field.optional] maxlength=[field.max_chars]
+                autofocus[field.autofocus && form_state.errors.is_empty()]
+                aria-invalid=[(!errors.is_empty()).then_some("true")] aria-describedby=[describedby(&id, field, &errors)] {
+                // The HTML parser drops a newline directly after the tag.
+                "\n" (form_state.data.text(field.name))
             }
         },
     )
 }
 
-/// One of several: each choice is a value and what is shown for it.
-pub fn choice(typed: &Typed, field: Field, choices: &[(String, String)]) -> Markup {
-    let id = id_of(field.name);
-    let wrong = typed.reasons(field.name);
-    let chosen = typed.sent.text(field.name);
-    framed(
-        typed,
+/// A drop-down list. Each choice is a value and its label.
+pub fn select(form_state: &FormState, field: Field, choices: &[(String, String)]) -> Markup {
+    let id = element_id(field.name);
+    let errors = form_state.errors_on(field.name);
+    let chosen = form_state.data.text(field.name);
+    labeled_field(
+        form_state,
         field,
         html! {
-            select #(id) name=(field.name) required[!field.optional] autofocus[field.autofocus && typed.wrong.is_empty()]
-                aria-invalid=[(!wrong.is_empty()).then_some("true")] aria-describedby=[described(&id, field, &wrong)] {
+            select #(id) name=(field.name) required[!field.optional] autofocus[field.autofocus && form_state.errors.is_empty()]
+                aria-invalid=[(!errors.is_empty()).then_some("true")] aria-describedby=[describedby(&id, field, &errors)] {
                 option value="" selected[chosen.is_empty()] { "Choose…" }
                 @for (value, shown) in choices {
                     option value=(value) selected[value == chosen] { (shown) }
@@ -108,35 +108,35 @@ pub fn choice(typed: &Typed, field: Field, choices: &[(String, String)]) -> Mark
     )
 }
 
-fn framed(typed: &Typed, field: Field, control: Markup) -> Markup {
-    let id = id_of(field.name);
-    let wrong = typed.reasons(field.name);
+fn labeled_field(form_state: &FormState, field: Field, control: Markup) -> Markup {
+    let id = element_id(field.name);
+    let errors = form_state.errors_on(field.name);
     html! {
-        div .field .wrong[!wrong.is_empty()] {
+        div .field .wrong[!errors.is_empty()] {
             label for=(id) { (field.label) @if field.optional { " " span .optional { "optional" } } }
             (control)
-            @if typed.sent.has(SEEN) { input type="hidden" name=(was_of(field.name)) value=(typed.was(field.name)); }
-            @if let Some((_, now)) = typed.elsewhere.iter().find(|(name, _)| *name == field.name) {
+            @if form_state.data.has(VERSION_FIELD) { input type="hidden" name=(original_field(field.name)) value=(form_state.original_value(field.name)); }
+            @if let Some((_, now)) = form_state.current_values.iter().find(|(name, _)| *name == field.name) {
                 p .hint { "Current value: " @if now.is_empty() { "empty" } @else { strong { (now) } } ". Saving replaces it." }
             }
-            // What is said while one types takes the place of what was wrong before.
-            @if field.check.is_some() { div #(format!("{id}-check")) .check aria-live="polite" { (because(&id, &wrong)) } }
-            @else { (because(&id, &wrong)) }
+            // The validation result replaces the error of the previous submission.
+            @if field.check_url.is_some() { div #(format!("{id}-check")) .check aria-live="polite" { (error_text(&id, &errors)) } }
+            @else { (error_text(&id, &errors)) }
             @if !field.hint.is_empty() { p #(format!("{id}-hint")) .hint { (field.hint) } }
         }
     }
 }
 
-fn because(id: &str, wrong: &[&str]) -> Markup {
-    html! { @if !wrong.is_empty() { p #(format!("{id}-wrong")) .reason { (wrong.join(". ")) } } }
+fn error_text(id: &str, errors: &[&str]) -> Markup {
+    html! { @if !errors.is_empty() { p #(format!("{id}-wrong")) .reason { (errors.join(". ")) } } }
 }
 
-fn described(id: &str, field: Field, wrong: &[&str]) -> Option<String> {
+fn describedby(id: &str, field: Field, errors: &[&str]) -> Option<String> {
     let mut by = Vec::new();
-    if !wrong.is_empty() {
+    if !errors.is_empty() {
         by.push(format!("{id}-wrong"));
     }
-    if field.check.is_some() {
+    if field.check_url.is_some() {
         by.push(format!("{id}-check"));
     }
     if !field.hint.is_empty() {
@@ -150,23 +150,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_typed_is_shown_again_and_only_shown() {
-        let typed = Typed::proposed(&[("label", "\"><script>"), ("description", "\nfirst line")]);
+    fn submitted_values_are_rendered_again_and_escaped() {
+        let form_state = FormState::prefilled(&[("label", "\"><script>"), ("description", "\nfirst line")]);
         let field = Field {
             name: "label",
             label: "Label",
             ..Field::default()
         };
-        let drawn = line(&typed, field).into_string();
-        assert!(drawn.contains("value=\"&quot;&gt;&lt;script&gt;\""), "{drawn}");
-        // A browser that goes back brings what was typed, unless it is told to forget it.
-        assert!(!drawn.contains("autocomplete"), "{drawn}");
+        let html = text_input(&form_state, field).into_string();
+        assert!(html.contains("value=\"&quot;&gt;&lt;script&gt;\""), "{html}");
+        // With autocomplete off, a browser that goes back would not restore the value.
+        assert!(!html.contains("autocomplete"), "{html}");
         let field = Field {
             name: "description",
             label: "Description",
             ..Field::default()
         };
-        let drawn = lines(&typed, field, 3).into_string();
-        assert!(drawn.contains(">\n\nfirst line</textarea>"), "{drawn}");
+        let html = textarea(&form_state, field, 3).into_string();
+        assert!(html.contains(">\n\nfirst line</textarea>"), "{html}");
     }
 }

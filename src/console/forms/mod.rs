@@ -1,17 +1,16 @@
-//! Forms: from what a browser sent to what a rule reads, and back to the page with every complaint
-//! at its field.
+//! Forms: the submitted data as input for a rule, and the form again with each error at its field.
 //!
-//! A field on a page has the name that the API gives it (`subnets[0].ipv4`), so the complaints of a
-//! rule find their fields by themselves, and nothing that was typed is lost.
+//! A form field has the same name as the API field (`subnets[0].ipv4`), so the errors of a rule match the fields of the
+//! page. The form is rendered again with the submitted values.
 
 mod card;
 mod fields;
+mod form_data;
+mod form_state;
 mod names;
-mod sent;
-mod typed;
 
-pub use card::{Card, card, confirm, confirmed};
-pub use fields::{Field, choice, line, lines, secret, switch};
-pub use names::id_of;
-pub use sent::{NEWEST, SEEN, Sent, newest};
-pub use typed::{Typed, again};
+pub use card::{Card, card, confirmation_input, if_confirmed};
+pub use fields::{Field, checkbox, password_input, select, text_input, textarea};
+pub use form_data::{FormData, NEWEST_ID_FIELD, VERSION_FIELD, newest_id_field};
+pub use form_state::{FormState, from_error};
+pub use names::element_id;

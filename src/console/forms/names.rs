@@ -1,12 +1,12 @@
-//! What fields are called on pages, and their ids there.
+//! The labels of form fields, and their element IDs.
 
-/// The id of a field on its page.
-pub fn id_of(name: &str) -> String {
+/// The element ID of a field.
+pub fn element_id(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     format!("f-{}", name.chars().map(plain).collect::<String>())
 }
 
-/// What fields are called on pages, where that is not their name.
+/// Labels that differ from the field name.
 const LABELS: [(&str, &str); 11] = [
     ("about", "Regarding"),
     ("about_id", "ID"),
@@ -21,8 +21,8 @@ const LABELS: [(&str, &str); 11] = [
     ("timezone", "Time zone"),
 ];
 
-/// `subnets[0].ipv4` as people say it: "Subnet 1, IPv4 range".
-pub(super) fn in_words(name: &str) -> String {
+/// The label of a field: `subnets[0].ipv4` is "Subnet 1, IPv4 range".
+pub(super) fn label_of(name: &str) -> String {
     let (before, last) = name.rsplit_once('.').unwrap_or(("", name));
     let label = LABELS.iter().find(|(field, _)| *field == name);
     let last = match (last, label) {
@@ -53,11 +53,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_named_as_people_say_them() {
-        assert_eq!(in_words("subnets[0].ipv4"), "Subnet 1, IPv4 range");
-        assert_eq!(in_words("redirect_uri"), "Redirect URI");
-        assert_eq!(in_words("client_id"), "Client ID");
-        assert_eq!(in_words("label"), "Label");
-        assert_eq!(id_of("subnets[0].ipv4"), "f-subnets-0--ipv4");
+    fn fields_have_readable_labels() {
+        assert_eq!(label_of("subnets[0].ipv4"), "Subnet 1, IPv4 range");
+        assert_eq!(label_of("redirect_uri"), "Redirect URI");
+        assert_eq!(label_of("client_id"), "Client ID");
+        assert_eq!(label_of("label"), "Label");
+        assert_eq!(element_id("subnets[0].ipv4"), "f-subnets-0--ipv4");
     }
 }

@@ -1,12 +1,12 @@
-//! Pages of the applications that one has let act for oneself.
+//! Pages for the applications that the user has authorized.
 
 use axum::extract::State;
 use maud::html;
 
 use crate::console::account::{ACCOUNT, scopes, tabs};
-use crate::console::error_page::Answer;
-use crate::console::forms::{self, Card, SEEN, Sent, Typed};
-use crate::console::layout::{done, empty, pager, time};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Card, FormData, FormState, VERSION_FIELD};
+use crate::console::layout::{empty_state, pagination, redirect_with_notice, time};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::tag::Tag;
@@ -17,11 +17,11 @@ use crate::web::extract::At;
 
 const LIST: (&str, &str) = ("Applications", "/account/apps");
 
-pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
-    let wanted = query.list(50);
+pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
+    let list_request = query.list_request(50);
     let apps = app
         .read(caller.clone(), move |tx, caller| {
-            rules::apps::list(tx, caller, &wanted)
+            rules::apps::list(tx, caller, &list_request)
         })
         .await?;
     let body = html! {
@@ -29,7 +29,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         div .title { h1 { "Applications" } }
         p .lead { "Applications that you have authorized to access your account." }
         @if apps.items.is_empty() {
-            (empty("No applications", "Applications appear here after you authorize them to access your account.", None))
+            (empty_state("No applications", "Applications appear here after you authorize them to access your account.", None))
         } @else {
             table .list {
                 thead { tr {
@@ -48,31 +48,36 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                     }
                 }
             }
-            (pager(&apps, LIST.1))
+            (pagination(&apps, LIST.1))
         }
     };
     Ok(visit.page("Applications", &[], &body))
 }
 
-pub async fn ask_revoke(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<i64>) -> Answer {
+pub async fn confirm_revoke(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<i64>,
+) -> PageResult {
     let grant = app
         .read(caller, move |tx, caller| rules::apps::view(tx, caller, id))
         .await?;
-    let typed = Typed::proposed(&[(SEEN, &Tag::of(&grant).to_string())]);
+    let form_state = FormState::prefilled(&[(VERSION_FIELD, &Tag::of(&grant).to_string())]);
     let form = Card::new(format!("{}/{id}/revoke", LIST.1), "Revoke access", LIST.1).danger();
     let text = html! { p { "All tokens that this application holds for you are revoked immediately. It can request access again." } };
     let body = html! {
         h1 { "Revoke access for " (grant.client_label) "?" }
-        (forms::card(&visit, &typed, &form, &text))
+        (forms::card(&visit, &form_state, &form, &text))
     };
     Ok(visit.page("Revoke access", &[ACCOUNT, LIST], &body))
 }
 
-pub async fn revoke(State(app): State<App>, caller: Caller, At(id): At<i64>, sent: Sent) -> Answer {
-    let request = sent.request(Vec::new());
+pub async fn revoke(State(app): State<App>, caller: Caller, At(id): At<i64>, data: FormData) -> PageResult {
+    let request = data.request(Vec::new());
     app.write(caller, move |tx, caller| {
         rules::apps::delete(tx, caller, id, &request)
     })
     .await?;
-    Ok(done(LIST.1, "app-revoked"))
+    Ok(redirect_with_notice(LIST.1, "app-revoked"))
 }

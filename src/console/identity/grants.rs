@@ -1,13 +1,13 @@
-//! Pages of what a restricted user may do.
+//! Pages for the grants of a restricted user.
 
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
 use crate::console::account::ACCOUNT;
-use crate::console::error_page::{Answer, ErrorPage};
-use crate::console::forms::{self, Card, Field, Sent, Typed};
-use crate::console::layout::done;
+use crate::console::error_page::{ErrorPage, PageResult};
+use crate::console::forms::{self, Card, Field, FormData, FormState};
+use crate::console::layout::redirect_with_notice;
 use crate::console::users::{self, LIST};
 use crate::console::visit::Visit;
 use crate::model::grant::Granting;
@@ -20,7 +20,7 @@ use crate::rules::grants::Grants;
 use crate::web::App;
 use crate::web::extract::At;
 
-/// The grants on the account as a whole that open something here, in words.
+/// The account-wide grants that apply to this service, with label and hint.
 const GLOBALS: [(Global, &str, &str); 2] = [
     (
         Global::AddVpcs,
@@ -34,13 +34,13 @@ const GLOBALS: [(Global, &str, &str); 2] = [
     ),
 ];
 
-/// What is said of a user's grants on the user's own page.
-pub fn summary(grants: &Grants, user: &str) -> Markup {
+/// The grants on the page of a user.
+pub fn summary(grants: &Grants, user_url: &str) -> Markup {
     let globals = GLOBALS
         .iter()
         .filter(|(global, _, _)| grants.globals.contains(global));
     let globals: Vec<_> = globals.map(|(_, name, _)| *name).collect();
-    let nothing = grants.account_access.is_none()
+    let has_none = grants.account_access.is_none()
         && grants.globals.is_empty()
         && grants
             .vpcs
@@ -48,22 +48,22 @@ pub fn summary(grants: &Grants, user: &str) -> Markup {
             .chain(&grants.linodes)
             .all(|granting| granting.permission.is_none());
     html! {
-        @if nothing {
-            p .quiet { "No grants yet. " a href=(format!("{user}/grants")) { "Add grants" } }
+        @if has_none {
+            p .quiet { "No grants yet. " a href=(format!("{user_url}/grants")) { "Add grants" } }
         } @else {
             dl .facts {
                 div { dt { "Account and support" } dd { (level(grants.account_access)) } }
                 div { dt { "Account-wide permissions" } dd { @if globals.is_empty() { "–" } @else { (globals.join(", ")) } } }
             }
             div .beside {
-                (granted("VPCs", &grants.vpcs))
-                (granted("Instances", &grants.linodes))
+                (granted_list("VPCs", &grants.vpcs))
+                (granted_list("Instances", &grants.linodes))
             }
         }
     }
 }
 
-fn granted(title: &str, grantings: &[Granting]) -> Markup {
+fn granted_list(title: &str, grantings: &[Granting]) -> Markup {
     let held: Vec<_> = grantings
         .iter()
         .filter(|granting| granting.permission.is_some())
@@ -92,10 +92,15 @@ fn level(permission: Option<Permission>) -> &'static str {
     }
 }
 
-pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(username): At<String>) -> Answer {
+pub async fn edit(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(username): At<String>,
+) -> PageResult {
     let (user, grants) = load(&app, caller, username).await?;
-    let typed = typed(&grants).now(&grants);
-    Ok(draw(&visit, &user, &grants, &typed))
+    let form_state = form_state(&grants).with_version_of(&grants);
+    Ok(render(&visit, &user, &grants, &form_state))
 }
 
 async fn load(app: &App, caller: Caller, username: String) -> Result<(User, Grants), ErrorPage> {
@@ -108,20 +113,20 @@ async fn load(app: &App, caller: Caller, username: String) -> Result<(User, Gran
     Ok((user, grants.ok_or_else(ErrorPage::not_found)?))
 }
 
-/// The form as the grants are now.
-fn typed(grants: &Grants) -> Typed {
-    let mut sent = Sent::default();
-    sent.set("global.account_access", word(grants.account_access));
+/// The form with the current grants.
+fn form_state(grants: &Grants) -> FormState {
+    let mut data = FormData::default();
+    data.set("global.account_access", word(grants.account_access));
     for global in &grants.globals {
-        sent.set(&format!("global.{}", global.word()), "true");
+        data.set(&format!("global.{}", global.word()), "true");
     }
     for (list, grantings) in [("vpc", &grants.vpcs), ("linode", &grants.linodes)] {
         for (at, granting) in grantings.iter().enumerate() {
-            sent.set(&format!("{list}[{at}].id"), granting.id.to_string());
-            sent.set(&format!("{list}[{at}].permissions"), word(granting.permission));
+            data.set(&format!("{list}[{at}].id"), granting.id.to_string());
+            data.set(&format!("{list}[{at}].permissions"), word(granting.permission));
         }
     }
-    Typed::refused(sent, Vec::new())
+    FormState::with_errors(data, Vec::new())
 }
 
 fn word(permission: Option<Permission>) -> &'static str {
@@ -133,79 +138,84 @@ pub async fn update(
     visit: Visit,
     caller: Caller,
     At(username): At<String>,
-    sent: Sent,
-) -> Answer {
-    let mut globals = vec![permission(&sent, "global.account_access", "account_access")];
+    data: FormData,
+) -> PageResult {
+    let mut globals = vec![permission(&data, "global.account_access", "account_access")];
     for (global, _, _) in GLOBALS {
-        let (_, held) = sent.truth(&format!("global.{}", global.word()));
+        let (_, held) = data.checkbox(&format!("global.{}", global.word()));
         globals.push((global.word().to_owned(), held));
     }
     let object = vec![
         ("global".to_owned(), Input::Object(globals)),
-        ("vpc".to_owned(), entries(&sent, "vpc")),
-        ("linode".to_owned(), entries(&sent, "linode")),
+        ("vpc".to_owned(), entries(&data, "vpc")),
+        ("linode".to_owned(), entries(&data, "linode")),
     ];
-    let (request, name) = (app.prepare(sent.request(object)), username.clone());
+    let (request, name) = (app.prepare(data.request(object)), username.clone());
     let changed = app
         .write(caller.clone(), move |tx, caller| {
             rules::grants::update(tx, caller, &name, &request)
         })
         .await;
-    let typed = match changed {
-        Ok(_) => return Ok(done(&users::address_of(&username), "grants-changed")),
-        Err(error) => forms::again(sent, error)?,
+    let form_state = match changed {
+        Ok(_) => return Ok(redirect_with_notice(&users::url_of(&username), "grants-changed")),
+        Err(error) => forms::from_error(data, error)?,
     };
     let (user, grants) = load(&app, caller, username).await?;
-    Ok(draw(&visit, &user, &grants, &typed.now(&grants)))
+    Ok(render(
+        &visit,
+        &user,
+        &grants,
+        &form_state.with_version_of(&grants),
+    ))
 }
 
-/// A permission for a rule; nothing chosen is none.
-fn permission(sent: &Sent, field: &str, name: &str) -> (String, Input) {
-    let value = match sent.text(field) {
+/// A permission as input for a rule; an empty value is null.
+fn permission(data: &FormData, field: &str, name: &str) -> (String, Input) {
+    let value = match data.text(field) {
         "" => Input::Null,
         word => Input::Text(word.to_owned()),
     };
     (name.to_owned(), value)
 }
 
-fn entries(sent: &Sent, list: &str) -> Input {
+fn entries(data: &FormData, list: &str) -> Input {
     let entry = |at: usize| {
-        let id = sent.text(&format!("{list}[{at}].id"));
+        let id = data.text(&format!("{list}[{at}].id"));
         let id = id.parse().map_or(Input::Text(id.to_owned()), Input::Integer);
-        let permissions = permission(sent, &format!("{list}[{at}].permissions"), "permissions");
+        let permissions = permission(data, &format!("{list}[{at}].permissions"), "permissions");
         Input::Object(vec![("id".to_owned(), id), permissions])
     };
-    Input::List((0..sent.rows(list, &["id"])).map(entry).collect())
+    Input::List((0..data.row_count(list, &["id"])).map(entry).collect())
 }
 
-fn draw(visit: &Visit, user: &User, grants: &Grants, typed: &Typed) -> Response {
-    let (name, here) = (user.username.as_str(), users::address(user));
+fn render(visit: &Visit, user: &User, grants: &Grants, form_state: &FormState) -> Response {
+    let (name, here) = (user.username.as_str(), users::url(user));
     let title = format!("Grants for {name}");
     let form = Card::new(format!("{here}/grants"), "Save", &here).wide();
     let body = html! {
         h1 { (title) }
-        (forms::card(visit, typed, &form, &html! {
+        (forms::card(visit, form_state, &form, &html! {
             fieldset .access {
                 legend { "Account-wide permissions" }
                 table .matrix {
                     thead { (head("Permission")) }
-                    tbody { (row(typed, "global.account_access", html! {
+                    tbody { (row(form_state, "global.account_access", html! {
                         "Account and support " p .hint { "Account settings, OAuth clients and all tickets. Users can always access their own tickets." }
                     })) }
                 }
                 @for (global, label, hint) in GLOBALS {
                     @let field = format!("global.{}", global.word());
-                    (forms::switch(typed, Field { name: &field, label, hint, ..Field::default() }))
+                    (forms::checkbox(form_state, Field { name: &field, label, hint, ..Field::default() }))
                 }
             }
-            (matrix(typed, "VPCs", "vpc", &grants.vpcs, "This account has no VPCs yet."))
-            (matrix(typed, "Instances", "linode", &grants.linodes, "This account has no instances yet."))
+            (matrix(form_state, "VPCs", "vpc", &grants.vpcs, "This account has no VPCs yet."))
+            (matrix(form_state, "Instances", "linode", &grants.linodes, "This account has no instances yet."))
         }))
     };
-    visit.form_page(typed, &title, &[ACCOUNT, LIST, (name, &here)], &body)
+    visit.form_page(form_state, &title, &[ACCOUNT, LIST, (name, &here)], &body)
 }
 
-fn matrix(typed: &Typed, title: &str, list: &str, grantings: &[Granting], none: &str) -> Markup {
+fn matrix(form_state: &FormState, title: &str, list: &str, grantings: &[Granting], none: &str) -> Markup {
     html! {
         fieldset .access {
             legend { (title) }
@@ -215,7 +225,7 @@ fn matrix(typed: &Typed, title: &str, list: &str, grantings: &[Granting], none: 
                     tbody {
                         @for (at, granting) in grantings.iter().enumerate() {
                             @let field = format!("{list}[{at}].permissions");
-                            (row(typed, &field, html! {
+                            (row(form_state, &field, html! {
                                 (granting.label) " " span .id { (granting.id) }
                                 input type="hidden" name=(format!("{list}[{at}].id")) value=(granting.id);
                             }))
@@ -236,14 +246,14 @@ fn head(what: &str) -> Markup {
 
 const LEVELS: [Option<Permission>; 3] = [None, Some(Permission::ReadOnly), Some(Permission::ReadWrite)];
 
-fn row(typed: &Typed, field: &str, what: Markup) -> Markup {
-    let wrong = typed.reasons(field);
+fn row(form_state: &FormState, field: &str, what: Markup) -> Markup {
+    let errors = form_state.errors_on(field);
     html! {
-        tr #(forms::id_of(field)) {
-            th scope="row" { (what) @if !wrong.is_empty() { p .reason { (wrong.join(". ")) } } }
+        tr #(forms::element_id(field)) {
+            th scope="row" { (what) @if !errors.is_empty() { p .reason { (errors.join(". ")) } } }
             @for permission in LEVELS {
                 @let word = word(permission);
-                td { label { input type="radio" name=(field) value=(word) checked[typed.sent.text(field) == word]; span { (level(permission)) } } }
+                td { label { input type="radio" name=(field) value=(word) checked[form_state.data.text(field) == word]; span { (level(permission)) } } }
             }
         }
     }

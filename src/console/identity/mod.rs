@@ -1,4 +1,4 @@
-//! Pages of users, grants, tokens and programs.
+//! Pages for users, grants, tokens, applications and OAuth clients.
 
 pub mod apps;
 pub mod grants;

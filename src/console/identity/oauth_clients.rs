@@ -1,13 +1,13 @@
-//! Pages of an account's OAuth clients: programs that may ask users for access.
+//! Pages for the OAuth clients of an account.
 
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use crate::console::account::{ACCOUNT, made_before, shown_once, tabs};
-use crate::console::error_page::Answer;
-use crate::console::forms::{self, Card, Field, NEWEST, Sent, Typed};
-use crate::console::layout::{done, empty, pager, time};
+use crate::console::account::{ACCOUNT, already_created, one_time_secret, tabs};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Card, Field, FormData, FormState, NEWEST_ID_FIELD};
+use crate::console::layout::{empty_state, pagination, redirect_with_notice, time};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::oauth::OauthClient;
@@ -21,15 +21,15 @@ use crate::web::extract::At;
 const LIST: (&str, &str) = ("OAuth clients", "/account/clients");
 const NEW: &str = "/account/clients/new";
 
-fn address(client: &OauthClient) -> String {
+fn url(client: &OauthClient) -> String {
     format!("{}/{}", LIST.1, client.id)
 }
 
-pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
-    let wanted = query.list(50);
+pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
+    let list_request = query.list_request(50);
     let clients = app
         .read(caller.clone(), move |tx, caller| {
-            rules::oauth_clients::list(tx, caller, &wanted)
+            rules::oauth_clients::list(tx, caller, &list_request)
         })
         .await?;
     let may_change = !caller.is_restricted();
@@ -41,7 +41,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         }
         p .lead { "Register your applications here so that users can authorize them to access their accounts." }
         @if clients.items.is_empty() {
-            (empty("No OAuth clients yet", "Create an OAuth client for each application that requests access from users.",
+            (empty_state("No OAuth clients yet", "Create an OAuth client for each application that requests access from users.",
                 may_change.then_some(("Create client", NEW))))
         } @else {
             table .list {
@@ -51,7 +51,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                 } }
                 tbody {
                     @for client in &clients.items {
-                        @let here = address(client);
+                        @let here = url(client);
                         tr {
                             th scope="row" { (client.label.as_str()) }
                             td data-label="Client ID" { code { (client.id) } }
@@ -67,7 +67,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                     }
                 }
             }
-            (pager(&clients, LIST.1))
+            (pagination(&clients, LIST.1))
         }
     };
     Ok(visit.page("OAuth clients", &[], &body))
@@ -77,13 +77,13 @@ fn kind(client: &OauthClient) -> Markup {
     html! { @if client.public { span .tag { "Public" } } @else { span .tag { "Confidential" } } }
 }
 
-fn fields(typed: &Typed) -> Markup {
+fn fields(form_state: &FormState) -> Markup {
     let label = Field {
         name: "label",
         label: "Label",
         hint: "Users see this name when they authorize the application.",
         autofocus: true,
-        most: Some(512),
+        max_chars: Some(512),
         ..Field::default()
     };
     let redirect = Field {
@@ -91,65 +91,70 @@ fn fields(typed: &Typed) -> Markup {
         label: "Redirect URI",
         hint: "An absolute http or https URL without a fragment.",
         code: true,
-        most: Some(2048),
+        max_chars: Some(2048),
         ..Field::default()
     };
-    html! { (forms::line(typed, label)) (forms::line(typed, redirect)) }
+    html! { (forms::text_input(form_state, label)) (forms::text_input(form_state, redirect)) }
 }
 
-pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
+pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageResult {
     let newest = app.read(caller, rules::oauth_clients::newest).await?.to_string();
-    Ok(draw_new(&visit, &Typed::proposed(&[(NEWEST, &newest)])))
+    Ok(render_new(
+        &visit,
+        &FormState::prefilled(&[(NEWEST_ID_FIELD, &newest)]),
+    ))
 }
 
-pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
-    let mut object = sent.object(&["label", "redirect_uri"]);
-    object.push(sent.truth("public"));
-    let (request, newest) = (sent.request(object), sent.newest());
-    let made = app
+pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
+    let mut object = data.object(&["label", "redirect_uri"]);
+    object.push(data.checkbox("public"));
+    let (request, newest) = (data.request(object), data.newest_id());
+    let created = app
         .write(caller, move |tx, caller| {
             rules::oauth_clients::create_once(tx, caller, &request, newest)
         })
         .await;
-    match made {
-        Ok(Once::Made((client, secret))) => Ok(draw_made(&visit, "OAuth client created", &client, &secret)),
-        Ok(Once::Before(())) => Ok(made_before(&visit, "client", LIST)),
+    match created {
+        Ok(Once::Made((client, secret))) => {
+            Ok(render_created(&visit, "OAuth client created", &client, &secret))
+        }
+        Ok(Once::Before(())) => Ok(already_created(&visit, "client", LIST)),
         Err(error) => {
-            let typed = forms::again(sent, error)?;
-            Ok(draw_new(&visit, &typed))
+            let form_state = forms::from_error(data, error)?;
+            Ok(render_new(&visit, &form_state))
         }
     }
 }
 
-fn draw_new(visit: &Visit, typed: &Typed) -> Response {
+fn render_new(visit: &Visit, form_state: &FormState) -> Response {
     let public = Field {
         name: "public",
         label: "Public client",
         hint: "For applications that cannot keep a secret, such as mobile and browser apps. They use PKCE instead.",
         ..Field::default()
     };
-    let newest = forms::newest(typed.sent.newest());
-    let fields = html! { (newest) (fields(typed)) (forms::switch(typed, public)) };
-    ask(
+    let newest = forms::newest_id_field(form_state.data.newest_id());
+    let fields = html! { (newest) (fields(form_state)) (forms::checkbox(form_state, public)) };
+    form_page(
         visit,
         "Create client",
-        typed,
+        form_state,
         &Card::new(NEW, "Create client", LIST.1),
         &fields,
     )
 }
 
-/// A page with one form on it.
-fn ask(visit: &Visit, title: &str, typed: &Typed, form: &Card, fields: &Markup) -> Response {
-    let body = html! { h1 { (title) } (forms::card(visit, typed, form, fields)) };
-    visit.form_page(typed, title, &[ACCOUNT, LIST], &body)
+/// A page with one form.
+fn form_page(visit: &Visit, title: &str, form_state: &FormState, form: &Card, fields: &Markup) -> Response {
+    let body = html! { h1 { (title) } (forms::card(visit, form_state, form, fields)) };
+    visit.form_page(form_state, title, &[ACCOUNT, LIST], &body)
 }
 
-/// The answer that has the secret on it.
-fn draw_made(visit: &Visit, title: &str, client: &OauthClient, secret: &TokenText) -> Response {
+/// The page that shows the secret.
+fn render_created(visit: &Visit, title: &str, client: &OauthClient, secret: &TokenText) -> Response {
     let body = html! {
         h1 { (title) }
-        @if !client.public { (shown_once("The client secret", secret.reveal())) }
+        @if !client.public { (one_time_secret("The client secret", secret.reveal())) }
         dl .facts {
             div { dt { "Label" } dd { (client.label.as_str()) } }
             div { dt { "Client ID" } dd { code { (client.id) } } }
@@ -162,21 +167,21 @@ fn draw_made(visit: &Visit, title: &str, client: &OauthClient, secret: &TokenTex
     visit.page(title, &[ACCOUNT, LIST], &body)
 }
 
-pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<String>) -> Answer {
-    let client = to_change(&app, caller, id).await?;
-    let typed = Typed::proposed(&now(&client)).now(&client);
-    Ok(draw_edit(&visit, &client, &typed))
+pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<String>) -> PageResult {
+    let client = load(&app, caller, id).await?;
+    let form_state = FormState::prefilled(&editable_fields(&client)).with_version_of(&client);
+    Ok(render_edit(&visit, &client, &form_state))
 }
 
-/// What can be typed of a client, as it is now.
-fn now(client: &OauthClient) -> [(&'static str, &str); 2] {
+/// The editable fields of a client.
+fn editable_fields(client: &OauthClient) -> [(&'static str, &str); 2] {
     [
         ("label", client.label.as_str()),
         ("redirect_uri", client.redirect_uri.as_str()),
     ]
 }
 
-async fn to_change(app: &App, caller: Caller, id: String) -> rules::Result<OauthClient> {
+async fn load(app: &App, caller: Caller, id: String) -> rules::Result<OauthClient> {
     app.read(caller, move |tx, caller| {
         rules::oauth_clients::load_to_change(tx, caller, &id)
     })
@@ -188,44 +193,51 @@ pub async fn update(
     visit: Visit,
     caller: Caller,
     At(id): At<String>,
-    sent: Sent,
-) -> Answer {
-    let request = sent.request(sent.object(&["label", "redirect_uri"]));
-    let wanted = id.clone();
+    data: FormData,
+) -> PageResult {
+    let request = data.request(data.object(&["label", "redirect_uri"]));
+    let client_id = id.clone();
     let changed = app
         .write(caller.clone(), move |tx, caller| {
-            rules::oauth_clients::update(tx, caller, &wanted, &request)
+            rules::oauth_clients::update(tx, caller, &client_id, &request)
         })
         .await;
-    let typed = match changed {
-        Ok(_) => return Ok(done(LIST.1, "client-changed")),
-        Err(error) => forms::again(sent, error)?,
+    let form_state = match changed {
+        Ok(_) => return Ok(redirect_with_notice(LIST.1, "client-changed")),
+        Err(error) => forms::from_error(data, error)?,
     };
-    let client = to_change(&app, caller, id).await?;
-    let typed = typed.now(&client).beside(&now(&client));
-    Ok(draw_edit(&visit, &client, &typed))
+    let client = load(&app, caller, id).await?;
+    let form_state = form_state
+        .with_version_of(&client)
+        .with_current_values(&editable_fields(&client));
+    Ok(render_edit(&visit, &client, &form_state))
 }
 
-fn draw_edit(visit: &Visit, client: &OauthClient, typed: &Typed) -> Response {
+fn render_edit(visit: &Visit, client: &OauthClient, form_state: &FormState) -> Response {
     let title = format!("Edit {}", client.label.as_str());
-    let action = format!("{}/edit", address(client));
-    ask(
+    let action = format!("{}/edit", url(client));
+    form_page(
         visit,
         &title,
-        typed,
+        form_state,
         &Card::new(action, "Save", LIST.1),
-        &fields(typed),
+        &fields(form_state),
     )
 }
 
-pub async fn ask_reset(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<String>) -> Answer {
-    let client = to_change(&app, caller, id).await?;
+pub async fn confirm_reset(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<String>,
+) -> PageResult {
+    let client = load(&app, caller, id).await?;
     let title = format!("Reset the secret of {}?", client.label.as_str());
-    let action = format!("{}/reset", address(&client));
+    let action = format!("{}/reset", url(&client));
     let form = Card::new(action, "Reset secret", LIST.1).danger();
-    let typed = Typed::default().now(&client);
+    let form_state = FormState::default().with_version_of(&client);
     let text = html! { p { "The current secret stops working immediately. Access that users have granted is not affected." } };
-    Ok(ask(&visit, &title, &typed, &form, &text))
+    Ok(form_page(&visit, &title, &form_state, &form, &text))
 }
 
 pub async fn reset(
@@ -233,21 +245,26 @@ pub async fn reset(
     visit: Visit,
     caller: Caller,
     At(id): At<String>,
-    sent: Sent,
-) -> Answer {
-    let request = sent.request(Vec::new());
+    data: FormData,
+) -> PageResult {
+    let request = data.request(Vec::new());
     let (client, secret) = app
         .write(caller, move |tx, caller| {
             rules::oauth_clients::reset_secret(tx, caller, &id, &request)
         })
         .await?;
-    Ok(draw_made(&visit, "Client secret reset", &client, &secret))
+    Ok(render_created(&visit, "Client secret reset", &client, &secret))
 }
 
-pub async fn ask_delete(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<String>) -> Answer {
-    let client = to_change(&app, caller, id).await?;
-    let typed = Typed::default().now(&client);
-    Ok(draw_delete(&visit, &client, &typed))
+pub async fn confirm_delete(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<String>,
+) -> PageResult {
+    let client = load(&app, caller, id).await?;
+    let form_state = FormState::default().with_version_of(&client);
+    Ok(render_delete(&visit, &client, &form_state))
 }
 
 pub async fn delete(
@@ -255,28 +272,32 @@ pub async fn delete(
     visit: Visit,
     caller: Caller,
     At(id): At<String>,
-    sent: Sent,
-) -> Answer {
-    let client = to_change(&app, caller.clone(), id.clone()).await?;
-    let request = sent.request(Vec::new());
+    data: FormData,
+) -> PageResult {
+    let client = load(&app, caller.clone(), id.clone()).await?;
+    let request = data.request(Vec::new());
     let deleting = app.write(caller, move |tx, caller| {
         rules::oauth_clients::delete(tx, caller, &id, &request)
     });
-    let deleted = forms::confirmed(&sent, client.label.as_str(), deleting).await;
-    let typed = match deleted {
-        Ok(()) => return Ok(done(LIST.1, "client-deleted")),
-        Err(error) => forms::again(sent, error)?,
+    let deleted = forms::if_confirmed(&data, client.label.as_str(), deleting).await;
+    let form_state = match deleted {
+        Ok(()) => return Ok(redirect_with_notice(LIST.1, "client-deleted")),
+        Err(error) => forms::from_error(data, error)?,
     };
-    Ok(draw_delete(&visit, &client, &typed.now(&client)))
+    Ok(render_delete(
+        &visit,
+        &client,
+        &form_state.with_version_of(&client),
+    ))
 }
 
-fn draw_delete(visit: &Visit, client: &OauthClient, typed: &Typed) -> Response {
+fn render_delete(visit: &Visit, client: &OauthClient, form_state: &FormState) -> Response {
     let title = format!("Delete {}?", client.label.as_str());
-    let action = format!("{}/delete", address(client));
+    let action = format!("{}/delete", url(client));
     let form = Card::new(action, "Delete client", LIST.1).danger();
     let fields = html! {
         p { "Users can no longer authorize this client, and all tokens issued to it are revoked immediately." }
-        (forms::confirm(typed, client.label.as_str()))
+        (forms::confirmation_input(form_state, client.label.as_str()))
     };
-    ask(visit, &title, typed, &form, &fields)
+    form_page(visit, &title, form_state, &form, &fields)
 }

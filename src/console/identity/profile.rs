@@ -1,4 +1,4 @@
-//! The page of one's own profile, and of one's password.
+//! The profile and the password of the user.
 
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
@@ -6,9 +6,9 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use crate::console::account::tabs;
-use crate::console::error_page::Answer;
-use crate::console::forms::{self, Field, SEEN, Sent, Typed};
-use crate::console::layout::{done, time};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Field, FormData, FormState, VERSION_FIELD};
+use crate::console::layout::{redirect_with_notice, time};
 use crate::console::visit::Visit;
 use crate::model::reason::{Code, Reason};
 use crate::model::tag::Tag;
@@ -22,54 +22,63 @@ use crate::web::hashing::Place;
 use crate::web::login_throttle::{Known, Source};
 use crate::web::{App, cookies, login_attempts};
 
-const HERE: &str = "/account";
-const OLD: &str = "old_password";
-const NEW: &str = "password";
-const AGAIN: &str = "again";
+const PROFILE_URL: &str = "/account";
+const OLD_PASSWORD: &str = "old_password";
+const NEW_PASSWORD: &str = "password";
+const CONFIRM_PASSWORD: &str = "again";
 
-pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
+pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> PageResult {
     let user = app.read(caller.clone(), rules::profile::view).await?;
-    let page = Shown::new(&user);
-    Ok(page.draw(&visit, &caller))
+    let page = ProfilePage::new(&user);
+    Ok(page.render(&visit, &caller))
 }
 
-pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
-    let mut object = sent.object(&["email", "timezone"]);
-    object.push(sent.truth("email_notifications"));
-    let request = app.prepare(sent.request(object));
+pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
+    let mut object = data.object(&["email", "timezone"]);
+    object.push(data.checkbox("email_notifications"));
+    let request = app.prepare(data.request(object));
     let changed = app
         .write(caller.clone(), move |tx, caller| {
             rules::profile::update(tx, caller, &request)
         })
         .await;
-    let typed = match changed {
-        Ok(_) => return Ok(done(HERE, "profile-changed")),
-        Err(error) => forms::again(sent, error)?,
+    let form_state = match changed {
+        Ok(_) => return Ok(redirect_with_notice(PROFILE_URL, "profile-changed")),
+        Err(error) => forms::from_error(data, error)?,
     };
     let user = app.read(caller.clone(), rules::profile::view).await?;
-    let mut page = Shown::new(&user);
-    page.profile = typed.now(&user.settled());
-    Ok(page.draw(&visit, &caller))
+    let mut page = ProfilePage::new(&user);
+    page.profile = form_state.with_version_of(&user.settled());
+    Ok(page.render(&visit, &caller))
 }
 
-/// Changes the own password. Guesses at the old one are counted for the user, so a screen left open allows no more of them
-/// than the log-in page does.
-pub async fn change_password(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
-    match changed(&app, &caller, &sent).await {
+/// Changes the password of the user. Wrong guesses of the current password are counted, so that an unattended session
+/// allows no more guesses than the log-in page.
+pub async fn change_password(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    data: FormData,
+) -> PageResult {
+    match try_change(&app, &caller, &data).await {
         Ok(Change::Done(session)) => {
-            let mut response = done(HERE, "password-changed");
+            let mut response = redirect_with_notice(PROFILE_URL, "password-changed");
             cookies::set(response.headers_mut(), cookies::SESSION, &session);
             Ok(response)
         }
-        Ok(Change::Refused { wrong, wait }) => {
+        Ok(Change::Refused {
+            wrong: field_error,
+            wait,
+        }) => {
             let user = app.read(caller.clone(), rules::profile::view).await?;
-            let mut page = Shown::new(&user);
+            let mut page = ProfilePage::new(&user);
             let error = match wait {
                 0 => Error::Refused(Vec::new()),
                 wait => Error::TooMany { wait },
             };
-            page.password = Typed::refused(Sent::default(), vec![wrong]).with_status_of(&error);
-            let mut response = page.draw(&visit, &caller);
+            page.password =
+                FormState::with_errors(FormData::default(), vec![field_error]).with_status_of(&error);
+            let mut response = page.render(&visit, &caller);
             if wait > 0 {
                 let wait = HeaderValue::from(wait);
                 response.headers_mut().insert(header::RETRY_AFTER, wait);
@@ -80,17 +89,17 @@ pub async fn change_password(State(app): State<App>, visit: Visit, caller: Calle
     }
 }
 
-async fn changed(app: &App, caller: &Caller, sent: &Sent) -> rules::Result<Change> {
+async fn try_change(app: &App, caller: &Caller, data: &FormData) -> rules::Result<Change> {
     let refused = |field: &str, text: &str| Change::Refused {
         wrong: FieldError::on(field, Reason::new(Code::ChoiceInvalid, text)),
         wait: 0,
     };
-    if sent.text(NEW) != sent.text(AGAIN) {
-        return Ok(refused(AGAIN, "The passwords do not match"));
+    if data.text(NEW_PASSWORD) != data.text(CONFIRM_PASSWORD) {
+        return Ok(refused(CONFIRM_PASSWORD, "The passwords do not match"));
     }
-    let secret = |name: &str| Secret::new(sent.text(name).to_owned());
-    let (old, new) = (secret(OLD), secret(NEW));
-    // One that cannot be taken is no guess at the old one.
+    let secret = |name: &str| Secret::new(data.text(name).to_owned());
+    let (old, new) = (secret(OLD_PASSWORD), secret(NEW_PASSWORD));
+    // Validate the new password first: an invalid one does not count as a guess.
     let user = Known::User(caller.user());
     let place = Place::known(user);
     let new = match app.hash(place, move || rules::passwords::hash(&new)).await? {
@@ -105,24 +114,24 @@ async fn changed(app: &App, caller: &Caller, sent: &Sent) -> rules::Result<Chang
         Ok(reservation) => reservation,
         Err(wait) => {
             let text = format!("Too many failed attempts. Wait {wait} seconds, then try again");
-            let wrong = FieldError::on(OLD, Reason::new(Code::ChoiceInvalid, text));
+            let wrong = FieldError::on(OLD_PASSWORD, Reason::new(Code::ChoiceInvalid, text));
             return Ok(Change::Refused { wrong, wait });
         }
     };
-    let kept = app.read(caller.clone(), rules::passwords::own).await?;
-    let compared = kept.clone();
-    let right = app
+    let stored = app.read(caller.clone(), rules::passwords::own).await?;
+    let compared = stored.clone();
+    let is_right = app
         .hash(place, move || {
             rules::passwords::is_right(&old, compared.as_deref())
         })
         .await?;
-    let Some(kept) = kept.filter(|_| right) else {
+    let Some(stored) = stored.filter(|_| is_right) else {
         login_attempts::fail(app, reservation);
-        return Ok(refused(OLD, "The current password is incorrect"));
+        return Ok(refused(OLD_PASSWORD, "The current password is incorrect"));
     };
     login_attempts::succeed(app, reservation);
     app.write(caller.clone(), move |tx, caller| {
-        rules::passwords::change(tx, caller, &kept, &new)
+        rules::passwords::change(tx, caller, &stored, &new)
     })
     .await
 }
@@ -136,33 +145,33 @@ fn field<'a>(name: &'a str, label: &'a str, hint: &'a str) -> Field<'a> {
     }
 }
 
-/// The page with its two forms.
-struct Shown<'a> {
+/// The page and the state of its two forms.
+struct ProfilePage<'a> {
     user: &'a User,
-    profile: Typed,
-    password: Typed,
+    profile: FormState,
+    password: FormState,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ProfilePage<'a> {
     fn new(user: &'a User) -> Self {
         let notified = if user.email_notifications { "true" } else { "" };
-        let profile = Typed::proposed(&[
+        let profile = FormState::prefilled(&[
             ("email", user.email.as_str()),
             ("timezone", &user.timezone),
             ("email_notifications", notified),
-            (SEEN, &Tag::of(&user.settled()).to_string()),
+            (VERSION_FIELD, &Tag::of(&user.settled()).to_string()),
         ]);
         Self {
             user,
             profile,
-            password: Typed::default(),
+            password: FormState::default(),
         }
     }
 
-    fn draw(&self, visit: &Visit, caller: &Caller) -> Response {
+    fn render(&self, visit: &Visit, caller: &Caller) -> Response {
         let user = self.user;
         let body = html! {
-            (tabs(caller, HERE))
+            (tabs(caller, PROFILE_URL))
             div .title { h1 { (user.username.as_str()) } }
             dl .facts {
                 div { dt { "Permissions" } dd { @if user.restricted { "Restricted" } @else { "Full access" } } }
@@ -175,41 +184,41 @@ impl<'a> Shown<'a> {
                 section aria-labelledby="password" { h2 #password { "Password" } (self.password_form(visit)) }
             }
         };
-        visit.form_page(self.decisive(), "Profile", &[], &body)
+        visit.form_page(self.submitted_form(), "Profile", &[], &body)
     }
 
-    /// The form that was refused, if one was.
-    fn decisive(&self) -> &Typed {
-        match self.password.wrong.is_empty() {
+    /// The form that sets the status of the response.
+    fn submitted_form(&self) -> &FormState {
+        match self.password.errors.is_empty() {
             true => &self.profile,
             false => &self.password,
         }
     }
 
     fn profile_form(&self, visit: &Visit) -> Markup {
-        let typed = &self.profile;
+        let form_state = &self.profile;
         html! {
-            (typed.alert())
-            form .card method="post" action=(HERE) {
+            (form_state.alert())
+            form .card method="post" action=(PROFILE_URL) {
                 (visit.form_token())
-                (typed.seen())
-                (forms::line(typed, field("email", "E-mail", "")))
-                (forms::line(typed, field("timezone", "Time zone", "For example, Europe/Berlin. API clients can read it. The console uses your browser's time zone.")))
-                (forms::switch(typed, field("email_notifications", "E-mail notifications", "")))
+                (form_state.version_field())
+                (forms::text_input(form_state, field("email", "E-mail", "")))
+                (forms::text_input(form_state, field("timezone", "Time zone", "For example, Europe/Berlin. API clients can read it. The console uses your browser's time zone.")))
+                (forms::checkbox(form_state, field("email_notifications", "E-mail notifications", "")))
                 div .actions { button .main type="submit" { "Save" } }
             }
         }
     }
 
     fn password_form(&self, visit: &Visit) -> Markup {
-        let typed = &self.password;
+        let form_state = &self.password;
         html! {
-            (typed.alert_calling(&[(NEW, "New password")]))
+            (form_state.alert_with_labels(&[(NEW_PASSWORD, "New password")]))
             form .card method="post" action="/account/password" {
                 (visit.form_token())
-                (forms::secret(typed, field(OLD, "Current password", ""), "current-password"))
-                (forms::secret(typed, field(NEW, "New password", "At least 11 characters."), "new-password"))
-                (forms::secret(typed, field(AGAIN, "Confirm new password", ""), "new-password"))
+                (forms::password_input(form_state, field(OLD_PASSWORD, "Current password", ""), "current-password"))
+                (forms::password_input(form_state, field(NEW_PASSWORD, "New password", "At least 11 characters."), "new-password"))
+                (forms::password_input(form_state, field(CONFIRM_PASSWORD, "Confirm new password", ""), "new-password"))
                 p .quiet { "This logs out your other sessions and revokes the access of applications. Your tokens remain valid." }
                 div .actions { button .main type="submit" { "Change password" } }
             }

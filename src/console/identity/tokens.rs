@@ -1,13 +1,13 @@
-//! Pages of one's own tokens.
+//! Pages for the personal access tokens of the user.
 
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use crate::console::account::{ACCOUNT, made_before, scopes, shown_once, tabs};
-use crate::console::error_page::Answer;
-use crate::console::forms::{self, Card, Field, NEWEST, SEEN, Sent, Typed};
-use crate::console::layout::{done, empty, pager, time};
+use crate::console::account::{ACCOUNT, already_created, one_time_secret, scopes, tabs};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Card, Field, FormData, FormState, NEWEST_ID_FIELD, VERSION_FIELD};
+use crate::console::layout::{empty_state, pagination, redirect_with_notice, time};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::id::TokenId;
@@ -25,8 +25,8 @@ use crate::web::extract::At;
 const LIST: (&str, &str) = ("Tokens", "/account/tokens");
 const NEW: &str = "/account/tokens/new";
 
-/// The families of scopes that open something here, in words.
-const FAMILIES: [(&str, &str, &str); 5] = [
+/// The scopes that apply to this service, with label and hint.
+const SCOPES: [(&str, &str, &str); 5] = [
     (
         "vpc",
         "VPCs and subnets",
@@ -40,22 +40,22 @@ const FAMILIES: [(&str, &str, &str); 5] = [
     (
         "ips",
         "IP addresses",
-        "Read: view the addresses in use in your VPCs. There is nothing to write.",
+        "Read: view the addresses in use in your VPCs. Write: no additional access.",
     ),
     (
         "events",
         "Events",
-        "Read: view account events and mark them as seen. There is nothing to write.",
+        "Read: view account events and mark them as seen. Write: no additional access.",
     ),
     (
         "account",
         "Account and support",
-        "Read: view the profile, users, tokens, OAuth clients, quotas and tickets. Write: change them and reply to tickets.",
+        "Read: view the profile, users, tokens, OAuth clients, quotas and tickets. Write: change them, open tickets and reply.",
     ),
 ];
 
-/// When a token may end: a word, what is shown for it, and the days until then.
-const ENDS: [(&str, &str, Option<i64>); 6] = [
+/// The choices for the expiry of a token: value, label and number of days.
+const EXPIRIES: [(&str, &str, Option<i64>); 6] = [
     ("1", "In 1 day", Some(1)),
     ("7", "In 7 days", Some(7)),
     ("30", "In 30 days", Some(30)),
@@ -64,11 +64,11 @@ const ENDS: [(&str, &str, Option<i64>); 6] = [
     ("never", "Never", None),
 ];
 
-pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
-    let wanted = query.list(50);
+pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
+    let list_request = query.list_request(50);
     let tokens = app
         .read(caller.clone(), move |tx, caller| {
-            rules::tokens::page(tx, caller, &wanted)
+            rules::tokens::page(tx, caller, &list_request)
         })
         .await?;
     let now = app.store().world().clock.now();
@@ -80,7 +80,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         }
         p .lead { "Scripts and applications use personal access tokens to call the API as you, with the permissions you choose." }
         @if tokens.items.is_empty() {
-            (empty("No tokens yet", "Create one token for each program that calls the API, and revoke it when you no longer need it.", Some(("Create token", NEW))))
+            (empty_state("No tokens yet", "Create one token for each program that calls the API, and revoke it when you no longer need it.", Some(("Create token", NEW))))
         } @else {
             table .list {
                 thead { tr {
@@ -89,7 +89,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                 } }
                 tbody { @for token in &tokens.items { (row(token, now)) } }
             }
-            (pager(&tokens, LIST.1))
+            (pagination(&tokens, LIST.1))
         }
     };
     Ok(visit.page("Tokens", &[], &body))
@@ -122,62 +122,62 @@ fn name(token: &Token) -> &str {
     }
 }
 
-pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
+pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageResult {
     let newest = app.read(caller, rules::tokens::newest).await?.to_string();
-    let typed = Typed::proposed(&[
+    let form_state = FormState::prefilled(&[
         ("access", "chosen"),
         ("scopes.vpc", "read_only"),
         ("expiry", "90"),
-        (NEWEST, &newest),
+        (NEWEST_ID_FIELD, &newest),
     ]);
-    Ok(draw_new(&visit, &typed))
+    Ok(render_new(&visit, &form_state))
 }
 
-/// Makes a token. Its text is on the answer to this form, and nowhere else ever.
-pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
-    let mut object = sent.filled(&["label"]);
-    object.push(("scopes".to_owned(), Input::Text(wanted_scopes(&sent))));
-    if let Some(expiry) = ends(&sent, app.store().world().clock.now()) {
+/// Creates a token. Only the response to this form shows it.
+pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
+    let mut object = data.non_empty(&["label"]);
+    object.push(("scopes".to_owned(), Input::Text(selected_scopes(&data))));
+    if let Some(expiry) = expiry(&data, app.store().world().clock.now()) {
         object.push(("expiry".to_owned(), Input::Text(expiry)));
     }
-    let (request, newest) = (sent.request(object), sent.newest());
-    let made = app
+    let (request, newest) = (data.request(object), data.newest_id());
+    let created = app
         .write(caller, move |tx, caller| {
             rules::tokens::create_own_once(tx, caller, &request, newest)
         })
         .await;
-    match made {
-        Ok(Once::Made((token, text))) => Ok(draw_made(&visit, &token, &text)),
-        Ok(Once::Before(())) => Ok(made_before(&visit, "token", LIST)),
+    match created {
+        Ok(Once::Made((token, text))) => Ok(render_created(&visit, &token, &text)),
+        Ok(Once::Before(())) => Ok(already_created(&visit, "token", LIST)),
         Err(error) => {
-            let mut typed = forms::again(sent, error)?;
-            for wrong in typed
-                .wrong
+            let mut form_state = forms::from_error(data, error)?;
+            for error in form_state
+                .errors
                 .iter_mut()
-                .filter(|wrong| wrong.code == Code::ScopesInvalid)
+                .filter(|error| error.code == Code::ScopesInvalid)
             {
-                wrong.reason = "Select at least one permission, or full access".to_owned();
+                error.reason = "Select at least one permission, or full access".to_owned();
             }
-            Ok(draw_new(&visit, &typed))
+            Ok(render_new(&visit, &form_state))
         }
     }
 }
 
-fn wanted_scopes(sent: &Sent) -> String {
-    if sent.text("access") == "all" {
+fn selected_scopes(data: &FormData) -> String {
+    if data.text("access") == "all" {
         return "*".to_owned();
     }
-    let chosen = FAMILIES.iter().filter_map(|(family, _, _)| {
-        let level = sent.text(&format!("scopes.{family}"));
+    let chosen = SCOPES.iter().filter_map(|(family, _, _)| {
+        let level = data.text(&format!("scopes.{family}"));
         (!level.is_empty()).then(|| format!("{family}:{level}"))
     });
     chosen.collect::<Vec<_>>().join(" ")
 }
 
-/// The time that was chosen; what is none of the choices goes to the rule as it is, and is refused there.
-fn ends(sent: &Sent, now: Time) -> Option<String> {
-    let chosen = sent.text("expiry");
-    match ENDS.iter().find(|(word, _, _)| *word == chosen) {
+/// The selected time of expiry. A value that is not among the choices is passed on, and the rule rejects it.
+fn expiry(data: &FormData, now: Time) -> Option<String> {
+    let chosen = data.text("expiry");
+    match EXPIRIES.iter().find(|(word, _, _)| *word == chosen) {
         Some((_, _, None)) => None,
         Some((_, _, Some(days))) => Some(now.plus_seconds(days * 24 * 3600).to_string()),
         None => Some(chosen.to_owned()),
@@ -191,50 +191,50 @@ const LABEL: Field = Field {
     optional: true,
     autofocus: true,
     code: false,
-    most: Some(100),
-    check: None,
+    max_chars: Some(100),
+    check_url: None,
 };
 
-fn draw_new(visit: &Visit, typed: &Typed) -> Response {
+fn render_new(visit: &Visit, form_state: &FormState) -> Response {
     let expiry = Field {
         name: "expiry",
         label: "Expires",
         hint: "An expiration date limits the damage if the token leaks.",
         ..Field::default()
     };
-    let choices = ENDS.map(|(word, shown, _)| (word.to_owned(), shown.to_owned()));
+    let choices = EXPIRIES.map(|(word, shown, _)| (word.to_owned(), shown.to_owned()));
     let form = Card::new(NEW, "Create token", LIST.1).wide();
     let body = html! {
         h1 { "Create token" }
-        (forms::card(visit, typed, &form, &html! {
-            (forms::newest(typed.sent.newest()))
-            (forms::line(typed, LABEL))
-            (forms::choice(typed, expiry, &choices))
-            (access(typed))
+        (forms::card(visit, form_state, &form, &html! {
+            (forms::newest_id_field(form_state.data.newest_id()))
+            (forms::text_input(form_state, LABEL))
+            (forms::select(form_state, expiry, &choices))
+            (access(form_state))
         }))
     };
-    visit.form_page(typed, "Create token", &[ACCOUNT, LIST], &body)
+    visit.form_page(form_state, "Create token", &[ACCOUNT, LIST], &body)
 }
 
-/// What the token may be used for.
-fn access(typed: &Typed) -> Markup {
-    let wrong = typed.reasons("scopes");
-    let all = typed.sent.text("access") == "all";
+/// The permissions of the token.
+fn access(form_state: &FormState) -> Markup {
+    let errors = form_state.errors_on("scopes");
+    let all = form_state.data.text("access") == "all";
     html! {
-        fieldset #(forms::id_of("scopes")) .access .field .wrong[!wrong.is_empty()] aria-describedby=[(!wrong.is_empty()).then_some("f-scopes-wrong")] {
+        fieldset #(forms::element_id("scopes")) .access .field .wrong[!errors.is_empty()] aria-describedby=[(!errors.is_empty()).then_some("f-scopes-wrong")] {
             legend { "Permissions" }
-            @if !wrong.is_empty() { p #f-scopes-wrong .reason { (wrong.join(". ")) } }
+            @if !errors.is_empty() { p #f-scopes-wrong .reason { (errors.join(". ")) } }
             label .option { input type="radio" name="access" value="all" checked[all]; span { strong { "Full access" } " everything you can do, now and later" } }
             label .option { input type="radio" name="access" value="chosen" checked[!all]; span { strong { "Custom access" } " only the permissions selected below" } }
             table .matrix {
                 thead { tr { th scope="col" { "Scope" } th scope="col" { "No access" } th scope="col" { "Read-only" } th scope="col" { "Read/write" } } }
                 tbody {
-                    @for (family, name, text) in FAMILIES {
+                    @for (family, name, text) in SCOPES {
                         @let field = format!("scopes.{family}");
                         tr {
                             th scope="row" { (name) " " code { (family) } p .hint { (text) } }
                             @for (level, shown) in [("", "No access"), ("read_only", "Read-only"), ("read_write", "Read/write")] {
-                                td { label { input type="radio" name=(field) value=(level) checked[typed.sent.text(&field) == level]; span { (shown) } } }
+                                td { label { input type="radio" name=(field) value=(level) checked[form_state.data.text(&field) == level]; span { (shown) } } }
                             }
                         }
                     }
@@ -244,10 +244,10 @@ fn access(typed: &Typed) -> Markup {
     }
 }
 
-fn draw_made(visit: &Visit, token: &Token, text: &TokenText) -> Response {
+fn render_created(visit: &Visit, token: &Token, text: &TokenText) -> Response {
     let body = html! {
         h1 { "Token created" }
-        (shown_once("The token", text.reveal()))
+        (one_time_secret("The token", text.reveal()))
         dl .facts {
             div { dt { "Label" } dd { (name(token)) } }
             div { dt { "Permissions" } dd { (scopes(&token.scopes.words())) } }
@@ -260,12 +260,12 @@ fn draw_made(visit: &Visit, token: &Token, text: &TokenText) -> Response {
     visit.page("Token created", &[ACCOUNT, LIST], &body)
 }
 
-pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<TokenId>) -> Answer {
+pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<TokenId>) -> PageResult {
     let token = app
         .read(caller, move |tx, caller| rules::tokens::view(tx, caller, id))
         .await?;
-    let typed = Typed::proposed(&[("label", token.label.as_str())]).now(&token);
-    Ok(draw_edit(&visit, &token, &typed))
+    let form_state = FormState::prefilled(&[("label", token.label.as_str())]).with_version_of(&token);
+    Ok(render_edit(&visit, &token, &form_state))
 }
 
 pub async fn update(
@@ -273,56 +273,66 @@ pub async fn update(
     visit: Visit,
     caller: Caller,
     At(id): At<TokenId>,
-    sent: Sent,
-) -> Answer {
-    let request = sent.request(sent.object(&["label"]));
+    data: FormData,
+) -> PageResult {
+    let request = data.request(data.object(&["label"]));
     let changed = app
         .write(caller.clone(), move |tx, caller| {
             rules::tokens::update(tx, caller, id, &request)
         })
         .await;
-    let typed = match changed {
-        Ok(_) => return Ok(done(LIST.1, "token-changed")),
-        Err(error) => forms::again(sent, error)?,
+    let form_state = match changed {
+        Ok(_) => return Ok(redirect_with_notice(LIST.1, "token-changed")),
+        Err(error) => forms::from_error(data, error)?,
     };
     let token = app
         .read(caller, move |tx, caller| rules::tokens::view(tx, caller, id))
         .await?;
-    Ok(draw_edit(&visit, &token, &typed.now(&token)))
+    Ok(render_edit(&visit, &token, &form_state.with_version_of(&token)))
 }
 
-fn draw_edit(visit: &Visit, token: &Token, typed: &Typed) -> Response {
+fn render_edit(visit: &Visit, token: &Token, form_state: &FormState) -> Response {
     let form = Card::new(format!("{}/{}/edit", LIST.1, token.id), "Save", LIST.1);
     let body = html! {
         h1 { "Rename " (name(token)) }
-        (forms::card(visit, typed, &form, &html! {
-            (forms::line(typed, LABEL))
+        (forms::card(visit, form_state, &form, &html! {
+            (forms::text_input(form_state, LABEL))
             p .quiet { "The permissions and the expiration date of " code { (token.prefix) "…" } " cannot be changed." }
         }))
     };
-    visit.form_page(typed, "Rename token", &[ACCOUNT, LIST], &body)
+    visit.form_page(form_state, "Rename token", &[ACCOUNT, LIST], &body)
 }
 
-pub async fn ask_revoke(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<TokenId>) -> Answer {
+pub async fn confirm_revoke(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<TokenId>,
+) -> PageResult {
     let token = app
         .read(caller, move |tx, caller| rules::tokens::view(tx, caller, id))
         .await?;
-    let typed = Typed::proposed(&[(SEEN, &Tag::of(&token).to_string())]);
+    let form_state = FormState::prefilled(&[(VERSION_FIELD, &Tag::of(&token).to_string())]);
     let form = Card::new(format!("{}/{id}/revoke", LIST.1), "Revoke token", LIST.1).danger();
     let body = html! {
         h1 { "Revoke " (name(&token)) "?" }
-        (forms::card(&visit, &typed, &form, &html! {
+        (forms::card(&visit, &form_state, &form, &html! {
             p { "Programs that use " code { (token.prefix) "…" } " lose access immediately. This cannot be undone." }
         }))
     };
     Ok(visit.page("Revoke token", &[ACCOUNT, LIST], &body))
 }
 
-pub async fn revoke(State(app): State<App>, caller: Caller, At(id): At<TokenId>, sent: Sent) -> Answer {
-    let request = sent.request(Vec::new());
+pub async fn revoke(
+    State(app): State<App>,
+    caller: Caller,
+    At(id): At<TokenId>,
+    data: FormData,
+) -> PageResult {
+    let request = data.request(Vec::new());
     app.write(caller, move |tx, caller| {
         rules::tokens::delete(tx, caller, id, &request)
     })
     .await?;
-    Ok(done(LIST.1, "token-revoked"))
+    Ok(redirect_with_notice(LIST.1, "token-revoked"))
 }

@@ -1,15 +1,15 @@
-//! Pages of an account's users, for those who manage them.
+//! Pages for the users of an account.
 
 use axum::extract::State;
 use axum::http::request::Parts;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use crate::console::account::{ACCOUNT, shown_once, tabs};
-use crate::console::error_page::Answer;
-use crate::console::forms::{self, Card, Field, Sent, Typed};
+use crate::console::account::{ACCOUNT, one_time_secret, tabs};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Card, Field, FormData, FormState};
 use crate::console::grants;
-use crate::console::layout::{counted, done, pager, time};
+use crate::console::layout::{pagination, pluralize, redirect_with_notice, time};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::user::User;
@@ -21,22 +21,22 @@ use crate::web::origin::issuer;
 use crate::web::user_names;
 
 pub const LIST: (&str, &str) = ("Users", "/account/users");
-/// Not below the list: somebody may be called `new`.
+/// Not below `/account/users`, because a user may have the name `new`.
 const NEW: &str = "/account/new-user";
 
-pub fn address(user: &User) -> String {
-    address_of(user.username.as_str())
+pub fn url(user: &User) -> String {
+    url_of(user.username.as_str())
 }
 
-pub fn address_of(username: &str) -> String {
+pub fn url_of(username: &str) -> String {
     format!("{}/{username}", LIST.1)
 }
 
-pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
-    let wanted = query.list(50).sorted("username", false);
+pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
+    let list_request = query.list_request(50).sorted("username", false);
     let users = app
         .read(caller.clone(), move |tx, caller| {
-            rules::users::page(tx, caller, &wanted)
+            rules::users::page(tx, caller, &list_request)
         })
         .await?;
     let body = html! {
@@ -46,7 +46,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             a .button.main href=(NEW) { "Create user" }
         }
         p .lead { "Unrestricted users have full access and manage other users. Restricted users have only the access you grant them." }
-        p .count role="status" { (counted(users.results as usize, "user", "users")) }
+        p .count role="status" { (pluralize(users.results as usize, "user", "users")) }
         table .list {
             thead { tr {
                 th scope="col" { "Username" } th scope="col" { "E-mail" } th scope="col" { "Permissions" }
@@ -54,11 +54,11 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             } }
             tbody {
                 @for user in &users.items {
-                    @let (name, here) = (user.username.as_str(), address(user));
+                    @let (name, here) = (user.username.as_str(), url(user));
                     tr {
                         th scope="row" { a href=(here) { (name) } @if user.id == caller.user() { " " span .tag { "you" } } }
                         td data-label="E-mail" { (user.email.as_str()) }
-                        td data-label="Permissions" { (allowed(user)) }
+                        td data-label="Permissions" { (permissions_tag(user)) }
                         td data-label="Last login" { (last_login(user)) }
                         td { div .actions {
                             a href=(format!("{here}/edit")) { "Edit" span .hidden { " " (name) } }
@@ -69,12 +69,12 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                 }
             }
         }
-        (pager(&users, LIST.1))
+        (pagination(&users, LIST.1))
     };
     Ok(visit.page("Users", &[], &body))
 }
 
-fn allowed(user: &User) -> Markup {
+fn permissions_tag(user: &User) -> Markup {
     html! { @if user.restricted { span .tag { "Restricted" } } @else { span .tag.on { "Full access" } } }
 }
 
@@ -94,12 +94,12 @@ const USERNAME: Field = Field {
     optional: false,
     autofocus: true,
     code: false,
-    most: Some(32),
-    check: None,
+    max_chars: Some(32),
+    check_url: None,
 };
 
-/// The fields of a user; whoever edits themselves is told what only others can change.
-fn fields(typed: &Typed, own: bool) -> Markup {
+/// The fields of a user. `own`: the user edits their own record and cannot change the restriction.
+fn fields(form_state: &FormState, own: bool) -> Markup {
     let email = Field {
         name: "email",
         label: "E-mail",
@@ -112,46 +112,51 @@ fn fields(typed: &Typed, own: bool) -> Markup {
         ..Field::default()
     };
     html! {
-        (forms::line(typed, USERNAME))
-        (forms::line(typed, email))
-        @if own { p #(forms::id_of(restricted.name)) .quiet { "You cannot restrict yourself. Another unrestricted user can." } }
-        @else { (forms::switch(typed, restricted)) }
+        (forms::text_input(form_state, USERNAME))
+        (forms::text_input(form_state, email))
+        @if own { p #(forms::element_id(restricted.name)) .quiet { "You cannot restrict yourself. Another unrestricted user can." } }
+        @else { (forms::checkbox(form_state, restricted)) }
     }
 }
 
-pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
+pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageResult {
     app.read(caller, |_, caller| caller.must_be_unrestricted())
         .await?;
-    let typed = Typed::proposed(&[("restricted", "true")]);
-    Ok(draw_new(&visit, &typed))
+    let form_state = FormState::prefilled(&[("restricted", "true")]);
+    Ok(render_new(&visit, &form_state))
 }
 
-pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
-    let mut object = sent.object(&["username", "email"]);
-    object.push(sent.truth("restricted"));
-    let request = sent.request(object);
+pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
+    let mut object = data.object(&["username", "email"]);
+    object.push(data.checkbox("restricted"));
+    let request = data.request(object);
     match user_names::add_user(&app, caller, request).await {
-        Ok(user) => Ok(done(&address(&user), "user-created")),
+        Ok(user) => Ok(redirect_with_notice(&url(&user), "user-created")),
         Err(error) => {
-            let typed = forms::again(sent, error)?;
-            Ok(draw_new(&visit, &typed))
+            let form_state = forms::from_error(data, error)?;
+            Ok(render_new(&visit, &form_state))
         }
     }
 }
 
-fn draw_new(visit: &Visit, typed: &Typed) -> Response {
+fn render_new(visit: &Visit, form_state: &FormState) -> Response {
     let form = Card::new(NEW, "Create user", LIST.1);
     let body = html! {
         h1 { "Create user" }
-        (forms::card(visit, typed, &form, &html! {
-            (fields(typed, false))
+        (forms::card(visit, form_state, &form, &html! {
+            (fields(form_state, false))
             p .quiet { "On the next page, you can generate a link for the user to set a password." }
         }))
     };
-    visit.form_page(typed, "Create user", &[ACCOUNT, LIST], &body)
+    visit.form_page(form_state, "Create user", &[ACCOUNT, LIST], &body)
 }
 
-pub async fn view(State(app): State<App>, visit: Visit, caller: Caller, At(username): At<String>) -> Answer {
+pub async fn view(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(username): At<String>,
+) -> PageResult {
     let (user, grants) = app
         .read(caller.clone(), move |tx, caller| {
             let user = rules::users::view(tx, caller, &username)?;
@@ -159,7 +164,7 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller, At(usern
             Ok((user, grants))
         })
         .await?;
-    let (name, here) = (user.username.as_str(), address(&user));
+    let (name, here) = (user.username.as_str(), url(&user));
     let own = user.id == caller.user();
     let body = html! {
         div .title {
@@ -172,7 +177,7 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller, At(usern
         }
         dl .facts {
             div { dt { "E-mail" } dd { (user.email.as_str()) } }
-            div { dt { "Permissions" } dd { (allowed(&user)) } }
+            div { dt { "Permissions" } dd { (permissions_tag(&user)) } }
             div { dt { "Last login" } dd { (last_login(&user)) } }
             div { dt { "Password" } dd { @match user.password_created { Some(at) => { "Set " (time(at)) } None => "Not set" } } }
             div { dt { "Created" } dd { (time(user.created)) } }
@@ -197,14 +202,14 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller, At(usern
     Ok(visit.page(name, &[ACCOUNT, LIST], &body))
 }
 
-/// Makes a link for somebody's first password. It is on the answer to this form, and nowhere else ever.
-pub async fn make_link(
+/// Creates a link for a user's first password. Only the response to this form shows it.
+pub async fn create_link(
     State(app): State<App>,
     visit: Visit,
     caller: Caller,
     At(username): At<String>,
     parts: Parts,
-) -> Answer {
+) -> PageResult {
     let (user, link) = app
         .write(caller, move |tx, caller| {
             let user = rules::users::view(tx, caller, &username)?;
@@ -212,11 +217,11 @@ pub async fn make_link(
             Ok((user, link))
         })
         .await?;
-    let address_of_link = format!("{}/oauth/password/{}", issuer(&app, &parts), link.reveal());
-    let here = address(&user);
+    let link_url = format!("{}/oauth/password/{}", issuer(&app, &parts), link.reveal());
+    let here = url(&user);
     let body = html! {
         h1 { "Password link for " (user.username.as_str()) }
-        (shown_once("The link", &address_of_link))
+        (one_time_secret("The link", &link_url))
         p { "Send it to " strong { (user.email.as_str()) } ". It works once and expires after three days." }
         p { a .button href=(here) { "Done" } }
     };
@@ -234,15 +239,20 @@ async fn load(app: &App, caller: Caller, username: String) -> rules::Result<User
     .await
 }
 
-pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(username): At<String>) -> Answer {
+pub async fn edit(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(username): At<String>,
+) -> PageResult {
     let user = load(&app, caller.clone(), username).await?;
-    let mut typed = Typed::proposed(&now(&user)).now(&user.settled());
-    typed.sent.set("restricted", user.restricted.to_string());
-    Ok(draw_edit(&visit, &caller, &user, &typed))
+    let mut form_state = FormState::prefilled(&editable_fields(&user)).with_version_of(&user.settled());
+    form_state.data.set("restricted", user.restricted.to_string());
+    Ok(render_edit(&visit, &caller, &user, &form_state))
 }
 
-/// What can be typed of a user, as it is now.
-fn now(user: &User) -> [(&'static str, &str); 2] {
+/// The editable text fields of a user.
+fn editable_fields(user: &User) -> [(&'static str, &str); 2] {
     [
         ("username", user.username.as_str()),
         ("email", user.email.as_str()),
@@ -254,48 +264,50 @@ pub async fn update(
     visit: Visit,
     caller: Caller,
     At(username): At<String>,
-    sent: Sent,
-) -> Answer {
-    let mut object = sent.object(&["username", "email"]);
-    object.push(sent.truth("restricted"));
-    let (request, name) = (sent.request(object), username.clone());
+    data: FormData,
+) -> PageResult {
+    let mut object = data.object(&["username", "email"]);
+    object.push(data.checkbox("restricted"));
+    let (request, name) = (data.request(object), username.clone());
     let changed = user_names::update_user(&app, caller.clone(), name, request).await;
-    let typed = match changed {
-        Ok(user) => return Ok(done(&address(&user), "user-changed")),
-        Err(error) => forms::again(sent, error)?,
+    let form_state = match changed {
+        Ok(user) => return Ok(redirect_with_notice(&url(&user), "user-changed")),
+        Err(error) => forms::from_error(data, error)?,
     };
     let user = load(&app, caller.clone(), username).await?;
-    let typed = typed.now(&user.settled()).beside(&now(&user));
-    Ok(draw_edit(&visit, &caller, &user, &typed))
+    let form_state = form_state
+        .with_version_of(&user.settled())
+        .with_current_values(&editable_fields(&user));
+    Ok(render_edit(&visit, &caller, &user, &form_state))
 }
 
-fn draw_edit(visit: &Visit, caller: &Caller, user: &User, typed: &Typed) -> Response {
-    let (name, here) = (user.username.as_str(), address(user));
+fn render_edit(visit: &Visit, caller: &Caller, user: &User, form_state: &FormState) -> Response {
+    let (name, here) = (user.username.as_str(), url(user));
     let title = format!("Edit {name}");
     let form = Card::new(format!("{here}/edit"), "Save", &here);
     let own = user.id == caller.user();
     let body = html! {
         h1 { (title) }
-        (forms::card(visit, typed, &form, &html! {
-            (fields(typed, own))
+        (forms::card(visit, form_state, &form, &html! {
+            (fields(form_state, own))
             @if own {}
             @else if !user.restricted { p .quiet { "A restricted user has no access until you add grants." } }
             @else { p .quiet { "Removing the restriction deletes this user's grants and gives full access." } }
         }))
     };
-    visit.form_page(typed, &title, &[ACCOUNT, LIST, (name, &here)], &body)
+    visit.form_page(form_state, &title, &[ACCOUNT, LIST, (name, &here)], &body)
 }
 
-pub async fn ask_delete(
+pub async fn confirm_delete(
     State(app): State<App>,
     visit: Visit,
     caller: Caller,
     At(username): At<String>,
-) -> Answer {
+) -> PageResult {
     let user = load(&app, caller.clone(), username).await?;
     rules::users::must_be_other(&caller, &user)?;
-    let typed = Typed::default().now(&user.settled());
-    Ok(draw_delete(&visit, &user, &typed))
+    let form_state = FormState::default().with_version_of(&user.settled());
+    Ok(render_delete(&visit, &user, &form_state))
 }
 
 pub async fn delete(
@@ -303,33 +315,37 @@ pub async fn delete(
     visit: Visit,
     caller: Caller,
     At(username): At<String>,
-    sent: Sent,
-) -> Answer {
+    data: FormData,
+) -> PageResult {
     let user = load(&app, caller.clone(), username.clone()).await?;
-    let request = sent.request(Vec::new());
+    let request = data.request(Vec::new());
     let deleting = app.write(caller, move |tx, caller| {
         rules::users::delete(tx, caller, &username, &request)
     });
-    let deleted = forms::confirmed(&sent, user.username.as_str(), deleting).await;
-    let typed = match deleted {
-        Ok(()) => return Ok(done(LIST.1, "user-deleted")),
-        Err(error) => forms::again(sent, error)?,
+    let deleted = forms::if_confirmed(&data, user.username.as_str(), deleting).await;
+    let form_state = match deleted {
+        Ok(()) => return Ok(redirect_with_notice(LIST.1, "user-deleted")),
+        Err(error) => forms::from_error(data, error)?,
     };
-    Ok(draw_delete(&visit, &user, &typed.now(&user.settled())))
+    Ok(render_delete(
+        &visit,
+        &user,
+        &form_state.with_version_of(&user.settled()),
+    ))
 }
 
-fn draw_delete(visit: &Visit, user: &User, typed: &Typed) -> Response {
-    let (name, here) = (user.username.as_str(), address(user));
+fn render_delete(visit: &Visit, user: &User, form_state: &FormState) -> Response {
+    let (name, here) = (user.username.as_str(), url(user));
     let form = Card::new(format!("{here}/delete"), "Delete user", &here).danger();
     let body = html! {
         h1 { "Delete " (name) "?" }
-        (forms::card(visit, typed, &form, &html! {
+        (forms::card(visit, form_state, &form, &html! {
             p { "The user's tokens and sessions are revoked immediately. Tickets and replies are not deleted." }
-            (forms::confirm(typed, name))
+            (forms::confirmation_input(form_state, name))
         }))
     };
     visit.form_page(
-        typed,
+        form_state,
         &format!("Delete {name}"),
         &[ACCOUNT, LIST, (name, &here)],
         &body,

@@ -1,4 +1,4 @@
-//! Pages of VPCs, subnets and their addresses.
+//! Pages for VPCs, subnets and their addresses.
 
 pub mod address_map;
 pub mod subnets;

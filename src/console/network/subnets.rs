@@ -1,17 +1,17 @@
-//! Pages of a VPC's subnets.
+//! Pages for the subnets of a VPC.
 
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use crate::console::address_map::{self, in_use, instance, span};
-use crate::console::error_page::{Answer, ErrorPage};
-use crate::console::forms::{self, Card, SEEN, Sent, Typed};
-use crate::console::layout::{counted, done, empty, fragment, time};
+use crate::console::address_map::{self, format_range, in_use, instance_name};
+use crate::console::error_page::{ErrorPage, PageResult};
+use crate::console::forms::{self, Card, FormData, FormState, VERSION_FIELD};
+use crate::console::layout::{empty_state, fragment, pluralize, redirect_with_notice, time};
 use crate::console::query::Query;
 use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
-use crate::console::vpcs::{self, label_field, range_field, refusals, state, verdict};
+use crate::console::vpcs::{self, active_tag, field_errors, label_field, range_feedback, range_field};
 use crate::model::address_map::{View, bucket_prefix};
 use crate::model::cidr::Cidr;
 use crate::model::grant::{Granted, Permission};
@@ -32,38 +32,38 @@ use crate::web::extract::At;
 
 type Path = At<(VpcId, SubnetId)>;
 
-pub fn address(subnet: &Subnet) -> String {
+pub fn url(subnet: &Subnet) -> String {
     format!("/vpcs/{}/subnets/{}", subnet.vpc, subnet.id)
 }
 
-/// Where an interface on the subnet can be seen: large subnets show single addresses only from near by.
-pub fn place_of(subnet: &Subnet, interface: InterfaceId) -> String {
-    place_at(&address(subnet), subnet, interface)
+/// The URL of an interface on the page of its subnet. The page of a large subnet has to be zoomed in on it.
+pub fn interface_url(subnet: &Subnet, interface: InterfaceId) -> String {
+    interface_url_at(&url(subnet), subnet, interface)
 }
 
-/// The same on the page of the subnet that is at `here`.
-pub fn place_at(here: &str, subnet: &Subnet, interface: InterfaceId) -> String {
+/// The same for the page of the subnet at `here`.
+pub fn interface_url_at(here: &str, subnet: &Subnet, interface: InterfaceId) -> String {
     match bucket_prefix(subnet.ipv4) {
         None => format!("{here}#interface-{interface}"),
         Some(_) => format!("{here}?interface={interface}#interface-{interface}"),
     }
 }
 
-/// How many instances are on a subnet; the interfaces of one stand together.
-pub fn instances(subnet: &Subnet) -> usize {
+/// The number of instances on a subnet. `uses` is grouped by instance.
+pub fn instance_count(subnet: &Subnet) -> usize {
     subnet.uses.chunk_by(|a, b| a.instance == b.instance).count()
 }
 
-pub async fn new(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> Answer {
+pub async fn new(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> PageResult {
     let vpc = app
-        .read(caller, move |tx, caller| changeable(tx, caller, id))
+        .read(caller, move |tx, caller| load_writable(tx, caller, id))
         .await?;
     let ranges: Vec<Cidr> = vpc.subnets.iter().map(|subnet| subnet.ipv4).collect();
     let proposed = rules::subnets::propose(&app.store().world().policy, &ranges);
     let range = proposed.map(|range| range.to_string()).unwrap_or_default();
     let label = format!("subnet-{}", vpc.subnets.len() + 1);
-    let typed = Typed::proposed(&[("label", &label), ("ipv4", &range)]);
-    Ok(draw_new(&visit, &vpc, &typed))
+    let form_state = FormState::prefilled(&[("label", &label), ("ipv4", &range)]);
+    Ok(render_new(&visit, &vpc, &form_state))
 }
 
 pub async fn create(
@@ -71,59 +71,59 @@ pub async fn create(
     visit: Visit,
     caller: Caller,
     At(id): At<VpcId>,
-    sent: Sent,
-) -> Answer {
-    let request = sent.request(sent.object(&vpcs::ROW));
-    let made = app
+    data: FormData,
+) -> PageResult {
+    let request = data.request(data.object(&vpcs::SUBNET_FIELDS));
+    let created = app
         .write(caller.clone(), move |tx, caller| {
             rules::subnets::create(tx, caller, id, &request)
         })
         .await;
-    match made {
-        Ok(subnet) => Ok(done(&address(&subnet), "subnet-created")),
+    match created {
+        Ok(subnet) => Ok(redirect_with_notice(&url(&subnet), "subnet-created")),
         Err(error) => {
-            let typed = forms::again(sent, error)?;
+            let form_state = forms::from_error(data, error)?;
             let vpc = app
-                .read(caller, move |tx, caller| changeable(tx, caller, id))
+                .read(caller, move |tx, caller| load_writable(tx, caller, id))
                 .await?;
-            Ok(draw_new(&visit, &vpc, &typed))
+            Ok(render_new(&visit, &vpc, &form_state))
         }
     }
 }
 
-/// What there is to say of a range while it is typed.
-pub async fn check(State(app): State<App>, caller: Caller, At(id): At<VpcId>, query: Query) -> Answer {
-    let Query(sent) = query;
-    let request = sent.request(sent.object(&vpcs::ROW));
-    let (wrong, ranges) = app
+/// Validates a range while the user types.
+pub async fn check(State(app): State<App>, caller: Caller, At(id): At<VpcId>, query: Query) -> PageResult {
+    let Query(data) = query;
+    let request = data.request(data.object(&vpcs::SUBNET_FIELDS));
+    let (errors, ranges) = app
         .read(caller, move |tx, caller| {
-            let vpc = changeable(tx, caller, id)?;
-            let wrong = refusals(rules::subnets::check(tx, caller, id, &request))?;
+            let vpc = load_writable(tx, caller, id)?;
+            let errors = field_errors(rules::subnets::check(tx, caller, id, &request))?;
             let ranges: Vec<Cidr> = vpc.subnets.iter().map(|subnet| subnet.ipv4).collect();
-            Ok((wrong, ranges))
+            Ok((errors, ranges))
         })
         .await?;
     let proposed = rules::subnets::propose(&app.store().world().policy, &ranges);
-    let said = verdict("ipv4", sent.text("ipv4"), &wrong, proposed);
-    Ok(fragment(&said))
+    let feedback = range_feedback("ipv4", data.text("ipv4"), &errors, proposed);
+    Ok(fragment(&feedback))
 }
 
-fn changeable(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> rules::Result<Vpc> {
+fn load_writable(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> rules::Result<Vpc> {
     rules::vpcs::load_for(tx, caller, id, Permission::ReadWrite)
 }
 
-fn draw_new(visit: &Visit, vpc: &Vpc, typed: &Typed) -> Response {
-    let (label, here) = (vpc.label.as_str(), vpcs::address(vpc.id));
+fn render_new(visit: &Visit, vpc: &Vpc, form_state: &FormState) -> Response {
+    let (label, here) = (vpc.label.as_str(), vpcs::url(vpc.id));
     let form = Card::new(format!("{here}/subnets/new"), "Add subnet", &here);
     let body = html! {
         h1 { "Add a subnet to " (label) }
-        (forms::card(visit, typed, &form, &html! {
-            (label_field(typed, "label", true))
-            (range_field(typed, "ipv4", &format!("{here}/subnets/check")))
+        (forms::card(visit, form_state, &form, &html! {
+            (label_field(form_state, "label", true))
+            (range_field(form_state, "ipv4", &format!("{here}/subnets/check")))
             p .hint { "A private IPv4 range from /8 to /29 that does not overlap another subnet. Cannot be changed later." }
         }))
     };
-    visit.form_page(typed, "Add a subnet", &[vpcs::LIST, (label, &here)], &body)
+    visit.form_page(form_state, "Add a subnet", &[vpcs::LIST, (label, &here)], &body)
 }
 
 pub async fn view(
@@ -132,7 +132,7 @@ pub async fn view(
     caller: Caller,
     At((vpc, id)): Path,
     query: Query,
-) -> Answer {
+) -> PageResult {
     let window = window(&query)?;
     let (shown, usage, may_change) = app
         .read(caller, move |tx, caller| {
@@ -142,13 +142,13 @@ pub async fn view(
             Ok((shown, usage[0], may_change))
         })
         .await?;
-    let (label, above) = (shown.subnet.label.as_str(), vpcs::address(vpc));
-    let way = [vpcs::LIST, (shown.vpc.label.as_str(), above.as_str())];
-    let here = address(&shown.subnet);
-    Ok(visit.page(label, &way, &draw(&shown, usage, &here, may_change)))
+    let (label, vpc_url) = (shown.subnet.label.as_str(), vpcs::url(vpc));
+    let breadcrumbs = [vpcs::LIST, (shown.vpc.label.as_str(), vpc_url.as_str())];
+    let here = url(&shown.subnet);
+    Ok(visit.page(label, &breadcrumbs, &render(&shown, usage, &here, may_change)))
 }
 
-/// What of the subnet the address of the page asks for.
+/// The part of the subnet that the query selects.
 pub fn window(query: &Query) -> Result<Window, ErrorPage> {
     match (query.text("in"), query.text("interface").parse()) {
         ("", Ok(interface)) => Ok(Window::Around(InterfaceId(interface))),
@@ -159,8 +159,8 @@ pub fn window(query: &Query) -> Result<Window, ErrorPage> {
     }
 }
 
-/// The page that is at `here`.
-pub fn draw(shown: &Shown, usage: Usage, here: &str, may_change: bool) -> Markup {
+/// The content of the page at `here`.
+pub fn render(shown: &Shown, usage: Usage, here: &str, may_change: bool) -> Markup {
     let subnet = &shown.subnet;
     let assignable = subnet.ipv4.assignable();
     let whole = shown.window == subnet.ipv4;
@@ -176,7 +176,7 @@ pub fn draw(shown: &Shown, usage: Usage, here: &str, may_change: bool) -> Markup
             div { dt { "Gateway" } dd { code { (write_address(subnet.ipv4.gateway())) } } }
             div { dt { "Usable range" } dd { code { (write_address(*assignable.start())) " – " (write_address(*assignable.end())) } } }
             div { dt { "In use" } dd { (used_meter(usage)) } }
-            div { dt { "Instances" } dd { (instances(subnet)) } }
+            div { dt { "Instances" } dd { (instance_count(subnet)) } }
             div { dt { "ID" } dd { (subnet.id) } }
             div { dt { "Created" } dd { (time(subnet.created)) } }
             div { dt { "Updated" } dd { (time(subnet.updated)) } }
@@ -195,32 +195,32 @@ pub fn draw(shown: &Shown, usage: Usage, here: &str, may_change: bool) -> Markup
     }
 }
 
-fn nobody() -> Markup {
+fn no_addresses_in_use() -> Markup {
     let text = "Use the API or an API client to add an interface on this subnet to an instance's config.";
-    empty("No addresses in use", text, None)
+    empty_state("No addresses in use", text, None)
 }
 
-/// What the map shows, for whoever cannot see it, and with more words.
+/// The addresses or ranges in use as a table.
 fn table(shown: &Shown, here: &str) -> Markup {
     match &shown.view {
         View::Addresses(_) => html! {
             @if shown.holders.is_empty() {
-                (nobody())
+                (no_addresses_in_use())
             } @else {
                 table .list {
                     thead { tr { th scope="col" { "Address" } th scope="col" { "Instance" } th scope="col" .number { "Config" }
                         th scope="col" .number { "Interface" } th scope="col" { "State" } } }
                     tbody {
                         @for holder in &shown.holders {
-                            tr #(address_map::anchor(holder)) {
+                            tr #(address_map::element_id(holder)) {
                                 th scope="row" {
-                                    code { @if holder.is_range { (span(holder.first, holder.last)) } @else { (write_address(holder.first)) } }
+                                    code { @if holder.is_range { (format_range(holder.first, holder.last)) } @else { (write_address(holder.first)) } }
                                     @if holder.is_range { " " span .tag { "range" } }
                                 }
-                                td data-label="Instance" { (instance(holder)) " " span .id { (holder.instance) } }
+                                td data-label="Instance" { (instance_name(holder)) " " span .id { (holder.instance) } }
                                 td .number data-label="Config" { (holder.config) }
                                 td .number data-label="Interface" { (holder.interface) }
-                                td data-label="State" { (state(holder.active)) }
+                                td data-label="State" { (active_tag(holder.active)) }
                             }
                         }
                     }
@@ -230,7 +230,7 @@ fn table(shown: &Shown, here: &str) -> Markup {
         View::Buckets(buckets) => html! {
             @let used: Vec<_> = buckets.iter().filter(|bucket| bucket.used > 0).collect();
             @if used.is_empty() {
-                (nobody())
+                (no_addresses_in_use())
             } @else {
                 table .list {
                     thead { tr { th scope="col" { "Range" } th scope="col" { "Addresses in use" } } }
@@ -238,7 +238,7 @@ fn table(shown: &Shown, here: &str) -> Markup {
                         @for bucket in used {
                             tr {
                                 th scope="row" { a href=(format!("{here}?in={}", bucket.range)) { code { (bucket.range) } } }
-                                td data-label="In use" { (in_use(address_map::usage(bucket))) }
+                                td data-label="In use" { (in_use(address_map::usage_of(bucket))) }
                             }
                         }
                     }
@@ -248,15 +248,15 @@ fn table(shown: &Shown, here: &str) -> Markup {
     }
 }
 
-pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At((vpc, id)): Path) -> Answer {
+pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At((vpc, id)): Path) -> PageResult {
     let (vpc, subnet) = app
         .read(caller, move |tx, caller| load(tx, caller, vpc, id))
         .await?;
-    let typed = Typed::proposed(&[
+    let form_state = FormState::prefilled(&[
         ("label", subnet.label.as_str()),
-        (SEEN, &Tag::of(&subnet).to_string()),
+        (VERSION_FIELD, &Tag::of(&subnet).to_string()),
     ]);
-    Ok(draw_edit(&visit, &vpc, &subnet, &typed))
+    Ok(render_edit(&visit, &vpc, &subnet, &form_state))
 }
 
 pub async fn update(
@@ -264,64 +264,81 @@ pub async fn update(
     visit: Visit,
     caller: Caller,
     At((vpc, id)): Path,
-    sent: Sent,
-) -> Answer {
-    let request = sent.request(sent.object(&["label"]));
+    data: FormData,
+) -> PageResult {
+    let request = data.request(data.object(&["label"]));
     let changed = app
         .write(caller.clone(), move |tx, caller| {
             rules::subnets::update(tx, caller, (vpc, id), &request)
         })
         .await;
-    let typed = match changed {
-        Ok(subnet) => return Ok(done(&address(&subnet), "subnet-changed")),
-        Err(error) => forms::again(sent, error)?,
+    let form_state = match changed {
+        Ok(subnet) => return Ok(redirect_with_notice(&url(&subnet), "subnet-changed")),
+        Err(error) => forms::from_error(data, error)?,
     };
     let (vpc, subnet) = app
         .read(caller, move |tx, caller| load(tx, caller, vpc, id))
         .await?;
-    let typed = typed.now(&subnet).beside(&[("label", subnet.label.as_str())]);
-    Ok(draw_edit(&visit, &vpc, &subnet, &typed))
+    let form_state = form_state
+        .with_version_of(&subnet)
+        .with_current_values(&[("label", subnet.label.as_str())]);
+    Ok(render_edit(&visit, &vpc, &subnet, &form_state))
 }
 
-/// A subnet with its VPC, to be changed.
+/// A subnet and its VPC, which the caller must be able to write to.
 fn load(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId) -> rules::Result<(Vpc, Subnet)> {
     let subnet = rules::subnets::view(tx, caller, (vpc, id))?;
     let vpc = rules::vpcs::load_alone_for(tx, caller, vpc, Permission::ReadWrite)?;
     Ok((vpc, subnet))
 }
 
-fn draw_edit(visit: &Visit, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Response {
-    let (here, above) = (address(subnet), vpcs::address(vpc.id));
+fn render_edit(visit: &Visit, vpc: &Vpc, subnet: &Subnet, form_state: &FormState) -> Response {
+    let (here, vpc_url) = (url(subnet), vpcs::url(vpc.id));
     let form = Card::new(format!("{here}/edit"), "Save", &here);
     let body = html! {
         h1 { "Edit " (subnet.label.as_str()) }
-        (forms::card(visit, typed, &form, &html! {
-            (label_field(typed, "label", true))
+        (forms::card(visit, form_state, &form, &html! {
+            (label_field(form_state, "label", true))
             p .quiet { "IPv4 range: " code { (subnet.ipv4) } " (cannot be changed)" }
         }))
     };
     let title = format!("Edit {}", subnet.label.as_str());
-    visit.form_page(typed, &title, &way(vpc, &above, subnet, &here), &body)
+    visit.form_page(
+        form_state,
+        &title,
+        &breadcrumbs(vpc, &vpc_url, subnet, &here),
+        &body,
+    )
 }
 
-fn way<'a>(vpc: &'a Vpc, above: &'a str, subnet: &'a Subnet, here: &'a str) -> [(&'a str, &'a str); 3] {
+fn breadcrumbs<'a>(
+    vpc: &'a Vpc,
+    vpc_url: &'a str,
+    subnet: &'a Subnet,
+    here: &'a str,
+) -> [(&'a str, &'a str); 3] {
     [
         vpcs::LIST,
-        (vpc.label.as_str(), above),
+        (vpc.label.as_str(), vpc_url),
         (subnet.label.as_str(), here),
     ]
 }
 
-pub async fn ask_delete(State(app): State<App>, visit: Visit, caller: Caller, At((vpc, id)): Path) -> Answer {
-    let (vpc, subnet, wrong) = app
+pub async fn confirm_delete(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At((vpc, id)): Path,
+) -> PageResult {
+    let (vpc, subnet, errors) = app
         .read(caller, move |tx, caller| {
             let (vpc, subnet) = load(tx, caller, vpc, id)?;
             let used = rules::subnets::refuse_if_used(tx, caller, std::slice::from_ref(&subnet));
-            Ok((vpc, subnet, refusals(used)?))
+            Ok((vpc, subnet, field_errors(used)?))
         })
         .await?;
-    let typed = Typed::refused(Sent::default(), wrong).now(&subnet);
-    Ok(draw_delete(&visit, &vpc, &subnet, &typed))
+    let form_state = FormState::with_errors(FormData::default(), errors).with_version_of(&subnet);
+    Ok(render_delete(&visit, &vpc, &subnet, &form_state))
 }
 
 pub async fn delete(
@@ -329,72 +346,80 @@ pub async fn delete(
     visit: Visit,
     caller: Caller,
     At((vpc_id, id)): Path,
-    sent: Sent,
-) -> Answer {
+    data: FormData,
+) -> PageResult {
     let (vpc, subnet) = app
         .read(caller.clone(), move |tx, caller| load(tx, caller, vpc_id, id))
         .await?;
-    let request = sent.request(Vec::new());
+    let request = data.request(Vec::new());
     let deleting = app.write(caller, move |tx, caller| {
         rules::subnets::delete(tx, caller, (vpc_id, id), &request)
     });
-    let deleted = forms::confirmed(&sent, subnet.label.as_str(), deleting).await;
-    let typed = match deleted {
-        Ok(()) => return Ok(done(&vpcs::address(vpc_id), "subnet-deleted")),
-        Err(error) => forms::again(sent, error)?,
+    let deleted = forms::if_confirmed(&data, subnet.label.as_str(), deleting).await;
+    let form_state = match deleted {
+        Ok(()) => return Ok(redirect_with_notice(&vpcs::url(vpc_id), "subnet-deleted")),
+        Err(error) => forms::from_error(data, error)?,
     };
-    Ok(draw_delete(&visit, &vpc, &subnet, &typed.now(&subnet)))
+    Ok(render_delete(
+        &visit,
+        &vpc,
+        &subnet,
+        &form_state.with_version_of(&subnet),
+    ))
 }
 
-fn draw_delete(visit: &Visit, vpc: &Vpc, subnet: &Subnet, typed: &Typed) -> Response {
-    let (here, above) = (address(subnet), vpcs::address(vpc.id));
+fn render_delete(visit: &Visit, vpc: &Vpc, subnet: &Subnet, form_state: &FormState) -> Response {
+    let (here, vpc_url) = (url(subnet), vpcs::url(vpc.id));
     let label = subnet.label.as_str();
     let form = Card::new(format!("{here}/delete"), "Delete subnet", &here).danger();
     let body = html! {
         h1 { "Delete " (label) "?" }
-        @if is_blocked(typed) {
-            (blockers("This subnet cannot be deleted while instances are attached to it.", std::slice::from_ref(subnet), typed))
+        @if is_blocked(form_state) {
+            (blockers("This subnet cannot be deleted while instances are attached to it.", std::slice::from_ref(subnet), form_state))
             p { a .button href=(here) { "Back to subnet" } }
         } @else {
-            (forms::card(visit, typed, &form, &html! {
+            (forms::card(visit, form_state, &form, &html! {
                 p { "This permanently deletes the subnet and frees the range " code { (subnet.ipv4) } "." }
-                (forms::confirm(typed, label))
+                (forms::confirmation_input(form_state, label))
             }))
         }
     };
     visit.form_page(
-        typed,
+        form_state,
         &format!("Delete {label}"),
-        &way(vpc, &above, subnet, &here),
+        &breadcrumbs(vpc, &vpc_url, subnet, &here),
         &body,
     )
 }
 
-/// Whether something must be removed first.
-pub fn is_blocked(typed: &Typed) -> bool {
-    typed.wrong.iter().any(|wrong| wrong.code == Code::SubnetInUse)
+/// Whether interfaces prevent the deletion.
+pub fn is_blocked(form_state: &FormState) -> bool {
+    form_state
+        .errors
+        .iter()
+        .any(|error| error.code == Code::SubnetInUse)
 }
 
-/// What stands in the way of deleting, each with the place where it can be seen.
-pub fn blockers(why: &str, subnets: &[Subnet], typed: &Typed) -> Markup {
-    let place = |wrong: &FieldError| {
-        let blocker = wrong.blocker.as_ref()?;
+/// The interfaces that prevent the deletion, with links.
+pub fn blockers(message: &str, subnets: &[Subnet], form_state: &FormState) -> Markup {
+    let link = |error: &FieldError| {
+        let blocker = error.blocker.as_ref()?;
         let subnet = subnets.iter().find(|subnet| subnet.id == blocker.subnet)?;
-        Some(place_of(subnet, blocker.interface))
+        Some(interface_url(subnet, blocker.interface))
     };
-    let used: Vec<_> = typed
-        .wrong
+    let used: Vec<_> = form_state
+        .errors
         .iter()
-        .filter(|wrong| wrong.code == Code::SubnetInUse)
+        .filter(|error| error.code == Code::SubnetInUse)
         .collect();
     html! {
         div .warning role="alert" {
-            p { strong { (why) } " " "Remove " (counted(used.len(), "interface", "interfaces")) " first:" }
-            ul { @for wrong in used {
+            p { strong { (message) } " " "Remove " (pluralize(used.len(), "interface", "interfaces")) " first:" }
+            ul { @for error in used {
                 li {
-                    @match place(wrong) {
-                        Some(place) => a href=(place) { (wrong.reason) },
-                        None => (wrong.reason),
+                    @match link(error) {
+                        Some(url) => a href=(url) { (error.reason) },
+                        None => (error.reason),
                     }
                 }
             } }

@@ -1,12 +1,12 @@
-//! How full something is, by colour and in numbers.
+//! Usage as a colored bar and in numbers.
 
 use maud::{Markup, html};
 
 use crate::console::layout::{number, size};
 use crate::rules::addresses::Usage;
 
-/// The class that colours how full something is.
-pub fn level(usage: Usage) -> &'static str {
+/// The CSS class for a usage.
+pub fn usage_class(usage: Usage) -> &'static str {
     match usage.percent() {
         percent if percent >= 90.0 => "full",
         percent if percent >= 60.0 => "much",
@@ -15,12 +15,12 @@ pub fn level(usage: Usage) -> &'static str {
     }
 }
 
-/// How much of something is in use, as a bar and in numbers.
+/// A usage as a bar and in numbers.
 pub fn used_meter(usage: Usage) -> Markup {
     meter(usage, &number(usage.used), &number(usage.all))
 }
 
-/// How many bytes are in use, as a bar and in a unit that fits.
+/// A usage in bytes, as a bar and with units.
 pub fn bytes_meter(usage: Usage) -> Markup {
     let shown = |bytes: u64| size(i64::try_from(bytes).unwrap_or(i64::MAX));
     meter(usage, &shown(usage.used), &shown(usage.all))
@@ -31,7 +31,7 @@ fn meter(usage: Usage, used: &str, all: &str) -> Markup {
         span .meter {
             svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
                 rect .track width="100" height="6" {}
-                rect .(level(usage)) width=(usage.percent().ceil()) height="6" {}
+                rect .(usage_class(usage)) width=(usage.percent().ceil()) height="6" {}
             }
             span { (used) " of " (all) }
         }

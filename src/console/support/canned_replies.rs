@@ -1,13 +1,13 @@
-//! Canned replies: answers that the staff give often.
+//! Pages for canned replies.
 
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
 use crate::console::desk::QUEUE;
-use crate::console::error_page::Answer;
-use crate::console::forms::{self, Field, SEEN, Sent, Typed};
-use crate::console::layout::{done, empty, pager, time};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Field, FormData, FormState, VERSION_FIELD};
+use crate::console::layout::{empty_state, pagination, redirect_with_notice, time};
 use crate::console::query::Query;
 use crate::console::threads;
 use crate::console::visit::Visit;
@@ -24,19 +24,19 @@ use crate::web::extract::At;
 const LIST: (&str, &str) = ("Canned replies", "/desk/canned-replies");
 const NEW: &str = "/desk/canned-replies/new";
 
-fn address(id: CannedReplyId) -> String {
+fn url(id: CannedReplyId) -> String {
     format!("/desk/canned-replies/{id}")
 }
 
-pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> Answer {
-    let wanted = query.list(Page::DEFAULT_SIZE);
+pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
+    let list_request = query.list_request(Page::DEFAULT_SIZE);
     let replies = app
-        .read(staff, move |tx, _| rules::canned_replies::list(tx, &wanted))
+        .read(staff, move |tx, _| rules::canned_replies::list(tx, &list_request))
         .await?;
     let body = html! {
         div .title { h1 { "Canned replies" } a .button.main href=(NEW) { "New canned reply" } }
         @if replies.items.is_empty() {
-            (empty("No canned replies yet", "Save answers that you use often. Placeholders, such as the customer's name, are filled in when you use them.",
+            (empty_state("No canned replies yet", "Save answers that you use often. Placeholders, such as the customer's name, are filled in when you use them.",
                 Some(("New canned reply", NEW))))
         } @else {
             table .list {
@@ -44,50 +44,60 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
                 tbody {
                     @for reply in &replies.items {
                         tr {
-                            th scope="row" { a href=(address(reply.id)) { (reply.label.as_str()) } }
+                            th scope="row" { a href=(url(reply.id)) { (reply.label.as_str()) } }
                             td data-label="Text" { span .cut { (reply.description.as_str()) } }
                             td data-label="Last updated" { (time(reply.updated)) }
                         }
                     }
                 }
             }
-            (pager(&replies, LIST.1))
+            (pagination(&replies, LIST.1))
         }
     };
     Ok(visit.page("Canned replies", &[QUEUE], &body))
 }
 
-pub async fn form(visit: Visit) -> Answer {
-    Ok(draw(&visit, None, &Typed::default(), false))
+pub async fn form(visit: Visit) -> PageResult {
+    Ok(render(&visit, None, &FormState::default(), false))
 }
 
-pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, sent: Sent) -> Answer {
-    if sent.text("act") == "preview" {
-        return Ok(draw(&visit, None, &Typed::refused(sent, Vec::new()), true));
+pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
+    if data.text("act") == "preview" {
+        return Ok(render(
+            &visit,
+            None,
+            &FormState::with_errors(data, Vec::new()),
+            true,
+        ));
     }
-    let request = sent.request(sent.object(&["label", "description"]));
-    let made = app
+    let request = data.request(data.object(&["label", "description"]));
+    let created = app
         .write(staff, move |tx, _| rules::canned_replies::create(tx, &request))
         .await;
-    match made {
-        Ok(_) => Ok(done(LIST.1, "canned-reply-saved")),
+    match created {
+        Ok(_) => Ok(redirect_with_notice(LIST.1, "canned-reply-saved")),
         Err(error) => {
-            let typed = forms::again(sent, error)?;
-            Ok(draw(&visit, None, &typed, false))
+            let form_state = forms::from_error(data, error)?;
+            Ok(render(&visit, None, &form_state, false))
         }
     }
 }
 
-pub async fn edit(State(app): State<App>, visit: Visit, staff: Staff, At(id): At<CannedReplyId>) -> Answer {
+pub async fn edit(
+    State(app): State<App>,
+    visit: Visit,
+    staff: Staff,
+    At(id): At<CannedReplyId>,
+) -> PageResult {
     let reply = app
         .read(staff, move |tx, _| rules::canned_replies::view(tx, id))
         .await?;
-    let typed = Typed::proposed(&[
+    let form_state = FormState::prefilled(&[
         ("label", reply.label.as_str()),
         ("description", reply.description.as_str()),
-        (SEEN, &Tag::of(&reply).to_string()),
+        (VERSION_FIELD, &Tag::of(&reply).to_string()),
     ]);
-    Ok(draw(&visit, Some(id), &typed, false))
+    Ok(render(&visit, Some(id), &form_state, false))
 }
 
 pub async fn update(
@@ -95,66 +105,71 @@ pub async fn update(
     visit: Visit,
     staff: Staff,
     At(id): At<CannedReplyId>,
-    sent: Sent,
-) -> Answer {
-    if sent.text("act") == "preview" {
-        let typed = Typed::refused(sent, Vec::new());
-        return Ok(draw(&visit, Some(id), &typed, true));
+    data: FormData,
+) -> PageResult {
+    if data.text("act") == "preview" {
+        let form_state = FormState::with_errors(data, Vec::new());
+        return Ok(render(&visit, Some(id), &form_state, true));
     }
-    let request = sent.request(sent.object(&["label", "description"]));
+    let request = data.request(data.object(&["label", "description"]));
     let changed = app
         .write(staff.clone(), move |tx, _| {
             rules::canned_replies::update(tx, id, &request)
         })
         .await;
-    let typed = match changed {
-        Ok(_) => return Ok(done(LIST.1, "canned-reply-saved")),
-        Err(error) => forms::again(sent, error)?,
+    let form_state = match changed {
+        Ok(_) => return Ok(redirect_with_notice(LIST.1, "canned-reply-saved")),
+        Err(error) => forms::from_error(data, error)?,
     };
     let now = app
         .read(staff, move |tx, _| rules::canned_replies::view(tx, id))
         .await?;
-    Ok(draw(&visit, Some(id), &typed.now(&now), false))
+    Ok(render(&visit, Some(id), &form_state.with_version_of(&now), false))
 }
 
-pub async fn delete(State(app): State<App>, staff: Staff, At(id): At<CannedReplyId>, sent: Sent) -> Answer {
-    let request = sent.request(Vec::new());
+pub async fn delete(
+    State(app): State<App>,
+    staff: Staff,
+    At(id): At<CannedReplyId>,
+    data: FormData,
+) -> PageResult {
+    let request = data.request(Vec::new());
     app.write(staff, move |tx, _| {
         rules::canned_replies::delete(tx, id, &request)
     })
     .await?;
-    Ok(done(LIST.1, "canned-reply-deleted"))
+    Ok(redirect_with_notice(LIST.1, "canned-reply-deleted"))
 }
 
-fn draw(visit: &Visit, id: Option<CannedReplyId>, typed: &Typed, preview: bool) -> Response {
+fn render(visit: &Visit, id: Option<CannedReplyId>, form_state: &FormState, preview: bool) -> Response {
     let title = if id.is_some() {
         "Edit canned reply"
     } else {
         "New canned reply"
     };
-    let action = id.map_or(NEW.to_owned(), address);
+    let action = id.map_or(NEW.to_owned(), url);
     let label = Field {
         name: "label",
         label: "Label",
         hint: "Shown in the list of canned replies.",
         autofocus: true,
-        most: Some(CannedLabel::MAX),
+        max_chars: Some(CannedLabel::MAX),
         ..Field::default()
     };
     let text = Field {
         name: "description",
         label: "Text",
-        most: Some(ReplyText::MAX),
+        max_chars: Some(ReplyText::MAX),
         ..Field::default()
     };
     let body = html! {
         h1 { (title) }
-        (typed.alert())
+        (form_state.alert())
         form .card.wide method="post" action=(action) {
             (visit.form_token())
-            (typed.seen())
-            (forms::line(typed, label))
-            (threads::box_to_write(typed, text, 10, preview))
+            (form_state.version_field())
+            (forms::text_input(form_state, label))
+            (threads::markdown_editor(form_state, text, 10, preview))
             (placeholders())
             div .actions {
                 button .main type="submit" { "Save" }
@@ -164,9 +179,9 @@ fn draw(visit: &Visit, id: Option<CannedReplyId>, typed: &Typed, preview: bool) 
         }
         @if let Some(id) = id {
             section {
-                (threads::confirm("Delete", (true, None), &html! {
+                (threads::confirmation("Delete", (true, None), &html! {
                     p { "Replies that were already sent are not affected." }
-                    form method="post" action=(format!("{}/delete", address(id))) {
+                    form method="post" action=(format!("{}/delete", url(id))) {
                         (visit.form_token())
                         button .danger type="submit" { "Delete this canned reply" }
                     }
@@ -174,7 +189,7 @@ fn draw(visit: &Visit, id: Option<CannedReplyId>, typed: &Typed, preview: bool) 
             }
         }
     };
-    visit.form_page(typed, title, &[QUEUE, LIST], &body)
+    visit.form_page(form_state, title, &[QUEUE, LIST], &body)
 }
 
 fn placeholders() -> Markup {

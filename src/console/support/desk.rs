@@ -1,16 +1,16 @@
-//! The desk's queue: tickets of all accounts, who has them, and how long they have waited.
+//! The queue of the desk: the tickets of all accounts, and the keyboard shortcuts.
 
 use std::collections::HashMap;
 
 use axum::extract::State;
 use maud::{Markup, html};
 
-use crate::console::error_page::Answer;
-use crate::console::forms::{self, Sent, Typed};
-use crate::console::layout::{age, counted, empty, page_of, pager};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, FormData, FormState};
+use crate::console::layout::{age, empty_state, page_url, pagination, pluralize};
 use crate::console::live;
 use crate::console::query::Query;
-use crate::console::threads::{self, kind_in_words};
+use crate::console::threads::{self, kind_label};
 use crate::console::visit::Visit;
 use crate::model::id::TicketId;
 use crate::model::input::Input;
@@ -26,7 +26,7 @@ use crate::web::App;
 
 pub const QUEUE: (&str, &str) = ("Desk", "/desk");
 
-pub fn address(id: TicketId) -> String {
+pub fn url(id: TicketId) -> String {
     format!("/desk/tickets/{id}")
 }
 
@@ -36,14 +36,14 @@ const STATUSES: [(&str, &str); 4] = [
     ("closed", "Closed"),
     ("all", "All"),
 ];
-const CLAIMS: [(&str, &str); 4] = [
+const ASSIGNEES: [(&str, &str); 4] = [
     ("", "Anyone"),
     ("nobody", "Unassigned"),
     ("mine", "Me"),
     ("others", "Other staff"),
 ];
-/// What the queue can be ordered by: the word, how it is called, and the field with its direction.
-const ORDERS: [(&str, &str, &str, &str); 4] = [
+/// The sort orders of the queue: value, label, field and direction.
+const SORT_ORDERS: [(&str, &str, &str, &str); 4] = [
     ("", "Newest first", "opened", "desc"),
     ("oldest", "Oldest first", "opened", "asc"),
     ("pressing", "Priority", "priority", "desc"),
@@ -51,40 +51,40 @@ const ORDERS: [(&str, &str, &str, &str); 4] = [
 ];
 const FILTERS: [&str; 6] = ["q", "status", "claim", "priority", "account", "order"];
 
-pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query: Query) -> Answer {
+pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query: Query) -> PageResult {
     let search = query.0;
-    let wanted = wanted(&search, &visit.username);
-    let words = match number(&search) {
+    let list_request = list_request(&search, &visit.username);
+    let words = match ticket_number(&search) {
         Some(_) => String::new(),
         None => search.text("q").to_owned(),
     };
     let found = app
         .read(staff.clone(), move |tx, staff| {
             let mark = rules::desk::mark(tx, &staff.agent, None)?;
-            let found = rules::desk::list(tx, &wanted, Some(&words));
+            let found = rules::desk::list(tx, &list_request, Some(&words));
             let ids: Vec<_> = found
                 .iter()
                 .flat_map(|found| &found.items)
                 .map(|desk| desk.ticket.id)
                 .collect();
-            let changers = rules::desk::last_changers(tx, &ids)?;
-            Ok((found, changers, mark))
+            let updated_by = rules::desk::last_changers(tx, &ids)?;
+            Ok((found, updated_by, mark))
         })
         .await?;
     let now = app.store().world().clock.now();
-    let (found, changers, mark) = found;
-    let drawing = Drawing {
+    let (found, updated_by, mark) = found;
+    let context = QueueContext {
         me: &visit.username.clone(),
-        changers,
+        updated_by,
         now,
     };
-    visit.live = Some(live::desk_address(&mark, None));
-    let (list, typed) = match found {
-        Ok(tickets) => (draw_list(&tickets, &search, &drawing), Typed::default()),
+    visit.stream_url = Some(live::desk_url(&mark, None));
+    let (list, form_state) = match found {
+        Ok(tickets) => (render_list(&tickets, &search, &context), FormState::default()),
         Err(error) => {
-            let typed = forms::again(search.clone(), error)?;
-            let nothing = html! { div #list { (empty("Invalid search", "Correct the search above.", Some(("Clear search", "/desk")))) } };
-            (nothing, typed)
+            let form_state = forms::from_error(search.clone(), error)?;
+            let no_list = html! { div #list { (empty_state("Invalid search", "Correct the search above.", Some(("Clear search", "/desk")))) } };
+            (no_list, form_state)
         }
     };
     let body = html! {
@@ -95,21 +95,21 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
                 a .button.main href="/desk/tickets/new" data-key="t" { "New ticket" }
             }
         }
-        (form(&search, &typed))
+        (form(&search, &form_state))
         (list)
     };
-    Ok(visit.form_page(&typed, "Desk", &[], &body))
+    Ok(visit.form_page(&form_state, "Desk", &[], &body))
 }
 
-/// The number of a ticket, if that is what is searched for: `#7`.
-fn number(search: &Sent) -> Option<i64> {
+/// The ID of a ticket, if the search text is `#ID`.
+fn ticket_number(search: &FormData) -> Option<i64> {
     search.text("q").trim().strip_prefix('#')?.parse().ok()
 }
 
-/// The tickets that the form asks for.
-fn wanted(search: &Sent, me: &str) -> ListRequest {
+/// The list request for the filters of the form.
+fn list_request(search: &FormData, me: &str) -> ListRequest {
     let mut only = Vec::new();
-    match (number(search), search.text("status")) {
+    match (ticket_number(search), search.text("status")) {
         (Some(id), _) => only.push(Condition::equal("id", id)),
         (None, "all") => {}
         (None, word @ ("new" | "closed")) => only.push(Condition::equal("status", word)),
@@ -134,21 +134,21 @@ fn wanted(search: &Sent, me: &str) -> ListRequest {
             only.push(Condition::equal("account_id", id));
         }
     }
-    let (_, _, field, direction) = ordered(search);
+    let (_, _, field, direction) = sort_order(search);
     let list = ListRequest::first(50).at_sent(search.text("page"));
     ListRequest { only, ..list }.sorted(field, direction == "desc")
 }
 
-fn ordered(search: &Sent) -> (&'static str, &'static str, &'static str, &'static str) {
-    let word = search.text("order");
-    ORDERS
+fn sort_order(search: &FormData) -> (&'static str, &'static str, &'static str, &'static str) {
+    let value = search.text("order");
+    SORT_ORDERS
         .into_iter()
-        .find(|(name, ..)| *name == word)
-        .unwrap_or(ORDERS[0])
+        .find(|(name, ..)| *name == value)
+        .unwrap_or(SORT_ORDERS[0])
 }
 
-/// The address of the queue as it is searched, but for the page.
-fn searched(search: &Sent) -> String {
+/// The URL of the queue with these filters, without the page.
+fn search_url(search: &FormData) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     for name in FILTERS {
         if !search.text(name).is_empty() {
@@ -161,9 +161,9 @@ fn searched(search: &Sent) -> String {
     }
 }
 
-fn form(search: &Sent, typed: &Typed) -> Markup {
-    let wrong = typed.reasons("q");
-    let wrong_account = match typed.wrong.is_empty() || !wrong.is_empty() {
+fn form(search: &FormData, form_state: &FormState) -> Markup {
+    let errors = form_state.errors_on("q");
+    let wrong_account = match form_state.errors.is_empty() || !errors.is_empty() {
         true => None,
         false => Some("Must be an account ID"),
     };
@@ -185,94 +185,94 @@ fn form(search: &Sent, typed: &Typed) -> Markup {
         form .search.filters role="search" method="get" action="/desk" hx-get="/desk" hx-target="#list" hx-select="#list"
             hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
             hx-trigger="submit, input changed delay:250ms from:#q, input changed delay:250ms from:#by-account, change" {
-            div .field .wrong[!wrong.is_empty()] {
+            div .field .wrong[!errors.is_empty()] {
                 label for="q" { "Search" }
                 input #q type="search" name="q" value=(search.text("q")) autocomplete="off" spellcheck="false"
                     placeholder="Text in tickets, replies and notes, or #ID" data-key="/";
-                @if !wrong.is_empty() { p .reason { (wrong.join(". ")) } }
+                @if !errors.is_empty() { p .reason { (errors.join(". ")) } }
             }
             (choice("status", "Status", &STATUSES))
-            (choice("claim", "Assignee", &CLAIMS))
+            (choice("claim", "Assignee", &ASSIGNEES))
             (choice("priority", "Priority", &priorities))
             div .field.short .wrong[wrong_account.is_some()] {
                 label for="by-account" { "Account" }
                 input #by-account type="text" inputmode="numeric" name="account" value=(search.text("account")) placeholder="ID";
                 @if let Some(reason) = wrong_account { p .reason { (reason) } }
             }
-            (choice("order", "Sort by", &ORDERS.map(|(value, shown, ..)| (value, shown))))
+            (choice("order", "Sort by", &SORT_ORDERS.map(|(value, shown, ..)| (value, shown))))
             button type="submit" { "Search" }
         }
     }
 }
 
-/// What rows are drawn with besides their tickets: for whom, by whom they were changed, and when it is.
-struct Drawing<'a> {
+/// The context of the rows: the current user, the last update of each ticket, and the time.
+struct QueueContext<'a> {
     me: &'a str,
-    changers: HashMap<TicketId, String>,
+    updated_by: HashMap<TicketId, String>,
     now: Time,
 }
 
-fn draw_list(tickets: &Paged<DeskTicket>, search: &Sent, drawing: &Drawing) -> Markup {
-    let here = searched(search);
-    let live = page_of(&here, tickets.page.number);
+fn render_list(tickets: &Paged<DeskTicket>, search: &FormData, context: &QueueContext) -> Markup {
+    let here = search_url(search);
+    let live = page_url(&here, tickets.page.number);
     html! {
         div #list hx-get=(live) hx-trigger="garth:queue from:body" hx-select="#list" hx-swap="outerHTML" {
             @if tickets.items.is_empty() && tickets.results > 0 {
-                (empty("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", &here))))
+                (empty_state("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", &here))))
             } @else if tickets.items.is_empty() && here == "/desk" {
-                (empty("No open tickets", "New tickets appear here automatically.", None))
+                (empty_state("No open tickets", "New tickets appear here automatically.", None))
             } @else if tickets.items.is_empty() {
-                (empty("No results", "No tickets match your search.", Some(("Clear search", "/desk"))))
+                (empty_state("No results", "No tickets match your search.", Some(("Clear search", "/desk"))))
             } @else {
-                p .count role="status" { (counted(tickets.results as usize, "ticket", "tickets")) }
+                p .count role="status" { (pluralize(tickets.results as usize, "ticket", "tickets")) }
                 table .list.queue data-rows {
                     thead { tr {
                         th scope="col" { "Ticket" } th scope="col" { "Account" } th scope="col" { "Status" } th scope="col" { "Assignee" }
                         th scope="col" .number { "Age" } th scope="col" .number { "Last updated" }
                     } }
-                    tbody { @for ticket in &tickets.items { (row(ticket, drawing)) } }
+                    tbody { @for ticket in &tickets.items { (row(ticket, context)) } }
                 }
-                (pager(tickets, &here))
+                (pagination(tickets, &here))
             }
         }
     }
 }
 
-fn row(desk: &DeskTicket, drawing: &Drawing) -> Markup {
+fn row(desk: &DeskTicket, context: &QueueContext) -> Markup {
     let ticket = &desk.ticket;
-    let (now, changer) = (drawing.now, drawing.changers.get(&ticket.id));
+    let (now, updated_by) = (context.now, context.updated_by.get(&ticket.id));
     html! {
         tr {
             th scope="row" {
                 (priority(desk.priority))
-                a href=(address(ticket.id)) { (ticket.summary.as_str()) } " " span .id { (ticket.id) }
+                a href=(url(ticket.id)) { (ticket.summary.as_str()) } " " span .id { (ticket.id) }
                 @if let Some(entity) = &ticket.entity {
-                    span .quiet.small.line { (kind_in_words(entity.kind.word())) " " (entity.label) }
+                    span .quiet.small.line { (kind_label(entity.kind.word())) " " (entity.label) }
                 }
             }
             td data-label="Account" { span { (account_name(desk)) " " span .id { (ticket.account) } } }
-            td data-label="Status" { (threads::status(ticket.status)) }
-            td data-label="Assignee" { span { (claim(desk, drawing.me)) } }
+            td data-label="Status" { (threads::status_tag(ticket.status)) }
+            td data-label="Assignee" { span { (assignee(desk, context.me)) } }
             td .number data-label="Age" { (age(ticket.opened, now)) }
             td .number data-label="Last updated" {
-                span { (age(ticket.updated, now)) @if let Some(by) = changer { " " span .quiet.small { "by " (by) } } }
+                span { (age(ticket.updated, now)) @if let Some(by) = updated_by { " " span .quiet.small { "by " (by) } } }
             }
         }
     }
 }
 
-/// Who has a ticket.
-pub fn claim(desk: &DeskTicket, me: &str) -> Markup {
+/// The assignee of a ticket.
+pub fn assignee(desk: &DeskTicket, me: &str) -> Markup {
     html! {
         @match &desk.claim {
             None => span .tag.free { "Unassigned" },
             Some(claim) if claim.username == me => span .tag.on { "Me" },
-            Some(claim) => { (threads::face(&claim.username)) " " (claim.username) },
+            Some(claim) => { (threads::avatar(&claim.username)) " " (claim.username) },
         }
     }
 }
 
-/// What an account is called: not every one is a company.
+/// The name of an account: the company, or else the e-mail address.
 pub fn account_name(desk: &DeskTicket) -> &str {
     if desk.company.is_empty() {
         &desk.email
@@ -285,8 +285,8 @@ pub fn priority(priority: Priority) -> Markup {
     html! { @if priority != Priority::Normal { span .priority .(priority.word()) { (priority.word()) } " " } }
 }
 
-/// What can be done with the keyboard, where, and by which key.
-const KEYS: [(&str, &str, &str); 12] = [
+/// The keyboard shortcuts: place, key and action.
+const SHORTCUTS: [(&str, &str, &str); 12] = [
     ("Anywhere", "?", "Show keyboard shortcuts"),
     ("Anywhere", "g", "Go to the queue"),
     ("Anywhere", "t", "Open a ticket for a customer"),
@@ -301,15 +301,15 @@ const KEYS: [(&str, &str, &str); 12] = [
     ("On a ticket", "Ctrl Enter", "Send the reply or save the note"),
 ];
 
-pub async fn keys(visit: Visit) -> Answer {
+pub async fn shortcuts(visit: Visit) -> PageResult {
     let body = html! {
         h1 { "Keyboard shortcuts" }
         div #keys .card {
             @for place in ["Anywhere", "In the queue", "On a ticket"] {
                 h2 { (place) }
                 dl .keys {
-                    @for (_, key, what) in KEYS.iter().filter(|(where_, _, _)| *where_ == place) {
-                        div { dt { @for part in key.split(' ') { kbd { (part) } " " } } dd { (what) } }
+                    @for (_, key, action) in SHORTCUTS.iter().filter(|(context, _, _)| *context == place) {
+                        div { dt { @for part in key.split(' ') { kbd { (part) } " " } } dd { (action) } }
                     }
                 }
             }

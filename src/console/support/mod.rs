@@ -1,4 +1,4 @@
-//! Pages of tickets, for customers and for the desk.
+//! Pages for tickets, for customers and for staff.
 
 pub mod canned_replies;
 pub mod desk;

@@ -1,12 +1,12 @@
-//! Opening a ticket: as a customer, or as the provider for a customer.
+//! The forms to open a ticket, for customers and for staff.
 
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use crate::console::error_page::Answer;
-use crate::console::forms::{self, Field, Sent, Typed};
-use crate::console::layout::done;
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Field, FormData, FormState};
+use crate::console::layout::redirect_with_notice;
 use crate::console::query::Query;
 use crate::console::subjects;
 use crate::console::threads;
@@ -26,116 +26,118 @@ use crate::rules::subjects::{Eyes, Offered, offered};
 use crate::store::ReadTx;
 use crate::web::App;
 
-const HERE: &str = "/tickets/new";
-const DESK_HERE: &str = "/desk/tickets/new";
-/// What stays of a form when only a part of it is asked for anew.
-const PROPOSED: [&str; 4] = ["about", "account_id", "summary", "about_kind"];
+const NEW_TICKET_URL: &str = "/tickets/new";
+const DESK_NEW_TICKET_URL: &str = "/desk/tickets/new";
+/// The fields that the query can prefill.
+const PREFILLED_FIELDS: [&str; 4] = ["about", "account_id", "summary", "about_kind"];
 
-pub async fn form(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
-    let typed = proposed(&query);
+pub async fn form(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
+    let form_state = prefilled(&query);
     let words = query.text("find").trim().to_owned();
-    let around = app
-        .read(caller, move |tx, caller| look(tx, caller, &words))
+    let choices = app
+        .read(caller, move |tx, caller| load(tx, caller, &words))
         .await?;
-    Ok(draw(&app, &visit, &typed, &around, false))
+    Ok(render(&app, &visit, &form_state, &choices, false))
 }
 
-pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
-    let (typed, preview) = if sent.text("act") == "preview" {
-        (Typed::refused(sent, Vec::new()), true)
+pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
+    let (form_state, preview) = if data.text("act") == "preview" {
+        (FormState::with_errors(data, Vec::new()), true)
     } else {
-        let mut object = sent.object(&["summary", "description"]);
-        object.extend(subjects::chosen(&sent));
-        let (request, newest) = (sent.request(object), sent.newest());
+        let mut object = data.object(&["summary", "description"]);
+        object.extend(subjects::selected_fields(&data));
+        let (request, newest) = (data.request(object), data.newest_id());
         let opened = app
             .write(caller.clone(), move |tx, caller| {
                 rules::tickets::create_once(tx, caller, &request, newest)
             })
             .await;
         let error = match opened {
-            Ok(Once::Made(id)) => return Ok(done(&tickets::address(id), "ticket-opened")),
-            Ok(Once::Before(id)) => return Ok(done(&tickets::address(id), "ticket-opened-before")),
+            Ok(Once::Made(id)) => return Ok(redirect_with_notice(&tickets::url(id), "ticket-opened")),
+            Ok(Once::Before(id)) => {
+                return Ok(redirect_with_notice(&tickets::url(id), "ticket-opened-before"));
+            }
             Err(error) => error,
         };
-        (subjects::refused(sent, error)?, false)
+        (subjects::from_error(data, error)?, false)
     };
-    let around = app.read(caller, move |tx, caller| look(tx, caller, "")).await?;
-    Ok(draw(&app, &visit, &typed, &around, preview))
+    let choices = app.read(caller, move |tx, caller| load(tx, caller, "")).await?;
+    Ok(render(&app, &visit, &form_state, &choices, preview))
 }
 
-/// What a ticket may be about, of that what has these words, and the caller's newest ticket.
-fn look(tx: &mut ReadTx, caller: &Caller, words: &str) -> rules::Result<(Vec<Offered>, i64)> {
+/// The resources to select from, filtered by these words, and the ID of the caller's newest ticket.
+fn load(tx: &mut ReadTx, caller: &Caller, words: &str) -> rules::Result<(Vec<Offered>, i64)> {
     let newest = rules::tickets::newest(tx, caller)?;
     Ok((offered(tx, Eyes::Tenant(caller), words)?, newest))
 }
 
-/// A form with what the address proposes: `?vpc_id=5` comes from the page of that VPC.
-fn proposed(query: &Query) -> Typed {
-    let mut typed = Typed::default();
-    for name in PROPOSED {
+/// The form with the values of the query. The page of a VPC links here with `?vpc_id=5`.
+fn prefilled(query: &Query) -> FormState {
+    let mut form_state = FormState::default();
+    for name in PREFILLED_FIELDS {
         if !query.text(name).is_empty() {
-            typed.sent.set(name, query.text(name));
+            form_state.data.set(name, query.text(name));
         }
     }
     for attribute in ["vpc_id", "linode_id"] {
         let id = query.text(attribute);
         if !id.is_empty() {
-            typed.sent.set("about", format!("{attribute}:{id}"));
+            form_state.data.set("about", format!("{attribute}:{id}"));
         }
     }
-    typed
+    form_state
 }
 
-fn draw(
+fn render(
     app: &App,
     visit: &Visit,
-    typed: &Typed,
+    form_state: &FormState,
     (choices, newest): &(Vec<Offered>, i64),
     preview: bool,
 ) -> Response {
     let support = &app.store().world().policy.support;
     let body = html! {
         h1 { "Open a ticket" }
-        (typed.alert_calling(&[(TEXT.name, TEXT.label)]))
-        form .card.wide method="post" action=(HERE) data-draft="ticket" data-with-files {
+        (form_state.alert_with_labels(&[(DESCRIPTION.name, DESCRIPTION.label)]))
+        form .card.wide method="post" action=(NEW_TICKET_URL) data-draft="ticket" data-with-files {
             (visit.form_token())
-            (forms::newest(*newest))
-            (subject(typed))
-            (subjects::draw(typed, choices, HERE))
-            (threads::box_to_write(typed, TEXT, 10, preview))
+            (forms::newest_id_field(*newest))
+            (subject(form_state))
+            (subjects::render(form_state, choices, NEW_TICKET_URL))
+            (threads::markdown_editor(form_state, DESCRIPTION, 10, preview))
             (files(support))
             div .actions {
                 button .main type="submit" { "Open ticket" }
-                (threads::preview_button("description", HERE))
+                (threads::preview_button("description", NEW_TICKET_URL))
                 a .button href="/tickets" { "Cancel" }
             }
         }
     };
-    visit.form_page(typed, "Open a ticket", &[tickets::LIST], &body)
+    visit.form_page(form_state, "Open a ticket", &[tickets::LIST], &body)
 }
 
-const FOR_CUSTOMER: &str = "Message to the customer";
-const TEXT: Field = Field {
+const MESSAGE_LABEL: &str = "Message to the customer";
+const DESCRIPTION: Field = Field {
     name: "description",
     label: "Description",
     hint: "What you did, what happened, and what you expected.",
     optional: false,
     autofocus: false,
     code: false,
-    most: Some(TicketText::MAX),
-    check: None,
+    max_chars: Some(TicketText::MAX),
+    check_url: None,
 };
 
-fn subject(typed: &Typed) -> Markup {
+fn subject(form_state: &FormState) -> Markup {
     let field = Field {
         name: "summary",
         label: "Subject",
         hint: "Up to 64 characters.",
         autofocus: true,
-        most: Some(Summary::MAX),
+        max_chars: Some(Summary::MAX),
         ..Field::default()
     };
-    forms::line(typed, field)
+    forms::text_input(form_state, field)
 }
 
 fn files(support: &Support) -> Markup {
@@ -145,130 +147,130 @@ fn files(support: &Support) -> Markup {
                 span .label { "Files " span .optional { "optional" } }
                 (threads::drop_zone(support, 0, None))
                 p .no-script.quiet { "You can attach files after the ticket is opened." }
-                (threads::limits(support, 0))
+                (threads::upload_limits(support, 0))
             }
         }
     }
 }
 
-// The desk
+// Staff
 
-pub async fn desk_form(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> Answer {
-    let typed = proposed(&query);
+pub async fn desk_form(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
+    let form_state = prefilled(&query);
     let words = query.text("find").trim().to_owned();
-    desk_draw(&app, &visit, staff, &typed, words, false).await
+    render_desk_form(&app, &visit, staff, &form_state, words, false).await
 }
 
-pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, sent: Sent) -> Answer {
-    if sent.has("act") {
-        let preview = sent.text("act") == "preview";
-        let typed = Typed::refused(sent, Vec::new());
-        return desk_draw(&app, &visit, staff, &typed, String::new(), preview).await;
+pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
+    if data.has("act") {
+        let preview = data.text("act") == "preview";
+        let form_state = FormState::with_errors(data, Vec::new());
+        return render_desk_form(&app, &visit, staff, &form_state, String::new(), preview).await;
     }
-    let mut object = sent.object(&["summary", "description"]);
-    object.extend(sent.filled(&["priority"]));
-    object.extend(subjects::chosen(&sent));
-    object.push(("closable".to_owned(), Input::Bool(sent.has("closable"))));
-    object.push(("account_id".to_owned(), account_of(&sent)));
-    let (request, newest) = (sent.request(object), sent.newest());
+    let mut object = data.object(&["summary", "description"]);
+    object.extend(data.non_empty(&["priority"]));
+    object.extend(subjects::selected_fields(&data));
+    object.push(("closable".to_owned(), Input::Bool(data.has("closable"))));
+    object.push(("account_id".to_owned(), account_of(&data)));
+    let (request, newest) = (data.request(object), data.newest_id());
     let opened = app
         .write(staff.clone(), move |tx, staff| {
             rules::desk::create_once(tx, &staff.agent, &request, newest)
         })
         .await;
     match opened {
-        Ok(Once::Made(id)) => Ok(done(&desk::address(id), "customer-told")),
-        Ok(Once::Before(id)) => Ok(done(&desk::address(id), "ticket-opened-before")),
+        Ok(Once::Made(id)) => Ok(redirect_with_notice(&desk::url(id), "customer-told")),
+        Ok(Once::Before(id)) => Ok(redirect_with_notice(&desk::url(id), "ticket-opened-before")),
         Err(error) => {
-            let mut typed = subjects::refused(sent, error)?;
-            for wrong in &mut typed.wrong {
-                wrong.reason = wrong.reason.replace("account_id", "The account ID");
+            let mut form_state = subjects::from_error(data, error)?;
+            for error in &mut form_state.errors {
+                error.reason = error.reason.replace("account_id", "The account ID");
             }
-            desk_draw(&app, &visit, staff, &typed, String::new(), false).await
+            render_desk_form(&app, &visit, staff, &form_state, String::new(), false).await
         }
     }
 }
 
-fn account_of(sent: &Sent) -> Input {
-    match sent.text("account_id").trim().parse() {
+fn account_of(data: &FormData) -> Input {
+    match data.text("account_id").trim().parse() {
         Ok(id) => Input::Integer(id),
-        Err(_) if sent.text("account_id").trim().is_empty() => Input::Null,
-        Err(_) => Input::Text(sent.text("account_id").to_owned()),
+        Err(_) if data.text("account_id").trim().is_empty() => Input::Null,
+        Err(_) => Input::Text(data.text("account_id").to_owned()),
     }
 }
 
-async fn desk_draw(
+async fn render_desk_form(
     app: &App,
     visit: &Visit,
     staff: Staff,
-    typed: &Typed,
+    form_state: &FormState,
     words: String,
     preview: bool,
-) -> Answer {
-    let account = match account_of(&typed.sent) {
+) -> PageResult {
+    let account = match account_of(&form_state.data) {
         Input::Integer(id) => Some(AccountId(id)),
         _ => None,
     };
-    let (newest, accounts, whose, choices) = app
+    let (newest, accounts, selected, choices) = app
         .read(staff, move |tx, _| {
             let newest = rules::desk::newest_opened(tx)?;
             let accounts = rules::accounts::desk_list(tx, &ListRequest::longest())?.items;
-            let (whose, choices) = match account {
+            let (selected, choices) = match account {
                 Some(account) => (
                     rules::accounts::desk_view(tx, account).ok(),
                     offered(tx, Eyes::Staff(account), &words)?,
                 ),
                 None => (None, Vec::new()),
             };
-            Ok((newest, accounts, whose, choices))
+            Ok((newest, accounts, selected, choices))
         })
         .await?;
     let body = html! {
         h1 { "Open a ticket for a customer" }
         p .quiet { "The customer sees the ticket under your provider's name and is notified immediately." }
-        (typed.alert_calling(&[(TEXT.name, FOR_CUSTOMER)]))
-        form .card.wide method="post" action=(DESK_HERE) data-draft="desk-ticket" {
+        (form_state.alert_with_labels(&[(DESCRIPTION.name, MESSAGE_LABEL)]))
+        form .card.wide method="post" action=(DESK_NEW_TICKET_URL) data-draft="desk-ticket" {
             (visit.form_token())
-            (forms::newest(newest))
-            (account_field(typed, &accounts, whose.as_ref()))
-            (subject(typed))
-            (subjects::draw(typed, &choices, DESK_HERE))
-            (threads::box_to_write(typed, Field { label: FOR_CUSTOMER, hint: "", ..TEXT }, 10, preview))
+            (forms::newest_id_field(newest))
+            (account_field(form_state, &accounts, selected.as_ref()))
+            (subject(form_state))
+            (subjects::render(form_state, &choices, DESK_NEW_TICKET_URL))
+            (threads::markdown_editor(form_state, Field { label: MESSAGE_LABEL, hint: "", ..DESCRIPTION }, 10, preview))
             div .columns {
-                (priority_field(typed))
-                label .tick { input type="checkbox" name="closable" checked[typed.sent.has("closable")]; " Customer can close the ticket" }
+                (priority_field(form_state))
+                label .tick { input type="checkbox" name="closable" checked[form_state.data.has("closable")]; " Customer can close the ticket" }
             }
             div .actions {
                 button .main type="submit" { "Open ticket for customer" }
-                (threads::preview_button("description", DESK_HERE))
-                // After the one that opens the ticket, which is the one for the Enter key.
+                (threads::preview_button("description", DESK_NEW_TICKET_URL))
+                // After the button that opens the ticket, because the Enter key uses the first button.
                 button type="submit" name="act" value="account" .no-script formnovalidate { "Load account" }
                 a .button href="/desk" { "Cancel" }
             }
         }
     };
     let title = "Open a ticket for a customer";
-    Ok(visit.form_page(typed, title, &[desk::QUEUE], &body))
+    Ok(visit.form_page(form_state, title, &[desk::QUEUE], &body))
 }
 
-fn account_field(typed: &Typed, accounts: &[DeskAccount], whose: Option<&DeskAccount>) -> Markup {
-    let wrong = typed.reasons("account_id");
-    let is_typed = !typed.sent.text("account_id").trim().is_empty();
+fn account_field(form_state: &FormState, accounts: &[DeskAccount], selected: Option<&DeskAccount>) -> Markup {
+    let errors = form_state.errors_on("account_id");
+    let has_value = !form_state.data.text("account_id").trim().is_empty();
     html! {
-        div .field .wrong[!wrong.is_empty()] {
+        div .field .wrong[!errors.is_empty()] {
             label for="f-account-id" { "Account" }
             input #f-account-id type="text" name="account_id" list="accounts" required autocomplete="off"
-                value=(typed.sent.text("account_id")) aria-invalid=[(!wrong.is_empty()).then_some("true")]
-                hx-get=(DESK_HERE) hx-trigger="load, input changed delay:250ms" hx-include="closest form" hx-params="about,account_id" hx-target="#f-about"
+                value=(form_state.data.text("account_id")) aria-invalid=[(!errors.is_empty()).then_some("true")]
+                hx-get=(DESK_NEW_TICKET_URL) hx-trigger="load, input changed delay:250ms" hx-include="closest form" hx-params="about,account_id" hx-target="#f-about"
                 hx-select="#f-about" hx-select-oob="#account-name:innerHTML" hx-swap="outerHTML" hx-sync="this:replace";
             datalist #accounts {
                 @for account in accounts { option value=(account.id) { (account.company) " · " (account.email) } }
             }
-            @if !wrong.is_empty() { p .reason { (wrong.join(". ")) } }
+            @if !errors.is_empty() { p .reason { (errors.join(". ")) } }
             div #account-name role="status" {
-                @match whose {
+                @match selected {
                     Some(account) => p { strong { (account.company) } @if !account.company.is_empty() { " · " } (account.email) },
-                    None if is_typed && wrong.is_empty() => p .quiet { "No account has this ID. Choose one from the list." },
+                    None if has_value && errors.is_empty() => p .quiet { "No account has this ID. Choose one from the list." },
                     None => {},
                 }
             }
@@ -277,8 +279,8 @@ fn account_field(typed: &Typed, accounts: &[DeskAccount], whose: Option<&DeskAcc
     }
 }
 
-fn priority_field(typed: &Typed) -> Markup {
-    let chosen = Some(typed.sent.text("priority"))
+fn priority_field(form_state: &FormState) -> Markup {
+    let chosen = Some(form_state.data.text("priority"))
         .filter(|word| !word.is_empty())
         .unwrap_or("normal");
     html! {

@@ -1,9 +1,9 @@
-//! Choosing what a ticket is about.
+//! The selection of the resource that a ticket is about.
 
 use maud::{Markup, html};
 
-use crate::console::forms::{self, Field, Sent, Typed};
-use crate::console::threads::kind_in_words;
+use crate::console::forms::{self, Field, FormData, FormState};
+use crate::console::threads::kind_label;
 use crate::model::input::Input;
 use crate::model::reason::Code;
 use crate::model::subject::SubjectKind;
@@ -11,91 +11,91 @@ use crate::rules::Error;
 use crate::rules::error::FieldError;
 use crate::rules::subjects::Offered;
 
-/// One of the list, as `vpc_id:5`.
+/// The resource that was selected in the list, as `vpc_id:5`.
 const ABOUT: &str = "about";
-/// Something that is not in the list.
+/// The kind and the ID of a resource that is not in the list.
 const KIND: &str = "about_kind";
 const ID: &str = "about_id";
 
-/// The fields of the API that say what was chosen.
-pub fn chosen(sent: &Sent) -> Vec<(String, Input)> {
+/// The API fields for the selected resource.
+pub fn selected_fields(data: &FormData) -> Vec<(String, Input)> {
     let number = |raw: &str| match raw.trim().parse() {
         Ok(number) => Input::Integer(number),
         Err(_) => Input::Text(raw.to_owned()),
     };
-    let known = |attribute: &str| {
+    let is_known = |attribute: &str| {
         SubjectKind::WITH_ID
             .iter()
             .any(|kind| kind.attribute() == attribute)
     };
     let mut fields = Vec::new();
-    if let Some((attribute, id)) = sent.text(ABOUT).split_once(':')
-        && known(attribute)
+    if let Some((attribute, id)) = data.text(ABOUT).split_once(':')
+        && is_known(attribute)
     {
         fields.push((attribute.to_owned(), number(id)));
     }
-    if known(sent.text(KIND)) {
-        fields.push((sent.text(KIND).to_owned(), number(sent.text(ID))));
+    if is_known(data.text(KIND)) {
+        fields.push((data.text(KIND).to_owned(), number(data.text(ID))));
     }
     fields
 }
 
-/// Complaints of the API at the fields of the page, in the page's words.
-pub fn placed(sent: &Sent, mut wrong: Vec<FieldError>) -> Vec<FieldError> {
-    for wrong in &mut wrong {
-        let about = wrong.field.as_deref();
+/// The errors of a rule, moved to the fields of the page and with the texts of the page.
+pub fn page_errors(data: &FormData, mut errors: Vec<FieldError>) -> Vec<FieldError> {
+    for error in &mut errors {
+        let attribute = error.field.as_deref();
         let kind = SubjectKind::WITH_ID
             .into_iter()
-            .find(|kind| Some(kind.attribute()) == about);
+            .find(|kind| Some(kind.attribute()) == attribute);
         if let Some(kind) = kind {
-            let from_list = sent.text(ABOUT).split(':').next() == about;
-            wrong.reason = reworded(wrong, kind);
-            wrong.field = Some(if from_list { ABOUT } else { ID }.to_owned());
+            let from_list = data.text(ABOUT).split(':').next() == attribute;
+            error.reason = page_reason(error, kind);
+            error.field = Some(if from_list { ABOUT } else { ID }.to_owned());
         }
     }
-    wrong
+    errors
 }
 
-fn reworded(wrong: &FieldError, kind: SubjectKind) -> String {
-    let kind = kind_in_words(kind.word());
-    match wrong.code {
+fn page_reason(error: &FieldError, kind: SubjectKind) -> String {
+    let kind = kind_label(kind.word());
+    match error.code {
         Code::EntityInvalid => format!("No {kind} has this ID, or you do not have access to it"),
         Code::EntityUnknown => format!("The provider has no {kind} with this ID"),
         Code::EntityConflict => {
             "A ticket can be about one resource only. Choose it from the list or enter its ID, not both"
                 .to_owned()
         }
-        _ => wrong.reason.clone(),
+        _ => error.reason.clone(),
     }
 }
 
-/// A refusal as a form that is drawn again; anything else is not for a form.
-pub fn refused(sent: Sent, error: Error) -> Result<Typed, Error> {
-    let mut typed = forms::again(sent, error)?;
-    typed.wrong = placed(&typed.sent, typed.wrong);
-    Ok(typed)
+/// The form to render after a validation error. Other errors are returned.
+pub fn from_error(data: FormData, error: Error) -> Result<FormState, Error> {
+    let mut form_state = forms::from_error(data, error)?;
+    form_state.errors = page_errors(&form_state.data, form_state.errors);
+    Ok(form_state)
 }
 
-/// The fields. `page` is the address that narrows the list by `?find=`.
-pub fn draw(typed: &Typed, offered: &[Offered], page: &str) -> Markup {
-    let chosen = typed.sent.text(ABOUT);
-    let wrong = typed.reasons(ABOUT);
+/// The form fields. `page` is the URL that filters the list with `?find=`.
+pub fn render(form_state: &FormState, offered: &[Offered], page: &str) -> Markup {
+    let selected = form_state.data.text(ABOUT);
+    let errors = form_state.errors_on(ABOUT);
     let value = |offered: &Offered| format!("{}:{}", offered.kind.attribute(), offered.id);
     let kinds = SubjectKind::WITH_ID
         .iter()
         .rev()
         .filter(|kind| offered.iter().any(|one| one.kind == **kind));
-    let by_id = typed.sent.has(KIND) && !typed.sent.text(KIND).is_empty();
+    let by_id = form_state.data.has(KIND) && !form_state.data.text(KIND).is_empty();
     html! {
-        div .field .wrong[!wrong.is_empty()] {
+        div .field .wrong[!errors.is_empty()] {
             label for="f-about" { "Regarding " span .optional { "optional" } }
             div .picker {
-                select #f-about name=(ABOUT) aria-invalid=[(!wrong.is_empty()).then_some("true")] {
+                select #f-about name=(ABOUT) aria-invalid=[(!errors.is_empty()).then_some("true")] {
                     option value="" { "Not specified" }
                     @for kind in kinds {
-                        optgroup label=(kind_in_words(kind.word())) {
+                        optgroup label=(kind_label(kind.word())) {
                             @for one in offered.iter().filter(|one| one.kind == *kind) {
-                                option value=(value(one)) selected[value(one) == chosen] { (one.label) " (" (one.id) ")" }
+                                option value=(value(one)) selected[value(one) == selected] { (one.label) " (" (one.id) ")" }
                             }
                         }
                     }
@@ -104,14 +104,14 @@ pub fn draw(typed: &Typed, offered: &[Offered], page: &str) -> Markup {
                     hx-get=(page) hx-trigger="input changed delay:250ms" hx-include="closest form" hx-params="find,about,account_id"
                     hx-target="#f-about" hx-select="#f-about" hx-swap="outerHTML" hx-sync="this:replace";
             }
-            @if !wrong.is_empty() { p .reason { (wrong.join(". ")) } }
+            @if !errors.is_empty() { p .reason { (errors.join(". ")) } }
         }
         details .more open[by_id] {
             summary { "Not in the list? Enter its ID" }
             div .columns {
-                (forms::choice(typed, Field { name: KIND, label: "Type", optional: true, ..Field::default() },
-                    &SubjectKind::WITH_ID.map(|kind| (kind.attribute().to_owned(), kind_in_words(kind.word()).to_owned()))))
-                (forms::line(typed, Field { name: ID, label: "ID", optional: true, ..Field::default() }))
+                (forms::select(form_state, Field { name: KIND, label: "Type", optional: true, ..Field::default() },
+                    &SubjectKind::WITH_ID.map(|kind| (kind.attribute().to_owned(), kind_label(kind.word()).to_owned()))))
+                (forms::text_input(form_state, Field { name: ID, label: "ID", optional: true, ..Field::default() }))
             }
         }
     }

@@ -1,8 +1,8 @@
-//! What is said on tickets, and what both sides write it with.
+//! Common elements of ticket pages: messages, the Markdown editor, attachments.
 
 use maud::{Markup, html};
 
-use crate::console::forms::{self, Field, Typed};
+use crate::console::forms::{self, Field, FormState};
 use crate::console::layout::{size, time};
 use crate::console::markdown;
 use crate::model::attachment::{Attachment, EXTENSIONS};
@@ -12,22 +12,22 @@ use crate::model::subject::SubjectKind;
 use crate::model::ticket::{Status, Ticket};
 use crate::model::time::Time;
 
-/// On which side of a ticket something was said.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Customer,
     Staff,
-    /// Among the staff only.
+    /// A note that only staff can see.
     Note,
 }
 
-/// Something that somebody said.
+/// A message of a ticket.
 pub struct Message<'a> {
     pub by: &'a str,
     pub side: Side,
     pub at: Time,
     pub text: &'a str,
-    /// What the provider is called, for replies of its staff.
+    /// The name of the provider, for replies of its staff.
     pub provider: &'a str,
 }
 
@@ -40,7 +40,7 @@ pub fn message(message: &Message) -> Markup {
     html! {
         article .message .(class) {
             header {
-                (face(message.by))
+                (avatar(message.by))
                 strong { (message.by) }
                 @match message.side {
                     Side::Staff if message.by != message.provider => span .tag { (message.provider) },
@@ -50,23 +50,23 @@ pub fn message(message: &Message) -> Markup {
                 }
                 span .when { (time(message.at)) }
             }
-            div .md { (markdown::draw(message.text)) }
+            div .md { (markdown::render(message.text)) }
         }
     }
 }
 
-/// A letter in a circle: pictures of people would have to be asked for elsewhere.
-pub fn face(name: &str) -> Markup {
+/// The avatar of a user: the first letter of the name in a circle.
+pub fn avatar(name: &str) -> Markup {
     let first = name.chars().next().unwrap_or('?').to_uppercase().to_string();
-    let colour = name.bytes().fold(0_usize, |sum, byte| sum + usize::from(byte)) % 6;
-    html! { span .face .(format!("c{colour}")) aria-hidden="true" { (first) } }
+    let color = name.bytes().fold(0_usize, |sum, byte| sum + usize::from(byte)) % 6;
+    html! { span .face .(format!("c{color}")) aria-hidden="true" { (first) } }
 }
 
-pub fn status(status: Status) -> Markup {
-    html! { span .tag .on[status == Status::Open] .new[status == Status::New] { (in_words(status)) } }
+pub fn status_tag(status: Status) -> Markup {
+    html! { span .tag .on[status == Status::Open] .new[status == Status::New] { (status_label(status)) } }
 }
 
-pub fn in_words(status: Status) -> &'static str {
+pub fn status_label(status: Status) -> &'static str {
     match status {
         Status::New => "New",
         Status::Open => "Open",
@@ -74,8 +74,8 @@ pub fn in_words(status: Status) -> &'static str {
     }
 }
 
-/// What a ticket is about, as people call the kind of thing.
-pub fn kind_in_words(kind: &str) -> &str {
+/// The label for the kind of an entity.
+pub fn kind_label(kind: &str) -> &str {
     match kind {
         "vpc" => "VPC",
         "linode" => "Instance",
@@ -91,33 +91,33 @@ pub fn kind_in_words(kind: &str) -> &str {
     }
 }
 
-/// What a ticket is about, with the address of its page if there is one.
-pub fn about(entity: &Entity, address: Option<String>) -> Markup {
+/// The entity of a ticket, with a link to its page if there is one.
+pub fn entity_link(entity: &Entity, url: Option<String>) -> Markup {
     html! {
-        @match address {
-            Some(address) => a href=(address) { (entity.label) },
+        @match url {
+            Some(url) => a href=(url) { (entity.label) },
             None => (entity.label),
         }
-        " " span .quiet { (kind_in_words(entity.kind.word())) }
+        " " span .quiet { (kind_label(entity.kind.word())) }
     }
 }
 
-/// The page of what a ticket is about, for its account.
-pub fn address_of(entity: &Entity) -> Option<String> {
+/// The page of an entity, for the users of its account.
+pub fn entity_url(entity: &Entity) -> Option<String> {
     (entity.kind == EntityKind::Subject(SubjectKind::Vpc)).then(|| format!("/vpcs/{}", entity.id))
 }
 
-/// A box to write in, with a preview below. `preview` is what was asked to be shown.
-pub fn box_to_write(typed: &Typed, field: Field, rows: usize, preview: bool) -> Markup {
+/// A text box with a Markdown preview below. `preview`: show the preview now.
+pub fn markdown_editor(form_state: &FormState, field: Field, rows: usize, preview: bool) -> Markup {
     html! {
-        (forms::lines(typed, field, rows))
+        (forms::textarea(form_state, field, rows))
         p .hint.markdown-hint { "Markdown: **bold**, *italic*, `code`, lists, > quotes. Images are shown as links." }
-        (preview_of(field.name, preview.then(|| typed.sent.text(field.name))))
+        (preview_of(field.name, preview.then(|| form_state.data.text(field.name))))
     }
 }
 
-/// What was typed and cannot be sent any more, to be copied.
-pub fn unsent(text: &str) -> Markup {
+/// A text that can no longer be sent, for the user to copy.
+pub fn unsent_text(text: &str) -> Markup {
     html! {
         div .field {
             label for="unsent" { "Your unsent text" }
@@ -126,31 +126,31 @@ pub fn unsent(text: &str) -> Markup {
     }
 }
 
-/// The place of a preview, empty or not.
+/// The preview of a field; empty without a text.
 pub fn preview_of(name: &str, text: Option<&str>) -> Markup {
     html! {
         div #(format!("{name}-preview")) aria-live="polite" {
             @if let Some(text) = text {
                 div .preview {
                     p .quiet { "Preview" }
-                    div .md { @if text.trim().is_empty() { p .quiet { "Nothing to preview" } } @else { (markdown::draw(text)) } }
+                    div .md { @if text.trim().is_empty() { p .quiet { "Nothing to preview" } } @else { (markdown::render(text)) } }
                 }
             }
         }
     }
 }
 
-/// The button that asks for a preview of a field, without and with script.
+/// The preview button of a field. It works with and without JavaScript.
 pub fn preview_button(name: &str, action: &str) -> Markup {
-    let place = format!("#{name}-preview");
+    let target = format!("#{name}-preview");
     html! {
-        button type="submit" name="act" value="preview" formaction=(action) formnovalidate hx-post=(action) hx-target=(place) hx-select=(place)
+        button type="submit" name="act" value="preview" formaction=(action) formnovalidate hx-post=(action) hx-target=(target) hx-select=(target)
             hx-swap="outerHTML" { "Preview" }
     }
 }
 
-/// Something that is asked for twice: the button opens a question, without any script.
-pub fn confirm(label: &str, (danger, key): (bool, Option<&str>), question: &Markup) -> Markup {
+/// A button that opens a confirmation. It needs no JavaScript.
+pub fn confirmation(label: &str, (danger, key): (bool, Option<&str>), question: &Markup) -> Markup {
     html! {
         details .confirm {
             summary .button .danger[danger] data-key=[key] { (label) }
@@ -159,14 +159,14 @@ pub fn confirm(label: &str, (danger, key): (bool, Option<&str>), question: &Mark
     }
 }
 
-/// The files of a ticket; `at` is the address of the ticket's page.
-pub fn files(files: &[Attachment], at: &str) -> Markup {
+/// The files of a ticket. `ticket_url` is the URL of its page.
+pub fn files(files: &[Attachment], ticket_url: &str) -> Markup {
     html! {
         @if !files.is_empty() {
             ul .files {
                 @for file in files {
                     li {
-                        a href=(format!("{at}/attachments/{}", file.id)) download { (file.name.as_str()) }
+                        a href=(format!("{ticket_url}/attachments/{}", file.id)) download { (file.name.as_str()) }
                         span .quiet { (size(file.size)) " · " (file.created_by) " · " (time(file.created)) }
                     }
                 }
@@ -175,21 +175,21 @@ pub fn files(files: &[Attachment], at: &str) -> Markup {
     }
 }
 
-/// What may be attached, told beforehand.
-pub fn limits(support: &Support, there: usize) -> Markup {
-    let left = (support.attachments_per_ticket - there as i64).max(0);
+/// The limits for attachments.
+pub fn upload_limits(support: &Support, attached: usize) -> Markup {
+    let left = (support.attachments_per_ticket - attached as i64).max(0);
     html! {
         p .hint {
             "Up to " (size(support.attachment_max_bytes)) " per file, "
-            @if there == 0 { (support.attachments_per_ticket) " files per ticket" } @else { (left) " more on this ticket" }
+            @if attached == 0 { (support.attachments_per_ticket) " files per ticket" } @else { (left) " more on this ticket" }
             ". Accepted types: " (EXTENSIONS.join(", ")) "."
         }
     }
 }
 
-/// Where files are dropped or chosen; our script sends them to `to`, if that is known yet.
-pub fn drop_zone(support: &Support, there: usize, to: Option<&str>) -> Markup {
-    let left = (support.attachments_per_ticket - there as i64).max(0);
+/// The drop zone for files. The console's script uploads them to `to`; a new ticket has no URL yet.
+pub fn drop_zone(support: &Support, attached: usize, to: Option<&str>) -> Markup {
+    let left = (support.attachments_per_ticket - attached as i64).max(0);
     html! {
         div .drop data-drop data-to=[to] data-bytes=(support.attachment_max_bytes) data-most=(left) data-kinds=(EXTENSIONS.join(",")) {
             p .drop-here { "Drop files here, or " button type="button" .link data-choose { "choose files" } }
@@ -199,12 +199,12 @@ pub fn drop_zone(support: &Support, there: usize, to: Option<&str>) -> Markup {
     }
 }
 
-/// Who did what last to a ticket.
-pub fn last_change(ticket: &Ticket) -> Markup {
-    changed(ticket.updated, ticket.updated_by.as_deref())
+/// When a ticket was last updated, and by whom.
+pub fn last_updated(ticket: &Ticket) -> Markup {
+    time_and_user(ticket.updated, ticket.updated_by.as_deref())
 }
 
-pub fn changed(at: Time, by: Option<&str>) -> Markup {
+pub fn time_and_user(at: Time, by: Option<&str>) -> Markup {
     html! {
         (time(at))
         @if let Some(by) = by { " " span .quiet { "by " (by) } }

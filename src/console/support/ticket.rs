@@ -1,15 +1,17 @@
-//! A ticket, as its account sees it: the thread, replies, files, closing.
+//! The page of a ticket for the users of its account: thread, replies, files, closing.
 
 use axum::extract::{Request, State};
 use axum::response::Response;
 use maud::{Markup, html};
 
-use crate::console::error_page::Answer;
-use crate::console::forms::{self, Field, Sent, Typed};
-use crate::console::layout::{done, fragment, nothing, number, pager, refused, size, time};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Field, FormData, FormState};
+use crate::console::layout::{
+    fragment, no_content, number, pagination, redirect_with_error, redirect_with_notice, size, time,
+};
 use crate::console::query::Query;
 use crate::console::threads::{self, Message, Side};
-use crate::console::tickets::{LIST, address};
+use crate::console::tickets::{LIST, url};
 use crate::console::visit::Visit;
 use crate::model::attachment::Attachment;
 use crate::model::grant::Permission;
@@ -31,14 +33,14 @@ use crate::web::error::status_of;
 use crate::web::extract::At;
 use crate::web::{downloads, upload};
 
-/// How many replies are on a page.
-const FEW: i64 = 100;
-const REPLY: &str = "Your reply";
-/// The field in which a file is chosen.
-const FILE: &str = "file";
+/// The number of replies per page.
+const REPLIES_PER_PAGE: i64 = 100;
+const REPLY_LABEL: &str = "Your reply";
+/// The field for a file.
+const FILE_FIELD: &str = "file";
 
-/// All that is on the page.
-struct Seen {
+/// The data of the page.
+struct TicketPage {
     ticket: Ticket,
     replies: Paged<Reply>,
     newest: i64,
@@ -48,18 +50,18 @@ struct Seen {
     may_close: bool,
 }
 
-/// What was typed on the page, and what came of it.
+/// The state of the forms of the page.
 #[derive(Default)]
-struct Writing {
-    reply: Typed,
+struct Forms {
+    reply: FormState,
     preview: bool,
-    file: Typed,
+    file: FormState,
 }
 
-impl Writing {
-    /// The form that was refused, if one was.
-    fn decisive(&self) -> &Typed {
-        match self.file.wrong.is_empty() {
+impl Forms {
+    /// The form that sets the status of the response.
+    fn submitted_form(&self) -> &FormState {
+        match self.file.errors.is_empty() {
             true => &self.reply,
             false => &self.file,
         }
@@ -72,14 +74,14 @@ pub async fn view(
     caller: Caller,
     At(id): At<TicketId>,
     query: Query,
-) -> Answer {
+) -> PageResult {
     let page = query.text("page").parse().ok();
-    let mut writing = Writing::default();
+    let mut forms = Forms::default();
     if let Some(why) = &visit.refused {
-        let wrong = FieldError::on(FILE, Reason::new(Code::ChoiceInvalid, why.as_str()));
-        writing.file = Typed::refused(Sent::default(), vec![wrong]);
+        let error = FieldError::on(FILE_FIELD, Reason::new(Code::ChoiceInvalid, why.as_str()));
+        forms.file = FormState::with_errors(FormData::default(), vec![error]);
     }
-    draw(&app, &visit, caller, id, page, &writing).await
+    render(&app, &visit, caller, id, page, &forms).await
 }
 
 pub async fn reply(
@@ -87,26 +89,26 @@ pub async fn reply(
     visit: Visit,
     caller: Caller,
     At(id): At<TicketId>,
-    sent: Sent,
-) -> Answer {
-    let mut writing = Writing::default();
-    if sent.text("act") == "preview" {
-        writing.reply = Typed::refused(sent, Vec::new());
-        writing.preview = true;
-        return draw(&app, &visit, caller, id, None, &writing).await;
+    data: FormData,
+) -> PageResult {
+    let mut forms = Forms::default();
+    if data.text("act") == "preview" {
+        forms.reply = FormState::with_errors(data, Vec::new());
+        forms.preview = true;
+        return render(&app, &visit, caller, id, None, &forms).await;
     }
-    let (request, newest) = (sent.request(sent.object(&["description"])), sent.newest());
+    let (request, newest) = (data.request(data.object(&["description"])), data.newest_id());
     let replied = app
         .write(caller.clone(), move |tx, caller| {
             rules::replies::create_once(tx, caller, id, &request, newest)
         })
         .await;
     match replied {
-        Ok(Once::Made(_)) => Ok(done(&address(id), "reply-sent")),
-        Ok(Once::Before(_)) => Ok(done(&address(id), "sent-already")),
+        Ok(Once::Made(_)) => Ok(redirect_with_notice(&url(id), "reply-sent")),
+        Ok(Once::Before(_)) => Ok(redirect_with_notice(&url(id), "sent-already")),
         Err(error) => {
-            writing.reply = forms::again(sent, error)?;
-            draw(&app, &visit, caller, id, None, &writing).await
+            forms.reply = forms::from_error(data, error)?;
+            render(&app, &visit, caller, id, None, &forms).await
         }
     }
 }
@@ -116,58 +118,58 @@ pub async fn close(
     visit: Visit,
     caller: Caller,
     At(id): At<TicketId>,
-    sent: Sent,
-) -> Answer {
-    let request = sent.request(Vec::new());
+    data: FormData,
+) -> PageResult {
+    let request = data.request(Vec::new());
     let closed = app
         .write(caller.clone(), move |tx, caller| {
             rules::tickets::close(tx, caller, id, &request)
         })
         .await;
     match closed {
-        Ok(()) => Ok(done(&address(id), "ticket-closed")),
+        Ok(()) => Ok(redirect_with_notice(&url(id), "ticket-closed")),
         Err(error) => {
-            let writing = Writing {
-                file: forms::again(Sent::default(), error)?,
-                ..Writing::default()
+            let forms = Forms {
+                file: forms::from_error(FormData::default(), error)?,
+                ..Forms::default()
             };
-            draw(&app, &visit, caller, id, None, &writing).await
+            render(&app, &visit, caller, id, None, &forms).await
         }
     }
 }
 
-/// Takes a file, as the API does. Our script asks for the reasons alone; a browser without it is sent to the page with
-/// them, away from an address that has the form's proof in it.
+/// Attaches a file, as the API does. The console's script gets only the error text. A browser without JavaScript is
+/// redirected to the ticket, because the URL of the form contains the form token.
 pub async fn attach(
     State(app): State<App>,
     caller: Caller,
     At(id): At<TicketId>,
     request: Request,
-) -> Answer {
+) -> PageResult {
     let by_script = request.headers().contains_key("hx-request");
     let taken = upload::take(app, caller, id, request).await;
     let error = match taken {
-        Ok(()) if by_script => return Ok(nothing()),
-        Ok(()) => return Ok(done(&address(id), "file-attached")),
+        Ok(()) if by_script => return Ok(no_content()),
+        Ok(()) => return Ok(redirect_with_notice(&url(id), "file-attached")),
         Err(error) => error,
     };
     let status = status_of(&error);
-    let wrong = in_the_way(error)?;
-    let reasons: Vec<_> = wrong.iter().map(|wrong| wrong.reason.as_str()).collect();
+    let errors = file_errors(error)?;
+    let reasons: Vec<_> = errors.iter().map(|error| error.reason.as_str()).collect();
     let reasons = reasons.join(". ");
     if !by_script {
-        return Ok(refused(&address(id), &reasons));
+        return Ok(redirect_with_error(&url(id), &reasons));
     }
     let mut response = fragment(&html! { (reasons) });
     *response.status_mut() = status;
     Ok(response)
 }
 
-/// What is wrong with a file, for the field it was chosen in.
-fn in_the_way(error: Error) -> Result<Vec<FieldError>, Error> {
-    let on_file = |code, text: String| vec![FieldError::on(FILE, Reason::new(code, text))];
+/// The errors of an upload, for the file field.
+fn file_errors(error: Error) -> Result<Vec<FieldError>, Error> {
+    let on_file = |code, text: String| vec![FieldError::on(FILE_FIELD, Reason::new(code, text))];
     match error {
-        Error::Refused(wrong) => Ok(wrong),
+        Error::Refused(errors) => Ok(errors),
         Error::Body(BodyFault::FileTooLarge { most }) => {
             let text = format!("The file is too large. The maximum is {}", size(most));
             Ok(on_file(Code::FileTooLarge, text))
@@ -184,7 +186,7 @@ pub async fn download(
     State(app): State<App>,
     caller: Caller,
     At((ticket, id)): At<(TicketId, AttachmentId)>,
-) -> Answer {
+) -> PageResult {
     let file = app
         .read(caller, move |tx, caller| {
             rules::attachments::view(tx, caller, ticket, id)
@@ -193,25 +195,25 @@ pub async fn download(
     Ok(downloads::send(&app, &file).await?)
 }
 
-async fn draw(
+async fn render(
     app: &App,
     visit: &Visit,
     caller: Caller,
     id: TicketId,
     page: Option<i64>,
-    writing: &Writing,
-) -> Answer {
-    let seen = app
-        .read(caller, move |tx, caller| look(tx, caller, id, page))
+    forms: &Forms,
+) -> PageResult {
+    let ticket_page = app
+        .read(caller, move |tx, caller| load(tx, caller, id, page))
         .await?;
-    Ok(draw_page(app, visit, &seen, writing))
+    Ok(render_page(app, visit, &ticket_page, forms))
 }
 
-fn look(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> rules::Result<Seen> {
+fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> rules::Result<TicketPage> {
     let ticket = rules::tickets::view(tx, caller, id)?;
-    // The newest replies, unless others are asked for.
-    let last = (ticket.replies + FEW - 1).max(FEW) / FEW;
-    let list = ListRequest::first(FEW).at(page.unwrap_or(last));
+    // The last page, unless the query selects another one.
+    let last = (ticket.replies + REPLIES_PER_PAGE - 1).max(REPLIES_PER_PAGE) / REPLIES_PER_PAGE;
+    let list = ListRequest::first(REPLIES_PER_PAGE).at(page.unwrap_or(last));
     let replies = rules::replies::list(tx, caller, id, &list)?;
     let newest = rules::replies::newest(tx, id)?;
     let files = rules::attachments::list(tx, caller, id, &ListRequest::longest())?.items;
@@ -219,7 +221,7 @@ fn look(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
     let support = &tx.policy().support;
     let may = |act| may_write && transitions::after(&ticket, act, tx.now(), support).is_ok();
     let full = files.len() as i64 >= support.attachments_per_ticket;
-    Ok(Seen {
+    Ok(TicketPage {
         may_reply: may(Act::CustomerReply),
         may_attach: may(Act::CustomerAttach) && !full,
         may_close: may(Act::CustomerClose) && ticket.status != Status::Closed,
@@ -230,46 +232,46 @@ fn look(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
     })
 }
 
-fn draw_page(app: &App, visit: &Visit, seen: &Seen, writing: &Writing) -> Response {
+fn render_page(app: &App, visit: &Visit, ticket_page: &TicketPage, forms: &Forms) -> Response {
     let support = &app.store().world().policy.support;
-    let ticket = &seen.ticket;
-    let here = address(ticket.id);
-    let page = seen.replies.page.number;
-    let live = if page == seen.replies.pages() {
+    let ticket = &ticket_page.ticket;
+    let here = url(ticket.id);
+    let page = ticket_page.replies.page.number;
+    let live = if page == ticket_page.replies.pages() {
         here.clone()
     } else {
         format!("{here}?page={page}")
     };
     let body = html! {
-        // What others do to the ticket comes in here; what one is typing stays.
+        // htmx loads the updates of other users; the text that the user is typing is preserved.
         div hx-get=(live) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
             hx-swap="outerHTML" hx-select-oob="#head,#files" {}
-        (head(visit, seen, support))
-        (writing.file.alert_calling(&[(FILE, "Attach a file")]))
-        (writing.reply.alert_calling(&[("description", REPLY)]))
-        (thread(seen, support))
+        (head(visit, ticket_page, support))
+        (forms.file.alert_with_labels(&[(FILE_FIELD, "Attach a file")]))
+        (forms.reply.alert_with_labels(&[("description", REPLY_LABEL)]))
+        (thread(ticket_page, support))
         div #below .below data-closed[ticket.status == Status::Closed] {
-            @if seen.may_reply { (reply_form(visit, seen, writing)) } @else { (cannot_reply(ticket, writing)) }
+            @if ticket_page.may_reply { (reply_form(visit, ticket_page, forms)) } @else { (reply_unavailable(ticket, forms)) }
             section .card.attachments {
                 h2 { "Files" }
-                (files(seen, &here))
-                @if seen.may_attach { (upload_form(visit, seen, support, writing)) }
+                (files(ticket_page, &here))
+                @if ticket_page.may_attach { (upload_form(visit, ticket_page, support, forms)) }
             }
         }
     };
-    visit.form_page(writing.decisive(), ticket.summary.as_str(), &[LIST], &body)
+    visit.form_page(forms.submitted_form(), ticket.summary.as_str(), &[LIST], &body)
 }
 
-fn head(visit: &Visit, seen: &Seen, support: &Support) -> Markup {
-    let ticket = &seen.ticket;
-    let here = address(ticket.id);
+fn head(visit: &Visit, ticket_page: &TicketPage, support: &Support) -> Markup {
+    let ticket = &ticket_page.ticket;
+    let here = url(ticket.id);
     html! {
         div #head data-closed[ticket.status == Status::Closed] {
             div .title {
                 h1 { (ticket.summary.as_str()) " " span .id { (ticket.id) } }
                 div .actions {
-                    @if seen.may_close {
-                        (threads::confirm("Close ticket", (false, None), &html! {
+                    @if ticket_page.may_close {
+                        (threads::confirmation("Close ticket", (false, None), &html! {
                             p {
                                 "Close this ticket? "
                                 @match support.reopen_days {
@@ -286,51 +288,51 @@ fn head(visit: &Visit, seen: &Seen, support: &Support) -> Markup {
                 }
             }
             dl .facts {
-                div { dt { "Status" } dd { (threads::status(ticket.status)) } }
+                div { dt { "Status" } dd { (threads::status_tag(ticket.status)) } }
                 @if let Some(entity) = &ticket.entity {
-                    div { dt { "Regarding" } dd { (threads::about(entity, threads::address_of(entity))) } }
+                    div { dt { "Regarding" } dd { (threads::entity_link(entity, threads::entity_url(entity))) } }
                 }
                 div { dt { "Opened" } dd { (time(ticket.opened)) " " span .quiet { "by " (ticket.opened_by) } } }
                 @match ticket.closed {
                     Some(closed) => div { dt { "Closed" } dd { (time(closed)) @if let Some(by) = &ticket.updated_by { " " span .quiet { "by " (by) } } } },
-                    None => div { dt { "Last updated" } dd { (threads::last_change(ticket)) } },
+                    None => div { dt { "Last updated" } dd { (threads::last_updated(ticket)) } },
                 }
             }
         }
     }
 }
 
-fn thread(seen: &Seen, support: &Support) -> Markup {
-    let ticket = &seen.ticket;
+fn thread(ticket_page: &TicketPage, support: &Support) -> Markup {
+    let ticket = &ticket_page.ticket;
     let provider = support.provider.as_str();
     let side = |staff: bool| if staff { Side::Staff } else { Side::Customer };
     html! {
         div #thread .thread aria-label="Conversation" {
-            @if seen.replies.page.number == 1 {
+            @if ticket_page.replies.page.number == 1 {
                 (threads::message(&Message {
                     by: &ticket.opened_by, side: side(ticket.opener.is_none() && ticket.opened_by == provider), at: ticket.opened,
                     text: ticket.description.as_str(), provider,
                 }))
             } @else {
-                p .quiet { (number(seen.replies.page.offset().unsigned_abs())) " earlier replies are on previous pages." }
+                p .quiet { (number(ticket_page.replies.page.offset().unsigned_abs())) " earlier replies are on previous pages." }
             }
-            @for reply in &seen.replies.items {
+            @for reply in &ticket_page.replies.items {
                 (threads::message(&Message {
                     by: &reply.created_by, side: side(reply.from_staff), at: reply.created, text: reply.description.as_str(), provider,
                 }))
             }
-            (pager(&seen.replies, &address(ticket.id)))
+            (pagination(&ticket_page.replies, &url(ticket.id)))
         }
     }
 }
 
-fn reply_form(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
-    let action = format!("{}/replies", address(seen.ticket.id));
+fn reply_form(visit: &Visit, ticket_page: &TicketPage, forms: &Forms) -> Markup {
+    let action = format!("{}/replies", url(ticket_page.ticket.id));
     let field = Field {
         name: "description",
-        label: REPLY,
-        most: Some(ReplyText::MAX),
-        hint: if seen.ticket.status == Status::Closed {
+        label: REPLY_LABEL,
+        max_chars: Some(ReplyText::MAX),
+        hint: if ticket_page.ticket.status == Status::Closed {
             "Your reply reopens the ticket."
         } else {
             ""
@@ -338,10 +340,10 @@ fn reply_form(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
         ..Field::default()
     };
     html! {
-        form #reply .card.write method="post" action=(action) data-draft=(format!("reply-{}", seen.ticket.id)) {
+        form #reply .card.write method="post" action=(action) data-draft=(format!("reply-{}", ticket_page.ticket.id)) {
             (visit.form_token())
-            (forms::newest(seen.newest))
-            (threads::box_to_write(&writing.reply, field, 6, writing.preview))
+            (forms::newest_id_field(ticket_page.newest))
+            (threads::markdown_editor(&forms.reply, field, 6, forms.preview))
             div .actions {
                 button .main type="submit" { "Send reply" }
                 (threads::preview_button("description", &action))
@@ -350,8 +352,8 @@ fn reply_form(visit: &Visit, seen: &Seen, writing: &Writing) -> Markup {
     }
 }
 
-fn cannot_reply(ticket: &Ticket, writing: &Writing) -> Markup {
-    let typed = writing.reply.sent.text("description");
+fn reply_unavailable(ticket: &Ticket, forms: &Forms) -> Markup {
+    let unsent = forms.reply.data.text("description");
     html! {
         div .card.quiet {
             @if ticket.status == Status::Closed {
@@ -359,38 +361,38 @@ fn cannot_reply(ticket: &Ticket, writing: &Writing) -> Markup {
             } @else {
                 p { "You have read-only access to this ticket." }
             }
-            @if !typed.is_empty() { (threads::unsent(typed)) }
+            @if !unsent.is_empty() { (threads::unsent_text(unsent)) }
         }
     }
 }
 
-fn files(seen: &Seen, here: &str) -> Markup {
+fn files(ticket_page: &TicketPage, here: &str) -> Markup {
     html! {
         div #files {
-            @if seen.files.is_empty() { p .quiet { "No files yet." } }
-            (threads::files(&seen.files, here))
+            @if ticket_page.files.is_empty() { p .quiet { "No files yet." } }
+            (threads::files(&ticket_page.files, here))
         }
     }
 }
 
-fn upload_form(visit: &Visit, seen: &Seen, support: &Support, writing: &Writing) -> Markup {
+fn upload_form(visit: &Visit, ticket_page: &TicketPage, support: &Support, forms: &Forms) -> Markup {
     let to = format!(
         "{}/attachments?form_token={}",
-        address(seen.ticket.id),
+        url(ticket_page.ticket.id),
         visit.proof
     );
-    let wrong = writing.file.reasons(FILE);
+    let errors = forms.file.errors_on(FILE_FIELD);
     html! {
-        (threads::drop_zone(support, seen.files.len(), Some(&to)))
+        (threads::drop_zone(support, ticket_page.files.len(), Some(&to)))
         form .no-script method="post" action=(to) enctype="multipart/form-data" {
-            div .field .wrong[!wrong.is_empty()] {
+            div .field .wrong[!errors.is_empty()] {
                 label for="f-file" { "Attach a file" }
-                input #f-file type="file" name="file" required aria-invalid=[(!wrong.is_empty()).then_some("true")]
-                    aria-describedby=[(!wrong.is_empty()).then_some("f-file-wrong")];
-                @if !wrong.is_empty() { p #f-file-wrong .reason { (wrong.join(". ")) } }
+                input #f-file type="file" name="file" required aria-invalid=[(!errors.is_empty()).then_some("true")]
+                    aria-describedby=[(!errors.is_empty()).then_some("f-file-wrong")];
+                @if !errors.is_empty() { p #f-file-wrong .reason { (errors.join(". ")) } }
             }
             button type="submit" { "Attach" }
         }
-        (threads::limits(support, seen.files.len()))
+        (threads::upload_limits(support, ticket_page.files.len()))
     }
 }

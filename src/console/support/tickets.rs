@@ -1,12 +1,12 @@
-//! The list of an account's tickets.
+//! The list of the tickets of an account, with search.
 
 use axum::extract::State;
 use maud::{Markup, html};
 
-use crate::console::error_page::Answer;
-use crate::console::layout::{counted, empty, number, page_of, pager};
-use crate::console::query::{LONGEST, Query};
-use crate::console::threads::{about, address_of, last_change, status};
+use crate::console::error_page::PageResult;
+use crate::console::layout::{empty_state, number, page_url, pagination, pluralize};
+use crate::console::query::{MAX_SEARCH_CHARS, Query};
+use crate::console::threads::{entity_link, entity_url, last_updated, status_tag};
 use crate::console::visit::Visit;
 use crate::model::id::TicketId;
 use crate::model::page::Paged;
@@ -19,37 +19,37 @@ use crate::web::App;
 
 pub const LIST: (&str, &str) = ("Tickets", "/tickets");
 
-pub fn address(id: TicketId) -> String {
+pub fn url(id: TicketId) -> String {
     format!("/tickets/{id}")
 }
 
-pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
+pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
     let search = Search::read(&query);
-    let here = search.list(search.closed);
-    let there = search.list(!search.closed).at(1);
-    let words = search.words.clone();
+    let shown = search.list_request(search.closed);
+    let hidden = search.list_request(!search.closed).at(1);
+    let text = search.text.clone();
     let (tickets, others) = app
         .read(caller, move |tx, caller| {
-            let tickets = rules::tickets::search(tx, caller, &here, &words)?;
-            let others = rules::tickets::search(tx, caller, &there, &words)?.results;
+            let tickets = rules::tickets::search(tx, caller, &shown, &text)?;
+            let others = rules::tickets::search(tx, caller, &hidden, &text)?.results;
             Ok((tickets, others))
         })
         .await?;
-    let nothing = tickets.results == 0 && others == 0 && search.words.is_empty();
+    let has_none = tickets.results == 0 && others == 0 && search.text.is_empty();
     let body = html! {
         div .title {
             h1 { "Tickets" }
             a .button.main href="/tickets/new" { "Open a ticket" }
         }
-        @if !nothing { (search.form()) }
-        (draw_list(&tickets, others, &search, nothing))
+        @if !has_none { (search.form()) }
+        (render_list(&tickets, others, &search, has_none))
     };
     Ok(visit.page("Tickets", &[], &body))
 }
 
-/// Which of the tickets are looked at.
+/// The search on the list of tickets.
 struct Search {
-    words: String,
+    text: String,
     closed: bool,
     page: String,
 }
@@ -57,13 +57,13 @@ struct Search {
 impl Search {
     fn read(query: &Query) -> Self {
         Self {
-            words: query.words(),
+            text: query.search_text(),
             closed: query.text("status") == "closed",
             page: query.text("page").to_owned(),
         }
     }
 
-    fn list(&self, closed: bool) -> ListRequest {
+    fn list_request(&self, closed: bool) -> ListRequest {
         let status = match closed {
             true => Condition::equal("status", Status::Closed.word()),
             false => Condition::not_equal("status", Status::Closed.word()),
@@ -72,14 +72,14 @@ impl Search {
         list.only(status).sorted("updated", true)
     }
 
-    /// The address of the list as it is searched, on one of its sides.
-    fn address(&self, closed: bool) -> String {
+    /// The URL of one tab of the list with this search.
+    fn url(&self, closed: bool) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         if closed {
             query.append_pair("status", "closed");
         }
-        if !self.words.is_empty() {
-            query.append_pair("q", &self.words);
+        if !self.text.is_empty() {
+            query.append_pair("q", &self.text);
         }
         match query.finish() {
             query if query.is_empty() => "/tickets".to_owned(),
@@ -95,8 +95,8 @@ impl Search {
                 @if self.closed { input type="hidden" name="status" value="closed"; }
                 div .field {
                     label for="q" { "Search" }
-                    input #q type="search" name="q" value=(self.words) autocomplete="off" spellcheck="false"
-                        maxlength=(LONGEST) placeholder="Text, #ID or username";
+                    input #q type="search" name="q" value=(self.text) autocomplete="off" spellcheck="false"
+                        maxlength=(MAX_SEARCH_CHARS) placeholder="Text, #ID or username";
                 }
                 button type="submit" { "Search" }
             }
@@ -104,40 +104,40 @@ impl Search {
     }
 }
 
-fn draw_list(tickets: &Paged<Ticket>, others: i64, search: &Search, nothing: bool) -> Markup {
+fn render_list(tickets: &Paged<Ticket>, others: i64, search: &Search, has_none: bool) -> Markup {
     let (open, closed) = if search.closed {
         (others, tickets.results)
     } else {
         (tickets.results, others)
     };
-    let here = search.address(search.closed);
+    let here = search.url(search.closed);
     let tab = |label: &str, count: i64, closed: bool| {
         html! {
-            a href=(search.address(closed)) aria-current=[(closed == search.closed).then_some("page")] {
+            a href=(search.url(closed)) aria-current=[(closed == search.closed).then_some("page")] {
                 (label) " " span .badge { (number(count.unsigned_abs())) }
             }
         }
     };
-    let live = page_of(&here, tickets.page.number);
+    let live = page_url(&here, tickets.page.number);
     html! {
         div #list hx-get=(live) hx-trigger="garth:ticket from:body" hx-select="#list" hx-swap="outerHTML" {
-            @if nothing {
-                (empty("No tickets yet", "Open a ticket to contact your provider. Replies appear here.",
+            @if has_none {
+                (empty_state("No tickets yet", "Open a ticket to contact your provider. Replies appear here.",
                     Some(("Open a ticket", "/tickets/new"))))
             } @else {
                 nav .tabs aria-label="Ticket status" { (tab("Open", open, false)) (tab("Closed", closed, true)) }
                 @if tickets.items.is_empty() && tickets.results > 0 {
-                    (empty("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", &here))))
-                } @else if tickets.items.is_empty() && !search.words.is_empty() {
-                    (empty("No results", "No tickets match your search. Try other words or the other tab.", Some(("Clear search", "/tickets"))))
+                    (empty_state("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", &here))))
+                } @else if tickets.items.is_empty() && !search.text.is_empty() {
+                    (empty_state("No results", "No tickets match your search. Try other words or the other tab.", Some(("Clear search", "/tickets"))))
                 } @else if tickets.items.is_empty() && search.closed {
-                    (empty("No closed tickets", "Tickets appear here after you or your provider close them.", None))
+                    (empty_state("No closed tickets", "Tickets appear here after you or your provider close them.", None))
                 } @else if tickets.items.is_empty() {
-                    (empty("No open tickets", "Open a ticket to contact your provider.",
+                    (empty_state("No open tickets", "Open a ticket to contact your provider.",
                         Some(("Open a ticket", "/tickets/new"))))
                 } @else {
                     (table(tickets))
-                    (pager(tickets, &here))
+                    (pagination(tickets, &here))
                 }
             }
         }
@@ -155,20 +155,20 @@ fn table(tickets: &Paged<Ticket>) -> Markup {
                 @for ticket in &tickets.items {
                     tr {
                         th scope="row" {
-                            a href=(address(ticket.id)) { (ticket.summary.as_str()) } " " span .id { (ticket.id) }
+                            a href=(url(ticket.id)) { (ticket.summary.as_str()) } " " span .id { (ticket.id) }
                             @if !ticket.attachments.is_empty() {
-                                " " span .quiet.small { (counted(ticket.attachments.len(), "file", "files")) }
+                                " " span .quiet.small { (pluralize(ticket.attachments.len(), "file", "files")) }
                             }
                         }
                         td data-label="Regarding" {
                             @match &ticket.entity {
-                                Some(entity) => span { (about(entity, address_of(entity))) },
+                                Some(entity) => span { (entity_link(entity, entity_url(entity))) },
                                 None => span .quiet { "–" },
                             }
                         }
-                        td data-label="Status" { (status(ticket.status)) }
+                        td data-label="Status" { (status_tag(ticket.status)) }
                         td .number data-label="Replies" { (number(ticket.replies.unsigned_abs())) }
-                        td data-label="Last updated" { span { (last_change(ticket)) } }
+                        td data-label="Last updated" { span { (last_updated(ticket)) } }
                     }
                 }
             }

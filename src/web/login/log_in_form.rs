@@ -1,4 +1,4 @@
-//! The log-in form, as programs' users and visitors of the console send it.
+//! The log-in form of the console and of the authorization endpoint.
 
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -9,22 +9,22 @@ use crate::web::App;
 use crate::web::cookies::{self, FORM_TOKEN, LOG_IN};
 use crate::web::fields::Fields;
 use crate::web::login_attempts::{Attempted, Guess, attempt};
-use crate::web::pages::{LogInPage, go_to};
+use crate::web::pages::{LogInPage, redirect};
 
-/// The proof that the form came from our page in this browser; `None` if it did not.
+/// The form token, if it matches the cookie of this browser.
 pub fn proof_in(headers: &HeaderMap, fields: &Fields) -> Option<TokenHash> {
     let sent = fields.text(FORM_TOKEN).unwrap_or_default();
     let cookie = cookies::read(headers, cookies::FORM)?;
     Some(cookies::proof(LOG_IN, &cookie)).filter(|proof| proof.is_kept_as(sent))
 }
 
-/// Tries to log in: leads to an address with a session, or shows the form again.
+/// Tries to log in: redirects to `next` with a session, or shows the form again.
 pub async fn log_in(app: &App, guess: Guess, page: &LogInPage<'_>, next: &str) -> Result<Response> {
     match attempt(app, guess).await? {
-        Attempted::Locked { wait } => Ok(page.again(StatusCode::TOO_MANY_REQUESTS, wait)),
-        Attempted::Wrong { wait } => Ok(page.again(StatusCode::UNAUTHORIZED, wait)),
+        Attempted::Locked { wait } => Ok(page.after_failure(StatusCode::TOO_MANY_REQUESTS, wait)),
+        Attempted::Wrong { wait } => Ok(page.after_failure(StatusCode::UNAUTHORIZED, wait)),
         Attempted::Right(logged_in) => {
-            let mut response = go_to(next);
+            let mut response = redirect(next);
             logged_in.set_cookies(response.headers_mut());
             Ok(response)
         }

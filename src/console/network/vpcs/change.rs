@@ -1,13 +1,13 @@
-//! Changing a VPC, and deleting it.
+//! Editing and deleting a VPC.
 
 use axum::extract::State;
 use axum::response::Response;
 use maud::html;
 
-use super::{DESCRIPTION, LIST, address, label_field, refusals};
-use crate::console::error_page::Answer;
-use crate::console::forms::{self, Card, SEEN, Sent, Typed};
-use crate::console::layout::{counted, done};
+use super::{DESCRIPTION, LIST, field_errors, label_field, url};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Card, FormData, FormState, VERSION_FIELD};
+use crate::console::layout::{pluralize, redirect_with_notice};
 use crate::console::subnets;
 use crate::console::visit::Visit;
 use crate::model::grant::Permission;
@@ -19,18 +19,18 @@ use crate::rules::caller::Caller;
 use crate::web::App;
 use crate::web::extract::At;
 
-pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> Answer {
+pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> PageResult {
     let vpc = app
         .read(caller, move |tx, caller| {
             rules::vpcs::load_for(tx, caller, id, Permission::ReadWrite)
         })
         .await?;
-    let typed = Typed::proposed(&[
+    let form_state = FormState::prefilled(&[
         ("label", vpc.label.as_str()),
         ("description", vpc.description.as_str()),
-        (SEEN, &Tag::of(&vpc).to_string()),
+        (VERSION_FIELD, &Tag::of(&vpc).to_string()),
     ]);
-    Ok(draw_edit(&visit, &vpc, &typed))
+    Ok(render_edit(&visit, &vpc, &form_state))
 }
 
 pub async fn update(
@@ -38,53 +38,63 @@ pub async fn update(
     visit: Visit,
     caller: Caller,
     At(id): At<VpcId>,
-    sent: Sent,
-) -> Answer {
-    let request = sent.request(sent.object(&["label", "description"]));
+    data: FormData,
+) -> PageResult {
+    let request = data.request(data.object(&["label", "description"]));
     let changed = app
         .write(caller.clone(), move |tx, caller| {
             rules::vpcs::update(tx, caller, id, &request)
         })
         .await;
-    let typed = match changed {
-        Ok(vpc) => return Ok(done(&address(vpc.id), "vpc-changed")),
-        Err(error) => forms::again(sent, error)?,
+    let form_state = match changed {
+        Ok(vpc) => return Ok(redirect_with_notice(&url(vpc.id), "vpc-changed")),
+        Err(error) => forms::from_error(data, error)?,
     };
     let vpc = app
         .read(caller, move |tx, caller| rules::vpcs::view(tx, caller, id))
         .await?;
-    let typed = typed.now(&vpc).beside(&[
+    let form_state = form_state.with_version_of(&vpc).with_current_values(&[
         ("label", vpc.label.as_str()),
         ("description", vpc.description.as_str()),
     ]);
-    Ok(draw_edit(&visit, &vpc, &typed))
+    Ok(render_edit(&visit, &vpc, &form_state))
 }
 
-fn draw_edit(visit: &Visit, vpc: &Vpc, typed: &Typed) -> Response {
+fn render_edit(visit: &Visit, vpc: &Vpc, form_state: &FormState) -> Response {
     let label = vpc.label.as_str();
-    let here = address(vpc.id);
+    let here = url(vpc.id);
     let form = Card::new(format!("{here}/edit"), "Save", &here);
     let body = html! {
         h1 { "Edit " (label) }
-        (forms::card(visit, typed, &form, &html! {
-            (label_field(typed, "label", true))
-            (forms::lines(typed, DESCRIPTION, 3))
+        (forms::card(visit, form_state, &form, &html! {
+            (label_field(form_state, "label", true))
+            (forms::textarea(form_state, DESCRIPTION, 3))
             p .quiet { "Region: " strong { (vpc.region.0) } " (cannot be changed)" }
         }))
     };
-    visit.form_page(typed, &format!("Edit {label}"), &[LIST, (label, &here)], &body)
+    visit.form_page(
+        form_state,
+        &format!("Edit {label}"),
+        &[LIST, (label, &here)],
+        &body,
+    )
 }
 
-pub async fn ask_delete(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> Answer {
-    let (vpc, wrong) = app
+pub async fn confirm_delete(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<VpcId>,
+) -> PageResult {
+    let (vpc, errors) = app
         .read(caller, move |tx, caller| {
             let vpc = rules::vpcs::load_for(tx, caller, id, Permission::ReadWrite)?;
-            let wrong = refusals(rules::subnets::refuse_if_used(tx, caller, &vpc.subnets))?;
-            Ok((vpc, wrong))
+            let errors = field_errors(rules::subnets::refuse_if_used(tx, caller, &vpc.subnets))?;
+            Ok((vpc, errors))
         })
         .await?;
-    let typed = Typed::refused(Sent::default(), wrong).now(&vpc);
-    Ok(draw_delete(&visit, &vpc, &typed))
+    let form_state = FormState::with_errors(FormData::default(), errors).with_version_of(&vpc);
+    Ok(render_delete(&visit, &vpc, &form_state))
 }
 
 pub async fn delete(
@@ -92,43 +102,48 @@ pub async fn delete(
     visit: Visit,
     caller: Caller,
     At(id): At<VpcId>,
-    sent: Sent,
-) -> Answer {
+    data: FormData,
+) -> PageResult {
     let vpc = app
         .read(caller.clone(), move |tx, caller| {
             rules::vpcs::load_for(tx, caller, id, Permission::ReadWrite)
         })
         .await?;
-    let request = sent.request(Vec::new());
+    let request = data.request(Vec::new());
     let deleting = app.write(caller, move |tx, caller| {
         rules::vpcs::delete(tx, caller, id, &request)
     });
-    let deleted = forms::confirmed(&sent, vpc.label.as_str(), deleting).await;
-    let typed = match deleted {
-        Ok(()) => return Ok(done(LIST.1, "vpc-deleted")),
-        Err(error) => forms::again(sent, error)?,
+    let deleted = forms::if_confirmed(&data, vpc.label.as_str(), deleting).await;
+    let form_state = match deleted {
+        Ok(()) => return Ok(redirect_with_notice(LIST.1, "vpc-deleted")),
+        Err(error) => forms::from_error(data, error)?,
     };
-    Ok(draw_delete(&visit, &vpc, &typed.now(&vpc)))
+    Ok(render_delete(&visit, &vpc, &form_state.with_version_of(&vpc)))
 }
 
-fn draw_delete(visit: &Visit, vpc: &Vpc, typed: &Typed) -> Response {
-    let (label, here) = (vpc.label.as_str(), address(vpc.id));
+fn render_delete(visit: &Visit, vpc: &Vpc, form_state: &FormState) -> Response {
+    let (label, here) = (vpc.label.as_str(), url(vpc.id));
     let form = Card::new(format!("{here}/delete"), "Delete VPC", &here).danger();
     let body = html! {
         h1 { "Delete " (label) "?" }
-        @if subnets::is_blocked(typed) {
-            (subnets::blockers("This VPC cannot be deleted while instances are attached to its subnets.", &vpc.subnets, typed))
+        @if subnets::is_blocked(form_state) {
+            (subnets::blockers("This VPC cannot be deleted while instances are attached to its subnets.", &vpc.subnets, form_state))
             p { a .button href=(here) { "Back to VPC" } }
         } @else {
-            (forms::card(visit, typed, &form, &html! {
+            (forms::card(visit, form_state, &form, &html! {
                 p {
                     "This permanently deletes the VPC"
-                    @if !vpc.subnets.is_empty() { " and its " strong { (counted(vpc.subnets.len(), "subnet", "subnets")) } }
+                    @if !vpc.subnets.is_empty() { " and its " strong { (pluralize(vpc.subnets.len(), "subnet", "subnets")) } }
                     "."
                 }
-                (forms::confirm(typed, label))
+                (forms::confirmation_input(form_state, label))
             }))
         }
     };
-    visit.form_page(typed, &format!("Delete {label}"), &[LIST, (label, &here)], &body)
+    visit.form_page(
+        form_state,
+        &format!("Delete {label}"),
+        &[LIST, (label, &here)],
+        &body,
+    )
 }

@@ -1,13 +1,13 @@
-//! Making a VPC with its first subnets, whose ranges are judged while they are typed.
+//! Creating a VPC with its first subnets. The ranges are validated while the user types.
 
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::{DESCRIPTION, LIST, ROW, address, label_field, range_field, refusals, verdict};
-use crate::console::error_page::Answer;
-use crate::console::forms::{self, Field, Sent, Typed};
-use crate::console::layout::{done, fragment};
+use super::{DESCRIPTION, LIST, SUBNET_FIELDS, field_errors, label_field, range_feedback, range_field, url};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Field, FormData, FormState};
+use crate::console::layout::{fragment, redirect_with_notice};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
@@ -18,95 +18,103 @@ use crate::rules::caller::Caller;
 use crate::rules::request::Request;
 use crate::web::App;
 
-pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
+pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageResult {
     app.read(caller, |_, caller| caller.must_hold(Global::AddVpcs))
         .await?;
-    let mut sent = Sent::default();
-    add_row(&app, &mut sent);
-    Ok(draw_new(&app, &visit, &Typed::refused(sent, Vec::new())))
+    let mut data = FormData::default();
+    add_row(&app, &mut data);
+    Ok(render_new(
+        &app,
+        &visit,
+        &FormState::with_errors(data, Vec::new()),
+    ))
 }
 
-/// Makes a VPC; or only adds or takes away a row of the form, for those without script.
-pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut sent: Sent) -> Answer {
-    let taken_away = sent.text("remove").parse().ok();
-    sent.without_row("subnets", &ROW, taken_away);
-    if sent.has("add") || taken_away.is_some() {
-        if sent.has("add") {
-            add_row(&app, &mut sent);
+/// Creates a VPC; or adds or removes a row of the form, for browsers without JavaScript.
+pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut data: FormData) -> PageResult {
+    let removed_row = data.text("remove").parse().ok();
+    data.remove_rows("subnets", &SUBNET_FIELDS, removed_row);
+    if data.has("add") || removed_row.is_some() {
+        if data.has("add") {
+            add_row(&app, &mut data);
         }
-        return Ok(draw_new(&app, &visit, &Typed::refused(sent, Vec::new())));
+        return Ok(render_new(
+            &app,
+            &visit,
+            &FormState::with_errors(data, Vec::new()),
+        ));
     }
-    let request = app.prepare(new_request(&sent));
-    let made = app
+    let request = app.prepare(new_request(&data));
+    let created = app
         .write(caller, move |tx, caller| {
             rules::vpcs::create(tx, caller, &request)
         })
         .await;
-    match made {
-        Ok(vpc) => Ok(done(&address(vpc.id), "vpc-created")),
+    match created {
+        Ok(vpc) => Ok(redirect_with_notice(&url(vpc.id), "vpc-created")),
         Err(error) => {
-            let typed = forms::again(sent, error)?;
-            Ok(draw_new(&app, &visit, &typed))
+            let form_state = forms::from_error(data, error)?;
+            Ok(render_new(&app, &visit, &form_state))
         }
     }
 }
 
-/// What there is to say of a range while it is typed.
-pub async fn check(State(app): State<App>, caller: Caller, query: Query) -> Answer {
-    let Query(sent) = query;
-    let field = format!("subnets[{}].ipv4", sent.text("at"));
-    let request = app.prepare(new_request(&sent));
+/// Validates a range while the user types.
+pub async fn check(State(app): State<App>, caller: Caller, query: Query) -> PageResult {
+    let Query(data) = query;
+    let field = format!("subnets[{}].ipv4", data.text("at"));
+    let request = app.prepare(new_request(&data));
     let checked = app.read(caller, move |tx, caller| {
-        refusals(rules::vpcs::check(tx, caller, &request))
+        field_errors(rules::vpcs::check(tx, caller, &request))
     });
-    let wrong = checked.await?;
-    let others: Vec<Cidr> = ranges(&sent)
+    let errors = checked.await?;
+    let others: Vec<Cidr> = ranges(&data)
         .into_iter()
         .filter(|(name, _)| *name != field)
         .map(|(_, range)| range)
         .collect();
     let proposed = rules::subnets::propose(&app.store().world().policy, &others);
-    let said = verdict(&field, sent.text(&field), &wrong, proposed);
-    Ok(fragment(&said))
+    let feedback = range_feedback(&field, data.text(&field), &errors, proposed);
+    Ok(fragment(&feedback))
 }
 
-fn new_request(sent: &Sent) -> Request {
-    let mut object = sent.object(&["label", "description"]);
-    object.extend(sent.filled(&["region"]));
-    object.push(("subnets".to_owned(), sent.list("subnets", &ROW)));
-    sent.request(object)
+fn new_request(data: &FormData) -> Request {
+    let mut object = data.object(&["label", "description"]);
+    object.extend(data.non_empty(&["region"]));
+    object.push(("subnets".to_owned(), data.list("subnets", &SUBNET_FIELDS)));
+    data.request(object)
 }
 
-/// The ranges that were typed so far, as far as they are some.
-fn ranges(sent: &Sent) -> Vec<(String, Cidr)> {
-    let names = (0..sent.rows("subnets", &ROW)).map(|at| format!("subnets[{at}].ipv4"));
+/// The valid ranges in the form, by field name.
+fn ranges(data: &FormData) -> Vec<(String, Cidr)> {
+    let names = (0..data.row_count("subnets", &SUBNET_FIELDS)).map(|at| format!("subnets[{at}].ipv4"));
     names
         .filter_map(|name| {
-            let range = Cidr::parse(sent.text(&name)).ok()?;
+            let range = Cidr::parse(data.text(&name)).ok()?;
             Some((name, range))
         })
         .collect()
 }
 
 /// Adds a subnet with the next free range.
-fn add_row(app: &App, sent: &mut Sent) {
-    let at = sent.rows("subnets", &ROW);
-    let taken: Vec<Cidr> = ranges(sent).into_iter().map(|(_, range)| range).collect();
+fn add_row(app: &App, data: &mut FormData) {
+    let at = data.row_count("subnets", &SUBNET_FIELDS);
+    let taken: Vec<Cidr> = ranges(data).into_iter().map(|(_, range)| range).collect();
     let proposed = rules::subnets::propose(&app.store().world().policy, &taken);
-    sent.set(&format!("subnets[{at}].label"), format!("subnet-{}", at + 1));
+    data.set(&format!("subnets[{at}].label"), format!("subnet-{}", at + 1));
     let range = proposed.map(|range| range.to_string()).unwrap_or_default();
-    sent.set(&format!("subnets[{at}].ipv4"), range);
+    data.set(&format!("subnets[{at}].ipv4"), range);
 }
 
-fn draw_new(app: &App, visit: &Visit, typed: &Typed) -> Response {
-    let able = app
+fn render_new(app: &App, visit: &Visit, form_state: &FormState) -> Response {
+    let available = app
         .store()
         .world()
         .policy
         .regions
         .iter()
         .filter(|region| region.can(Region::VPCS));
-    let regions: Vec<_> = able
+    let regions: Vec<_> = available
         .map(|region| (region.id.clone(), format!("{} ({})", region.label, region.id)))
         .collect();
     let region = Field {
@@ -116,21 +124,21 @@ fn draw_new(app: &App, visit: &Visit, typed: &Typed) -> Response {
         autofocus: true,
         ..Field::default()
     };
-    let rows = typed.sent.rows("subnets", &ROW);
+    let rows = form_state.data.row_count("subnets", &SUBNET_FIELDS);
     let body = html! {
         h1 { "Create a VPC" }
-        (typed.alert())
+        (form_state.alert())
         form .card method="post" action="/vpcs/new" {
             (visit.form_token())
-            // Return in a field means this button, not the first of the others.
+            // The Enter key submits the form with its first button.
             button .hidden type="submit" tabindex="-1" aria-hidden="true" { "Create VPC" }
-            (forms::choice(typed, region, &regions))
-            (label_field(typed, "label", false))
-            (forms::lines(typed, DESCRIPTION, 2))
+            (forms::select(form_state, region, &regions))
+            (label_field(form_state, "label", false))
+            (forms::textarea(form_state, DESCRIPTION, 2))
             div #subnets .rows {
                 h2 { "Subnets" }
                 p .hint { "Private IPv4 ranges from /8 to /29 that do not overlap. The first two and the last two addresses of each are reserved." }
-                @for at in 0..rows { (draw_row(typed, at)) }
+                @for at in 0..rows { (render_row(form_state, at)) }
                 button type="submit" name="add" value="1" formnovalidate hx-post="/vpcs/new" hx-target="#subnets" hx-select="#subnets"
                     hx-swap="outerHTML" { "Add " @if rows > 0 { "another" } @else { "a" } " subnet" }
             }
@@ -140,16 +148,16 @@ fn draw_new(app: &App, visit: &Visit, typed: &Typed) -> Response {
             }
         }
     };
-    visit.form_page(typed, "Create a VPC", &[LIST], &body)
+    visit.form_page(form_state, "Create a VPC", &[LIST], &body)
 }
 
-fn draw_row(typed: &Typed, at: usize) -> Markup {
+fn render_row(form_state: &FormState, at: usize) -> Markup {
     let (label, ipv4) = (format!("subnets[{at}].label"), format!("subnets[{at}].ipv4"));
     html! {
         fieldset .row {
             legend { "Subnet " (at + 1) }
-            (label_field(typed, &label, false))
-            (range_field(typed, &ipv4, &format!("/vpcs/new/check?at={at}")))
+            (label_field(form_state, &label, false))
+            (range_field(form_state, &ipv4, &format!("/vpcs/new/check?at={at}")))
             button .link type="submit" name="remove" value=(at) formnovalidate hx-post="/vpcs/new" hx-target="#subnets"
                 hx-select="#subnets" hx-swap="outerHTML" { "Remove" span .hidden { " subnet " (at + 1) } }
         }

@@ -1,12 +1,12 @@
-//! The list of VPCs, and looking for some of them.
+//! The list of VPCs, with search.
 
 use axum::extract::State;
 use maud::{Markup, html};
 
-use super::{LIST, address, instances};
-use crate::console::error_page::Answer;
-use crate::console::layout::{counted, empty, page_of, pager, time};
-use crate::console::query::{LONGEST, Query};
+use super::{LIST, instance_count, url};
+use crate::console::error_page::PageResult;
+use crate::console::layout::{empty_state, page_url, pagination, pluralize, time};
+use crate::console::query::{MAX_SEARCH_CHARS, Query};
 use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
@@ -21,14 +21,14 @@ use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
 use crate::web::App;
 
-pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> Answer {
+pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
     let search = Search::read(&query);
-    let (wanted, range) = (search.list(), search.range());
+    let (list_request, range) = (search.list_request(), search.range());
     let (vpcs, used, may_add) = app
         .read(caller, move |tx, caller| {
             let vpcs = match range {
-                Some(range) => rules::vpcs::list_in_range(tx, caller, &wanted, range)?,
-                None => rules::vpcs::list(tx, caller, &wanted)?,
+                Some(range) => rules::vpcs::list_in_range(tx, caller, &list_request, range)?,
+                None => rules::vpcs::list(tx, caller, &list_request)?,
             };
             let used = addresses::used_in_vpcs(tx, &vpcs.items)?;
             Ok((vpcs, used, caller.must_hold(Global::AddVpcs).is_ok()))
@@ -41,7 +41,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             @if may_add { a .button.main href="/vpcs/new" { "Create VPC" } }
         }
         @if vpcs.results > 0 || !search.is_empty() { (search.form(regions)) }
-        (draw_list(&vpcs, &used, &search, may_add))
+        (render_list(&vpcs, &used, &search, may_add))
     };
     Ok(visit.page("VPCs", &[], &body))
 }
@@ -50,8 +50,8 @@ fn no_vpcs(may_add: bool) -> Markup {
     let text =
         "A VPC is a private network in one region. Its subnets give your instances private IPv4 addresses.";
     match may_add {
-        true => empty("No VPCs yet", text, Some(("Create VPC", "/vpcs/new"))),
-        false => empty(
+        true => empty_state("No VPCs yet", text, Some(("Create VPC", "/vpcs/new"))),
+        false => empty_state(
             "No VPCs yet",
             "You do not have access to any VPCs. Ask an account administrator to grant it.",
             None,
@@ -59,9 +59,9 @@ fn no_vpcs(may_add: bool) -> Markup {
     }
 }
 
-/// What of the VPCs is looked for.
+/// The search on the list of VPCs.
 struct Search {
-    words: String,
+    text: String,
     region: String,
     page: String,
 }
@@ -69,26 +69,26 @@ struct Search {
 impl Search {
     fn read(query: &Query) -> Self {
         Self {
-            words: query.words(),
+            text: query.search_text(),
             region: query.text("region").to_owned(),
             page: query.text("page").to_owned(),
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.words.is_empty() && self.region.is_empty()
+        self.text.is_empty() && self.region.is_empty()
     }
 
-    /// The range that is looked for, if an address or a range was typed.
+    /// The search text as a range, if it is an address or a range.
     fn range(&self) -> Option<Cidr> {
-        Cidr::sought(&self.words)
+        Cidr::sought(&self.text)
     }
 
-    fn list(&self) -> ListRequest {
+    fn list_request(&self) -> ListRequest {
         let mut only = Vec::new();
-        if !self.words.is_empty() && self.range().is_none() {
+        if !self.text.is_empty() && self.range().is_none() {
             let fields = ["label", "id", "subnets.label"];
-            only.push(Condition::contained_in(fields, &self.words));
+            only.push(Condition::contained_in(fields, &self.text));
         }
         if !self.region.is_empty() {
             only.push(Condition::equal("region", self.region.as_str()));
@@ -97,10 +97,10 @@ impl Search {
         ListRequest { only, ..list }.sorted("label", false)
     }
 
-    /// The address of the list as it is searched.
-    fn address(&self) -> String {
+    /// The URL of the list with this search.
+    fn url(&self) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        for (key, value) in [("q", &self.words), ("region", &self.region)] {
+        for (key, value) in [("q", &self.text), ("region", &self.region)] {
             if !value.is_empty() {
                 query.append_pair(key, value);
             }
@@ -120,8 +120,8 @@ impl Search {
                 hx-trigger="submit, input changed delay:250ms from:#q, change from:#region" {
                 div .field {
                     label for="q" { "Search" }
-                    input #q type="search" name="q" value=(self.words) autocomplete="off" spellcheck="false"
-                        maxlength=(LONGEST) placeholder="Label, ID, subnet or address";
+                    input #q type="search" name="q" value=(self.text) autocomplete="off" spellcheck="false"
+                        maxlength=(MAX_SEARCH_CHARS) placeholder="Label, ID, subnet or address";
                 }
                 div .field {
                     label for="region" { "Region" }
@@ -138,21 +138,21 @@ impl Search {
     }
 }
 
-fn draw_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool) -> Markup {
-    let here = search.address();
-    let live = page_of(&here, vpcs.page.number);
+fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool) -> Markup {
+    let here = search.url();
+    let live = page_url(&here, vpcs.page.number);
     html! {
-        // Instances come and go on subnets, too.
+        // Instances change the usage, too.
         div #list hx-get=(live) hx-trigger="garth:vpc from:body, garth:subnet from:body, garth:linode from:body"
             hx-select="#list" hx-swap="outerHTML" {
             @if vpcs.results == 0 && search.is_empty() {
                 (no_vpcs(may_add))
             } @else if vpcs.items.is_empty() && vpcs.results > 0 {
-                (empty("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", &here))))
+                (empty_state("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", &here))))
             } @else if vpcs.items.is_empty() {
-                (empty("No results", "No VPCs match your search.", Some(("Clear search", LIST.1))))
+                (empty_state("No results", "No VPCs match your search.", Some(("Clear search", LIST.1))))
             } @else {
-                p .count role="status" { (counted(vpcs.results as usize, "VPC", "VPCs")) }
+                p .count role="status" { (pluralize(vpcs.results as usize, "VPC", "VPCs")) }
                 table .list {
                     thead { tr {
                         th scope="col" { "Label" } th scope="col" { "Region" } th scope="col" .number { "Subnets" }
@@ -161,17 +161,17 @@ fn draw_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool) 
                     tbody {
                         @for (vpc, used) in vpcs.items.iter().zip(used) {
                             tr {
-                                th scope="row" { a href=(address(vpc.id)) { (vpc.label.as_str()) } " " span .id { (vpc.id) } }
+                                th scope="row" { a href=(url(vpc.id)) { (vpc.label.as_str()) } " " span .id { (vpc.id) } }
                                 td data-label="Region" { (vpc.region.0) }
                                 td .number data-label="Subnets" { (vpc.subnets.len()) }
-                                td .number data-label="Instances" { (instances(vpc)) }
+                                td .number data-label="Instances" { (instance_count(vpc)) }
                                 td data-label="In use" { (used_meter(*used)) }
                                 td data-label="Updated" { (time(vpc.updated)) }
                             }
                         }
                     }
                 }
-                (pager(vpcs, &here))
+                (pagination(vpcs, &here))
             }
         }
     }

@@ -1,18 +1,18 @@
-//! Pages of VPCs, and what these have in common with those of subnets.
+//! Pages for VPCs, and elements that the subnet pages share.
 
 mod change;
 mod create;
 mod list;
 mod view;
 
-pub use change::{ask_delete, delete, edit, update};
+pub use change::{confirm_delete, delete, edit, update};
 pub use create::{check, create, new};
 pub use list::list;
 pub use view::view;
 
 use maud::{Markup, html};
 
-use crate::console::forms::{self, Field, Typed};
+use crate::console::forms::{self, Field, FormState};
 use crate::console::layout::number;
 use crate::model::cidr::Cidr;
 use crate::model::id::VpcId;
@@ -21,15 +21,15 @@ use crate::rules::Error;
 use crate::rules::error::FieldError;
 
 pub const LIST: (&str, &str) = ("VPCs", "/vpcs");
-/// The names of the fields of a subnet in a form.
-pub const ROW: [&str; 2] = ["label", "ipv4"];
+/// The form fields of a subnet.
+pub const SUBNET_FIELDS: [&str; 2] = ["label", "ipv4"];
 
-pub fn address(id: VpcId) -> String {
+pub fn url(id: VpcId) -> String {
     format!("/vpcs/{id}")
 }
 
-/// How many instances are on a VPC's subnets.
-fn instances(vpc: &Vpc) -> usize {
+/// The number of instances on the subnets of a VPC.
+fn instance_count(vpc: &Vpc) -> usize {
     let uses = vpc.subnets.iter().flat_map(|subnet| &subnet.uses);
     let mut ids: Vec<_> = uses.map(|found| found.instance).collect();
     ids.sort_unstable();
@@ -37,15 +37,15 @@ fn instances(vpc: &Vpc) -> usize {
     ids.len()
 }
 
-pub fn state(active: bool) -> Markup {
+pub fn active_tag(active: bool) -> Markup {
     html! { @if active { span .tag.on { "active" } } @else { span .tag { "inactive" } } }
 }
 
-/// The complaints of a rule; anything else that it had to say stays an error.
-pub fn refusals<T>(outcome: Result<T, Error>) -> Result<Vec<FieldError>, Error> {
+/// The field errors of a rule; empty if it succeeded. Other errors are returned.
+pub fn field_errors<T>(outcome: Result<T, Error>) -> Result<Vec<FieldError>, Error> {
     match outcome {
         Ok(_) => Ok(Vec::new()),
-        Err(Error::Refused(wrong)) => Ok(wrong),
+        Err(Error::Refused(errors)) => Ok(errors),
         Err(other) => Err(other),
     }
 }
@@ -57,64 +57,63 @@ pub const DESCRIPTION: Field = Field {
     optional: true,
     autofocus: false,
     code: false,
-    most: Some(255),
-    check: None,
+    max_chars: Some(255),
+    check_url: None,
 };
 
-/// The field of a VPC's or a subnet's label.
-pub fn label_field(typed: &Typed, name: &str, autofocus: bool) -> Markup {
+/// The field for the label of a VPC or a subnet.
+pub fn label_field(form_state: &FormState, name: &str, autofocus: bool) -> Markup {
     let field = Field {
         name,
         label: "Label",
         hint: "Up to 64 letters, digits and single dashes.",
         autofocus,
-        most: Some(64),
+        max_chars: Some(64),
         ..Field::default()
     };
-    forms::line(typed, field)
+    forms::text_input(form_state, field)
 }
 
-/// The field of a subnet's range, looked at while it is typed.
-pub fn range_field(typed: &Typed, name: &str, check: &str) -> Markup {
+/// The field for the range of a subnet, which is validated while the user types.
+pub fn range_field(form_state: &FormState, name: &str, check_url: &str) -> Markup {
     let field = Field {
         name,
         label: "IPv4 range",
         code: true,
-        most: Some(18),
-        check: Some(check),
+        max_chars: Some(18),
+        check_url: Some(check_url),
         ..Field::default()
     };
-    forms::line(typed, field)
+    forms::text_input(form_state, field)
 }
 
-/// What a rule has to say of a range, in a line or two.
-pub fn verdict(field: &str, range: &str, wrong: &[FieldError], proposed: Option<Cidr>) -> Markup {
-    let about: Vec<_> = wrong
+/// The validation result of a range: its number of addresses, or the errors and a suggestion.
+pub fn range_feedback(field: &str, range: &str, errors: &[FieldError], proposed: Option<Cidr>) -> Markup {
+    let reasons: Vec<_> = errors
         .iter()
-        .filter(|wrong| wrong.field.as_deref() == Some(field))
-        .map(|wrong| wrong.reason.as_str())
+        .filter(|error| error.field.as_deref() == Some(field))
+        .map(|error| error.reason.as_str())
         .collect();
-    let id = forms::id_of(field);
-    let free =
-        html! { @if let Some(proposed) = proposed { p .quiet { (fill(&id, "Available: ", proposed)) } } };
+    let id = forms::element_id(field);
+    let suggestion = html! { @if let Some(proposed) = proposed { p .quiet { (fill_button(&id, "Available: ", proposed)) } } };
     html! {
         @if range.is_empty() {
-            (free)
-        } @else if let (true, Ok(range)) = (about.is_empty(), Cidr::parse(range)) {
+            (suggestion)
+        } @else if let (true, Ok(range)) = (reasons.is_empty(), Cidr::parse(range)) {
             @let assignable = range.assignable();
             p .good { (number(u64::from(assignable.end() - assignable.start()) + 1)) " usable addresses" }
         } @else {
-            p .bad { (about.join(". ")) }
+            p .bad { (reasons.join(". ")) }
             @match Cidr::network_of(range) {
-                Some(meant) => p .quiet { (fill(&id, "Did you mean ", meant)) "?" },
-                None => (free),
+                Some(network) => p .quiet { (fill_button(&id, "Did you mean ", network)) "?" },
+                None => (suggestion),
             }
         }
     }
 }
 
-/// A range that is taken over with one click.
-fn fill(id: &str, why: &str, proposed: Cidr) -> Markup {
+/// A button that fills in a range.
+fn fill_button(id: &str, text: &str, proposed: Cidr) -> Markup {
     let proposed = proposed.to_string();
-    html! { (why) button .link type="button" data-fill=(id) data-value=(proposed) { code { (proposed) } } }
+    html! { (text) button .link type="button" data-fill=(id) data-value=(proposed) { code { (proposed) } } }
 }

@@ -1,4 +1,4 @@
-//! The page of a VPC: its address map, its subnets, and what is on them.
+//! The page of a VPC: address map, subnets and instances.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use maud::{Markup, html};
 
-use super::{LIST, address, instances, state};
+use super::{LIST, active_tag, instance_count, url};
 use crate::console::address_map;
-use crate::console::error_page::Answer;
-use crate::console::layout::{empty, page_of, pager, time};
+use crate::console::error_page::PageResult;
+use crate::console::layout::{empty_state, page_url, pagination, time};
 use crate::console::query::Query;
 use crate::console::subnets;
 use crate::console::usage::used_meter;
@@ -35,38 +35,38 @@ pub async fn view(
     At(id): At<VpcId>,
     query: Query,
     headers: HeaderMap,
-) -> Answer {
-    let wanted = query.list(100);
+) -> PageResult {
+    let list_request = query.list_request(100);
     let found = app
         .read(caller, move |tx, caller| {
             let vpc = rules::vpcs::view(tx, caller, id)?;
-            Ok(Shown {
+            Ok(VpcPage {
                 used: addresses::used_in_subnets(tx, &vpc.subnets)?,
-                taken: rules::vpc_ips::of_vpc(tx, caller, id, &wanted)?,
+                taken: rules::vpc_ips::of_vpc(tx, caller, id, &list_request)?,
                 visible: rules::address_map::visible(tx, caller)?,
                 may_change: caller.may(tx, Granted::Vpc, id.0, Permission::ReadWrite).is_ok(),
                 vpc,
             })
         })
         .await;
-    let shown = match found {
-        // The page is open and asks for itself: whoever reads it is told, instead of an error that nobody sees.
+    let page = match found {
+        // An open page reloads itself with htmx: show that the VPC is gone, because htmx discards error responses.
         Err(Error::NotFound) if headers.contains_key("hx-request") => {
-            return Ok(visit.page("VPC", &[LIST], &gone()));
+            return Ok(visit.page("VPC", &[LIST], &not_available()));
         }
         found => found?,
     };
     let forbidden = &app.store().world().policy.forbidden_ranges;
-    Ok(visit.page(shown.vpc.label.as_str(), &[LIST], &shown.draw(forbidden)))
+    Ok(visit.page(page.vpc.label.as_str(), &[LIST], &page.render(forbidden)))
 }
 
-fn gone() -> Markup {
+fn not_available() -> Markup {
     let text = "It was deleted, or you no longer have access to it.";
-    html! { div #vpc role="status" { (empty("VPC not available", text, Some(("Show all VPCs", LIST.1)))) } }
+    html! { div #vpc role="status" { (empty_state("VPC not available", text, Some(("Show all VPCs", LIST.1)))) } }
 }
 
-/// A VPC with all that its page tells.
-struct Shown {
+/// The data of the page.
+struct VpcPage {
     vpc: Vpc,
     used: Vec<Usage>,
     taken: Paged<VpcIp>,
@@ -74,17 +74,17 @@ struct Shown {
     may_change: bool,
 }
 
-impl Shown {
-    fn draw(&self, forbidden: &[Cidr]) -> Markup {
-        let Shown { vpc, may_change, .. } = self;
-        let here = address(vpc.id);
+impl VpcPage {
+    fn render(&self, forbidden: &[Cidr]) -> Markup {
+        let VpcPage { vpc, may_change, .. } = self;
+        let here = url(vpc.id);
         let all = self.used.iter().copied().fold(Usage::default(), Usage::and);
-        let live = page_of(&here, self.taken.page.number);
-        let heard = format!(
+        let live = page_url(&here, self.taken.page.number);
+        let trigger = format!(
             "garth:vpc-{} from:body, garth:subnet from:body, garth:linode from:body",
             vpc.id
         );
-        html! { div #vpc hx-get=(live) hx-trigger=(heard) hx-select="#vpc" hx-swap="outerHTML" {
+        html! { div #vpc hx-get=(live) hx-trigger=(trigger) hx-select="#vpc" hx-swap="outerHTML" {
             div .title {
                 h1 { (vpc.label.as_str()) }
                 div .actions {
@@ -100,7 +100,7 @@ impl Shown {
             dl .facts {
                 div { dt { "Region" } dd { (vpc.region.0) } }
                 div { dt { "Subnets" } dd { (vpc.subnets.len()) } }
-                div { dt { "Instances" } dd { (instances(vpc)) } }
+                div { dt { "Instances" } dd { (instance_count(vpc)) } }
                 div { dt { "Addresses in use" } dd { (used_meter(all)) } }
                 div { dt { "ID" } dd { (vpc.id) } }
                 div { dt { "Created" } dd { (time(vpc.created)) } }
@@ -109,7 +109,7 @@ impl Shown {
             @if vpc.subnets.is_empty() {
                 @let action = may_change.then(|| format!("{here}/subnets/new"));
                 @let text = "A subnet is a range of private IPv4 addresses for instances.";
-                (empty("No subnets yet", text, action.as_deref().map(|action| ("Add subnet", action))))
+                (empty_state("No subnets yet", text, action.as_deref().map(|action| ("Add subnet", action))))
             } @else {
                 section aria-labelledby="map" { h2 #map { "Address map" } (self.map(forbidden)) }
                 section aria-labelledby="subnets" { h2 #subnets { "Subnets" } (self.subnets()) }
@@ -119,7 +119,7 @@ impl Shown {
     }
 
     fn map(&self, forbidden: &[Cidr]) -> Markup {
-        let blocks = address_map::blocks(&self.vpc, &self.used, subnets::address);
+        let blocks = address_map::blocks(&self.vpc, &self.used, subnets::url);
         address_map::vpc(&blocks, forbidden)
     }
 
@@ -133,11 +133,11 @@ impl Shown {
                 } }
                 tbody {
                     @for (subnet, used) in self.vpc.subnets.iter().zip(&self.used) {
-                        @let here = subnets::address(subnet);
+                        @let here = subnets::url(subnet);
                         tr {
                             th scope="row" { a href=(here) { (subnet.label.as_str()) } " " span .id { (subnet.id) } }
                             td data-label="Range" { code { (subnet.ipv4) } }
-                            td .number data-label="Instances" { (subnets::instances(subnet)) }
+                            td .number data-label="Instances" { (subnets::instance_count(subnet)) }
                             td data-label="In use" { (used_meter(*used)) }
                             td data-label="Updated" { (time(subnet.updated)) }
                             @if self.may_change { td { div .actions {
@@ -152,7 +152,7 @@ impl Shown {
     }
 
     fn addresses(&self) -> Markup {
-        let here = address(self.vpc.id);
+        let here = url(self.vpc.id);
         let uses = self
             .vpc
             .subnets
@@ -163,7 +163,7 @@ impl Shown {
             .collect();
         html! {
             @if self.taken.items.is_empty() {
-                (empty("No instances yet", "No instance has an interface on these subnets. Use the API or an API client to add a VPC interface to an \
+                (empty_state("No instances yet", "No instance has an interface on these subnets. Use the API or an API client to add a VPC interface to an \
                     instance's config.", None))
             } @else {
                 table .list {
@@ -191,21 +191,21 @@ impl Shown {
                                     @if taken.range.is_some() { " " span .tag { "range" } }
                                 }
                                 td data-label="Subnet" { @if let Some((subnet, _)) = found {
-                                    a href=(subnets::place_of(subnet, taken.interface)) { (subnet.label.as_str()) }
+                                    a href=(subnets::interface_url(subnet, taken.interface)) { (subnet.label.as_str()) }
                                 } }
                                 td data-label="Config" {
-                                    // The label of a config often has the instance's in it.
+                                    // The label of a config often contains the label of the instance.
                                     @match found.filter(|_| self.visible.has(taken.instance)) {
                                         Some((_, found)) => (found.config_label),
                                         None => span .id { (taken.config) },
                                     }
                                 }
-                                td data-label="State" { (state(taken.active)) }
+                                td data-label="State" { (active_tag(taken.active)) }
                             }
                         }
                     }
                 }
-                (pager(&self.taken, &here))
+                (pagination(&self.taken, &here))
             }
         }
     }

@@ -1,19 +1,19 @@
-//! The customer's side of a ticket on the desk: who they are, what it is about, how it is handled.
+//! The sidebar of a ticket: customer, resource, files, properties and other tickets.
 
 use maud::{Markup, html};
 
-use super::seen::Seen;
-use crate::console::desk::{account_name, address};
-use crate::console::forms::SEEN;
+use super::ticket_page::TicketPage;
+use crate::console::desk::{account_name, url};
+use crate::console::forms::VERSION_FIELD;
 use crate::console::layout::age;
-use crate::console::threads::{self, kind_in_words};
+use crate::console::threads::{self, kind_label};
 use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
 use crate::model::tag::Tag;
 use crate::model::ticket::{DeskTicket, Priority, Status};
 
-pub fn context(visit: &Visit, seen: &Seen, forbidden: &[Cidr]) -> Markup {
-    let (desk, ticket) = (&seen.desk, &seen.desk.ticket);
+pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
+    let (desk, ticket) = (&page.desk, &page.desk.ticket);
     html! {
         aside #context .context aria-label="Customer" {
             section .card {
@@ -36,39 +36,39 @@ pub fn context(visit: &Visit, seen: &Seen, forbidden: &[Cidr]) -> Markup {
                     None if desk.managed_issue => p { "Managed service" },
                     None => p .quiet { "Not specified" },
                     Some(entity) => {
-                        p { strong { (entity.label) } " " span .id { (entity.id) } br; span .quiet { (kind_in_words(entity.kind.word())) } }
+                        p { strong { (entity.label) } " " span .id { (entity.id) } br; span .quiet { (kind_label(entity.kind.word())) } }
                     }
                 }
-                @for network in &seen.networks { (network.beside(ticket.id, forbidden)) }
+                @for network in &page.networks { (network.summary(ticket.id, forbidden)) }
             }
-            @if !seen.files.is_empty() {
-                section .card { h2 { "Files" } (threads::files(&seen.files, &address(ticket.id))) p .hint { "Downloads are recorded in the ticket history." } }
+            @if !page.files.is_empty() {
+                section .card { h2 { "Files" } (threads::files(&page.files, &url(ticket.id))) p .hint { "Downloads are recorded in the ticket history." } }
             }
             section .card {
                 h2 { "Properties" }
-                (handling(visit, desk))
+                (properties(visit, desk))
             }
             section .card {
-                h2 { "Other open tickets" @if seen.others.results > 0 { " " span .tag { (seen.others.results) } } }
-                @if seen.others.items.is_empty() { p .quiet { "None" } } @else {
+                h2 { "Other open tickets" @if page.others.results > 0 { " " span .tag { (page.others.results) } } }
+                @if page.others.items.is_empty() { p .quiet { "None" } } @else {
                     ul .plain {
-                        @for other in &seen.others.items {
-                            li { a href=(address(other.ticket.id)) { (other.ticket.summary.as_str()) } " " span .id { (other.ticket.id) } " " span .quiet.small { (age(other.ticket.updated, seen.now)) } }
+                        @for other in &page.others.items {
+                            li { a href=(url(other.ticket.id)) { (other.ticket.summary.as_str()) } " " span .id { (other.ticket.id) } " " span .quiet.small { (age(other.ticket.updated, page.now)) } }
                         }
                     }
                 }
-                @if seen.others.results > 0 { p { a href=(format!("/desk?account={}", ticket.account)) { "All open tickets of this account" } } }
+                @if page.others.results > 0 { p { a href=(format!("/desk?account={}", ticket.account)) { "All open tickets of this account" } } }
                 p { a href=(format!("/desk/tickets/new?account_id={}", ticket.account)) { "Open a ticket for this customer" } }
             }
         }
     }
 }
 
-fn handling(visit: &Visit, desk: &DeskTicket) -> Markup {
+fn properties(visit: &Visit, desk: &DeskTicket) -> Markup {
     html! {
-        form #handling .handling method="post" action=(format!("{}/change", address(desk.ticket.id))) {
+        form #handling .handling method="post" action=(format!("{}/change", url(desk.ticket.id))) {
             (visit.form_token())
-            input type="hidden" name=(SEEN) value=(Tag::of(desk).to_string());
+            input type="hidden" name=(VERSION_FIELD) value=(Tag::of(desk).to_string());
             label for="by-priority" { "Priority" }
             select #by-priority name="priority" {
                 @for word in Priority::WORDS { option value=(word) selected[word == desk.priority.word()] { (word) } }

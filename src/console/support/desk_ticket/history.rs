@@ -1,36 +1,36 @@
-//! The history of a ticket, step by step.
+//! The history of a ticket.
 
 use maud::{Markup, html};
 
-use super::seen::Seen;
-use crate::console::desk::address;
-use crate::console::layout::{pager, time};
+use super::ticket_page::TicketPage;
+use crate::console::desk::url;
+use crate::console::layout::{pagination, time};
 use crate::console::threads::{self, Message, Side};
 use crate::model::history::{History, Step};
 
-pub fn thread(seen: &Seen, provider: &str) -> Markup {
-    let ticket = &seen.desk.ticket;
-    let opener = match &seen.desk.customer {
+pub fn thread(page: &TicketPage, provider: &str) -> Markup {
+    let ticket = &page.desk.ticket;
+    let opener = match &page.desk.customer {
         Some(customer) => customer.username.as_str(),
         None => ticket.opened_by.as_str(),
     };
     let by_provider = ticket.opener.is_none() && ticket.opened_by == provider;
     html! {
         div #thread .thread aria-label="Activity" {
-            @if seen.history.page.number == 1 {
+            @if page.history.page.number == 1 {
                 (threads::message(&Message {
                     by: opener, side: if by_provider { Side::Staff } else { Side::Customer }, at: ticket.opened,
                     text: ticket.description.as_str(), provider,
                 }))
             }
-            @for step in &seen.history.items { (draw_step(step, provider, &address(ticket.id))) }
-            (pager(&seen.history, &address(ticket.id)))
+            @for step in &page.history.items { (render_step(step, provider, &url(ticket.id))) }
+            (pagination(&page.history, &url(ticket.id)))
         }
     }
 }
 
-/// A step of the history: words as a message, deeds on a line.
-fn draw_step(step: &History, provider: &str, here: &str) -> Markup {
+/// A step of the history: a text as a message, an action as one line.
+fn render_step(step: &History, provider: &str, here: &str) -> Markup {
     if let Some(text) = &step.description {
         let side = match (step.note, step.from_staff) {
             (Some(_), _) => Side::Note,
@@ -44,25 +44,25 @@ fn draw_step(step: &History, provider: &str, here: &str) -> Markup {
             text,
             provider,
         });
-        return html! { div #(place_of(step)) { (message) } };
+        return html! { div #(step_anchor(step)) { (message) } };
     }
     let file = step.attachment.map(|id| format!("{here}/attachments/{id}"));
     let file = file.filter(|_| step.step == Step::Attachment);
     html! {
-        p #(place_of(step)) .step {
-            strong { (step.created_by) } " " (deed(step, file.as_deref()))
+        p #(step_anchor(step)) .step {
+            strong { (step.created_by) } " " (step_text(step, file.as_deref()))
             " · " (time(step.created))
         }
     }
 }
 
-/// What a step is called in the page's own links.
-pub fn place_of(step: &History) -> String {
+/// The element ID of a step.
+pub fn step_anchor(step: &History) -> String {
     format!("step-{}", step.id)
 }
 
-/// What somebody did, as it follows their name; `file` is where an attached one can be had.
-pub fn deed(step: &History, file: Option<&str>) -> Markup {
+/// The text of a step, after the name of the user. `file` is the URL of an attached file.
+pub fn step_text(step: &History, file: Option<&str>) -> Markup {
     let (before, after) = (
         step.before.as_deref().unwrap_or("–"),
         step.after.as_deref().unwrap_or("–"),

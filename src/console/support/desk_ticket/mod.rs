@@ -1,24 +1,24 @@
-//! The page of a ticket on the desk: all that happened to it beside whose it is, and what one can do about it.
+//! The page of a ticket at the desk.
 
 mod compose;
 mod customer;
 mod history;
-mod seen;
+mod ticket_page;
 
-pub mod acts;
+pub mod actions;
 pub mod network;
 
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use self::compose::CANNED;
+use self::compose::CANNED_FIELD;
 use self::history::thread;
-use self::seen::{Asked, Seen, Writing, canned_in, look};
-use crate::console::desk::{QUEUE, address, claim as whose, priority};
-use crate::console::error_page::Answer;
-use crate::console::forms::SEEN;
-use crate::console::layout::{age, page_of, time};
+use self::ticket_page::{Forms, PageQuery, TicketPage, canned_reply_in, load};
+use crate::console::desk::{QUEUE, assignee, priority, url};
+use crate::console::error_page::PageResult;
+use crate::console::forms::VERSION_FIELD;
+use crate::console::layout::{age, page_url, time};
 use crate::console::live;
 use crate::console::query::Query;
 use crate::console::threads;
@@ -36,65 +36,65 @@ pub async fn view(
     staff: Staff,
     At(id): At<TicketId>,
     query: Query,
-) -> Answer {
-    let asked = Asked {
+) -> PageResult {
+    let query = PageQuery {
         page: query.text("page").parse().ok(),
-        canned: canned_in(&query.0, CANNED),
+        canned: canned_reply_in(&query.0, CANNED_FIELD),
         after: query.text("after").parse().ok().map(HistoryId),
     };
-    let seen = app
-        .read(staff, move |tx, staff| look(tx, &staff.agent, id, asked))
+    let page = app
+        .read(staff, move |tx, staff| load(tx, &staff.agent, id, query))
         .await?;
-    Ok(draw(&app, visit, &seen, &Writing::default()))
+    Ok(render(&app, visit, &page, &Forms::default()))
 }
 
-fn draw(app: &App, mut visit: Visit, seen: &Seen, writing: &Writing) -> Response {
-    let ticket = &seen.desk.ticket;
-    let here = address(ticket.id);
-    visit.live = Some(live::desk_address(&seen.mark, Some(ticket.id)));
+fn render(app: &App, mut visit: Visit, page: &TicketPage, forms: &Forms) -> Response {
+    let ticket = &page.desk.ticket;
+    let here = url(ticket.id);
+    visit.stream_url = Some(live::desk_url(&page.mark, Some(ticket.id)));
     let policy = &app.store().world().policy;
     let (provider, forbidden) = (policy.support.provider.as_str(), &policy.forbidden_ranges);
-    let mut live = format!("{here}?after={}", seen.newest);
-    if !seen.is_last_page() {
-        live = page_of(&live, seen.history.page.number);
+    let mut live = format!("{here}?after={}", page.newest);
+    if !page.is_last_page() {
+        live = page_url(&live, page.history.page.number);
     }
     let body = html! {
-        // What others do comes in here, and with it up to where the page shows it.
+        // htmx loads the updates of other users, and the new value of the field with the last step.
         div hx-get=(live) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
             hx-swap="outerHTML" hx-select-oob="#head,#context,#since,#also-here,#arrived:innerHTML" {}
-        (head(&visit, seen))
-        (writing.other.alert())
+        (head(&visit, page))
+        (forms.action.alert())
         div .sides {
             div .talk {
-                (thread(seen, provider))
-                @if ticket.status == Status::Closed { (compose::closed(&visit, seen, writing)) }
-                (compose::compose(&visit, seen, writing))
+                (thread(page, provider))
+                @if ticket.status == Status::Closed { (compose::closed_notice(&visit, page, forms)) }
+                (compose::compose(&visit, page, forms))
             }
-            (customer::context(&visit, seen, forbidden))
+            (customer::sidebar(&visit, page, forbidden))
         }
     };
-    visit.form_page(writing.decisive(), ticket.summary.as_str(), &[QUEUE], &body)
+    visit.form_page(forms.submitted_form(), ticket.summary.as_str(), &[QUEUE], &body)
 }
 
-fn head(visit: &Visit, seen: &Seen) -> Markup {
-    let (desk, ticket) = (&seen.desk, &seen.desk.ticket);
+fn head(visit: &Visit, page: &TicketPage) -> Markup {
+    let (desk, ticket) = (&page.desk, &page.desk.ticket);
     html! {
-        div #head data-at=(address(ticket.id)) data-closed[ticket.status == Status::Closed] {
+        div #head data-at=(url(ticket.id)) data-closed[ticket.status == Status::Closed] {
             div .title {
                 h1 { (priority(desk.priority)) (ticket.summary.as_str()) " " span .id { (ticket.id) } }
                 (actions(visit, desk))
             }
             dl .facts {
-                div { dt { "Status" } dd { (threads::status(ticket.status)) } }
-                div { dt { "Assignee" } dd { (whose(desk, &visit.username)) @if let Some(claim) = &desk.claim { " " span .quiet { "since " (time(claim.since)) } } } }
-                div { dt { "Age" } dd { (age(ticket.opened, seen.now)) } }
-                div { dt { "Last updated" } dd { (threads::changed(ticket.updated, seen.changed_by.as_deref())) } }
+                div { dt { "Status" } dd { (threads::status_tag(ticket.status)) } }
+                div { dt { "Assignee" } dd { (assignee(desk, &visit.username)) @if let Some(claim) = &desk.claim { " " span .quiet { "since " (time(claim.since)) } } } }
+                div { dt { "Age" } dd { (age(ticket.opened, page.now)) } }
+                div { dt { "Last updated" } dd { (threads::time_and_user(ticket.updated, page.updated_by.as_deref())) } }
             }
-            @if !seen.colleagues.is_empty() {
+            @if !page.colleagues.is_empty() {
                 p .present role="status" {
-                    @for name in &seen.colleagues { (threads::face(name)) }
-                    strong { (seen.colleagues.join(", ")) }
-                    @if seen.colleagues.len() == 1 { " is also viewing this ticket." } @else { " are also viewing this ticket." }
+                    @for name in &page.colleagues { (threads::avatar(name)) }
+                    strong { (page.colleagues.join(", ")) }
+                    @if page.colleagues.len() == 1 { " is also viewing this ticket." } @else { " are also viewing this ticket." }
                 }
             }
         }
@@ -102,7 +102,7 @@ fn head(visit: &Visit, seen: &Seen) -> Markup {
 }
 
 fn actions(visit: &Visit, desk: &DeskTicket) -> Markup {
-    let here = address(desk.ticket.id);
+    let here = url(desk.ticket.id);
     let post = |path: &str, button: Markup| {
         html! { form method="post" action=(format!("{here}/{path}")) { (visit.form_token()) (button) } }
     };
@@ -112,7 +112,7 @@ fn actions(visit: &Visit, desk: &DeskTicket) -> Markup {
                 _ if desk.ticket.status == Status::Closed => {},
                 None => (post("claim", html! { button .main type="submit" data-key="c" { "Assign to me" } })),
                 Some(claim) if claim.username == visit.username => (post("release", html! { button type="submit" { "Unassign" } })),
-                Some(claim) => (threads::confirm("Reassign to me", (false, Some("c")), &html! {
+                Some(claim) => (threads::confirmation("Reassign to me", (false, Some("c")), &html! {
                     p { "This ticket is assigned to " strong { (claim.username) } ". Check with them before you reassign it." }
                     (post("claim", html! { input type="hidden" name="take_over" value="yes"; button .main type="submit" { "Reassign from " (claim.username) } }))
                 })),
@@ -120,9 +120,9 @@ fn actions(visit: &Visit, desk: &DeskTicket) -> Markup {
             @if desk.ticket.status == Status::Closed {
                 (post("reopen", html! { button type="submit" { "Reopen" } }))
             } @else {
-                (threads::confirm("Close", (false, None), &html! {
+                (threads::confirmation("Close", (false, None), &html! {
                     p { "The customer is notified that the ticket is closed." }
-                    (post("close", html! { input type="hidden" name=(SEEN) value=(Tag::of(desk).to_string()); button .main type="submit" { "Close ticket " (desk.ticket.id) } }))
+                    (post("close", html! { input type="hidden" name=(VERSION_FIELD) value=(Tag::of(desk).to_string()); button .main type="submit" { "Close ticket " (desk.ticket.id) } }))
                 }))
             }
         }

@@ -1,12 +1,12 @@
-//! The VPCs that a ticket is about, as staff see them, down to single addresses. Staff cannot open an account's own pages,
-//! so all links stay here.
+//! The VPCs that a ticket is about, for staff. Staff cannot open the pages of an account, so all links lead to pages of the
+//! desk.
 
 use axum::extract::State;
 use maud::{Markup, html};
 
 use crate::console::address_map::{self, Block};
-use crate::console::desk::{QUEUE, address};
-use crate::console::error_page::{Answer, ErrorPage};
+use crate::console::desk::{QUEUE, url};
+use crate::console::error_page::{ErrorPage, PageResult};
 use crate::console::layout::time;
 use crate::console::query::Query;
 use crate::console::subnets;
@@ -24,43 +24,47 @@ use crate::store::ReadTx;
 use crate::web::App;
 use crate::web::extract::At;
 
-/// A VPC, how full its subnets are, and what the ticket's instance has of it.
+/// A VPC, the usage of its subnets, and the interfaces of the ticket's instance in it.
 pub struct Network {
     vpc: Vpc,
     used: Vec<Usage>,
-    own: Vec<Interface>,
+    interfaces: Vec<Interface>,
 }
 
-pub fn of(tx: &mut ReadTx, ticket: &Ticket) -> rules::Result<Vec<Network>> {
+pub fn load(tx: &mut ReadTx, ticket: &Ticket) -> rules::Result<Vec<Network>> {
     let interfaces = rules::desk::interfaces(tx, ticket)?;
     let mut networks = Vec::new();
     for vpc in rules::desk::vpcs(tx, ticket)? {
         let used = addresses::used_in_subnets(tx, &vpc.subnets)?;
-        let here = |one: &&Interface| one.vpc.as_ref().is_some_and(|attached| attached.vpc == vpc.id);
-        let own = interfaces.iter().filter(here).cloned().collect();
-        networks.push(Network { vpc, used, own });
+        let in_vpc = |one: &&Interface| one.vpc.as_ref().is_some_and(|attached| attached.vpc == vpc.id);
+        let interfaces = interfaces.iter().filter(in_vpc).cloned().collect();
+        networks.push(Network {
+            vpc,
+            used,
+            interfaces,
+        });
     }
     Ok(networks)
 }
 
-fn page_of(ticket: TicketId) -> String {
-    format!("{}/vpc", address(ticket))
+fn vpc_url(ticket: TicketId) -> String {
+    format!("{}/vpc", url(ticket))
 }
 
-fn page_of_subnet(ticket: TicketId, subnet: SubnetId) -> String {
-    format!("{}/subnets/{subnet}", page_of(ticket))
+fn subnet_url(ticket: TicketId, subnet: SubnetId) -> String {
+    format!("{}/subnets/{subnet}", vpc_url(ticket))
 }
 
-fn row_of(subnet: SubnetId) -> String {
+fn row_id(subnet: SubnetId) -> String {
     format!("subnet-{subnet}")
 }
 
-/// The page with all there is to know about them.
-pub async fn page(State(app): State<App>, visit: Visit, staff: Staff, At(id): At<TicketId>) -> Answer {
+/// The page with the VPCs of a ticket.
+pub async fn page(State(app): State<App>, visit: Visit, staff: Staff, At(id): At<TicketId>) -> PageResult {
     let networks = app
         .read(staff, move |tx, _| {
             let ticket = rules::desk::view(tx, id)?.ticket;
-            of(tx, &ticket)
+            load(tx, &ticket)
         })
         .await?;
     let title = match &networks[..] {
@@ -70,69 +74,69 @@ pub async fn page(State(app): State<App>, visit: Visit, staff: Staff, At(id): At
     };
     let forbidden = &app.store().world().policy.forbidden_ranges;
     let ticket = format!("Ticket {id}");
-    let way = [QUEUE, (ticket.as_str(), &address(id))];
-    let body = html! { @for network in &networks { (network.whole(id, forbidden)) } };
-    Ok(visit.page(title, &way, &body))
+    let breadcrumbs = [QUEUE, (ticket.as_str(), &url(id))];
+    let body = html! { @for network in &networks { (network.details(id, forbidden)) } };
+    Ok(visit.page(title, &breadcrumbs, &body))
 }
 
-/// A subnet of them, down to single addresses.
+/// The page of a subnet of these VPCs.
 pub async fn subnet(
     State(app): State<App>,
     visit: Visit,
     staff: Staff,
     At((ticket, id)): At<(TicketId, SubnetId)>,
     query: Query,
-) -> Answer {
+) -> PageResult {
     let window = subnets::window(&query)?;
     let (shown, usage) = app
         .read(staff, move |tx, _| {
-            let about = rules::desk::view(tx, ticket)?.ticket;
-            let shown = rules::address_map::view_for_staff(tx, &about, id, window)?;
+            let subject = rules::desk::view(tx, ticket)?.ticket;
+            let shown = rules::address_map::view_for_staff(tx, &subject, id, window)?;
             let usage = addresses::used_in_subnets(tx, std::slice::from_ref(&shown.subnet))?;
             Ok((shown, usage[0]))
         })
         .await?;
     let (label, vpc) = (format!("Ticket {ticket}"), shown.vpc.label.as_str());
-    let way = [QUEUE, (label.as_str(), &address(ticket)), (vpc, &page_of(ticket))];
-    let body = subnets::draw(&shown, usage, &page_of_subnet(ticket, id), false);
-    Ok(visit.page(shown.subnet.label.as_str(), &way, &body))
+    let breadcrumbs = [QUEUE, (label.as_str(), &url(ticket)), (vpc, &vpc_url(ticket))];
+    let body = subnets::render(&shown, usage, &subnet_url(ticket, id), false);
+    Ok(visit.page(shown.subnet.label.as_str(), &breadcrumbs, &body))
 }
 
 impl Network {
-    /// In the narrow room beside the thread.
-    pub fn beside(&self, ticket: TicketId, forbidden: &[Cidr]) -> Markup {
-        let there = page_of(ticket);
+    /// The summary in the sidebar of the ticket.
+    pub fn summary(&self, ticket: TicketId, forbidden: &[Cidr]) -> Markup {
+        let details_url = vpc_url(ticket);
         let blocks = self.blocks(ticket);
         html! {
-            @for own in &self.own { (self.address_of(own, ticket)) }
+            @for interface in &self.interfaces { (self.interface_address(interface, ticket)) }
             h3 { "Addresses in " (self.vpc.label.as_str()) }
-            (address_map::beside(&blocks, forbidden))
-            p { a href=(there) { "View subnets and instances" } }
+            (address_map::compact(&blocks, forbidden))
+            p { a href=(details_url) { "View subnets and instances" } }
         }
     }
 
     fn blocks(&self, ticket: TicketId) -> Vec<Block<'_>> {
-        address_map::blocks(&self.vpc, &self.used, |subnet| page_of_subnet(ticket, subnet.id))
+        address_map::blocks(&self.vpc, &self.used, |subnet| subnet_url(ticket, subnet.id))
     }
 
-    /// An address that the ticket's instance has.
-    fn address_of(&self, own: &Interface, ticket: TicketId) -> Markup {
-        let attached = own.vpc.as_ref();
+    /// The addresses of an interface.
+    fn interface_address(&self, interface: &Interface, ticket: TicketId) -> Markup {
+        let attached = interface.vpc.as_ref();
         let subnet = attached.and_then(|at| self.vpc.subnets.iter().find(|subnet| subnet.id == at.subnet));
         html! {
             @if let (Some(at), Some(subnet)) = (attached, subnet) {
-                @let place = subnets::place_at(&page_of_subnet(ticket, subnet.id), subnet, own.id);
+                @let url = subnets::interface_url_at(&subnet_url(ticket, subnet.id), subnet, interface.id);
                 p .small {
-                    a href=(place) { code { (write_address(at.address)) } } " in " (subnet.label.as_str()) " " code { (subnet.ipv4) }
+                    a href=(url) { code { (write_address(at.address)) } } " in " (subnet.label.as_str()) " " code { (subnet.ipv4) }
                     @for range in &at.ranges { ", routed " code { (range) } }
                     @if let Some(public) = at.nat_1_1 { ", 1:1 NAT " code { (write_address(public)) } }
-                    @if !own.active { " " span .quiet { "(inactive)" } }
+                    @if !interface.active { " " span .quiet { "(inactive)" } }
                 }
             }
         }
     }
 
-    fn whole(&self, ticket: TicketId, forbidden: &[Cidr]) -> Markup {
+    fn details(&self, ticket: TicketId, forbidden: &[Cidr]) -> Markup {
         let vpc = &self.vpc;
         let blocks = self.blocks(ticket);
         html! {
@@ -157,8 +161,8 @@ impl Network {
                 thead { tr { th scope="col" { "Subnet" } th scope="col" { "Range" } th scope="col" { "Addresses in use" } th scope="col" { "Instances" } } }
                 tbody {
                     @for (subnet, used) in self.vpc.subnets.iter().zip(&self.used) {
-                        tr #(row_of(subnet.id)) {
-                            th scope="row" { a href=(page_of_subnet(ticket, subnet.id)) { (subnet.label.as_str()) } " " span .id { (subnet.id) } }
+                        tr #(row_id(subnet.id)) {
+                            th scope="row" { a href=(subnet_url(ticket, subnet.id)) { (subnet.label.as_str()) } " " span .id { (subnet.id) } }
                             td data-label="Range" { code { (subnet.ipv4) } }
                             td data-label="In use" { (used_meter(*used)) }
                             td data-label="Instances" { span {

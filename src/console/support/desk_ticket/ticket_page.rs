@@ -1,7 +1,7 @@
-//! All that the page of a ticket shows, and what was typed on it.
+//! The data of a ticket's page, and the state of its forms.
 
 use super::network::{self, Network};
-use crate::console::forms::{Sent, Typed};
+use crate::console::forms::{FormData, FormState};
 use crate::model::attachment::Attachment;
 use crate::model::canned_reply::CannedReply;
 use crate::model::history::History;
@@ -16,84 +16,85 @@ use crate::rules::desk::Mark;
 use crate::rules::lists::ListRequest;
 use crate::store::ReadTx;
 
-/// How many steps are on a page.
-const FEW: i64 = 200;
+/// The number of history steps per page.
+const STEPS_PER_PAGE: i64 = 200;
 
-/// All that is on the page.
-pub struct Seen {
+/// The data of the page.
+pub struct TicketPage {
     pub desk: DeskTicket,
     pub mark: Mark,
-    /// The step of the history up to which it is shown.
+    /// The newest step of the history.
     pub newest: HistoryId,
     pub history: Paged<History>,
     pub files: Vec<Attachment>,
     pub canned: Vec<CannedReply>,
-    /// The canned reply that is looked at, as it would be sent.
+    /// The selected canned reply, with its placeholders filled in.
     pub filled: Option<(CannedReplyId, String)>,
     pub colleagues: Vec<String>,
-    /// What others have done since the page was opened.
-    pub arrived: Vec<History>,
+    /// The steps of other users since the page was opened.
+    pub updates: Vec<History>,
     pub networks: Vec<Network>,
-    /// Other tickets of the account that are open.
+    /// The other open tickets of the account.
     pub others: Paged<DeskTicket>,
-    /// Who of the two sides changed it last.
-    pub changed_by: Option<String>,
+    /// The user who last updated the ticket, customer or staff.
+    pub updated_by: Option<String>,
     pub now: Time,
 }
 
-impl Seen {
+impl TicketPage {
     /// Whether the newest steps are on the page.
     pub fn is_last_page(&self) -> bool {
         self.history.page.number >= self.history.pages()
     }
 }
 
-/// What is asked for besides the ticket.
+/// The query parameters of the page.
 #[derive(Clone, Copy, Default)]
-pub struct Asked {
+pub struct PageQuery {
     pub page: Option<i64>,
     pub canned: Option<CannedReplyId>,
-    /// The step after which everything is news.
+    /// The last step that the user has seen.
     pub after: Option<HistoryId>,
 }
 
-/// What was typed on the page, and what came of it.
+/// The state of the forms of the page.
 #[derive(Default)]
-pub struct Writing {
-    /// What is in the boxes.
-    pub typed: Typed,
-    /// Whether it is the note that is being written, and not the reply.
-    pub noting: bool,
-    /// The field whose preview is asked for.
+pub struct Forms {
+    /// The form for replies and notes.
+    pub compose: FormState,
+    /// Whether the user writes a note, not a reply.
+    pub is_note: bool,
+    /// The field to show a preview of.
     pub preview: Option<&'static str>,
-    pub other: Typed,
+    /// The form of any other action.
+    pub action: FormState,
 }
 
-impl Writing {
-    /// The form that was refused, if one was.
-    pub fn decisive(&self) -> &Typed {
-        match self.other.wrong.is_empty() {
-            true => &self.typed,
-            false => &self.other,
+impl Forms {
+    /// The form that sets the status of the response.
+    pub fn submitted_form(&self) -> &FormState {
+        match self.action.errors.is_empty() {
+            true => &self.compose,
+            false => &self.action,
         }
     }
 }
 
-/// The canned reply that a field names.
-pub fn canned_in(sent: &Sent, field: &str) -> Option<CannedReplyId> {
-    sent.text(field).parse().ok().map(CannedReplyId)
+/// The ID of a canned reply in a form field.
+pub fn canned_reply_in(data: &FormData, field: &str) -> Option<CannedReplyId> {
+    data.text(field).parse().ok().map(CannedReplyId)
 }
 
-pub fn look(tx: &mut ReadTx, agent: &Agent, id: TicketId, asked: Asked) -> rules::Result<Seen> {
+pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> rules::Result<TicketPage> {
     let desk = rules::desk::view(tx, id)?;
-    let few_at = |page: i64| ListRequest::first(FEW).at(page);
-    let mut history = rules::desk::history(tx, id, &few_at(asked.page.unwrap_or(1)))?;
-    if asked.page.is_none() && history.pages() > 1 {
-        history = rules::desk::history(tx, id, &few_at(history.pages()))?;
+    let steps = |page: i64| ListRequest::first(STEPS_PER_PAGE).at(page);
+    let mut history = rules::desk::history(tx, id, &steps(query.page.unwrap_or(1)))?;
+    if query.page.is_none() && history.pages() > 1 {
+        history = rules::desk::history(tx, id, &steps(history.pages()))?;
     }
     let files = rules::desk::attachments(tx, id, &ListRequest::longest())?.items;
     let canned = rules::canned_replies::list(tx, &ListRequest::longest())?.items;
-    let filled = asked
+    let filled = query
         .canned
         .and_then(|id| canned.iter().find(|reply| reply.id == id));
     let filled = filled.map(|reply| (reply.id, rules::canned_replies::fill(tx, agent, reply, &desk)));
@@ -101,17 +102,17 @@ pub fn look(tx: &mut ReadTx, agent: &Agent, id: TicketId, asked: Asked) -> rules
         .only(Condition::equal("account_id", desk.ticket.account))
         .only(Condition::not_equal("status", Status::Closed.word()))
         .only(Condition::not_equal("id", id));
-    Ok(Seen {
+    Ok(TicketPage {
         newest: rules::desk::newest(tx, id)?,
         mark: rules::desk::mark(tx, agent, Some(id))?,
         colleagues: rules::viewers::others(tx, agent, id)?,
-        arrived: match asked.after {
+        updates: match query.after {
             Some(after) => rules::desk::since(tx, agent, id, after)?,
             None => Vec::new(),
         },
-        networks: network::of(tx, &desk.ticket)?,
+        networks: network::load(tx, &desk.ticket)?,
         others: rules::desk::list(tx, &others, None)?,
-        changed_by: rules::desk::last_changers(tx, &[id])?.remove(&id),
+        updated_by: rules::desk::last_changers(tx, &[id])?.remove(&id),
         now: tx.now(),
         desk,
         history,

@@ -1,4 +1,4 @@
-//! The fields of a form, as a browser sent them.
+//! The fields of a submitted form.
 
 use std::convert::Infallible;
 
@@ -10,35 +10,34 @@ use crate::model::input::Input;
 use crate::rules::request::{Expected, Request};
 use crate::web::App;
 
-/// The hidden field that says in which state a thing was when its form was drawn.
-pub const SEEN: &str = "seen";
+/// The hidden field with the version (`Tag`) of the resource when the form was rendered.
+pub const VERSION_FIELD: &str = "seen";
 
-/// The hidden field that says what was the newest of its kind when a form was drawn that makes one more.
-pub const NEWEST: &str = "newest";
+/// The hidden field with the newest ID when the form was rendered. It detects a form that is submitted twice.
+pub const NEWEST_ID_FIELD: &str = "newest";
 
-/// That field, for what is meant to be sent once.
-pub fn newest(id: i64) -> Markup {
-    html! { input type="hidden" name=(NEWEST) value=(id); }
+pub fn newest_id_field(id: i64) -> Markup {
+    html! { input type="hidden" name=(NEWEST_ID_FIELD) value=(id); }
 }
 
-/// The fields of a form, as they were typed.
+/// The submitted fields of a form, as text.
 #[derive(Clone, Debug, Default)]
-pub struct Sent(Vec<(String, String)>);
+pub struct FormData(Vec<(String, String)>);
 
-impl FromRequestParts<App> for Sent {
+impl FromRequestParts<App> for FormData {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
-        Ok(parts.extensions.get::<Sent>().cloned().unwrap_or_default())
+        Ok(parts.extensions.get::<FormData>().cloned().unwrap_or_default())
     }
 }
 
-impl Sent {
+impl FormData {
     pub fn new(fields: Vec<(String, String)>) -> Self {
         Self(fields)
     }
 
-    /// A field; nothing if it was not sent. Line ends are as the store has them.
+    /// The value of a field; empty if the field was not submitted.
     pub fn text(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(key, _)| key == name);
         found.map_or("", |(_, value)| value.as_str())
@@ -53,14 +52,14 @@ impl Sent {
         self.0.push((name.to_owned(), value.into()));
     }
 
-    /// An object for a rule with these fields, as texts.
+    /// These fields as an object for a rule, with text values.
     pub fn object(&self, names: &[&str]) -> Vec<(String, Input)> {
         let field = |name: &&str| ((*name).to_owned(), self.input(name));
         names.iter().map(field).collect()
     }
 
-    /// The same for a choice or a number: what was left empty is left out.
-    pub fn filled(&self, names: &[&str]) -> Vec<(String, Input)> {
+    /// The same without empty fields, for choices and numbers.
+    pub fn non_empty(&self, names: &[&str]) -> Vec<(String, Input)> {
         let mut object = self.object(names);
         object.retain(|(_, value)| *value != Input::Text(String::new()));
         object
@@ -70,25 +69,25 @@ impl Sent {
         Input::Text(self.text(name).replace("\r\n", "\n"))
     }
 
-    /// How many rows of `list[0].name`, `list[1].name`, … there are.
-    pub fn rows(&self, list: &str, names: &[&str]) -> usize {
-        let there = |at: &usize| names.iter().any(|name| self.has(&format!("{list}[{at}].{name}")));
-        (0..).take_while(there).count()
+    /// The number of rows `list[0].name`, `list[1].name`, ….
+    pub fn row_count(&self, list: &str, names: &[&str]) -> usize {
+        let exists = |at: &usize| names.iter().any(|name| self.has(&format!("{list}[{at}].{name}")));
+        (0..).take_while(exists).count()
     }
 
-    /// Those rows as a list for a rule.
+    /// The rows as a list for a rule.
     pub fn list(&self, list: &str, names: &[&str]) -> Input {
         let row = |at: usize| {
             let field = |name: &&str| ((*name).to_owned(), self.input(&format!("{list}[{at}].{name}")));
             Input::Object(names.iter().map(field).collect())
         };
-        Input::List((0..self.rows(list, names)).map(row).collect())
+        Input::List((0..self.row_count(list, names)).map(row).collect())
     }
 
-    /// Takes rows out in which nothing was typed, and one more if asked to; the rest move up.
-    pub fn without_row(&mut self, list: &str, names: &[&str], leave_out: Option<usize>) {
+    /// Removes empty rows and the row `removed`; the remaining rows are renumbered.
+    pub fn remove_rows(&mut self, list: &str, names: &[&str], removed: Option<usize>) {
         let field = |at: usize, name: &str| format!("{list}[{at}].{name}");
-        let rows: Vec<Vec<String>> = (0..self.rows(list, names))
+        let rows: Vec<Vec<String>> = (0..self.row_count(list, names))
             .map(|at| {
                 names
                     .iter()
@@ -97,32 +96,32 @@ impl Sent {
             })
             .collect();
         self.0.retain(|(key, _)| !key.starts_with(&format!("{list}[")));
-        let kept = rows
+        let remaining = rows
             .into_iter()
             .enumerate()
-            .filter(|(at, row)| Some(*at) != leave_out && row.iter().any(|value| !value.trim().is_empty()));
-        for (at, (_, row)) in kept.enumerate() {
+            .filter(|(at, row)| Some(*at) != removed && row.iter().any(|value| !value.trim().is_empty()));
+        for (at, (_, row)) in remaining.enumerate() {
             for (name, value) in names.iter().zip(row) {
                 self.0.push((field(at, name), value));
             }
         }
     }
 
-    /// Whether a switch was on; one that is off is not sent at all.
-    pub fn truth(&self, name: &str) -> (String, Input) {
+    /// The value of a checkbox. Browsers do not submit an unchecked one.
+    pub fn checkbox(&self, name: &str) -> (String, Input) {
         (name.to_owned(), Input::Bool(self.text(name) == "true"))
     }
 
-    /// What was the newest when the form was drawn; if it does not say, nothing can have come after.
-    pub fn newest(&self) -> i64 {
-        self.text(NEWEST).parse().unwrap_or(i64::MAX)
+    /// The newest ID when the form was rendered. Without the field, no resource counts as created since.
+    pub fn newest_id(&self) -> i64 {
+        self.text(NEWEST_ID_FIELD).parse().unwrap_or(i64::MAX)
     }
 
-    /// What a rule is asked, for the state in which the page showed the thing.
+    /// A request to a rule that expects the version of the resource that the page showed.
     pub fn request(&self, object: Vec<(String, Input)>) -> Request {
-        let seen = Some(self.text(SEEN)).filter(|seen| !seen.is_empty());
+        let version = Some(self.text(VERSION_FIELD)).filter(|version| !version.is_empty());
         Request {
-            expected: seen.map(|seen| Expected::Tags(vec![seen.to_owned()])),
+            expected: version.map(|version| Expected::Tags(vec![version.to_owned()])),
             body: Ok(Input::Object(object)),
         }
     }
@@ -132,14 +131,14 @@ impl Sent {
 mod tests {
     use super::*;
 
-    fn sent(pairs: &[(&str, &str)]) -> Sent {
+    fn form_data(pairs: &[(&str, &str)]) -> FormData {
         let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Sent::new(pairs.iter().map(pair).collect())
+        FormData::new(pairs.iter().map(pair).collect())
     }
 
     #[test]
-    fn rows_become_a_list_and_empty_ones_are_left_out() {
-        let mut rows = sent(&[
+    fn rows_become_a_list_without_the_empty_ones() {
+        let mut rows = form_data(&[
             ("label", "core"),
             ("subnets[0].label", "a"),
             ("subnets[0].ipv4", "10.0.0.0/24"),
@@ -148,10 +147,10 @@ mod tests {
             ("subnets[2].label", "c"),
             ("subnets[2].ipv4", ""),
         ]);
-        rows.without_row("subnets", &["label", "ipv4"], None);
-        assert_eq!(rows.rows("subnets", &["label", "ipv4"]), 2);
+        rows.remove_rows("subnets", &["label", "ipv4"], None);
+        assert_eq!(rows.row_count("subnets", &["label", "ipv4"]), 2);
         assert_eq!((rows.text("subnets[1].label"), rows.text("label")), ("c", "core"));
-        rows.without_row("subnets", &["label", "ipv4"], Some(0));
+        rows.remove_rows("subnets", &["label", "ipv4"], Some(0));
         let Input::List(list) = rows.list("subnets", &["label", "ipv4"]) else {
             panic!("not a list");
         };

@@ -1,0 +1,158 @@
+//! The state of a form when it is rendered: values and errors.
+
+use std::hash::Hash;
+
+use axum::http::StatusCode;
+use maud::{Markup, html};
+
+use super::form_data::{FormData, VERSION_FIELD};
+use super::names::{element_id, label_of};
+use crate::model::reason::{Code, Reason};
+use crate::model::tag::Tag;
+use crate::rules::error::{Error, FieldError};
+use crate::web::error::status_of;
+
+/// The values of a form, prefilled or submitted, and its errors.
+#[derive(Clone, Debug, Default)]
+pub struct FormState {
+    pub data: FormData,
+    /// The status of the response.
+    status: StatusCode,
+    pub errors: Vec<FieldError>,
+    /// The stored values of fields that another user has changed since the form was rendered.
+    pub(super) current_values: Vec<(&'static str, String)>,
+}
+
+impl FormState {
+    /// A form that the user has not submitted yet.
+    pub fn prefilled(values: &[(&str, &str)]) -> Self {
+        let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Self {
+            data: FormData::new(values.iter().map(pair).collect()),
+            ..Self::default()
+        }
+    }
+
+    pub fn with_errors(data: FormData, errors: Vec<FieldError>) -> Self {
+        Self {
+            data,
+            errors,
+            ..Self::default()
+        }
+    }
+
+    /// The same form; the response has the status of the error.
+    pub fn with_status_of(self, error: &Error) -> Self {
+        Self {
+            status: status_of(error),
+            ..self
+        }
+    }
+
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// A form whose resource was changed since it was rendered.
+    fn conflict(data: FormData) -> Self {
+        let text = "This was changed after you opened the page. Your input is below. Compare it with the current values, then \
+                    save again.";
+        let reason = Reason::new(Code::PreconditionFailed, text);
+        Self::with_errors(data, vec![FieldError::whole(reason)])
+    }
+
+    /// The same form, for the current version of the resource.
+    pub fn with_version_of(mut self, resource: &impl Hash) -> Self {
+        self.data.set(VERSION_FIELD, Tag::of(resource).to_string());
+        self
+    }
+
+    /// After a conflict: takes over the current value of each field that the user did not edit, and shows the current
+    /// value below each field that both have edited.
+    pub fn with_current_values(mut self, fields: &[(&'static str, &str)]) -> Self {
+        let stale = |error: &FieldError| error.code == Code::PreconditionFailed;
+        if self.errors.iter().any(stale) {
+            for (name, now) in fields {
+                let (submitted, original) = (self.data.text(name), self.original_value(name));
+                if submitted == original && self.data.has(&original_field(name)) {
+                    // The user did not edit this field.
+                    self.data.set(name, *now);
+                } else if submitted != *now && original != *now {
+                    self.current_values.push((name, (*now).to_owned()));
+                }
+                self.data.set(&original_field(name), *now);
+            }
+        }
+        self
+    }
+
+    /// The value of a field when the form was first rendered.
+    pub(super) fn original_value(&self, name: &str) -> &str {
+        match self.data.has(&original_field(name)) {
+            true => self.data.text(&original_field(name)),
+            false => self.data.text(name),
+        }
+    }
+
+    /// The hidden field with the version of the resource.
+    pub fn version_field(&self) -> Markup {
+        html! { input type="hidden" name=(VERSION_FIELD) value=(self.data.text(VERSION_FIELD)); }
+    }
+
+    /// All errors, with links to their fields. Shown above the form.
+    pub fn alert(&self) -> Markup {
+        self.alert_with_labels(&[])
+    }
+
+    /// The same with other labels for some fields.
+    pub fn alert_with_labels(&self, labels: &[(&str, &str)]) -> Markup {
+        let label = |field: &str| {
+            let own = labels.iter().find(|(name, _)| *name == field);
+            own.map_or_else(|| label_of(field), |(_, label)| (*label).to_owned())
+        };
+        let count = self.errors.len();
+        html! {
+            @if count > 0 {
+                // The browser scrolls to the alert, also without JavaScript.
+                div .alert role="alert" tabindex="-1" autofocus {
+                    p { strong { @if count == 1 { "There is 1 problem." } @else { "There are " (count) " problems." } } }
+                    ul {
+                        @for error in &self.errors {
+                            li {
+                                @match &error.field {
+                                    Some(field) => { a href=(format!("#{}", element_id(field))) { (label(field)) } ": " (error.reason) }
+                                    None => (error.reason),
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The errors of a field.
+    pub fn errors_on(&self, name: &str) -> Vec<&str> {
+        let about = self
+            .errors
+            .iter()
+            .filter(|error| error.field.as_deref() == Some(name));
+        about.map(|error| error.reason.as_str()).collect()
+    }
+}
+
+/// The name of the hidden field with the value that a field had when the form was first rendered.
+pub(super) fn original_field(name: &str) -> String {
+    format!("was.{name}")
+}
+
+/// The form to render after a validation error or a conflict. Other errors are returned.
+pub fn from_error(data: FormData, error: Error) -> Result<FormState, Error> {
+    let status = status_of(&error);
+    let form_state = match error {
+        Error::Refused(errors) => FormState::with_errors(data, errors),
+        Error::Stale => FormState::conflict(data),
+        other => return Err(other),
+    };
+    Ok(FormState { status, ..form_state })
+}

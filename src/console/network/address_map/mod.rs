@@ -1,0 +1,113 @@
+//! The address map: inline SVG for the data of `model::address_map`.
+//!
+//! Each map is rendered twice, for wide and for narrow screens, and the style sheet shows one of them. The pages have the
+//! same data as a table.
+
+mod space_table;
+mod subnet_map;
+mod vpc_map;
+
+pub use subnet_map::{element_id, instance_name, subnet, usage_of};
+pub use vpc_map::{Block, blocks, compact, vpc};
+
+use std::net::Ipv4Addr;
+
+use maud::{Markup, html};
+
+use crate::console::layout::number;
+use crate::model::cidr::Cidr;
+use crate::rules::addresses::Usage;
+
+/// The widths of the two maps, in units of about a pixel.
+const WIDE_WIDTH: f64 = 1000.0;
+const NARROW_WIDTH: f64 = 344.0;
+const GAP: f64 = 4.0;
+
+fn percent(usage: Usage) -> String {
+    match usage.percent() {
+        percent if percent < 1.0 => "<1%".to_owned(),
+        percent => format!("{percent:.0}%"),
+    }
+}
+
+/// "12 of 252 in use (5%)".
+pub fn in_use(usage: Usage) -> String {
+    match usage.used {
+        0 => format!("0 of {} in use", number(usage.all)),
+        used => format!(
+            "{} of {} in use ({})",
+            number(used),
+            number(usage.all),
+            percent(usage)
+        ),
+    }
+}
+
+fn linked(url: Option<String>, shape: Markup) -> Markup {
+    match url {
+        Some(url) => html! { a href=(url) { (shape) } },
+        None => html! { g { (shape) } },
+    }
+}
+
+fn legend(entries: &[(&str, &str)]) -> Markup {
+    html! {
+        ul .legend aria-hidden="true" {
+            @for (class, text) in entries {
+                li { svg viewBox="0 0 12 12" { rect .(format!("block {class}")) x="0.5" y="0.5" width="11" height="11" rx="3" {} } (text) }
+            }
+        }
+    }
+}
+
+/// A range of addresses, in CIDR notation if possible.
+pub fn format_range(first: u32, last: u32) -> String {
+    let size = u64::from(last - first) + 1;
+    let prefix = 32 - size.trailing_zeros().min(32);
+    let text = format!("{}/{prefix}", Ipv4Addr::from_bits(first));
+    match Cidr::parse(&text) {
+        Ok(whole) if size.is_power_of_two() && whole.last() == last => text,
+        _ => format!("{} – {}", Ipv4Addr::from_bits(first), Ipv4Addr::from_bits(last)),
+    }
+}
+
+/// A short number: 1,024 stays, 16,711,680 becomes 16.7 M.
+fn short_number(size: u64) -> String {
+    match size {
+        0..100_000 => number(size),
+        100_000..1_000_000 => format!("{} k", size / 1000),
+        _ => format!("{:.1} M", size as f64 / 1e6),
+    }
+}
+
+/// Truncates a text to a width, given the approximate width of a character.
+fn truncate(text: &str, width: f64, char_width: f64) -> String {
+    let max_chars = (width / char_width).floor().max(1.0) as usize;
+    if text.chars().count() <= max_chars {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(max_chars.saturating_sub(1)).collect();
+    format!("{start}…")
+}
+
+/// A coordinate with one decimal place.
+fn round(number: f64) -> String {
+    let text = format!("{number:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_in_cidr_notation_if_possible() {
+        let of = |first: &str, last: &str| {
+            let bits = |text: &str| text.parse::<Ipv4Addr>().unwrap().to_bits();
+            format_range(bits(first), bits(last))
+        };
+        assert_eq!(of("10.0.0.0", "10.255.255.255"), "10.0.0.0/8");
+        assert_eq!(of("10.0.1.0", "10.0.2.255"), "10.0.1.0 – 10.0.2.255");
+        assert_eq!(of("10.0.0.8", "10.255.255.255"), "10.0.0.8 – 10.255.255.255");
+    }
+}

@@ -1,0 +1,279 @@
+//! The map of a VPC: its private address spaces as rows of blocks.
+
+use maud::{Markup, html};
+
+use super::space_table::space_table;
+use super::{GAP, NARROW_WIDTH, WIDE_WIDTH, format_range, in_use, legend, round, short_number, truncate};
+use crate::console::layout::number;
+use crate::console::usage::usage_class;
+use crate::model::address_map::{Part, Space, What, spaces};
+use crate::model::cidr::Cidr;
+use crate::model::subnet::Subnet;
+use crate::model::vpc::Vpc;
+use crate::rules::addresses::Usage;
+
+/// The width of the compact map.
+const COMPACT_WIDTH: f64 = 270.0;
+const BLOCK_HEIGHT: f64 = 78.0;
+
+/// A subnet on the map.
+pub struct Block<'a> {
+    pub subnet: &'a Subnet,
+    pub usage: Usage,
+    pub url: String,
+}
+
+/// The subnets of a VPC as blocks, each with the URL of its page.
+pub fn blocks<'a>(vpc: &'a Vpc, used: &[Usage], url: impl Fn(&Subnet) -> String) -> Vec<Block<'a>> {
+    let shown = vpc.subnets.iter().zip(used);
+    let block = shown.map(|(subnet, usage)| Block {
+        subnet,
+        usage: *usage,
+        url: url(subnet),
+    });
+    block.collect()
+}
+
+/// The private address spaces: those with subnets, and those without.
+fn spaces_by_use(blocks: &[Block], forbidden: &[Cidr]) -> (Vec<Space>, Vec<Space>) {
+    let ranges: Vec<Cidr> = blocks.iter().map(|block| block.subnet.ipv4).collect();
+    let has_subnets = |space: &Space| {
+        let mut parts = space.parts.iter();
+        parts.any(|part| matches!(part.what, What::Subnet(_)))
+    };
+    spaces(&ranges, forbidden).into_iter().partition(has_subnets)
+}
+
+fn space_maps(spaces: &[Space], blocks: &[Block], sizes: &[(&str, f64)]) -> Markup {
+    html! {
+        @for space in spaces {
+            h3 { code { (space.range) } span .quiet { " · " (allocated_percent(space)) " allocated" } }
+            @for (class, width) in sizes { (space_map(space, blocks, class, *width)) }
+        }
+    }
+}
+
+/// A compact map of the address spaces that have subnets, for a sidebar.
+pub fn compact(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
+    let (used, _) = spaces_by_use(blocks, forbidden);
+    html! { div .map { (space_maps(&used, blocks, &[("beside", COMPACT_WIDTH)])) } }
+}
+
+/// The map of a VPC: the address spaces with subnets, the unallocated ones, and all of them as a table.
+pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
+    let (used, unused) = spaces_by_use(blocks, forbidden);
+    html! {
+        div .map {
+            (space_maps(&used, blocks, &[("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)]))
+            @if !unused.is_empty() {
+                p .quiet {
+                    "Unallocated: "
+                    @for (at, space) in unused.iter().enumerate() { @if at > 0 { ", " } code { (space.range) } }
+                    @if unused.iter().any(|space| space.parts.iter().any(|part| part.what == What::Forbidden)) {
+                        " (provider-reserved ranges excluded)"
+                    }
+                    "."
+                }
+            }
+            (legend(&[("some", "under 60% in use"), ("much", "60% or more"), ("full", "90% or more"), ("none", "empty"), ("free", "free"), ("reserved", "reserved by the provider")]))
+            p .hint { "In address order. Block widths are on a logarithmic scale." }
+            details {
+                summary { "Show as table" }
+                (space_table(used.iter().chain(&unused), blocks))
+            }
+        }
+    }
+}
+
+fn allocated_percent(space: &Space) -> String {
+    let of = |part: &&Part| matches!(part.what, What::Subnet(_));
+    let taken: u64 = space.parts.iter().filter(of).map(Part::size).sum();
+    let all = u64::from(space.range.last() - space.range.first()) + 1;
+    let percent = taken as f64 * 100.0 / all as f64;
+    if percent < 1.0 {
+        "less than 1%".to_owned()
+    } else {
+        format!("{percent:.0}%")
+    }
+}
+
+/// One address space as lines of blocks. Each line is filled from end to end, like justified text.
+fn space_map(space: &Space, blocks: &[Block], class: &str, width: f64) -> Markup {
+    let block_width = |part: &Part| {
+        let bits = (part.size() as f64).log2();
+        match part.what {
+            What::Subnet(_) => (96.0 + bits * 6.5).min(width),
+            What::Free | What::Forbidden => 44.0 + bits * 4.0,
+        }
+    };
+    let mut lines: Vec<Vec<(&Part, f64)>> = vec![Vec::new()];
+    let mut used = 0.0;
+    for part in &space.parts {
+        let wanted = block_width(part);
+        if used + wanted > width && used > 0.0 {
+            lines.push(Vec::new());
+            used = 0.0;
+        }
+        used += wanted + GAP;
+        if let Some(line) = lines.last_mut() {
+            line.push((part, wanted));
+        }
+    }
+    let height = lines.len() as f64 * (BLOCK_HEIGHT + GAP) - GAP;
+    html! {
+        svg .(class) viewBox=(format!("0 0 {width} {height}")) role="group"
+            aria-label=(format!("Map of {}", space.range)) {
+            @for (at, line) in lines.iter().enumerate() {
+                @for (part, left, wide) in justify(line, width) {
+                    (block(part, blocks, left, at as f64 * (BLOCK_HEIGHT + GAP), wide))
+                }
+            }
+        }
+    }
+}
+
+/// The blocks of a line, each with its position and width.
+fn justify<'a>(line: &[(&'a Part, f64)], width: f64) -> Vec<(&'a Part, f64, f64)> {
+    let gaps = GAP * (line.len().saturating_sub(1)) as f64;
+    let wanted: f64 = line.iter().map(|(_, wanted)| wanted).sum();
+    // A short last line is not stretched over the full width.
+    let stretch = ((width - gaps) / wanted).min(1.7);
+    let mut left = 0.0;
+    line.iter()
+        .map(|(part, wanted)| {
+            let wide = wanted * stretch;
+            let placed = (*part, left, wide);
+            left += wide + GAP;
+            placed
+        })
+        .collect()
+}
+
+fn block(part: &Part, blocks: &[Block], x: f64, y: f64, wide: f64) -> Markup {
+    let (text, below) = (x + 10.0, y + BLOCK_HEIGHT - 10.0);
+    let background = |class: &str| {
+        html! { rect .(class) x=(round(x)) y=(round(y)) width=(round(wide)) height=(BLOCK_HEIGHT) rx="5" {} }
+    };
+    match part.what {
+        What::Subnet(at) => {
+            let Some(Block { subnet, usage, url }) = blocks.get(at) else {
+                return html! {};
+            };
+            let title = format!("{} {}: {}", subnet.label.as_str(), subnet.ipv4, in_use(*usage));
+            let bar = (wide - 20.0) * usage.percent() / 100.0;
+            html! {
+                a href=(url) .subnet {
+                    title { (title) }
+                    (background(&format!("block {}", usage_class(*usage))))
+                    text .name x=(round(text)) y=(round(y + 21.0)) { (truncate(subnet.label.as_str(), wide - 20.0, 9.6)) }
+                    text .range x=(round(text)) y=(round(y + 38.0)) { (truncate(&subnet.ipv4.to_string(), wide - 20.0, 7.3)) }
+                    text .much x=(round(text)) y=(round(y + 55.0)) {
+                        (truncate(&format!("{} / {}", number(usage.used), number(usage.all)), wide - 20.0, 6.6))
+                    }
+                    rect .track x=(round(text)) y=(round(below - 3.0)) width=(round(wide - 20.0)) height="5" rx="2" {}
+                    @if usage.used > 0 {
+                        rect .(format!("bar {}", usage_class(*usage))) x=(round(text)) y=(round(below - 3.0)) width=(round(bar.max(2.0))) height="5" rx="2" {}
+                    }
+                }
+            }
+        }
+        What::Free | What::Forbidden => {
+            let (class, word) = match part.what {
+                What::Free => ("free", "free"),
+                _ => ("reserved", "reserved"),
+            };
+            html! {
+                g .gap {
+                    title { (word) ": " (format_range(part.first, part.last)) ", " (number(part.size())) " addresses" }
+                    (background(&format!("block {class}")))
+                    text .much x=(round(text)) y=(round(y + 21.0)) { (word) }
+                    text .much x=(round(text)) y=(round(y + 38.0)) { (truncate(&short_number(part.size()), wide - 16.0, 6.6)) }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::{SubnetId, VpcId};
+    use crate::model::label::Label;
+    use crate::model::time::Time;
+
+    fn cidr(text: &str) -> Cidr {
+        Cidr::parse(text).unwrap()
+    }
+
+    fn rendered(ranges: &[&str]) -> String {
+        let subnets: Vec<Subnet> = ranges
+            .iter()
+            .enumerate()
+            .map(|(at, range)| Subnet {
+                id: SubnetId(at as i64 + 1),
+                vpc: VpcId(1),
+                label: Label::parse(&format!("net-{at}")).unwrap(),
+                ipv4: cidr(range),
+                uses: Vec::new(),
+                created: Time::from_seconds(0),
+                updated: Time::from_seconds(0),
+            })
+            .collect();
+        let blocks: Vec<Block> = subnets
+            .iter()
+            .map(|subnet| Block {
+                subnet,
+                usage: Usage { used: 3, all: 4 },
+                url: format!("/vpcs/1/subnets/{}", subnet.id),
+            })
+            .collect();
+        vpc(&blocks, &[cidr("192.168.128.0/17")]).into_string()
+    }
+
+    #[test]
+    fn each_subnet_is_a_block_with_title_color_and_link() {
+        let svg = rendered(&["10.0.0.0/29", "10.64.0.0/10", "192.168.0.0/24"]);
+        for at in 0..3 {
+            let title = format!("<title>net-{at} ");
+            assert_eq!(svg.matches(&title).count(), 2, "once wide, once narrow: {svg}");
+            assert!(svg.contains(&format!("href=\"/vpcs/1/subnets/{}\"", at + 1)));
+        }
+        assert!(svg.contains("block much") && svg.contains("block free") && svg.contains("block reserved"));
+        assert!(svg.contains("3 of 4 in use (75%)"));
+        assert!(svg.contains("Unallocated: <code>172.16.0.0/12</code>"));
+        assert!(!svg.contains("style=") && !svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    #[test]
+    fn all_blocks_are_inside_the_map() {
+        let many: Vec<String> = (0..200)
+            .map(|at| format!("10.{at}.0.0/{}", 16 + at % 14))
+            .collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        for ranges in [&["10.0.0.0/8"][..], &["192.168.0.8/29"], &many] {
+            let svg = rendered(ranges);
+            for map in svg
+                .split("<svg class=\"")
+                .skip(1)
+                .filter(|one| !one.starts_with("viewBox"))
+            {
+                let Some(width) = map.split("viewBox=\"0 0 ").nth(1) else {
+                    continue;
+                };
+                let width: f64 = width.split(' ').next().unwrap().parse().unwrap();
+                let map = map.split("</svg>").next().unwrap();
+                for rect in map.split("<rect ").skip(1) {
+                    let value = |name: &str| -> f64 {
+                        let rest = rect.split(&format!(" {name}=\"")).nth(1).unwrap();
+                        rest.split('"').next().unwrap().parse().unwrap()
+                    };
+                    assert!(
+                        value("x") >= 0.0 && value("x") + value("width") <= width + 0.2,
+                        "{rect}"
+                    );
+                    assert!(value("width") > 0.0, "{rect}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The actions of staff on a ticket: the targets of the forms on its page.
+
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
+use axum::response::Response;
+
+use super::compose::{CANNED_FIELD, INSERT_FIELD, NOTE_FIELD, REPLY_FIELD, SEND_CANNED_FIELD, SINCE_FIELD};
+use super::render;
+use super::ticket_page::{Forms, PageQuery, TicketPage, canned_reply_in, load};
+use crate::console::desk::url;
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, FormData, FormState};
+use crate::console::layout::redirect_with_notice;
+use crate::console::visit::Visit;
+use crate::model::id::{AttachmentId, CannedReplyId, HistoryId, TicketId};
+use crate::model::input::Input;
+use crate::model::reason::{Code, Reason};
+use crate::rules::agent::{Agent, Staff};
+use crate::rules::error::FieldError;
+use crate::rules::request::Request;
+use crate::rules::{self, Error};
+use crate::store::WriteTx;
+use crate::web::App;
+use crate::web::downloads;
+use crate::web::extract::At;
+
+/// A submitted form of a ticket's page.
+pub struct TicketForm {
+    app: App,
+    visit: Visit,
+    staff: Staff,
+    ticket: TicketId,
+    data: FormData,
+}
+
+type FormParts = (State<App>, Visit, Staff, At<TicketId>, FormData);
+
+impl FromRequestParts<App> for TicketForm {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let (State(app), visit, staff, At(ticket), data) = FormParts::from_request_parts(parts, app).await?;
+        Ok(Self {
+            app,
+            visit,
+            staff,
+            ticket,
+            data,
+        })
+    }
+}
+
+type Rule<T> = fn(&mut WriteTx, &Agent, TicketId, &Request) -> rules::Result<T>;
+/// A rule that posts a text. It returns `None` if the text was already posted, and a conflict if the ticket was updated
+/// since the given step.
+type PostRule<T> =
+    fn(&mut WriteTx, &Agent, TicketId, &Request, Option<HistoryId>) -> rules::Result<Option<T>>;
+
+impl TicketForm {
+    /// Runs a rule on the ticket. After an error, the page is rendered again.
+    async fn run<T: Send + 'static>(
+        self,
+        object: Vec<(String, Input)>,
+        rule: Rule<T>,
+        notice: &str,
+    ) -> PageResult {
+        let (ticket, request) = (self.ticket, self.data.request(object));
+        let outcome = self
+            .app
+            .write(self.staff.clone(), move |tx, staff| {
+                rule(tx, &staff.agent, ticket, &request)
+            })
+            .await;
+        match outcome {
+            Ok(_) => Ok(redirect_with_notice(&url(ticket), notice)),
+            Err(error) => {
+                let mut action = forms::from_error(self.data.clone(), error)?;
+                for error in &mut action.errors {
+                    error.reason = page_reason(error);
+                }
+                let forms = Forms {
+                    action,
+                    ..Forms::default()
+                };
+                self.render(forms).await
+            }
+        }
+    }
+
+    /// Posts a reply or a note. The text of the other box is preserved.
+    async fn post<T: Send + 'static>(
+        mut self,
+        object: Vec<(String, Input)>,
+        rule: PostRule<T>,
+        (field, notice): (&'static str, &str),
+    ) -> PageResult {
+        let (ticket, request) = (self.ticket, self.data.request(object));
+        let since = self.since();
+        let outcome = self
+            .app
+            .write(self.staff.clone(), move |tx, staff| {
+                rule(tx, &staff.agent, ticket, &request, since)
+            })
+            .await;
+        let notice = match outcome {
+            Ok(Some(_)) => notice,
+            Ok(None) => "sent-already",
+            Err(error) => {
+                let stale = matches!(error, Error::Stale);
+                let mut form_state = forms::from_error(self.data.clone(), error)?;
+                if stale {
+                    form_state.errors = vec![FieldError::whole(conflict_reason())];
+                }
+                return self.render(compose_forms(form_state, field == NOTE_FIELD)).await;
+            }
+        };
+        self.data.set(field, "");
+        self.data.set(CANNED_FIELD, "");
+        if [REPLY_FIELD, NOTE_FIELD]
+            .iter()
+            .all(|field| self.data.text(field).trim().is_empty())
+        {
+            return Ok(redirect_with_notice(&url(ticket), notice));
+        }
+        // The other box has text, which a redirect would lose, so the response is the page. Reloading it posts nothing twice.
+        self.visit.notice = Some(notice.to_owned());
+        let form_state = FormState::with_errors(self.data.clone(), Vec::new());
+        let is_note = self.data.text(REPLY_FIELD).trim().is_empty();
+        self.render(compose_forms(form_state, is_note)).await
+    }
+
+    /// The last step of the history that the page showed.
+    fn since(&self) -> Option<HistoryId> {
+        self.data.text(SINCE_FIELD).parse().ok().map(HistoryId)
+    }
+
+    fn is_preview(&self) -> bool {
+        self.data.text("act") == "preview"
+    }
+
+    /// Renders the page again with the submitted text.
+    async fn render_again(self, field: &'static str, preview: bool) -> PageResult {
+        let forms = Forms {
+            preview: preview.then_some(field),
+            ..compose_forms(
+                FormState::with_errors(self.data.clone(), Vec::new()),
+                field == NOTE_FIELD,
+            )
+        };
+        self.render(forms).await
+    }
+
+    /// Renders the page with a canned reply appended to the text.
+    async fn insert_canned_reply(mut self, canned: CannedReplyId) -> PageResult {
+        self.data.set(CANNED_FIELD, canned.to_string());
+        let page = self.load().await?;
+        if let Some((_, text)) = &page.filled {
+            let draft = self.data.text(REPLY_FIELD).trim_end();
+            let joined = if draft.is_empty() {
+                text.clone()
+            } else {
+                format!("{draft}\n\n{text}")
+            };
+            self.data.set(REPLY_FIELD, joined);
+        }
+        let forms = compose_forms(FormState::with_errors(self.data, Vec::new()), false);
+        Ok(render(&self.app, self.visit, &page, &forms))
+    }
+
+    async fn load(&self) -> Result<TicketPage, Error> {
+        let (ticket, canned) = (self.ticket, canned_reply_in(&self.data, CANNED_FIELD));
+        let query = PageQuery {
+            canned,
+            after: self.since(),
+            ..PageQuery::default()
+        };
+        self.app
+            .read(self.staff.clone(), move |tx, staff| {
+                load(tx, &staff.agent, ticket, query)
+            })
+            .await
+    }
+
+    async fn render(self, forms: Forms) -> PageResult {
+        let page = self.load().await?;
+        Ok(render(&self.app, self.visit, &page, &forms))
+    }
+}
+
+/// The error for a text that was submitted after the ticket was updated.
+fn conflict_reason() -> Reason {
+    let text = "Not sent: this ticket was updated after you opened the page. Your text is still in the box. Review the \
+                updates, then send it.";
+    Reason::new(Code::PreconditionFailed, text)
+}
+
+/// The text of an error on this page. The text of the API refers to a field; the page has a button.
+fn page_reason(error: &FieldError) -> String {
+    let reason = error.reason.as_str();
+    match error.code {
+        Code::TicketClaimed => {
+            "This ticket is assigned to someone else. To take it over, use “Reassign to me”.".to_owned()
+        }
+        _ => reason.to_owned(),
+    }
+}
+
+/// The compose form. The rules use the same field for replies and notes, so the errors of a note are moved to its field.
+fn compose_forms(mut form_state: FormState, is_note: bool) -> Forms {
+    for error in form_state.errors.iter_mut().filter(|_| is_note) {
+        if error.field.as_deref() == Some(REPLY_FIELD) {
+            error.field = Some(NOTE_FIELD.to_owned());
+        }
+    }
+    Forms {
+        compose: form_state,
+        is_note,
+        ..Forms::default()
+    }
+}
+
+pub async fn claim(form: TicketForm) -> PageResult {
+    let take_over = Input::Bool(form.data.has("take_over"));
+    let object = vec![("take_over".to_owned(), take_over)];
+    form.run(object, rules::desk::claim, "ticket-claimed").await
+}
+
+pub async fn release(form: TicketForm) -> PageResult {
+    form.run(Vec::new(), rules::desk::release, "ticket-released")
+        .await
+}
+
+pub async fn close(form: TicketForm) -> PageResult {
+    form.run(Vec::new(), rules::desk::close, "ticket-closed").await
+}
+
+pub async fn reopen(form: TicketForm) -> PageResult {
+    form.run(Vec::new(), rules::desk::reopen, "ticket-reopened").await
+}
+
+pub async fn change(form: TicketForm) -> PageResult {
+    let mut object = form.data.non_empty(&["priority"]);
+    if form.data.has("may_close") {
+        let may = Input::Bool(form.data.text("may_close") == "yes");
+        object.push(("closable".to_owned(), may));
+    }
+    form.run(object, rules::desk::update, "ticket-changed").await
+}
+
+pub async fn reply(form: TicketForm) -> PageResult {
+    if let Some(canned) = canned_reply_in(&form.data, INSERT_FIELD) {
+        return form.insert_canned_reply(canned).await;
+    }
+    if form.data.has("act") {
+        let preview = form.is_preview();
+        return form.render_again(REPLY_FIELD, preview).await;
+    }
+    match canned_reply_in(&form.data, SEND_CANNED_FIELD) {
+        Some(CannedReplyId(id)) => {
+            let object = vec![(SEND_CANNED_FIELD.to_owned(), Input::Integer(id))];
+            form.post(object, rules::desk::reply_once, (SEND_CANNED_FIELD, "reply-sent"))
+                .await
+        }
+        None => {
+            let object = form.data.object(&[REPLY_FIELD]);
+            form.post(object, rules::desk::reply_once, (REPLY_FIELD, "reply-sent"))
+                .await
+        }
+    }
+}
+
+pub async fn note(form: TicketForm) -> PageResult {
+    if form.is_preview() {
+        return form.render_again(NOTE_FIELD, true).await;
+    }
+    let text = form.data.object(&[NOTE_FIELD]).into_iter();
+    let object = text.map(|(_, text)| (REPLY_FIELD.to_owned(), text)).collect();
+    form.post(object, rules::desk::note_once, (NOTE_FIELD, "note-saved"))
+        .await
+}
+
+pub async fn download(
+    State(app): State<App>,
+    staff: Staff,
+    At((ticket, id)): At<(TicketId, AttachmentId)>,
+    method: Method,
+) -> PageResult {
+    // Without conditional headers, every download is a complete one and is recorded.
+    let no_conditions = HeaderMap::new();
+    Ok(downloads::send_to_staff(app, staff, (ticket, id), &method, &no_conditions).await?)
+}
