@@ -1,5 +1,5 @@
-// The account in the console: profile and password, tokens that are shown once, users with their grants, OAuth clients,
-// quotas; and that what was granted there is what a restricted user then sees.
+// The account pages: profile, password, tokens, users and grants, OAuth clients, quotas. A restricted user sees exactly
+// the granted resources.
 
 import assert from "node:assert/strict";
 import { PASSWORD, play } from "./harness.mjs";
@@ -37,7 +37,7 @@ async function tokens(page, stage) {
   await page.getByRole("button", { name: "Create token" }).click();
   const token = await page.locator("#secret").innerText();
   assert.deepEqual((await stage.api(token, "GET", "/vpcs")).data.map((vpc) => vpc.label), ["core"]);
-  // It is on that page and on no other, and loading that page again makes no other.
+  // Only this page shows the token, and reloading it creates no second token.
   await page.reload();
   await page.getByRole("heading", { name: "This token was already created" }).waitFor();
   assert.ok(!(await page.content()).includes(token), "a token is shown once");
@@ -70,7 +70,7 @@ async function users(page, stage) {
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Grants updated.").waitFor();
 
-  // Whom it was made for chooses a password by that link, and sees what was granted and nothing else.
+  // The new user sets a password with the link, and sees only the granted resources.
   const bob = await stage.browse("bob");
   await bob.goto(link.replace(/^http:\/\/[^/]+/, stage.origin));
   for (const label of ["New password", "Confirm new password"]) await bob.getByLabel(label, { exact: true }).fill(PASSWORD);
@@ -82,7 +82,7 @@ async function users(page, stage) {
   await bob.getByRole("button", { name: "Log in" }).click();
   await bob.getByRole("link", { name: "core" }).click();
   await bob.getByRole("heading", { name: "core" }).waitFor();
-  assert.equal(await bob.getByRole("link", { name: /Edit|Delete|Add subnet/ }).count(), 0, "what one may not do is not offered");
+  assert.equal(await bob.getByRole("link", { name: /Edit|Delete|Add subnet/ }).count(), 0, "actions without permission are not offered");
   await bob.goto(`${stage.origin}/vpcs/1/edit`);
   await bob.getByRole("link", { name: "Back to home" }).waitFor();
   await bob.goto(`${stage.origin}/account`);

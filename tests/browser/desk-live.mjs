@@ -1,13 +1,12 @@
-// What others do at the desk comes in by itself, and leaves alone what one is at: the row one is on, an open question, a
-// choice that is not saved, a half-written text. A ticket that is closed or opened again elsewhere gets the boxes it needs,
-// and a page whose session has ended says so.
+// Live updates at the desk preserve the focused row, an open confirmation, an unsaved selection and unsent text. A ticket
+// that a colleague closes or reopens gets the right boxes, and a page whose session has ended says so.
 
 import assert from "node:assert/strict";
 import { play } from "./harness.mjs";
 
 const focused = (page) => page.evaluate(() => document.activeElement.getAttribute("href"));
 
-/** The queue grows above the row one is on. */
+/** A new ticket appears above the focused row. */
 async function row(grace, open) {
   await grace.getByText("1 ticket", { exact: true }).waitFor();
   await grace.keyboard.press("j");
@@ -16,10 +15,10 @@ async function row(grace, open) {
   await grace.getByText("2 tickets", { exact: true }).waitFor();
   await grace.waitForFunction(() => document.activeElement.getAttribute("href") === "/desk/tickets/1");
   await grace.keyboard.press("k");
-  assert.equal(await focused(grace), "/desk/tickets/2", "the keys go on from the same row");
+  assert.equal(await focused(grace), "/desk/tickets/2", "the keys continue from the same row");
 }
 
-/** A note of a colleague comes in while one is about to close, and to save another priority. */
+/** A note of a colleague arrives while a confirmation is open and a priority is selected. */
 async function questions(grace, note, { origin }) {
   await grace.goto(`${origin}/desk/tickets/1`);
   await grace.getByLabel("Priority").selectOption("urgent");
@@ -28,10 +27,10 @@ async function questions(grace, note, { origin }) {
   await note("Rack 4.");
   await grace.locator("#thread").getByText("Rack 4.").waitFor();
   await grace.locator("#arrived").getByText("linus wrote an internal note").waitFor();
-  assert.ok(await close.getByRole("button", { name: "Close ticket 1" }).isVisible(), "the question is still open");
-  assert.equal(await grace.getByLabel("Priority").inputValue(), "urgent", "the choice is still made");
+  assert.ok(await close.getByRole("button", { name: "Close ticket 1" }).isVisible(), "the confirmation is still open");
+  assert.equal(await grace.getByLabel("Priority").inputValue(), "urgent", "the selection is preserved");
   await grace.keyboard.press("Escape");
-  // A choice that nobody has touched follows what a colleague sets.
+  // An untouched selection follows the change of a colleague.
   await grace.goto(`${origin}/desk/tickets/2`);
 }
 
@@ -41,7 +40,7 @@ async function follows(grace, prioritise) {
   assert.equal(await grace.getByLabel("Priority").inputValue(), "high");
 }
 
-/** Closed and opened again by a colleague, with a half-written reply in between. */
+/** A colleague closes and reopens the ticket while a reply is being written. */
 async function otherBoxes(grace, act, { origin }) {
   await grace.goto(`${origin}/desk/tickets/1`);
   const reply = grace.getByLabel("Reply", { exact: true });
@@ -54,10 +53,10 @@ async function otherBoxes(grace, act, { origin }) {
   assert.equal(await reply.inputValue(), "Half a sen");
 }
 
-/** The same person logs out in another tab. */
+/** The user logs out in another tab. */
 async function loggedOut(grace, note, stage) {
   const other = await grace.context().newPage();
-  // Streams and parts of pages are turned away now, which a browser tells on its console.
+  // The stream and htmx requests fail now, which the browser logs on its console.
   await stage.offline(async () => {
     await other.goto(`${stage.origin}/logout`);
     const button = other.getByRole("button", { name: "Log out" });
@@ -70,7 +69,7 @@ async function loggedOut(grace, note, stage) {
   });
 }
 
-await play("the desk while others work: the row, questions, choices and texts one is at; closing elsewhere; logged out", async (stage) => {
+await play("live updates at the desk: focused row, confirmations, selections, unsent text, closing, log-out", async (stage) => {
   await stage.serve();
   stage.user("ada", "--account", "1");
   for (const name of ["grace", "linus"]) stage.user(name, "--staff");

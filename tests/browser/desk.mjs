@@ -1,5 +1,5 @@
-// The provider's staff at the desk, mostly with the keyboard alone: the queue and its filters, claiming and taking over,
-// replies and notes that cannot be mixed up, canned replies, history, tickets for a customer, closing and reopening.
+// The desk, mostly with the keyboard: the queue and its filters, assignment, replies and notes, canned replies, history,
+// tickets for a customer, closing and reopening.
 
 import assert from "node:assert/strict";
 import { HOSTILE, play } from "./harness.mjs";
@@ -28,12 +28,12 @@ async function sheet(grace) {
 }
 
 async function claims(grace, linus, { origin }) {
-  // Down to the older one, in, and claimed.
+  // Select the older ticket, open it and assign it.
   for (const key of ["j", "j", "k", "j", "Enter"]) await grace.keyboard.press(key);
   await grace.waitForURL(/\/desk\/tickets\/1/);
   await grace.keyboard.press("c");
   await grace.getByText("Ticket assigned to you.").waitFor();
-  // A colleague must say so twice to take it over.
+  // Reassigning needs a confirmation.
   await linus.goto(`${origin}/desk/tickets/1`);
   await linus.keyboard.press("c");
   await linus.getByText("Check with them before you reassign it.").waitFor();
@@ -50,7 +50,7 @@ async function claims(grace, linus, { origin }) {
 }
 
 async function writes(grace, { origin }) {
-  // A half-written reply outlives a note that is sent, on the page and as a draft.
+  // Sending a note preserves an unsent reply, on the page and as a draft.
   await grace.keyboard.press("r");
   await grace.keyboard.type("Half a sen");
   await grace.keyboard.press("Escape");
@@ -61,7 +61,7 @@ async function writes(grace, { origin }) {
   await grace.locator(".message.note", { hasText: "Rack 4." }).waitFor();
   const reply = grace.getByLabel("Reply", { exact: true });
   assert.equal(await reply.inputValue(), "Half a sen");
-  // Loading the page anew asks for it, and does not send the note again.
+  // Reloading the page does not send the note again.
   await grace.waitForURL(/\/desk\/tickets\/1$/);
   await grace.goto(`${origin}/desk/tickets/1`);
   await grace.getByText("Restored an unsent draft.").waitFor();
@@ -73,7 +73,7 @@ async function writes(grace, { origin }) {
   await grace.getByRole("button", { name: "Send reply to customer" }).click();
   await grace.getByText("Reply sent").waitFor();
   await grace.locator(".message.staff", { hasText: "We found it." }).waitFor();
-  // Going back and sending once more says nothing twice, with script as without.
+  // Going back and sending again posts nothing twice.
   await grace.goBack();
   await reply.fill("We found it.");
   await grace.getByRole("button", { name: "Send reply to customer" }).click();
@@ -91,9 +91,9 @@ async function canned(grace, { origin }) {
   await grace.locator(".preview strong", { hasText: "done" }).waitFor();
   await grace.getByRole("button", { name: "Save" }).click();
   await grace.getByText("Canned reply saved.").waitFor();
-  // On a ticket one sees it as the customer would, changes it, and sends it.
+  // The canned reply is previewed on a ticket, edited and sent.
   await grace.goto(`${origin}/desk/tickets/1`);
-  // The key leads into the box, whatever else stands there: what is typed next is no key.
+  // The key focuses the box: the next characters are text, not shortcuts.
   await grace.keyboard.press("r");
   await grace.keyboard.type("no");
   assert.equal(await grace.getByLabel("Reply", { exact: true }).inputValue(), "no");
@@ -149,10 +149,10 @@ async function forCustomer(grace, ada, { origin }) {
   await ada.locator(".message.staff strong", { hasText: "not" }).waitFor();
   await ada.goto(`${origin}/tickets/1`);
   await ada.locator(".message.staff", { hasText: "We found it." }).waitFor();
-  assert.equal(await ada.getByText("Rack 4.").count(), 0, "notes are for the staff alone");
+  assert.equal(await ada.getByText("Rack 4.").count(), 0, "only staff can see notes");
 }
 
-await play("the desk: queue, claims, replies and notes, canned replies, history, tickets for a customer, keyboard", async (stage) => {
+await play("the desk: queue, assignment, replies and notes, canned replies, history, customer tickets, keyboard", async (stage) => {
   await stage.serve();
   stage.user("ada", "--account", "1");
   for (const name of ["grace", "linus"]) stage.user(name, "--staff");

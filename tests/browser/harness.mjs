@@ -1,8 +1,8 @@
-// What all tests in a browser share: a server of their own, browsers that are logged in, and alarms. Whatever a page
-// must never do, whoever looks at it and for whatever reason, is an alarm: an error on the console, a request to
-// another host, something the content security policy had to stop, a script's dialog, an answer that failed.
+// Common parts of the browser tests: a server per test, logged-in browsers, and alarms. An alarm is an event that must
+// never occur on any page: an error on the browser's console, a request to another host, a violation of the content
+// security policy, a dialog, or a failed response.
 //
-// The environment says what to run: GARTH_BINARY, CHROMIUM, and optionally PICTURES, a folder for pictures of pages.
+// Environment: GARTH_BINARY, CHROMIUM, and optionally PICTURES, a folder for screenshots.
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -14,11 +14,11 @@ import { chromium } from "playwright-core";
 export const PASSWORD = "correct horse battery staple";
 export const HOSTILE =
   "<script>alert(1)</script> <img src=x onerror=alert(1)> [x](javascript:alert(1)) ![p](https://evil.example/p.png) \"'><svg onload=alert(1)>";
-/** The width of a small phone; below it the guidelines for accessibility ask for nothing more. */
+/** The width of a small phone, the smallest that accessibility guidelines require. */
 export const PHONE = { width: 320, height: 700 };
 export const TABLET = { width: 768, height: 1024 };
 export const DESKTOP = { width: 1280, height: 900 };
-/** Pages with which a server says no to a person. They are meant; a failing server is not. */
+/** The statuses of expected error pages. */
 const REFUSALS = [400, 401, 403, 404, 409, 412, 413, 429];
 
 export class Stage {
@@ -38,7 +38,7 @@ export class Stage {
     this.env.GARTH_DATA = join(this.folder, "data");
   }
 
-  /** Runs the command line beside the server. */
+  /** Runs a command next to the server. */
   garth(words, input = "") {
     const ran = spawnSync(this.binary, words, { env: this.env, input, encoding: "utf8" });
     assert.equal(ran.status, 0, `garth ${words.join(" ")}: ${ran.stderr}`);
@@ -50,19 +50,19 @@ export class Stage {
     this.garth(["user", "password", name, "--password-stdin"], PASSWORD);
   }
 
-  /** Starts the server, or the demo; the second time at the same address. What it said is the answer. */
+  /** Starts the server, or the demo; a restart uses the same address. Returns its output. */
   async serve(command = "serve") {
     this.#child = spawn(this.binary, [command, "--listen", this.#listen, "--log", "warn"], {
       env: this.env,
       stdio: ["ignore", "pipe", "inherit"],
     });
-    const whole = command === "serve" ? /http:\/\/[\d.]+:\d+/ : /\/v4\/vpcs\n/;
+    const complete = command === "serve" ? /http:\/\/[\d.]+:\d+/ : /\/v4\/vpcs\n/;
     const said = await new Promise((ready) => {
-      let heard = "";
-      this.#child.stdout.on("data", (bytes) => whole.test((heard += bytes)) && ready(heard));
+      let output = "";
+      this.#child.stdout.on("data", (bytes) => complete.test((output += bytes)) && ready(output));
     });
     this.#listen = said.match(/http:\/\/([\d.]+:\d+)/)[1];
-    // A name for which a browser keeps cookies that are only for secure places.
+    // Browsers accept secure cookies from localhost.
     this.origin = `http://localhost:${this.#listen.split(":")[1]}`;
     return said;
   }
@@ -73,14 +73,14 @@ export class Stage {
     await new Promise((ended) => this.#child.once("exit", ended));
   }
 
-  /** While the server is away, pages may complain that it is. */
+  /** Ignores alarms while the server is down. */
   async offline(meanwhile) {
     this.#offline = true;
     await meanwhile();
     this.#offline = false;
   }
 
-  /** A browser of somebody's own, in which every page is watched. */
+  /** A browser context of its own, whose pages raise alarms. */
   async browse(name, options = {}) {
     const context = await this.browser.newContext({ viewport: DESKTOP, timezoneId: "Asia/Tokyo", locale: "en-GB", ...options });
     context.setDefaultTimeout(15_000);
@@ -94,7 +94,7 @@ export class Stage {
       const status = response.status();
       if (status < 400) return;
       const request = response.request();
-      // A page of another host that was let in is not ours to judge.
+      // Requests of pages on an allowed host may fail.
       const theirs = () => this.hosts.some((host) => request.frame().url().startsWith(host));
       if (REFUSALS.includes(status) && (request.isNavigationRequest() || theirs())) this.#refused.add(response.url());
       else alarm(`${request.method()} ${request.url()} was answered with ${status}`);
@@ -102,7 +102,7 @@ export class Stage {
     return context.newPage();
   }
 
-  /** The same, logged in. */
+  /** A browser context with a logged-in user. */
   async enter(name, options = {}, password = PASSWORD) {
     const page = await this.browse(name, options);
     await page.goto(`${this.origin}/login`);
@@ -113,13 +113,13 @@ export class Stage {
     return page;
   }
 
-  /** Asks the API, as a program would. */
+  /** Calls the API. */
   async api(token, method, path, body) {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const answer = await fetch(`${this.origin}/v4${path}`, { method, headers, body: body && JSON.stringify(body) });
-    const told = await answer.json();
-    assert.equal(answer.status, 200, `${method} ${path}: ${JSON.stringify(told)}`);
-    return told;
+    const json = await answer.json();
+    assert.equal(answer.status, 200, `${method} ${path}: ${JSON.stringify(json)}`);
+    return json;
   }
 
   async picture(page, name) {
@@ -128,9 +128,9 @@ export class Stage {
     await page.screenshot({ path: join(this.pictures, `${name}.png`), fullPage });
   }
 
-  /** Ends the play: red if there was a single alarm. */
+  /** Fails the test if there was an alarm. */
   quiet() {
-    // A browser tells on its console, too, that a page was a refusal.
+    // The browser also logs expected error pages on its console.
     const meant = ({ text, url }) => /the server responded with a status of 4\d\d/.test(text) && this.#refused.has(url);
     assert.deepEqual(this.#alarms.filter((alarm) => !meant(alarm)).map(({ text, url }) => `${text} ${url}`), []);
   }
@@ -142,7 +142,7 @@ export class Stage {
   }
 }
 
-/** Plays one test on a stage of its own. It may end with words about what it has seen. */
+/** Runs one test on a stage of its own. The test may return a summary. */
 export async function play(title, run, { hosts = [] } = {}) {
   const stage = new Stage(hosts);
   const begun = performance.now();
@@ -157,15 +157,15 @@ export async function play(title, run, { hosts = [] } = {}) {
   }
 }
 
-/** Nothing sticks out: a page is as wide as the window, and nothing on it is cut off at its right edge. */
+/** Asserts that a page is not wider than the window, and that nothing is cut off at the right edge. */
 export async function fits(page, name) {
   const { width } = page.viewportSize();
   const found = await page.evaluate((width) => {
     const all = [...document.querySelectorAll("body *")];
     const sketch = (elements) => elements.slice(0, 3).map((element) => element.outerHTML.slice(0, 120));
-    // What is only for screen readers is one pixel wide.
+    // Text for screen readers is one pixel wide.
     const cuts = (element) => element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX === "hidden";
-    // A text on the address map belongs into the block it stands on.
+    // A text on the address map must fit into its block.
     const right = (element) => element.getBoundingClientRect().right;
     const spills = (element) => element.matches(".map svg text") && right(element) > right(element.parentElement.querySelector(".block")) + 1;
     return {

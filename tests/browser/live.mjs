@@ -1,12 +1,12 @@
-// Several browsers at once: lists and threads follow what others do without being loaded anew, nothing that is being typed
-// is lost, colleagues see each other, and a server that goes away and comes back is told about.
+// Several browsers at once: lists and threads update without a reload, unsent text is preserved, staff see the other
+// viewers, and pages report a lost connection.
 
 import assert from "node:assert/strict";
 import { play } from "./harness.mjs";
 
-/** Marks a page, so that one sees that it was never loaded again. */
+/** Marks a page, to detect a reload. */
 const mark = (page) => page.evaluate(() => { globalThis.sameAsBefore = true; });
-const assertSame = async (page, who) => assert.ok(await page.evaluate(() => globalThis.sameAsBefore), `${who}'s page was loaded anew`);
+const assertSame = async (page, who) => assert.ok(await page.evaluate(() => globalThis.sameAsBefore), `${who}'s page was reloaded`);
 
 async function lists(ada, bob, grace, { origin }) {
   await bob.goto(`${origin}/tickets`);
@@ -36,7 +36,7 @@ async function threads(ada, grace, linus, { origin }) {
   await linus.keyboard.press("Control+Enter");
   await grace.getByText("Rack 4.").waitFor();
 
-  // What is typed stays when the thread moves on, and goes out with what is seen.
+  // An update of the thread preserves the unsent text.
   await grace.keyboard.press("r");
   await grace.keyboard.type("We found it.");
   await linus.keyboard.press("r");
@@ -46,7 +46,7 @@ async function threads(ada, grace, linus, { origin }) {
   await ada.locator("#thread").getByText("One moment.").waitFor();
   const box = grace.getByLabel("Reply", { exact: true });
   assert.equal(await box.inputValue(), "We found it.");
-  // Whoever writes is told at the box, and can go and see.
+  // Updates are listed next to the box, with links.
   await grace.locator(".compose").getByText("Also viewing: linus").waitFor();
   const news = grace.locator("#arrived");
   await news.getByRole("link", { name: "linus wrote an internal note" }).waitFor();
@@ -70,7 +70,7 @@ async function threads(ada, grace, linus, { origin }) {
   await grace.getByText("linus is also viewing this ticket.").waitFor({ state: "detached" });
 }
 
-/** The server goes and comes back: pages say so, and then tell what happened meanwhile. */
+/** The server restarts: pages report the lost connection, reconnect and show the changes. */
 async function lostAndFound(ada, grace, stage) {
   await stage.offline(async () => {
     await stage.stop();
@@ -84,7 +84,7 @@ async function lostAndFound(ada, grace, stage) {
   await assertSame(ada, "ada");
 }
 
-/** Who is writing is not left with a box that is no more. */
+/** A ticket is closed while the customer is writing. */
 async function closed(ada, stage) {
   await ada.getByLabel("Your reply").fill("One more thing.");
   stage.garth(["desk", "close", "1", "--as", "grace"]);
@@ -92,7 +92,7 @@ async function closed(ada, stage) {
   assert.equal(await ada.getByLabel("Your reply").inputValue(), "One more thing.");
 }
 
-await play("four browsers at once: lists, threads and colleagues without loading anew, and a lost server", async (stage) => {
+await play("four browsers at once: live lists, threads and viewers, and a lost connection", async (stage) => {
   await stage.serve();
   for (const name of ["ada", "bob"]) stage.user(name, "--account", "1");
   for (const name of ["grace", "linus"]) stage.user(name, "--staff");

@@ -1,5 +1,5 @@
-// Log-in and consent in a real browser: a public program gets its token by PKCE, uses, refreshes and gives it back,
-// all from a page of another origin; and somebody chooses a password by a link.
+// Log-in and consent in a browser: a public client gets a token with PKCE, uses, refreshes and revokes it, from a page of
+// another origin. A user sets a password with a link.
 
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
@@ -8,7 +8,7 @@ import { PASSWORD, play } from "./harness.mjs";
 
 const CLIENT = "0123456789abcdef0123";
 
-/** The program: a page of its own origin that does nothing by itself. */
+/** The application: an empty page of another origin. */
 async function serveProgram() {
   const server = createServer((_, answer) => {
     answer.setHeader("content-type", "text/html");
@@ -18,7 +18,7 @@ async function serveProgram() {
   return { origin: `http://127.0.0.1:${server.address().port}`, server };
 }
 
-/** Asks the server from the program's page, as its own script would. */
+/** Calls the server from the application's page. */
 function fromProgram(page, url, { fields, token } = {}) {
   return page.evaluate(
     async ([url, fields, token]) => {
@@ -53,7 +53,7 @@ async function drive(stage, program) {
   const { origin } = stage;
   const page = await stage.browse("admin");
 
-  // From the program's page to the log-in page, wrong first, with the keyboard alone.
+  // From the application to the log-in page; the first password is wrong. Keyboard only.
   await page.goto(program);
   const first = await logIn(page, origin, program);
   await page.getByRole("heading", { name: "Log in" }).waitFor();
@@ -66,7 +66,7 @@ async function drive(stage, program) {
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Log in" }).click();
 
-  // The consent page, and back to the program.
+  // The consent page, and back to the application.
   await page.getByRole("heading", { name: "Allow “Browser app” to access your account?" }).waitFor();
   assert.match(await page.getByRole("main").innerText(), /read and change VPCs/);
   await page.getByRole("button", { name: "Allow", exact: true }).click();
@@ -76,7 +76,7 @@ async function drive(stage, program) {
   assert.equal(back.searchParams.get("state"), first.state);
   assert.match(back.searchParams.get("code"), /^c[0-9a-f]+$/);
 
-  // Its script cannot read the session, and gets tokens only with the verifier.
+  // The application cannot read the session, and needs the verifier to get tokens.
   assert.equal(await page.evaluate(() => document.cookie), "");
   const fields = { grant_type: "authorization_code", client_id: CLIENT, code: back.searchParams.get("code"), state: first.state };
   const wrong = await fromProgram(page, `${origin}/oauth/token`, { fields: { ...fields, code_verifier: "x".repeat(64) } });
@@ -86,7 +86,7 @@ async function drive(stage, program) {
   const profile = await fromProgram(page, `${origin}/v4/profile`, { token: given.body.access_token });
   assert.deepEqual([profile.status, profile.body.username], [200, "admin"]);
 
-  // Refreshed: the new token works, the old one does not.
+  // After a refresh, the new token works and the old one does not.
   const refresh = { grant_type: "refresh_token", client_id: CLIENT, refresh_token: given.body.refresh_token };
   const fresh = await fromProgram(page, `${origin}/oauth/token`, { fields: refresh });
   assert.equal(fresh.status, 200);
@@ -94,13 +94,13 @@ async function drive(stage, program) {
   assert.equal(await with_(fresh.body.access_token), 200);
   assert.equal(await with_(given.body.access_token), 401);
 
-  // Still logged in and known, but on the user's own machine anybody may be listening: asked again.
+  // The redirect URI is on localhost, so consent is required again.
   const second = await logIn(page, origin, program);
   await page.getByRole("button", { name: "Allow", exact: true }).click();
   await page.waitForURL(`${program}/callback?**`);
   assert.equal(new URL(page.url()).searchParams.get("state"), second.state);
 
-  // Given back, and logged out.
+  // Revoke the token and log out.
   const revoke = { client_id: CLIENT, token: fresh.body.access_token };
   const revoked = await fromProgram(page, `${origin}/oauth/revoke`, { fields: revoke });
   assert.deepEqual([revoked.status, revoked.body], [200, {}]);

@@ -1,4 +1,4 @@
-// The main journeys in browsers that run no script at all: every form works by itself.
+// The main workflows without JavaScript.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { play } from "./harness.mjs";
 
 const press = (page, name) => page.getByRole("button", { name, exact: true }).last().click();
-const told = (page, text) => page.getByText(text).first().waitFor();
+const shows = (page, text) => page.getByText(text).first().waitFor();
 
 async function networks(page, { origin }) {
   await page.getByRole("link", { name: "Create VPC" }).first().click();
@@ -14,35 +14,35 @@ async function networks(page, { origin }) {
   await page.getByLabel("Label").first().fill("core");
   await press(page, "Add another subnet");
   await page.getByLabel("IPv4 range").nth(1).waitFor();
-  assert.equal(await page.getByLabel("Label").first().inputValue(), "core", "nothing typed is lost");
+  assert.equal(await page.getByLabel("Label").first().inputValue(), "core", "the input is preserved");
   await press(page, "Remove subnet 2");
   await page.getByLabel("IPv4 range").fill("8.8.8.0/24");
   await press(page, "Create VPC");
-  await told(page, "There is 1 problem.");
+  await shows(page, "There is 1 problem.");
   await page.getByLabel("IPv4 range").fill("10.0.0.0/24");
   await press(page, "Create VPC");
-  await told(page, "VPC created.");
+  await shows(page, "VPC created.");
   await page.getByRole("link", { name: "Edit", exact: true }).click();
   await page.getByLabel("Description").fill("Plain.");
   await press(page, "Save");
-  await told(page, "VPC updated.");
+  await shows(page, "VPC updated.");
   await page.getByRole("link", { name: "Add subnet" }).click();
   await press(page, "Add subnet");
-  await told(page, "Subnet added.");
+  await shows(page, "Subnet added.");
   await page.getByRole("link", { name: "Edit" }).click();
   await page.getByLabel("Label").fill("other");
   await press(page, "Save");
-  await told(page, "Subnet updated.");
+  await shows(page, "Subnet updated.");
   await page.getByRole("link", { name: "Delete" }).click();
   await page.getByLabel("Type other to confirm").fill("other");
   await press(page, "Delete subnet");
-  await told(page, "Subnet deleted.");
+  await shows(page, "Subnet deleted.");
   await page.goto(`${origin}/vpcs`);
   await page.getByLabel("Search").fill("nothing");
   await press(page, "Search");
-  await told(page, "No VPCs match your search.");
+  await shows(page, "No VPCs match your search.");
   await page.goto(`${origin}/vpcs/1/subnets/1`);
-  await told(page, "No addresses in use");
+  await shows(page, "No addresses in use");
 }
 
 async function tickets(page, { folder }) {
@@ -54,44 +54,44 @@ async function tickets(page, { folder }) {
   await press(page, "Preview");
   await page.locator(".preview strong").waitFor();
   await press(page, "Open ticket");
-  await told(page, "Ticket opened.");
+  await shows(page, "Ticket opened.");
   writeFileSync(join(folder, "bad.exe"), "MZ");
   writeFileSync(join(folder, "log.txt"), "hop");
   await page.getByLabel("Attach a file").setInputFiles(join(folder, "bad.exe"));
   await press(page, "Attach");
   await page.locator(".reason").waitFor();
-  assert.equal(new URL(page.url()).search, "", "nothing secret is in the address");
+  assert.equal(new URL(page.url()).search, "", "the form token is not in the URL");
   await page.getByLabel("Attach a file").setInputFiles(join(folder, "log.txt"));
   await press(page, "Attach");
-  await told(page, "File attached.");
+  await shows(page, "File attached.");
   await page.getByLabel("Your reply").fill("Please.");
   await press(page, "Send reply");
-  await told(page, "Reply sent.");
+  await shows(page, "Reply sent.");
   await page.goBack();
   await page.getByLabel("Your reply").fill("Please.");
   await press(page, "Send reply");
-  await told(page, "It was not sent again");
-  assert.equal(await page.locator("#thread").getByText("Please.").count(), 1, "it is there once");
+  await shows(page, "It was not sent again");
+  assert.equal(await page.locator("#thread").getByText("Please.").count(), 1, "the reply was posted once");
 }
 
-/** A browser that goes back has in its box what was sent; sending it again does not. */
+/** A browser that goes back restores the text; sending it again posts nothing. */
 async function sentOnce(page, box, open) {
   await box("Reply").fill("Only once.");
   await press(page, "Send reply to customer");
-  await told(page, "Reply sent.");
+  await shows(page, "Reply sent.");
   await page.goBack();
   assert.equal(await box("Reply").inputValue(), "Only once.");
   await press(page, "Send reply to customer");
-  await told(page, "It was not sent again.");
+  await shows(page, "It was not sent again.");
   assert.equal(await page.locator(".message", { hasText: "Only once." }).count(), 1);
   await open("Internal note");
   await box("Note").fill("Noted once.");
   await press(page, "Save internal note");
-  await told(page, "Internal note saved.");
+  await shows(page, "Internal note saved.");
   await page.goBack();
   await open("Internal note");
   await press(page, "Save internal note");
-  await told(page, "It was not sent again.");
+  await shows(page, "It was not sent again.");
   assert.equal(await page.locator(".message", { hasText: "Noted once." }).count(), 1);
 }
 
@@ -101,14 +101,14 @@ async function desk(page, { origin }) {
   await page.getByLabel("Label").fill("Done");
   await page.getByLabel("Text").fill("Hello {{customer.username}}.");
   await press(page, "Save");
-  await told(page, "Canned reply saved.");
+  await shows(page, "Canned reply saved.");
   await page.goto(`${origin}/desk`);
   await page.getByLabel("Assignee").selectOption("nobody");
   await press(page, "Search");
   await page.getByRole("link", { name: "No route" }).click();
   await press(page, "Assign to me");
-  await told(page, "Ticket assigned to you.");
-  // Whatever is looked at or sent, what is in the other boxes stays.
+  await shows(page, "Ticket assigned to you.");
+  // A preview or a submission preserves the text of the other boxes.
   const box = (label) => page.getByRole("textbox", { name: label, exact: true });
   const open = (label) => page.locator("summary", { hasText: label }).click();
   await open("Internal note");
@@ -127,14 +127,14 @@ async function desk(page, { origin }) {
   await page.locator("#note-preview strong").waitFor();
   await open("Reply to customer");
   await press(page, "Send reply to customer");
-  await told(page, "Reply sent.");
+  await shows(page, "Reply sent.");
   assert.equal(await box("Note").inputValue(), "Rack **4**.");
   await press(page, "Save internal note");
-  await told(page, "Internal note saved.");
+  await shows(page, "Internal note saved.");
   await sentOnce(page, box, open);
   await page.getByLabel("Priority").selectOption("high");
   await press(page, "Save");
-  await told(page, "Ticket updated.");
+  await shows(page, "Ticket updated.");
   await page.goto(`${origin}/desk/tickets/new`);
   await page.getByLabel("Account").fill("1");
   await page.getByLabel("Subject").fill("Maintenance");
@@ -144,16 +144,16 @@ async function desk(page, { origin }) {
   assert.equal(await page.getByLabel("Subject").inputValue(), "Maintenance");
   await page.getByLabel("Message to the customer").fill("On Tuesday.");
   await press(page, "Open ticket for customer");
-  await told(page, "The customer has been notified.");
+  await shows(page, "The customer has been notified.");
   await page.goto(`${origin}/desk/keys`);
-  await told(page, "Reply to the customer");
+  await shows(page, "Reply to the customer");
 }
 
 async function account(page, { origin }) {
   await page.goto(`${origin}/account`);
   await page.getByLabel("Time zone").fill("Europe/Berlin");
   await press(page, "Save");
-  await told(page, "Profile updated.");
+  await shows(page, "Profile updated.");
   await page.goto(`${origin}/account/tokens/new`);
   await page.getByLabel("Full access").check();
   await press(page, "Create token");
@@ -162,11 +162,11 @@ async function account(page, { origin }) {
   await page.getByLabel("Username").fill("bob");
   await page.getByLabel("E-mail").fill("bob@example.com");
   await press(page, "Create user");
-  await told(page, "User created.");
+  await shows(page, "User created.");
   await page.getByRole("link", { name: "Edit grants" }).click();
   await page.getByLabel("Create VPCs").check();
   await press(page, "Save");
-  await told(page, "Grants updated.");
+  await shows(page, "Grants updated.");
   await page.goto(`${origin}/account/clients/new`);
   await page.getByLabel("Label").fill("Dashboard");
   await page.getByLabel("Redirect URI").fill("https://dashboard.example.com/back");
@@ -178,17 +178,17 @@ async function ending(page, { origin }) {
   await page.goto(`${origin}/tickets/1`);
   await page.locator("summary", { hasText: "Close ticket" }).click();
   await press(page, "Close ticket 1");
-  await told(page, "Ticket closed.");
+  await shows(page, "Ticket closed.");
   await page.goto(`${origin}/events`);
   await press(page, "Mark all as seen");
-  await told(page, "All events marked as seen.");
+  await shows(page, "All events marked as seen.");
   await page.goto(`${origin}/vpcs/1/delete`);
   await page.getByLabel("Type core to confirm").fill("core");
   await press(page, "Delete VPC");
-  await told(page, "VPC deleted.");
+  await shows(page, "VPC deleted.");
 }
 
-await play("without script: networks, tickets, the desk and the account", async (stage) => {
+await play("without JavaScript: VPCs, tickets, the desk and the account", async (stage) => {
   await stage.serve();
   stage.user("ada", "--account", "1");
   stage.user("grace", "--staff");

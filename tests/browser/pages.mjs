@@ -1,18 +1,17 @@
-// Every page of the console, for everybody: no serious finding of axe-core in light or dark, nothing wider than a phone.
-// Pages are taken from the console's own table, so that a new one cannot be forgotten; beside them stand pages that
-// only come of something wrong or something done.
+// Accessibility and layout of every page: no serious finding of axe-core in light or dark mode, and no page wider than a
+// phone. The pages are read from the console's table, so that none is forgotten. Error pages and notices are added.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import axe from "axe-core";
 import { DESKTOP, PASSWORD, PHONE, TABLET, fits, play } from "./harness.mjs";
 
-/** Answers to GET that are no pages: files, streams, and parts of pages, which are looked at where they stand. */
+/** GET responses that are not pages: files, streams, and fragments of pages. */
 const PARTS = ["consoleAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile"];
-/** Only these see colours, so only these are asked again in the dark. */
-const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+/** The rules about colors, which are checked again in dark mode. */
+const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
-/** The pages of the table, by name: the path with its parameters. */
+/** The pages of the table: ID and path. */
 function table() {
   const source = readFileSync(process.env.CONSOLE_TABLE, "utf8");
   const paths = Object.fromEntries([...source.matchAll(/const (\w+): &str = "([^"]+)";/g)].map(([, name, path]) => [name, path]));
@@ -31,20 +30,20 @@ class Walk {
     for (const part of PARTS) assert.ok(this.#left.delete(part), `${part} is no longer in the console's table`);
   }
 
-  /** Goes to a page of the table with these values for its parameters, and looks at it. */
+  /** Opens a page of the table with these path parameters, and checks it. */
   async visit(page, id, parameters = {}, query = "") {
     const path = this.#left.get(id) ?? table().get(id);
     const filled = path.replace(/\{(\w+)\}/g, (_, name) => parameters[name] ?? assert.fail(`${id} needs ${name}`));
     const answer = await page.goto(`${this.stage.origin}${filled}${query}`);
     assert.equal(answer.status(), 200, `${filled}${query}`);
     assert.equal(new URL(page.url()).pathname, filled, `${id} leads elsewhere`);
-    await this.look(page, `${id}${query}`);
+    await this.check(page, `${id}${query}`);
     this.#left.delete(id);
   }
 
-  /** Looks at a page as it is now. */
-  async look(page, name) {
-    assert.ok(!this.#seen.has(name), `${name} was looked at before`);
+  /** Checks the current page. */
+  async check(page, name) {
+    assert.ok(!this.#seen.has(name), `${name} was checked before`);
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });
       await this.#audit(page, name, colorScheme);
@@ -61,9 +60,9 @@ class Walk {
   }
 
   async #audit(page, name, colorScheme) {
-    // Past the content security policy, which lets in no script but the console's own.
+    // Evaluated, because the content security policy blocks other scripts.
     if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(`{ ${axe.source} } 0`);
-    const wanted = { resultTypes: ["violations"], ...(colorScheme === "dark" && { runOnly: COLOUR_RULES }) };
+    const wanted = { resultTypes: ["violations"], ...(colorScheme === "dark" && { runOnly: COLOR_RULES }) };
     const { violations } = await page.evaluate((wanted) => globalThis.axe.run(document, wanted), wanted);
     for (const { id, impact, nodes, help } of violations.filter(({ impact }) => ["serious", "critical"].includes(impact))) {
       const places = nodes.slice(0, 3).map((node) => `    ${node.html.slice(0, 160)}\n      ${node.failureSummary.split("\n").at(-1).trim()}`);
@@ -72,15 +71,15 @@ class Walk {
   }
 
   end() {
-    assert.deepEqual([...this.#left.keys()], [], "pages of the table that nobody looked at");
+    assert.deepEqual([...this.#left.keys()], [], "pages of the table that were not checked");
     assert.ok(this.#wrong.length === 0, `${this.#wrong.length} findings:\n${this.#wrong.join("\n")}`);
-    return `${this.#seen.size} pages, each in light, in dark, on a tablet and on a phone`;
+    return `${this.#seen.size} pages, each in light and dark mode, on a tablet and on a phone`;
   }
 }
 
 const press = (page, name) => page.getByRole("button", { name, exact: true }).last().click();
 
-/** Names as long as they may be, without a place to break them: on every list from here on. */
+/** Resources with names of the maximum length, without spaces. */
 async function longNames(stage, token) {
   const post = (path, body) => stage.api(token, "POST", path, body);
   const label = "a".repeat(64);
@@ -93,45 +92,45 @@ async function longNames(stage, token) {
   return { vpcId: vpc.id, vpcSubnetId: vpc.subnets[0].id, ticketId: ticket.id, username: "e".repeat(32) };
 }
 
-async function comingIn(walk, stage) {
+async function logIn(walk, stage) {
   const page = await stage.browse("nobody");
   await walk.visit(page, "pageLogIn");
   await page.getByLabel("Username").fill("mara");
   await page.getByLabel("Password").fill("not it");
   await press(page, "Log in");
   await page.getByRole("alert").waitFor();
-  await walk.look(page, "log-in refused");
+  await walk.check(page, "log-in refused");
   await page.goto(`${stage.origin}/oauth/authorize?client_id=nobody&response_type=code`);
-  await walk.look(page, "authorization refused");
+  await walk.check(page, "authorization refused");
   stage.garth(["user", "create", "--account", "1", "--username", "newcomer", "--email", "newcomer@example.com"]);
   const link = new URL(stage.garth(["user", "link", "newcomer"]).trim());
   await page.goto(stage.origin + link.pathname);
-  await walk.look(page, "password link");
+  await walk.check(page, "password link");
   await page.getByLabel("New password", { exact: true }).fill("a first password");
   await page.getByLabel("Confirm new password").fill("another password");
   await press(page, "Set password");
   await page.getByRole("alert").waitFor();
-  await walk.look(page, "password link refused");
+  await walk.check(page, "password link refused");
   for (const label of ["New password", "Confirm new password"]) await page.getByLabel(label, { exact: true }).fill(PASSWORD);
   await press(page, "Set password");
   await page.getByRole("heading", { name: "Password set" }).waitFor();
-  await walk.look(page, "password set");
+  await walk.check(page, "password set");
   await page.goto(stage.origin + link.pathname);
-  await walk.look(page, "password link used");
-  // All operations are drawn alike, so a dozen of them stand for the rest, which would take axe minutes.
+  await walk.check(page, "password link used");
+  // All operations have the same layout. Check a dozen, because axe would take minutes for all.
   await page.goto(`${stage.origin}/docs`);
   await page.evaluate(() => { for (const one of document.querySelectorAll("article:nth-of-type(n + 12), nav li:nth-of-type(n + 6)")) one.remove(); });
-  await walk.look(page, "docs");
+  await walk.check(page, "docs");
 }
 
-/** A program gets access, which is the only way to have one in the list of applications. */
+/** Authorizes an application, so that the list of applications is not empty. */
 async function consent(walk, stage, page) {
   const back = `${stage.origin}/vpcs`;
   const made = stage.garth(["client", "create", "--label", "Report maker", "--redirect-uri", back]);
   const [id, secret] = [made.match(/\b[0-9a-f]{20}\b/)[0], made.match(/\b[0-9a-f]{64}\b/)[0]];
   const ask = new URLSearchParams({ client_id: id, response_type: "code", scope: "vpc:read_only events:read_only", redirect_uri: back });
   await page.goto(`${stage.origin}/oauth/authorize?${ask}`);
-  await walk.look(page, "consent");
+  await walk.check(page, "consent");
   await press(page, "Allow");
   await page.waitForURL(/code=/);
   const code = new URL(page.url()).searchParams.get("code");
@@ -149,19 +148,19 @@ async function networks(walk, stage, page, long) {
   await page.locator(".check .good").waitFor();
   await page.getByLabel("IPv4 range").fill("8.8.8.8/33");
   await page.locator(".check .bad").first().waitFor();
-  await walk.look(page, "a VPC while its range is typed");
+  await walk.check(page, "a VPC while typing its range");
   await page.getByLabel("Region").selectOption({ index: 1 });
   await page.getByLabel("Label").first().fill("not_good");
   await press(page, "Create VPC");
   await page.getByRole("alert").waitFor();
-  await walk.look(page, "a VPC refused");
+  await walk.check(page, "a VPC refused");
   await walk.visit(page, "pageVpc", vpc);
   await walk.visit(page, "pageVpcEdit", vpc);
   const stale = await page.locator("[name=seen]").inputValue();
   await page.locator("[name=seen]").evaluate((field, value) => { field.value = value; }, `${stale.slice(0, -2)}x"`);
   await press(page, "Save");
   await page.getByText("This was changed after you opened the page.").waitFor();
-  await walk.look(page, "a VPC that somebody has changed");
+  await walk.check(page, "a VPC with a conflict");
   await walk.visit(page, "pageVpcDelete", vpc);
   await walk.visit(page, "pageSubnet", subnet);
   await walk.visit(page, "pageSubnet", { vpcId: 1, vpcSubnetId: 4 }, "?small");
@@ -175,19 +174,19 @@ async function networks(walk, stage, page, long) {
   await page.locator(".check .bad").first().waitFor();
   await press(page, "Add subnet");
   await page.getByRole("alert").waitFor();
-  await walk.look(page, "a subnet refused");
+  await walk.check(page, "a subnet refused");
   await page.getByLabel("Label").fill("spare");
   await page.getByLabel("IPv4 range").fill("10.99.0.0/29");
   await press(page, "Add subnet");
   await page.getByText("Subnet added.").waitFor();
-  await walk.look(page, "an empty subnet with a notice");
+  await walk.check(page, "an empty subnet with a notice");
   await page.getByRole("link", { name: "Delete" }).click();
   await page.getByLabel("Type spare to confirm").fill("no");
   await press(page, "Delete subnet");
   await page.getByRole("alert").waitFor();
-  await walk.look(page, "deleting refused");
+  await walk.check(page, "deleting refused");
   await page.goto(`${stage.origin}/vpcs/999999`);
-  await walk.look(page, "not found");
+  await walk.check(page, "not found");
 }
 
 async function tickets(walk, page, long) {
@@ -199,21 +198,21 @@ async function tickets(walk, page, long) {
   await page.locator("[data-drop] input[type=file]").setInputFiles([{ name: "log.txt", mimeType: "text/plain", buffer: Buffer.from("hop") }, { name: "bad.exe", mimeType: "x/y", buffer: Buffer.from("MZ") }]);
   await press(page, "Preview");
   await page.locator(".preview .md").waitFor();
-  await walk.look(page, "a ticket with preview and files");
+  await walk.check(page, "a ticket with preview and files");
   await walk.visit(page, "pageTicketNew", {}, "?about=vpc_id:1");
   await page.getByText("Restored an unsent draft").waitFor();
-  await walk.look(page, "a ticket from a draft");
+  await walk.check(page, "a ticket from a draft");
   await page.getByText("Not in the list?").click();
   await page.getByLabel("Type").selectOption({ index: 1 });
   await page.getByLabel("ID").last().fill("999999");
   await press(page, "Open ticket");
   await page.getByRole("alert").waitFor();
-  await walk.look(page, "a ticket refused");
+  await walk.check(page, "a ticket refused");
   await walk.visit(page, "pageTicket", { ticketId: 1 }, "?closed");
   await walk.visit(page, "pageTicket", long, "?long");
   await walk.visit(page, "pageTicket", { ticketId: 3 });
   await page.locator("summary", { hasText: "Close ticket" }).click();
-  await walk.look(page, "closing a ticket");
+  await walk.check(page, "closing a ticket");
   await walk.visit(page, "pageEvents");
 }
 
@@ -222,28 +221,28 @@ async function account(walk, page, long) {
   await page.getByLabel("E-mail", { exact: true }).fill("nowhere");
   await press(page, "Save");
   await page.getByRole("alert").waitFor();
-  await walk.look(page, "a profile refused");
+  await walk.check(page, "a profile refused");
   await page.getByLabel("Current password").fill("x");
   for (const label of ["New password", "Confirm new password"]) await page.getByLabel(label, { exact: true }).fill("short");
   await press(page, "Change password");
   await page.getByRole("alert").waitFor();
-  await walk.look(page, "a password refused");
+  await walk.check(page, "a password refused");
   await walk.visit(page, "pageTokens");
   await walk.visit(page, "pageTokenNew");
   await page.getByRole("row", { name: /VPCs and subnets/ }).getByLabel("No access").check();
   await press(page, "Create token");
   await page.getByRole("alert").waitFor();
-  await walk.look(page, "a token refused");
+  await walk.check(page, "a token refused");
   await page.getByLabel("Full access").check();
   await press(page, "Create token");
   await page.locator("#secret").waitFor();
-  await walk.look(page, "a token shown once");
+  await walk.check(page, "a token shown once");
   await page.reload();
   await page.getByRole("heading", { name: "This token was already created" }).waitFor();
-  await walk.look(page, "a token made already");
+  await walk.check(page, "a token created twice");
   await page.goto(`${walk.stage.origin}/nope`);
   await page.getByRole("link", { name: "VPCs" }).waitFor();
-  await walk.look(page, "an address of nothing");
+  await walk.check(page, "an unknown path");
   const idIn = async (path, pattern) => {
     await page.goto(`${walk.stage.origin}${path}`);
     return (await page.content()).match(pattern)[1];
@@ -258,15 +257,15 @@ async function account(walk, page, long) {
   await page.getByLabel("E-mail").fill("y");
   await press(page, "Create user");
   await page.getByRole("alert").waitFor();
-  await walk.look(page, "a user refused");
+  await walk.check(page, "a user refused");
   await page.getByLabel("Username").fill("intern");
   await page.getByLabel("E-mail").fill("intern@example.com");
   await press(page, "Create user");
   await page.getByText("User created.").waitFor();
-  await walk.look(page, "a new user without a password");
+  await walk.check(page, "a new user without a password");
   await press(page, "Generate link");
   await page.locator("#secret").waitFor();
-  await walk.look(page, "a link shown once");
+  await walk.check(page, "a link shown once");
   const elif = { username: "elif" };
   for (const id of ["pageUser", "pageUserEdit", "pageUserDelete", "pageGrants"]) await walk.visit(page, id, elif);
   for (const id of ["pageUser", "pageUserDelete", "pageGrants"]) await walk.visit(page, id, long, "?long");
@@ -277,18 +276,18 @@ async function account(walk, page, long) {
   await page.getByLabel("Redirect URI").fill("nowhere");
   await press(page, "Create client");
   await page.getByRole("alert").waitFor();
-  await walk.look(page, "a client refused");
+  await walk.check(page, "a client refused");
   await page.getByLabel("Redirect URI").fill("https://tool.example.com/back");
   await press(page, "Create client");
   await page.locator("#secret").waitFor();
-  await walk.look(page, "a client's secret shown once");
+  await walk.check(page, "a client's secret shown once");
   const client = { clientId: await idIn("/account/clients", /clients\/(\w+)\/reset/) };
   for (const id of ["pageClientEdit", "pageClientReset", "pageClientDelete"]) await walk.visit(page, id, client);
   await walk.visit(page, "pageQuotas");
 }
 
-/** What somebody sees who has nothing yet, and somebody who may do little. */
-async function little(walk, stage, password) {
+/** The pages of an empty account and of a restricted user. */
+async function emptyAndRestricted(walk, stage, password) {
   stage.garth(["account", "create", "--company", "Empty", "--email", "empty@example.com"]);
   stage.user("empty", "--account", "3");
   const empty = await stage.enter("empty");
@@ -299,7 +298,7 @@ async function little(walk, stage, password) {
   await walk.visit(elif, "pageVpc", { vpcId: 1 }, "?restricted");
   await walk.visit(elif, "pageProfile", {}, "?restricted");
   await elif.goto(`${stage.origin}/account/users`);
-  await walk.look(elif, "forbidden");
+  await walk.check(elif, "forbidden");
 }
 
 async function desk(walk, stage, sam, noor, long) {
@@ -307,22 +306,22 @@ async function desk(walk, stage, sam, noor, long) {
   await walk.visit(sam, "pageDesk");
   await walk.visit(sam, "pageDesk", {}, "?q=nothing-like-it");
   await sam.goto(`${stage.origin}/desk?q=%21%21`);
-  await walk.look(sam, "a refused search");
+  await walk.check(sam, "a refused search");
   const tops = await sam.locator(".search :is(input, select)").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
-  assert.equal(new Set(tops).size, 1, `what is wrong with one field moves the others: ${tops}`);
+  assert.equal(new Set(tops).size, 1, `the error of one field moves the others: ${tops}`);
   await walk.visit(sam, "pageDesk", {}, "?status=all&order=pressing");
   await walk.visit(sam, "pageDeskKeys");
   await sam.goto(`${stage.origin}/desk`);
   await sam.keyboard.press("?");
   await sam.locator("dialog").waitFor();
-  await walk.look(sam, "the sheet of keys");
+  await walk.check(sam, "keyboard shortcuts");
   await walk.visit(sam, "pageDeskTicketNew");
   await walk.visit(sam, "pageDeskTicketNew", {}, "?account_id=2");
   await sam.getByLabel("Subject").fill("Without a text");
   await sam.getByLabel("Message to the customer").fill(" ");
   await press(sam, "Open ticket for customer");
   await sam.getByRole("alert").waitFor();
-  await walk.look(sam, "a customer's ticket refused");
+  await walk.check(sam, "a customer's ticket refused");
   await noor.goto(`${stage.origin}/desk/tickets/3`);
   await walk.visit(sam, "pageDeskTicket", ticket);
   await sam.getByText("noor is also viewing this ticket.").waitFor();
@@ -330,18 +329,18 @@ async function desk(walk, stage, sam, noor, long) {
   await sam.locator("#canned .md").waitFor();
   await sam.keyboard.press("Escape");
   await sam.locator("summary", { hasText: "Internal note" }).click();
-  await walk.look(sam, "a note beside a colleague");
+  await walk.check(sam, "a note beside a colleague");
   await sam.getByLabel("Note", { exact: false }).last().fill(" ");
   await press(sam, "Save internal note");
   await sam.getByRole("alert").waitFor();
-  await walk.look(sam, "a note refused");
+  await walk.check(sam, "a note refused");
   await noor.locator("summary", { hasText: "Internal note" }).click();
   await noor.getByLabel("Note", { exact: false }).last().fill("I have a look.");
   await press(noor, "Save internal note");
   await sam.locator("#arrived").getByText("noor wrote an internal note").waitFor();
-  await walk.look(sam, "news at the box");
+  await walk.check(sam, "updates at the box");
   await noor.locator("summary", { hasText: "Reassign to me" }).click();
-  await walk.look(noor, "taking over");
+  await walk.check(noor, "reassigning");
   await walk.visit(sam, "pageDeskTicket", { ticketId: 1 }, "?closed");
   await walk.visit(sam, "pageDeskTicket", long, "?long");
   await walk.visit(sam, "pageDeskVpc", long, "?long");
@@ -350,31 +349,31 @@ async function desk(walk, stage, sam, noor, long) {
   await walk.visit(sam, "pageCannedReplyNew");
   await walk.visit(sam, "pageCannedReply", { cannedReplyId: 1 });
   await sam.locator("summary", { hasText: "Delete" }).click();
-  await walk.look(sam, "deleting a canned reply");
+  await walk.check(sam, "deleting a canned reply");
   await sam.goto(`${stage.origin}/desk/tickets/999999`);
-  await walk.look(sam, "not found at the desk");
+  await walk.check(sam, "not found at the desk");
 }
 
-await play("every page by axe-core and on a phone", async (stage) => {
+await play("accessibility and layout of every page", async (stage) => {
   const said = await stage.serve("demo");
   const password = said.match(/^ {4}(\S+-\S+)$/m)[1];
   const token = said.match(/Bearer (\w+)/)[1];
   await stage.api(token, "POST", "/support/tickets", { summary: "About a network", description: "Which one?", vpc_id: 1 });
   const long = await longNames(stage, token);
   const walk = new Walk(stage);
-  await comingIn(walk, stage);
+  await logIn(walk, stage);
   const mara = await stage.enter("mara", {}, password);
   await consent(walk, stage, mara);
   await networks(walk, stage, mara, long);
   await tickets(walk, mara, long);
   await account(walk, mara, long);
-  await little(walk, stage, password);
+  await emptyAndRestricted(walk, stage, password);
   const [sam, noor] = [await stage.enter("sam", {}, password), await stage.enter("noor", {}, password)];
   await desk(walk, stage, sam, noor, long);
   const about = (await stage.api(token, "GET", "/support/tickets")).data.find((ticket) => ticket.summary === "About a network");
   await walk.visit(sam, "pageDeskVpc", { ticketId: about.id });
   await walk.visit(sam, "pageDeskSubnet", { ticketId: about.id, vpcSubnetId: 4 });
   await mara.goto(`${stage.origin}/logout`);
-  await walk.look(mara, "logged out");
+  await walk.check(mara, "logged out");
   return walk.end();
 });

@@ -1,12 +1,12 @@
-// Pictures of the main pages for the documentation, from the demo. Not a test; `docs/screenshots/make` runs it.
+// Screenshots of the demo for the documentation. Not a test; `docs/screenshots/make` runs it.
 
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { play } from "./harness.mjs";
 
-const LOOK = { viewport: { width: 1200, height: 800 }, timezoneId: "Europe/Berlin" };
+const OPTIONS = { viewport: { width: 1200, height: 800 }, timezoneId: "Europe/Berlin" };
 
-/** WebP, which the browser can write but playwright does not ask for. */
+/** A WebP screenshot, which Playwright does not support itself. */
 async function picture(page, name) {
   await page.evaluate(() => document.activeElement?.blur());
   await page.mouse.move(0, 0);
@@ -17,17 +17,17 @@ async function picture(page, name) {
   console.log(`${String(statSync(path).size).padStart(7)} bytes  ${name}.webp`);
 }
 
-await play("pictures of the console", async (stage) => {
+await play("screenshots of the console", async (stage) => {
   const said = await stage.serve("demo");
   const password = said.match(/^ {4}(\S+-\S+)$/m)[1];
-  const enter = (name, options = {}) => stage.enter(name, { ...LOOK, ...options }, password);
+  const enter = (name, options = {}) => stage.enter(name, { ...OPTIONS, ...options }, password);
   const [mara, sam, noor] = [await enter("mara"), await enter("sam"), await enter("noor", { colorScheme: "dark" })];
   const shoot = async (page, path, name, height = 800) => {
     await page.setViewportSize({ ...page.viewportSize(), height });
     await page.goto(`${stage.origin}${path}`);
     await picture(page, name);
   };
-  // Nobody has looked at anything yet, which is not what an account looks like.
+  // Mark the events of the demo as seen, as in a used account.
   await mara.goto(`${stage.origin}/events`);
   await mara.getByRole("button", { name: "Mark all as seen" }).click();
   await shoot(mara, "/vpcs", "vpcs", 420);

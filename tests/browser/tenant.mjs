@@ -1,5 +1,5 @@
-// A tenant's networks, from the first log-in to the last subnet: empty pages, a range that is judged while it is typed,
-// search, the address map, editing, what stands in the way of deleting, and deleting by label.
+// VPCs and subnets of a tenant: empty pages, validation of a range while typing, search, the address map, editing,
+// blockers of a deletion, and deletion.
 
 import assert from "node:assert/strict";
 import { play } from "./harness.mjs";
@@ -12,7 +12,7 @@ async function create(page, origin) {
   await page.getByLabel("Label").first().fill("core");
   await page.getByLabel("Description").fill("For everything.");
 
-  // A range is judged while it is typed, and the next free one is a click away.
+  // A range is validated while typing, and the next free one is suggested.
   const range = page.getByLabel("IPv4 range").first();
   assert.match(await range.inputValue(), /^10\..*\/24$/);
   await range.fill("10.0.0.1/24");
@@ -28,7 +28,7 @@ async function create(page, origin) {
   assert.equal(await second.inputValue(), proposed);
   await page.locator(".check .bad").waitFor({ state: "detached" });
 
-  // What is wrong is told at its field, and what was typed is still there.
+  // Errors are at their field, and the input is preserved.
   await page.getByLabel("Label").first().fill("not_good");
   await page.getByRole("button", { name: "Create VPC" }).last().click();
   await page.getByRole("alert").getByText("There is 1 problem.").waitFor();
@@ -52,19 +52,19 @@ async function search(page, origin) {
   await page.waitForURL(/region=/);
 }
 
-async function look(page, stage, token) {
+async function map(page, stage, token) {
   const type = (await stage.api(token, "GET", "/linode/types")).data[0].id;
   const instance = (label, subnet_id) =>
     stage.api(token, "POST", "/linode/instances", { label, region: "us-east", type, interfaces: [{ purpose: "vpc", subnet_id }] });
   await instance("web-1", 1);
   await page.goto(`${stage.origin}/vpcs/1`);
   await page.locator("tr", { hasText: "web-1" }).getByText("10.0.0.2").waitFor();
-  // From the map of the VPC to that of a subnet, down to who has an address.
+  // From the map of the VPC to the map of a subnet and its addresses.
   await page.locator(".map svg:visible a").first().click();
   await page.waitForURL(/\/vpcs\/1\/subnets\/1/);
   await page.getByRole("heading", { name: /web/ }).waitFor();
   await page.locator("tr", { hasText: "web-1" }).getByText("10.0.0.2").waitFor();
-  assert.ok((await page.locator(".map .taken").count()) > 0, "the address that is taken stands out");
+  assert.ok((await page.locator(".map .taken").count()) > 0, "the address in use is highlighted");
 }
 
 async function edit(page, origin) {
@@ -73,7 +73,7 @@ async function edit(page, origin) {
   await page.getByLabel("Label").fill("backbone");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("VPC updated.").waitFor();
-  // Two who edit at once: the later one is told, keeps what was typed, and may save again.
+  // Two users edit at once: the second one gets a conflict with the input preserved, and can save again.
   const other = await page.context().newPage();
   await other.goto(`${origin}/vpcs/1/edit`);
   await page.goto(`${origin}/vpcs/1/edit`);
@@ -109,7 +109,7 @@ async function subnets(page, origin) {
 }
 
 async function remove(page, stage, token) {
-  // What stands in the way is named, with a link to where it can be seen.
+  // The blocking interface is listed, with a link.
   await page.goto(`${stage.origin}/vpcs/1`);
   await page.getByRole("link", { name: "Delete", exact: true }).click();
   await page.getByText("Remove 1 interface first").waitFor();
@@ -130,7 +130,7 @@ async function remove(page, stage, token) {
   await page.getByRole("heading", { name: "No VPCs yet" }).waitFor();
 }
 
-/** What others do to the VPC one looks at comes in by itself, and so does its end. */
+/** The page of a VPC shows the changes of others, and its deletion. */
 async function follow(page, stage, token) {
   const { id } = await stage.api(token, "POST", "/vpcs", { label: "watched", region: "us-east", subnets: [{ label: "first", ipv4: "10.0.0.0/24" }] });
   await page.goto(`${stage.origin}/vpcs/${id}`);
@@ -138,7 +138,7 @@ async function follow(page, stage, token) {
   await page.locator("summary", { hasText: "Show as table" }).click();
   await stage.api(token, "POST", `/vpcs/${id}/subnets`, { label: "second", ipv4: "10.0.1.0/24" });
   await page.locator("#subnets ~ table").getByRole("link", { name: "second", exact: true }).waitFor();
-  assert.equal(await page.locator(".map details").getAttribute("open"), "", "what was open stays open");
+  assert.equal(await page.locator(".map details").getAttribute("open"), "", "the table stays open");
   await page.getByRole("link", { name: "Edit", exact: true }).focus();
   await stage.api(token, "PUT", `/vpcs/${id}`, { label: "renamed" });
   await page.getByRole("heading", { name: "renamed" }).waitFor();
@@ -147,14 +147,14 @@ async function follow(page, stage, token) {
   await page.getByRole("heading", { name: "VPC not available" }).waitFor();
 }
 
-await play("a tenant's networks: created, searched, mapped, edited, deleted", async (stage) => {
+await play("VPCs: create, search, address map, edit, delete", async (stage) => {
   await stage.serve();
   stage.user("ada", "--account", "1");
   const token = stage.garth(["token", "create", "--user", "ada", "--label", "test"]).trim();
   const page = await stage.enter("ada");
   await create(page, stage.origin);
   await search(page, stage.origin);
-  await look(page, stage, token);
+  await map(page, stage, token);
   await edit(page, stage.origin);
   await subnets(page, stage.origin);
   await remove(page, stage, token);

@@ -1,5 +1,5 @@
-// A tenant's tickets: from an empty page to a closed ticket, with what it is about, Markdown, files and drafts.
-// Hostile text is shown and runs nothing.
+// Tickets of a tenant: opening with a resource, Markdown, files and drafts, replying and closing. Hostile text is
+// escaped.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ async function open(page, { origin, folder }) {
   await page.getByRole("heading", { name: "No tickets yet" }).waitFor();
   await page.getByRole("main").getByRole("link", { name: "Open a ticket" }).first().click();
 
-  // A draft survives leaving.
+  // A draft is restored.
   await page.getByLabel("Subject").fill("It is broken <script>alert(2)</script>");
   await page.getByLabel("Description").fill(`**Loud**\n\n- one\n- two\n\n\`code\`\n\n${HOSTILE}`);
   await page.goto(`${origin}/tickets`);
@@ -19,7 +19,7 @@ async function open(page, { origin, folder }) {
   await page.getByText("Restored an unsent draft").waitFor();
   assert.match(await page.getByLabel("Description").inputValue(), /Loud/);
 
-  // What it is about is chosen from a list that narrows, and files are checked before they are sent.
+  // The list of resources can be filtered, and files are checked before they are sent.
   await page.getByLabel("Filter the list").fill("spare");
   await page.locator("#f-about option", { hasText: "core" }).waitFor({ state: "detached" });
   await page.getByLabel("Filter the list").fill("core");
@@ -47,8 +47,8 @@ async function read(page, { origin }) {
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "log.txt" }).click()]);
   assert.equal(download.suggestedFilename(), "log.txt");
   await page.goto(`${origin}/tickets/new`);
-  assert.equal(await page.getByLabel("Description").inputValue(), "", "what was sent is a draft no more");
-  // One more file, dropped onto the ticket's page, which shows it by itself.
+  assert.equal(await page.getByLabel("Description").inputValue(), "", "a sent text is not a draft");
+  // A file that is dropped on the ticket appears without a reload.
   await page.goto(`${origin}/tickets/1`);
   const dropped = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();
@@ -59,25 +59,25 @@ async function read(page, { origin }) {
   await page.getByRole("link", { name: "more.txt" }).waitFor();
 }
 
-async function settle(page, { origin }, colleague) {
+async function replyAndClose(page, { origin }, colleague) {
   await page.getByLabel("Your reply").fill("It *still* is.");
   await page.getByRole("button", { name: "Send reply" }).click();
   await page.getByText("Reply sent.").waitFor();
   await page.locator("#thread em", { hasText: "still" }).waitFor();
-  // Going back and sending the same again keeps it once.
+  // Going back and sending the same text again posts nothing.
   await page.goBack();
   await page.getByLabel("Your reply").fill("It *still* is.");
   await page.getByRole("button", { name: "Send reply" }).click();
   await page.getByText("It was not sent again").waitFor();
   assert.equal(await page.locator("#thread em", { hasText: "still" }).count(), 1);
-  // A link that somebody wrote logs nobody out.
+  // A log-out link in a text needs a confirmation.
   await page.getByLabel("Your reply").fill(`Look: ${origin}/logout`);
   await page.getByRole("button", { name: "Send reply" }).click();
   const [opened] = await Promise.all([page.waitForEvent("popup"), page.getByRole("link", { name: "/logout" }).click()]);
   await opened.getByRole("heading", { name: "Log out?" }).waitFor();
   await opened.close();
   await page.reload();
-  // Closing asks first; a click elsewhere means no.
+  // Closing needs a confirmation; a click elsewhere cancels it.
   await page.locator("summary", { hasText: "Close ticket" }).click();
   await page.getByText("Close this ticket?").waitFor();
   await page.getByRole("heading", { level: 1 }).click();
@@ -89,7 +89,7 @@ async function settle(page, { origin }, colleague) {
   await page.getByText("No open tickets").waitFor();
   await page.getByRole("link", { name: "Closed 1" }).click();
   await page.getByRole("link", { name: /It is broken/ }).waitFor();
-  // The bell tells what others did, until it was seen.
+  // The bar counts the events of others until they are marked as seen.
   assert.equal(await page.locator(".unseen").count(), 0);
   await colleague();
   await page.locator(".unseen").waitFor();
@@ -102,7 +102,7 @@ async function settle(page, { origin }, colleague) {
 }
 
 async function leave(page, { origin }) {
-  // Whoever is asked and means it is logged out.
+  // Confirming logs out.
   await page.goto(`${origin}/tickets/1`);
   const [opened] = await Promise.all([page.waitForEvent("popup"), page.getByRole("link", { name: "/logout" }).click()]);
   await opened.getByRole("link", { name: "Log out" }).click();
@@ -121,6 +121,6 @@ await play("a tenant's tickets: subject, Markdown, files, drafts, reply, closing
   await read(page, stage);
   stage.user("bob", "--account", "1");
   const another = stage.garth(["token", "create", "--user", "bob", "--label", "test"]).trim();
-  await settle(page, stage, () => stage.api(another, "POST", "/vpcs", { label: "edge", region: "us-east" }));
+  await replyAndClose(page, stage, () => stage.api(another, "POST", "/vpcs", { label: "edge", region: "us-east" }));
   await leave(page, stage);
 });

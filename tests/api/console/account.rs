@@ -1,26 +1,26 @@
-//! The account in the console: profile, password, complaints and quotas.
+//! The account pages of the console: profile, password, error texts and quotas.
 
 use serde_json::json;
 
 use crate::browser::{Browser, PASSWORD, text};
-use crate::console::{browser, has, lacks, leads_to, links, with_ada};
+use crate::console::{browser, has, lacks, links, redirects_to, with_ada};
 use crate::harness::Reply;
 
 const LONGER: &str = "a rather longer passphrase";
 
-/// The state of a thing as the page shows it.
-pub fn seen(page: &Reply) -> String {
+/// The version of the resource that the page shows.
+pub fn version(page: &Reply) -> String {
     crate::browser::hidden(page, "seen")
 }
 
 #[tokio::test]
-async fn a_profile_is_changed_and_a_mistake_keeps_what_was_typed() {
+async fn a_profile_is_updated_and_errors_preserve_the_input() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let page = ada.get("/account").await;
-    let seen = seen(&page);
+    let tag = version(&page);
     let wrong = [
-        ("seen", seen.as_str()),
+        ("seen", tag.as_str()),
         ("email", "\"><script>"),
         ("timezone", "no where"),
         ("email_notifications", "true"),
@@ -40,11 +40,11 @@ async fn a_profile_is_changed_and_a_mistake_keeps_what_was_typed() {
     lacks(&again, "<script>");
 
     let right = [
-        ("seen", seen.as_str()),
+        ("seen", tag.as_str()),
         ("email", "ada@new.example"),
         ("timezone", "Europe/Berlin"),
     ];
-    leads_to(
+    redirects_to(
         &ada.submits(&page, "/account", &right).await,
         "/account?done=profile-changed",
     );
@@ -53,12 +53,12 @@ async fn a_profile_is_changed_and_a_mistake_keeps_what_was_typed() {
         has(&page, wanted);
     }
     lacks(&page, "value=\"true\" checked");
-    // The page it was first on shows what is no longer so.
+    // The form has an outdated version now.
     assert_eq!(ada.submits(&page, "/account", &right).await.status, 412);
 }
 
 #[tokio::test]
-async fn a_password_is_changed_with_the_old_one_and_ends_all_other_sessions() {
+async fn changing_the_password_needs_the_current_one_and_ends_other_sessions() {
     let app = with_ada().await;
     let (mut ada, mut elsewhere) = (browser(&app, "ada").await, browser(&app, "ada").await);
     let page = ada.get("/account").await;
@@ -86,7 +86,7 @@ async fn a_password_is_changed_with_the_old_one_and_ends_all_other_sessions() {
         assert_eq!(refused.status, 400, "{id}");
         has(&refused, &format!("id=\"{id}\""));
         has(&refused, reason);
-        // What was typed there is the one thing that is not shown again.
+        // Passwords are never rendered again.
         lacks(&refused, PASSWORD);
         lacks(&refused, LONGER);
     }
@@ -94,7 +94,7 @@ async fn a_password_is_changed_with_the_old_one_and_ends_all_other_sessions() {
     let changed = ada
         .submits(&page, "/account/password", &fields(PASSWORD, LONGER, LONGER))
         .await;
-    leads_to(&changed, "/account?done=password-changed");
+    redirects_to(&changed, "/account?done=password-changed");
     assert_ne!(ada.cookies, before, "the session is a new one");
     assert_eq!(ada.get("/account").await.status, 200);
     assert_eq!(elsewhere.get("/account").await.status, 303);
@@ -108,12 +108,12 @@ async fn a_password_is_changed_with_the_old_one_and_ends_all_other_sessions() {
             .await
             .status,
         400,
-        "the old one is the old one no longer"
+        "the old password is no longer valid"
     );
 }
 
 #[tokio::test]
-async fn guesses_at_the_old_password_are_counted_as_at_the_door() {
+async fn guesses_of_the_current_password_are_throttled() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let page = ada.get("/account").await;
@@ -130,21 +130,21 @@ async fn guesses_at_the_old_password_are_counted_as_at_the_door() {
     assert_eq!(locked.status, 429);
     assert_eq!(locked.header("retry-after"), "30");
     app.advance(31);
-    leads_to(
+    redirects_to(
         &ada.submits(&page, "/account/password", &right).await,
         "/account?done=password-changed",
     );
 }
 
 #[tokio::test]
-async fn logging_in_elsewhere_is_no_change_to_an_open_form() {
+async fn a_login_elsewhere_does_not_conflict_with_an_open_form() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let (profile, user) = (
         ada.get("/account").await,
         ada.get("/account/users/ada/edit").await,
     );
-    let (of_profile, of_user) = (seen(&profile), seen(&user));
+    let (of_profile, of_user) = (version(&profile), version(&user));
     app.advance(60);
     browser(&app, "ada").await;
     let fields = [
@@ -152,7 +152,7 @@ async fn logging_in_elsewhere_is_no_change_to_an_open_form() {
         ("username", "ada"),
         ("email", "ada@one.example"),
     ];
-    leads_to(
+    redirects_to(
         &ada.submits(&user, "/account/users/ada/edit", &fields).await,
         "/account/users/ada?done=user-changed",
     );
@@ -162,9 +162,9 @@ async fn logging_in_elsewhere_is_no_change_to_an_open_form() {
         ("timezone", "GMT"),
     ];
     let late = ada.submits(&profile, "/account", &fields).await;
-    assert_eq!(late.status, 412, "the address was changed meanwhile");
+    assert_eq!(late.status, 412, "the e-mail address was changed since");
     let profile = ada.get("/account").await;
-    let of_profile = seen(&profile);
+    let of_profile = version(&profile);
     app.advance(60);
     browser(&app, "ada").await;
     let fields = [
@@ -172,14 +172,14 @@ async fn logging_in_elsewhere_is_no_change_to_an_open_form() {
         ("email", "ada@two.example"),
         ("timezone", "GMT"),
     ];
-    leads_to(
+    redirects_to(
         &ada.submits(&profile, "/account", &fields).await,
         "/account?done=profile-changed",
     );
 }
 
 #[tokio::test]
-async fn complaints_name_fields_as_the_page_does() {
+async fn errors_use_the_labels_of_the_page() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/account/clients/new").await;
@@ -238,7 +238,7 @@ async fn complaints_name_fields_as_the_page_does() {
 }
 
 #[tokio::test]
-async fn quotas_tell_what_is_used_of_them() {
+async fn quotas_show_their_usage() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     has(&ada.get("/account/quotas").await, "1,000 VPCs per region");
@@ -251,9 +251,9 @@ async fn quotas_tell_what_is_used_of_them() {
         has(&page, wanted);
     }
     let core = text(&page).find(">core<");
-    assert!(core < text(&page).find(">edge<"), "the fullest is first");
+    assert!(core < text(&page).find(">edge<"), "sorted by usage");
     let links = links(&page);
     let more = links.iter().find(|link| link.starts_with("/tickets/new?"));
-    let form = ada.get(more.expect("a way to ask for more")).await;
+    let form = ada.get(more.expect("a link to request an increase")).await;
     has(&form, "name=\"summary\" value=\"Quota increase\"");
 }

@@ -1,12 +1,12 @@
-//! What the console says when somebody else was faster, and when a list has become shorter.
+//! Conflicts with the changes of other users, lists that became shorter, and the texts of events.
 
 use serde_json::json;
 
 use crate::browser::{hidden, text};
-use crate::console::{entered, has, lacks};
+use crate::console::{has, lacks, logged_in};
 use crate::harness::{Reply, TestApp};
 
-/// The value of a field in the form that goes to this address.
+/// The value of a field in the form with this target.
 fn in_form(page: &Reply, action: &str, name: &str) -> String {
     let html = text(page);
     let form = html.split_once(&format!("action=\"{action}\""));
@@ -21,15 +21,15 @@ fn in_form(page: &Reply, action: &str, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_conflict_shows_beside_each_field_how_it_is_now() {
+async fn a_conflict_shows_the_current_value_of_each_field() {
     let app = TestApp::new().await;
     let program = app.user("ada").await;
     program.creates_vpc("core", &["10.0.0.0/24"]).await;
     app.user("bob").await;
     let client = app.client(&program, false).await;
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     let of_client = format!("/account/oauth-clients/{}", client.id);
-    for (form, fields, path, change, told) in [
+    for (form, fields, path, change, current) in [
         (
             "/vpcs/1/edit",
             [("label", "core"), ("description", "mine")],
@@ -66,7 +66,7 @@ async fn a_conflict_shows_beside_each_field_how_it_is_now() {
             .submits(&page, form, &[&fields[..], &[("seen", &seen)]].concat())
             .await;
         assert_eq!(late.status, 412, "{form}: {late}");
-        has(&late, &format!("Current value: <strong>{told}</strong>"));
+        has(&late, &format!("Current value: <strong>{current}</strong>"));
         assert_eq!(
             text(&late).matches("Current value: ").count(),
             1,
@@ -74,7 +74,7 @@ async fn a_conflict_shows_beside_each_field_how_it_is_now() {
         );
         has(&late, &format!("value=\"{}\"", fields[0].1));
     }
-    // A refusal is no conflict.
+    // A validation error is not a conflict.
     let page = ada.get("/vpcs/1/edit").await;
     let fields = [
         ("label", "no label!"),
@@ -87,12 +87,12 @@ async fn a_conflict_shows_beside_each_field_how_it_is_now() {
 }
 
 #[tokio::test]
-async fn staff_do_not_close_over_a_reply_they_have_not_seen() {
+async fn closing_a_ticket_conflicts_with_an_unseen_reply() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Rack broken").await;
     app.user("grace").staff().await;
-    let mut grace = entered(&app, "grace").await;
+    let mut grace = logged_in(&app, "grace").await;
     let close = "/desk/tickets/1/close";
     let page = grace.get("/desk/tickets/1").await;
     let seen = in_form(&page, close, "seen");
@@ -107,10 +107,10 @@ async fn staff_do_not_close_over_a_reply_they_have_not_seen() {
 }
 
 #[tokio::test]
-async fn a_page_beyond_the_last_says_so_and_leads_back() {
+async fn a_page_beyond_the_last_links_to_the_first() {
     let app = TestApp::new().await;
     let program = app.user("ada").await;
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     for list in ["/vpcs", "/tickets", "/events"] {
         lacks(&ada.get(&format!("{list}?page=9")).await, "This page is empty");
     }
@@ -125,7 +125,7 @@ async fn a_page_beyond_the_last_says_so_and_leads_back() {
 }
 
 #[tokio::test]
-async fn events_are_whole_sentences() {
+async fn events_are_complete_sentences() {
     let app = TestApp::new().await;
     let program = app.user("ada").await;
     program.creates_vpc("core", &[]).await;
@@ -143,7 +143,7 @@ async fn events_are_whole_sentences() {
     program
         .delete(&format!("/account/oauth-clients/{}", client.id))
         .await;
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     let page = text(&ada.get("/events").await);
     let list = page.split_once("<ol class=\"events\">").expect("a list").1;
     let list = list.split_once("</ol>").expect("an end").0;
@@ -153,7 +153,7 @@ async fn events_are_whole_sentences() {
             .map(|part| part.split_once('>').map_or(part, |(_, text)| text));
         parts.collect()
     };
-    let told: Vec<String> = list
+    let sentences: Vec<String> = list
         .split("<li")
         .skip(1)
         .map(|item| {
@@ -166,30 +166,30 @@ async fn events_are_whole_sentences() {
                     .0,
             )
         })
-        .map(|said| said.trim_end_matches(" new").to_owned())
+        .map(|sentence| sentence.trim_end_matches(" new").to_owned())
         .collect();
     for wanted in [
         "ada created the VPC core",
         "ada created the user bob",
         "ada deleted the user bob",
     ] {
-        assert!(told.iter().any(|said| said == wanted), "{wanted}: {told:?}");
+        assert!(sentences.iter().any(|sentence| sentence == wanted), "{wanted}: {sentences:?}");
     }
-    for said in &told {
+    for sentence in &sentences {
         for end in [" of", " the", " client", " a", " profile"] {
             let is_whole =
-                !said.ends_with(end) || said.ends_with("a profile") || said.ends_with("an OAuth client");
-            assert!(is_whole, "it ends in the middle: {said}");
+                !sentence.ends_with(end) || sentence.ends_with("a profile") || sentence.ends_with("an OAuth client");
+            assert!(is_whole, "incomplete: {sentence}");
         }
     }
 }
 
 #[tokio::test]
-async fn what_nobody_typed_in_a_late_form_is_as_the_other_one_made_it() {
+async fn after_a_conflict_unedited_fields_have_the_current_value() {
     let app = TestApp::new().await;
     let program = app.user("ada").await;
     program.creates_vpc("core", &[]).await;
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     let form = "/vpcs/1/edit";
     let page = ada.get(form).await;
     let (seen, was) = (hidden(&page, "seen"), hidden(&page, "was.label"));
@@ -207,7 +207,7 @@ async fn what_nobody_typed_in_a_late_form_is_as_the_other_one_made_it() {
     has(&late, "name=\"label\" value=\"renamed\"");
     has(&late, "mine</textarea>");
     lacks(&late, "Current value: ");
-    // Sent as it stands, it keeps what the other one did.
+    // Submitted unchanged, it preserves the other change.
     let seen = hidden(&late, "seen");
     let fields = [("label", "renamed"), ("description", "mine"), ("seen", &seen)];
     assert_eq!(ada.submits(&late, form, &fields).await.status, 303);
@@ -219,12 +219,12 @@ async fn what_nobody_typed_in_a_late_form_is_as_the_other_one_made_it() {
 }
 
 #[tokio::test]
-async fn a_reply_that_was_overtaken_comes_back_with_who_did_what() {
+async fn a_reply_after_an_unseen_update_is_not_sent_and_lists_the_update() {
     let app = TestApp::new().await;
     app.user("grace").staff().await;
     let program = app.user("ada").await;
     program.opens_ticket("Slow").await;
-    let mut grace = entered(&app, "grace").await;
+    let mut grace = logged_in(&app, "grace").await;
     let here = "/desk/tickets/1";
     let page = grace.get(here).await;
     let since = hidden(&page, "since");
@@ -243,11 +243,11 @@ async fn a_reply_that_was_overtaken_comes_back_with_who_did_what() {
 }
 
 #[tokio::test]
-async fn a_browser_that_asks_for_where_a_form_went_is_shown_the_page_with_the_form() {
+async fn a_browser_that_opens_the_target_of_a_form_is_redirected_to_its_page() {
     let app = TestApp::new().await;
     let program = app.user("ada").await;
     program.opens_ticket("Slow").await;
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     assert_eq!(ada.get("/tickets/1/replies").await.status, 405, "for programs");
     ada.accept = Some("text/html");
     let led = ada.get("/tickets/1/replies").await;

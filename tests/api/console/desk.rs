@@ -1,11 +1,11 @@
-//! The desk in the console: who may come, the queue, claims, and what is told of a ticket.
+//! The desk in the console: access, the queue, assignment and the history.
 
 use garth::console::PAGES;
 use garth::web::operation::Who;
 use hyper::Method;
 
 use crate::browser::{Browser, hidden, text};
-use crate::console::{entered, example, has, lacks};
+use crate::console::{example, has, lacks, logged_in};
 use crate::harness::{Reply, TestApp, User};
 
 /// A server with the tenant `ada` and the staff `grace` and `linus`.
@@ -17,10 +17,10 @@ pub async fn with_desk() -> TestApp {
 }
 
 #[tokio::test]
-async fn the_desk_is_for_staff_and_its_forms_for_its_own_pages() {
+async fn only_staff_can_use_the_desk_and_its_forms_need_a_token() {
     let app = with_desk().await;
     app.user("ada").await;
-    let (mut ada, mut grace) = (entered(&app, "ada").await, entered(&app, "grace").await);
+    let (mut ada, mut grace) = (logged_in(&app, "ada").await, logged_in(&app, "grace").await);
     let (of_ada, of_grace) = (
         hidden(&ada.get("/tickets/new").await, "form_token"),
         hidden(&grace.get("/desk/tickets/new").await, "form_token"),
@@ -68,17 +68,17 @@ pub async fn three_tickets<'a>(app: &'a TestApp) -> User<'a> {
 }
 
 #[tokio::test]
-async fn the_queue_tells_whose_and_how_old_and_can_be_narrowed() {
+async fn the_queue_shows_assignee_and_age_and_can_be_filtered() {
     let app = with_desk().await;
     three_tickets(&app).await;
-    let mut grace = entered(&app, "grace").await;
+    let mut grace = logged_in(&app, "grace").await;
     assert!(text(&grace.get("/desk").await).contains("3 tickets"));
     let page = grace.get("/desk/tickets/1").await;
     assert_eq!(
         grace.submits(&page, "/desk/tickets/1/claim", &[]).await.status,
         303
     );
-    let mut linus = entered(&app, "linus").await;
+    let mut linus = logged_in(&app, "linus").await;
     let page = linus.get("/desk/tickets/2").await;
     linus.submits(&page, "/desk/tickets/2/claim", &[]).await;
     linus
@@ -122,7 +122,7 @@ async fn the_queue_tells_whose_and_how_old_and_can_be_narrowed() {
     let wrong = grace.get("/desk?q=%21%21").await;
     assert_eq!(wrong.status, 400);
     assert!(text(&wrong).contains("<p class=\"reason\">"), "{wrong}");
-    // What is not understood is no reason to show everything.
+    // An invalid account does not show all tickets.
     for account in ["Tidewater", "99999999999999999999"] {
         let wrong = grace.get(&format!("/desk?account={account}")).await;
         assert_eq!(wrong.status, 400, "{account}");
@@ -133,10 +133,10 @@ async fn the_queue_tells_whose_and_how_old_and_can_be_narrowed() {
 }
 
 #[tokio::test]
-async fn what_a_colleague_has_set_is_not_set_back_unseen() {
+async fn a_form_does_not_overwrite_an_unseen_change() {
     let app = with_desk().await;
     three_tickets(&app).await;
-    let (mut grace, mut linus) = (entered(&app, "grace").await, entered(&app, "linus").await);
+    let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let change = "/desk/tickets/1/change";
     let (of_grace, of_linus) = (
         grace.get("/desk/tickets/1").await,
@@ -160,7 +160,7 @@ async fn what_a_colleague_has_set_is_not_set_back_unseen() {
         .await;
     assert_eq!(late.status, 412);
     has(&of_linus, "name=\"seen\" value=\"&quot;");
-    // The form itself carries what it was drawn from.
+    // The form has the version of the ticket.
     let form = text(&of_linus);
     let form = &form[form.find("class=\"handling\"").unwrap()..];
     let form = &form[..form.find("</form>").unwrap()];
@@ -168,12 +168,12 @@ async fn what_a_colleague_has_set_is_not_set_back_unseen() {
 }
 
 #[tokio::test]
-async fn what_a_customer_has_written_is_no_markup_in_the_providers_words() {
+async fn placeholders_are_inserted_without_markup() {
     let app = with_desk().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("[Renew](http://evil.test) <b>now</b>").await;
-    let mut grace = entered(&app, "grace").await;
-    keeps_canned(&mut grace, "About {{ticket.summary}}: [help](https://help.test)").await;
+    let mut grace = logged_in(&app, "grace").await;
+    saves_canned_reply(&mut grace, "About {{ticket.summary}}: [help](https://help.test)").await;
     let page = grace.get("/desk/tickets/1?canned=1").await;
     let since = hidden(&page, "since");
     let fields = [("canned_reply_id", "1"), ("since", since.as_str())];
@@ -184,18 +184,18 @@ async fn what_a_customer_has_written_is_no_markup_in_the_providers_words() {
             .status,
         303
     );
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     let thread = text(&ada.get("/tickets/1").await);
-    // A bare address may be a link, to what it says.
+    // A bare URL may become a link to itself.
     assert!(!thread.contains(">Renew</a>"), "{thread}");
     assert!(thread.contains("href=\"https://help.test"), "{thread}");
 }
 
 #[tokio::test]
-async fn a_claim_is_taken_over_only_if_asked_for_and_given_back() {
+async fn a_ticket_is_reassigned_only_on_request_and_can_be_unassigned() {
     let app = with_desk().await;
     three_tickets(&app).await;
-    let (mut grace, mut linus) = (entered(&app, "grace").await, entered(&app, "linus").await);
+    let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let page = grace.get("/desk/tickets/1").await;
     let of_linus = linus.get("/desk/tickets/1").await;
     assert_eq!(
@@ -236,15 +236,15 @@ async fn a_claim_is_taken_over_only_if_asked_for_and_given_back() {
 }
 
 #[tokio::test]
-async fn the_desk_says_who_it_was_and_how_many_there_are_in_its_own_words() {
+async fn the_desk_shows_staff_names_counts_and_texts_without_field_names() {
     let app = with_desk().await;
     let ada = three_tickets(&app).await;
-    let (mut grace, mut linus) = (entered(&app, "grace").await, entered(&app, "linus").await);
+    let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let page = page_of(&mut grace, 1).await;
     grace
         .submits(&page, "/desk/tickets/1/replies", &[("description", "Hello")])
         .await;
-    // A note changes nothing that the customer is told of.
+    // A note does not count as an update.
     let of_linus = page_of(&mut linus, 1).await;
     linus
         .submits(&of_linus, "/desk/tickets/1/notes", &[("note", "x")])
@@ -254,7 +254,7 @@ async fn the_desk_says_who_it_was_and_how_many_there_are_in_its_own_words() {
         lacks(&page, "by Support");
     }
     has(&ada_page(&app).await, "by Support");
-    // Other tickets are counted, and all of them a click away.
+    // The number of other tickets, with a link to all of them.
     for at in 0..30 {
         ada.opens_ticket(&format!("More {at}")).await;
     }
@@ -264,7 +264,7 @@ async fn the_desk_says_who_it_was_and_how_many_there_are_in_its_own_words() {
         &page,
         "<a href=\"/desk?account=1\">All open tickets of this account</a>",
     );
-    // Complaints know buttons, and not the names of fields.
+    // Error texts name buttons, not API fields.
     let of_linus = page_of(&mut linus, 1).await;
     let of_grace = page_of(&mut grace, 1).await;
     grace.submits(&of_grace, "/desk/tickets/1/claim", &[]).await;
@@ -301,11 +301,11 @@ async fn the_desk_says_who_it_was_and_how_many_there_are_in_its_own_words() {
 }
 
 async fn ada_page(app: &TestApp) -> Reply {
-    entered(app, "ada").await.get("/tickets/1").await
+    logged_in(app, "ada").await.get("/tickets/1").await
 }
 
-/// Makes the first canned reply.
-pub async fn keeps_canned(browser: &mut Browser<'_>, text: &str) {
+/// Saves the first canned reply.
+pub async fn saves_canned_reply(browser: &mut Browser<'_>, text: &str) {
     let (here, form) = (
         "/desk/canned-replies/new",
         browser.get("/desk/canned-replies/new").await,
@@ -321,11 +321,11 @@ pub async fn page_of(browser: &mut Browser<'_>, ticket: i64) -> Reply {
 }
 
 #[tokio::test]
-async fn every_download_by_staff_is_in_the_history() {
+async fn every_download_by_staff_is_recorded() {
     let app = with_desk().await;
     let ada = three_tickets(&app).await;
     ada.attaches(1, "log.txt", "hello").await;
-    let mut grace = entered(&app, "grace").await;
+    let mut grace = logged_in(&app, "grace").await;
     assert!(text(&grace.get("/desk/tickets/1").await).contains("/desk/tickets/1/attachments/1"));
     for _ in 0..2 {
         let file = grace.get("/desk/tickets/1/attachments/1").await;

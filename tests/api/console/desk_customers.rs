@@ -1,13 +1,13 @@
-//! The customer at the desk in the console: their addresses, and tickets opened for them.
+//! The customer at the desk in the console: address maps, and tickets that staff open.
 
 use serde_json::json;
 
 use crate::browser::{hidden, text};
 use crate::console::desk::{page_of, with_desk};
-use crate::console::{entered, has, has_anchor, lacks, leads_to, links};
+use crate::console::{has, has_anchor, lacks, links, logged_in, redirects_to};
 use crate::harness::User;
 
-/// Tickets about the first VPC, two instances, and nothing.
+/// Tickets about the first VPC, about two instances, and without a resource.
 async fn four_tickets_about(ada: &User<'_>) {
     for about in [Some("vpc_id"), Some("linode_id"), Some("linode_id"), None]
         .into_iter()
@@ -22,16 +22,16 @@ async fn four_tickets_about(ada: &User<'_>) {
 }
 
 #[tokio::test]
-async fn staff_see_which_address_an_instance_has_and_who_has_an_address() {
+async fn staff_see_the_addresses_of_an_instance_and_the_holder_of_an_address() {
     let app = with_desk().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24", "10.9.0.0/16"]).await;
     ada.creates_instance_on(1).await;
     ada.creates_instance_on(2).await;
     four_tickets_about(&ada).await;
-    let mut grace = entered(&app, "grace").await;
+    let mut grace = logged_in(&app, "grace").await;
     let beside = |ticket: i64, subnet: i64| format!("/desk/tickets/{ticket}/vpc/subnets/{subnet}");
-    // Beside the thread: the instance's own addresses, each with the way to it.
+    // In the sidebar: the addresses of the instance, with links.
     let page = page_of(&mut grace, 2).await;
     has(
         &page,
@@ -50,7 +50,7 @@ async fn staff_see_which_address_an_instance_has_and_who_has_an_address() {
             beside(3, 2)
         ),
     );
-    // And down to single addresses.
+    // The links lead to single addresses.
     for (ticket, way) in [
         (1, "/desk/tickets/1"),
         (1, "/desk/tickets/1/vpc"),
@@ -70,7 +70,7 @@ async fn staff_see_which_address_an_instance_has_and_who_has_an_address() {
     }
     let large = grace.get(&format!("{}?interface=2", beside(3, 2))).await;
     has_anchor(&large, "interface-2");
-    // Only what the ticket is about.
+    // Other VPCs are not found.
     let eve = app.user("eve").of(app.another_account().await).await;
     eve.creates_vpc("hers", &["10.0.0.0/24"]).await;
     for nowhere in [
@@ -80,16 +80,16 @@ async fn staff_see_which_address_an_instance_has_and_who_has_an_address() {
     ] {
         assert_eq!(grace.get(&nowhere).await.status, 404, "{nowhere}");
     }
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     assert_eq!(ada.get(&beside(1, 1)).await.status, 403);
 }
 
 #[tokio::test]
-async fn staff_see_for_whom_they_open_a_ticket_before_it_is_sent() {
+async fn the_form_for_a_customer_ticket_shows_the_account() {
     let app = with_desk().await;
     let ada = app.user("ada").await;
     let vpc = ada.creates_vpc("core", &[]).await;
-    let mut grace = entered(&app, "grace").await;
+    let mut grace = logged_in(&app, "grace").await;
     let form = grace.get("/desk/tickets/new").await;
     has(&form, "name=\"act\" value=\"account\"");
     let here = "/desk/tickets/new";
@@ -108,7 +108,7 @@ async fn staff_see_for_whom_they_open_a_ticket_before_it_is_sent() {
     has(&shown, "value=\"Works\"");
     has(&shown, "At *night*</textarea>");
     has(&shown, "<option value=\"high\" selected>");
-    // The script asks for the same by the address.
+    // The script loads the same with a query.
     has(
         &grace.get("/desk/tickets/new?account_id=1").await,
         "<strong>Example</strong> · owner@example.com",
@@ -122,10 +122,10 @@ async fn staff_see_for_whom_they_open_a_ticket_before_it_is_sent() {
 }
 
 #[tokio::test]
-async fn a_ticket_for_a_customer_that_is_sent_again_by_going_back_is_opened_once() {
+async fn a_customer_ticket_that_is_submitted_twice_is_opened_once() {
     let app = with_desk().await;
     let ada = app.user("ada").await;
-    let mut grace = entered(&app, "grace").await;
+    let mut grace = logged_in(&app, "grace").await;
     let here = "/desk/tickets/new";
     let form = grace.get(here).await;
     let newest = hidden(&form, "newest");
@@ -143,16 +143,16 @@ async fn a_ticket_for_a_customer_that_is_sent_again_by_going_back_is_opened_once
         let fields: Vec<_> = fields.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         grace.submits(&form, here, &fields).await
     };
-    leads_to(
+    redirects_to(
         &send(&newest, "Works").await,
         "/desk/tickets/1?done=customer-told",
     );
-    // On the page as it was, and on one that was drawn anew.
+    // On the original page, and on one that was rendered again.
     for newest in [newest.as_str(), "1"] {
         let again = send(newest, "Works").await;
-        leads_to(&again, "/desk/tickets/1?done=ticket-opened-before");
+        redirects_to(&again, "/desk/tickets/1?done=ticket-opened-before");
     }
-    leads_to(
+    redirects_to(
         &send(&newest, "More works").await,
         "/desk/tickets/2?done=customer-told",
     );
@@ -160,11 +160,11 @@ async fn a_ticket_for_a_customer_that_is_sent_again_by_going_back_is_opened_once
 }
 
 #[tokio::test]
-async fn staff_open_tickets_for_customers_and_close_and_reopen_them() {
+async fn staff_open_close_and_reopen_tickets_for_customers() {
     let app = with_desk().await;
     let ada = app.user("ada").await;
     let vpc = ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    let mut grace = entered(&app, "grace").await;
+    let mut grace = logged_in(&app, "grace").await;
     let form = grace.get("/desk/tickets/new?account_id=1").await;
     assert!(
         text(&form).contains(&format!("<option value=\"vpc_id:{vpc}\"")),
@@ -253,7 +253,7 @@ async fn staff_open_tickets_for_customers_and_close_and_reopen_them() {
 }
 
 #[tokio::test]
-async fn a_ticket_shows_the_addresses_of_the_vpc_it_is_about() {
+async fn a_ticket_shows_the_address_map_of_its_vpc() {
     let app = with_desk().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24", "10.9.0.0/16"]).await;
@@ -262,7 +262,7 @@ async fn a_ticket_shows_the_addresses_of_the_vpc_it_is_about() {
     let alone = json!({"label": "alone", "type": "g6-nanode-1", "region": "us-east"});
     ada.post("/compute/instances", alone).await;
     four_tickets_about(&ada).await;
-    let mut grace = entered(&app, "grace").await;
+    let mut grace = logged_in(&app, "grace").await;
     for ticket in [1, 2] {
         let here = format!("/desk/tickets/{ticket}");
         let there = format!("{here}/vpc");
@@ -284,7 +284,7 @@ async fn a_ticket_shows_the_addresses_of_the_vpc_it_is_about() {
         let nothing = grace.get(&format!("/desk/tickets/{ticket}/vpc")).await;
         assert_eq!(nothing.status, 404);
     }
-    // What is gone is only named.
+    // A deleted VPC has no map.
     ada.delete("/vpcs/2").await;
     ada.delete("/compute/instances/1").await;
     ada.delete("/vpcs/1").await;

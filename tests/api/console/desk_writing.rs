@@ -1,17 +1,17 @@
-//! Answers, notes and canned replies at the desk in the console: nothing is lost, sent twice or taken for something else.
+//! Replies, notes and canned replies at the desk in the console.
 
 use serde_json::json;
 
 use crate::browser::{Browser, hidden, text};
-use crate::console::desk::{keeps_canned, page_of, three_tickets, with_desk};
-use crate::console::{entered, has, has_anchor, lacks, leads_to};
+use crate::console::desk::{page_of, saves_canned_reply, three_tickets, with_desk};
+use crate::console::{has, has_anchor, lacks, logged_in, redirects_to};
 use crate::harness::Reply;
 
 #[tokio::test]
-async fn a_note_cannot_be_taken_for_a_reply() {
+async fn a_note_cannot_be_sent_as_a_reply() {
     let app = with_desk().await;
     let ada = three_tickets(&app).await;
-    let mut grace = entered(&app, "grace").await;
+    let mut grace = logged_in(&app, "grace").await;
     let page = grace.get("/desk/tickets/1").await;
     let html = text(&page);
     for wanted in [
@@ -23,7 +23,7 @@ async fn a_note_cannot_be_taken_for_a_reply() {
     ] {
         assert!(html.contains(wanted), "{wanted} is not in {html}");
     }
-    // Each box has a field of its own: what is in one is nothing to the other.
+    // Each box has its own field, which the other form does not read.
     let crossed = grace
         .submits(&page, "/desk/tickets/1/replies", &[("note", "secret")])
         .await;
@@ -53,7 +53,7 @@ async fn a_note_cannot_be_taken_for_a_reply() {
         html.contains("message staff") && html.contains("We look into it."),
         "{html}"
     );
-    let mut of_ada = entered(&app, "ada").await;
+    let mut of_ada = logged_in(&app, "ada").await;
     let html = text(&of_ada.get("/tickets/1").await);
     assert!(
         html.contains("We look into it.") && !html.contains("money") && !html.contains("grace"),
@@ -63,10 +63,10 @@ async fn a_note_cannot_be_taken_for_a_reply() {
 }
 
 #[tokio::test]
-async fn nobody_answers_over_a_colleagues_head_and_no_words_are_lost() {
+async fn a_reply_conflicts_with_an_unseen_reply_and_preserves_the_text() {
     let app = with_desk().await;
     let ada = three_tickets(&app).await;
-    let (mut grace, mut linus) = (entered(&app, "grace").await, entered(&app, "linus").await);
+    let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let (of_grace, of_linus) = (
         grace.get("/desk/tickets/1").await,
         linus.get("/desk/tickets/1").await,
@@ -97,7 +97,7 @@ async fn nobody_answers_over_a_colleagues_head_and_no_words_are_lost() {
         "{html}"
     );
     assert_eq!(ada.count("/support/tickets/1/replies").await, 1);
-    // Now she has seen it.
+    // The new page shows the update.
     let fields = [("description", "Mine too"), ("since", &hidden(&late, "since"))];
     assert_eq!(
         grace
@@ -109,11 +109,11 @@ async fn nobody_answers_over_a_colleagues_head_and_no_words_are_lost() {
 }
 
 #[tokio::test]
-async fn what_was_sent_already_is_not_sent_again() {
+async fn a_text_that_is_submitted_twice_is_posted_once() {
     let app = with_desk().await;
     let ada = three_tickets(&app).await;
-    let mut grace = entered(&app, "grace").await;
-    keeps_canned(&mut grace, "Hello {{customer.username}}").await;
+    let mut grace = logged_in(&app, "grace").await;
+    saves_canned_reply(&mut grace, "Hello {{customer.username}}").await;
     for (path, field, said) in [
         (
             "/desk/tickets/1/replies",
@@ -133,27 +133,27 @@ async fn what_was_sent_already_is_not_sent_again() {
         let since = hidden(&old, "since");
         let fields = [(field, said), ("since", since.as_str())];
         assert_eq!(grace.submits(&old, path, &fields).await.status, 303);
-        // A browser that goes back shows the box as it was, on the page as it was or as it is now.
+        // A browser that goes back restores the box, on the old page or on a new one.
         let fresh = hidden(&grace.get(here).await, "since");
         assert_ne!(since, fresh);
         for since in [since.as_str(), &fresh] {
             let again = grace
                 .submits(&old, path, &[(field, said), ("since", since)])
                 .await;
-            leads_to(&again, &format!("{here}?done=sent-already"));
+            redirects_to(&again, &format!("{here}?done=sent-already"));
         }
         has(
             &grace.get(&format!("{here}?done=sent-already")).await,
             "was not sent again",
         );
         assert_eq!(steps(&mut grace).await, before + 1, "{path}");
-        // It is old when the customer has answered, but one that was not there yet when the page was drawn is not said again.
+        // After a reply of the customer, a text that was posted after the page was rendered is still a duplicate.
         let number = here.rsplit_once('/').expect("a path").1;
         let answer = json!({"description": "And now?"});
         ada.post(&format!("/support/tickets/{number}/replies"), answer)
             .await;
         let again = grace.submits(&old, path, &fields).await;
-        leads_to(&again, &format!("{here}?done=sent-already"));
+        redirects_to(&again, &format!("{here}?done=sent-already"));
     }
     let page = grace.get("/desk/tickets/1").await;
     let since = hidden(&page, "since");
@@ -161,14 +161,14 @@ async fn what_was_sent_already_is_not_sent_again() {
         ("description", "We look into it.\nBye"),
         ("since", since.as_str()),
     ];
-    leads_to(
+    redirects_to(
         &grace.submits(&page, "/desk/tickets/1/replies", &fields).await,
         "/desk/tickets/1?done=reply-sent",
     );
-    // The same words of somebody else are their own, and programs say what they like.
-    let mut linus = entered(&app, "linus").await;
+    // The same text of another user, or from the API, is not a duplicate.
+    let mut linus = logged_in(&app, "linus").await;
     let page = linus.get("/desk/tickets/1").await;
-    leads_to(
+    redirects_to(
         &linus
             .submits(&page, "/desk/tickets/1/replies", &fields[..1])
             .await,
@@ -186,29 +186,29 @@ async fn what_was_sent_already_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn only_what_the_customer_would_notice_stands_in_the_way_of_an_answer() {
+async fn only_changes_visible_to_the_customer_conflict_with_a_reply() {
     let app = with_desk().await;
     let ada = three_tickets(&app).await;
-    let (mut grace, mut linus) = (entered(&app, "grace").await, entered(&app, "linus").await);
+    let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let (reply, note) = ("/desk/tickets/1/replies", "/desk/tickets/1/notes");
     let page = grace.get("/desk/tickets/1").await;
     let since = hidden(&page, "since");
     let says = |text: &'static str| [("description", text), ("since", since.as_str())];
-    // Notes and priorities are nothing to the customer.
+    // Notes and priorities do not conflict.
     let of_linus = page_of(&mut linus, 1).await;
     linus.submits(&of_linus, note, &[("note", "He owes us")]).await;
     let high = [("priority", "high")];
     linus.submits(&of_linus, "/desk/tickets/1/change", &high).await;
-    leads_to(
+    redirects_to(
         &grace.submits(&page, reply, &says("One")).await,
         "/desk/tickets/1?done=reply-sent",
     );
-    // What one has done oneself, one knows.
-    leads_to(
+    // The user's own reply does not conflict.
+    redirects_to(
         &grace.submits(&page, reply, &says("Two")).await,
         "/desk/tickets/1?done=reply-sent",
     );
-    // A colleague's claim, a file, a reply, and the end of it are.
+    // An assignment, a file, a reply and closing do conflict.
     let mut seen = hidden(&grace.get("/desk/tickets/1").await, "since");
     for (at, doing) in ["claim", "file", "reply", "close"].into_iter().enumerate() {
         let text = format!("Text {at}");
@@ -235,19 +235,19 @@ async fn only_what_the_customer_would_notice_stands_in_the_way_of_an_answer() {
         let noted = grace
             .submits(&page, note, &[("note", &text), ("since", &seen)])
             .await;
-        leads_to(&noted, "/desk/tickets/1?done=note-saved");
+        redirects_to(&noted, "/desk/tickets/1?done=note-saved");
         seen = hidden(&late, "since");
     }
 }
 
 #[tokio::test]
-async fn what_is_typed_in_one_box_outlives_the_others() {
+async fn submitting_one_box_preserves_the_text_of_the_other() {
     let app = with_desk().await;
     let ada = three_tickets(&app).await;
-    let mut grace = entered(&app, "grace").await;
-    keeps_canned(&mut grace, "Hello {{customer.username}}").await;
+    let mut grace = logged_in(&app, "grace").await;
+    saves_canned_reply(&mut grace, "Hello {{customer.username}}").await;
     let page = page_of(&mut grace, 1).await;
-    // All boxes are in one form, so that a browser sends them together.
+    // All boxes are in one form, so a browser submits them together.
     let html = text(&page);
     let form = html.split_once("<form class=\"compose\"").expect("a form").1;
     let form = form.split_once("</form>").expect("an end").0;
@@ -286,13 +286,13 @@ async fn what_is_typed_in_one_box_outlives_the_others() {
     has(&used, "\nTo us</textarea>");
     assert_eq!(ada.count("/support/tickets/1/replies").await, 0);
 
-    // What is refused stays, and so does what is in the other box.
+    // After an error, the text of both boxes is preserved.
     let wrong = [("description", " "), ("note", "To us")];
     let refused = grace.submits(&page, replies, &wrong).await;
     assert_eq!(refused.status, 400);
     has(&refused, "\nTo us</textarea>");
     has(&refused, "id=\"f-description-wrong\"");
-    // What is sent is gone from its box alone.
+    // Sending clears only its own box.
     let sent = grace.submits(&page, notes, &typed).await;
     assert_eq!(sent.status, 200);
     has(&sent, "Internal note saved.");
@@ -303,7 +303,7 @@ async fn what_is_typed_in_one_box_outlives_the_others() {
     has(&sent, "Reply sent.");
     has(&sent, "\nTo *her*</textarea>");
     has(&sent, "\nTo us</textarea>");
-    leads_to(
+    redirects_to(
         &grace.submits(&page, replies, &typed[..1]).await,
         "/desk/tickets/1?done=reply-sent",
     );
@@ -317,15 +317,15 @@ async fn what_is_typed_in_one_box_outlives_the_others() {
 }
 
 #[tokio::test]
-async fn what_has_come_in_is_told_at_the_box() {
+async fn updates_are_listed_next_to_the_box() {
     let app = with_desk().await;
     let ada = three_tickets(&app).await;
-    let (mut grace, mut linus) = (entered(&app, "grace").await, entered(&app, "linus").await);
+    let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let page = page_of(&mut grace, 1).await;
     let since = hidden(&page, "since");
     let asks = format!("/desk/tickets/1?after={since}");
-    assert!(links_to(&page, &asks), "{page}");
-    assert_eq!(arrived(&page), "");
+    assert!(loads_updates_from(&page, &asks), "{page}");
+    assert_eq!(updates(&page), "");
     for (who, path, field) in [
         (&mut linus, "notes", ("note", "Rack 4")),
         (&mut grace, "replies", ("description", "Mine")),
@@ -340,47 +340,44 @@ async fn what_has_come_in_is_told_at_the_box() {
         .await;
     ada.attaches(1, "log.txt", "hop").await;
     let now = grace.get(&asks).await;
-    let told = arrived(&now);
+    let shown = updates(&now);
     for wanted in [
         "linus wrote an internal note",
         "ada replied",
         "ada attached log.txt",
     ] {
-        assert!(told.contains(&format!(">{wanted}</a>")), "{wanted}: {told}");
+        assert!(shown.contains(&format!(">{wanted}</a>")), "{wanted}: {shown}");
     }
-    assert!(
-        !told.contains("grace"),
-        "what one does oneself is no news: {told}"
-    );
-    let places: Vec<_> = told
+    assert!(!shown.contains("grace"), "own actions are not listed: {shown}");
+    let places: Vec<_> = shown
         .split("href=\"#")
         .skip(1)
         .filter_map(|rest| rest.split('"').next())
         .collect();
-    assert_eq!(places.len(), 3, "{told}");
+    assert_eq!(places.len(), 3, "{shown}");
     for place in places {
         has_anchor(&now, place);
     }
 }
 
-/// Whether the page asks there for what is new.
-fn links_to(page: &Reply, address: &str) -> bool {
+/// Whether htmx loads updates from this URL.
+fn loads_updates_from(page: &Reply, address: &str) -> bool {
     text(page).contains(&format!("hx-get=\"{address}\""))
 }
 
-/// What is told at the box.
-fn arrived(page: &Reply) -> String {
+/// The updates next to the box.
+fn updates(page: &Reply) -> String {
     let html = text(page);
-    let told = html.split_once("<div class=\"arrived\" id=\"arrived\" role=\"status\">");
-    let told = told.unwrap_or_else(|| panic!("no place in {html}")).1;
-    told.split_once("</div>").expect("an end").0.to_owned()
+    let shown = html.split_once("<div class=\"arrived\" id=\"arrived\" role=\"status\">");
+    let shown = shown.unwrap_or_else(|| panic!("no place in {html}")).1;
+    shown.split_once("</div>").expect("an end").0.to_owned()
 }
 
 #[tokio::test]
-async fn canned_replies_are_kept_previewed_and_sent() {
+async fn canned_replies_are_saved_previewed_and_sent() {
     let app = with_desk().await;
     let ada = three_tickets(&app).await;
-    let mut grace = entered(&app, "grace").await;
+    let mut grace = logged_in(&app, "grace").await;
     assert!(text(&grace.get("/desk/canned-replies").await).contains("No canned replies yet"));
     let form = grace.get("/desk/canned-replies/new").await;
     let wrong = grace

@@ -1,4 +1,4 @@
-//! The console's frame: who is let in, forms from elsewhere, assets, and the way back.
+//! The console: sessions, form tokens, assets, log-in and log-out.
 
 mod account;
 mod conflicts;
@@ -28,8 +28,8 @@ use crate::harness::{Reply, TestApp};
 const SESSION: &str = "__Host-garth-session";
 
 impl Browser<'_> {
-    /// Logs in at the console and is where that leads.
-    pub async fn enters(&mut self, username: &str) {
+    /// Logs in at the console.
+    pub async fn logs_in_at_console(&mut self, username: &str) {
         let page = self.get("/login").await;
         let fields = [
             ("form_token", hidden(&page, "form_token")),
@@ -46,7 +46,7 @@ impl Browser<'_> {
         );
     }
 
-    /// Sends a form of the console, with the proof from the page it is on.
+    /// Submits a form of the console, with the form token of its page.
     pub async fn submits(&mut self, page: &Reply, path: &str, fields: &[(&str, &str)]) -> Reply {
         let token = hidden(page, "form_token");
         let mut all = vec![("form_token", token.as_str())];
@@ -66,12 +66,12 @@ pub async fn with_ada() -> TestApp {
 /// A browser in which this user, who has a password, is logged in.
 pub async fn browser<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
     let mut browser = Browser::new(app);
-    browser.enters(username).await;
+    browser.logs_in_at_console(username).await;
     browser
 }
 
-/// The same for somebody who gets a password first.
-pub async fn entered<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
+/// The same for a user without a password, who gets one first.
+pub async fn logged_in<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
     app.set_password(username).await;
     browser(app, username).await
 }
@@ -84,8 +84,8 @@ pub fn lacks(page: &Reply, unwanted: &str) {
     assert!(!text(page).contains(unwanted), "{unwanted} is in {page}");
 }
 
-/// Where a page sends the browser.
-pub fn leads_to(page: &Reply, place: &str) {
+/// Asserts that the response is a redirect to this path.
+pub fn redirects_to(page: &Reply, place: &str) {
     assert_eq!(
         (page.status.as_u16(), page.header("location")),
         (303, place),
@@ -93,7 +93,7 @@ pub fn leads_to(page: &Reply, place: &str) {
     );
 }
 
-/// Where the links of a page lead.
+/// The targets of all links on a page.
 pub fn links(page: &Reply) -> Vec<String> {
     let html = text(page);
     let found = html.split("href=\"").skip(1);
@@ -102,20 +102,20 @@ pub fn links(page: &Reply) -> Vec<String> {
         .collect()
 }
 
-/// Whether something on the page can be pointed at by this name.
+/// Asserts that exactly one element has this ID.
 pub fn has_anchor(page: &Reply, name: &str) {
     let count = text(page).matches(&format!(" id=\"{name}\"")).count();
     assert_eq!(count, 1, "{name} is {count} times on {page}");
 }
 
-/// A path of the table with ids of nothing.
+/// A path of the table, with IDs that do not exist.
 pub fn example(path: &str) -> String {
     let segment = |segment: &str| if segment.starts_with('{') { "999" } else { segment }.to_owned();
     path.split('/').map(segment).collect::<Vec<_>>().join("/")
 }
 
 #[tokio::test]
-async fn every_page_needs_somebody_who_is_logged_in() {
+async fn every_page_requires_a_session() {
     let app = with_ada().await;
     let mut stranger = Browser::new(&app);
     let mut seen = 0;
@@ -138,13 +138,13 @@ async fn every_page_needs_somebody_who_is_logged_in() {
 }
 
 #[tokio::test]
-async fn every_form_must_come_from_a_page_of_the_session() {
+async fn every_form_requires_a_token_of_the_session() {
     let app = with_ada().await;
     app.user("bob").await;
     app.set_password("bob").await;
     let (mut ada, mut bob) = (Browser::new(&app), Browser::new(&app));
-    ada.enters("ada").await;
-    bob.enters("bob").await;
+    ada.logs_in_at_console("ada").await;
+    bob.logs_in_at_console("bob").await;
     let vpc = app.user("eve").await.creates_vpc("core", &[]).await;
     let form = format!("/vpcs/{vpc}/edit");
     let of_bob = hidden(&bob.get(&form).await, "form_token");
@@ -157,7 +157,7 @@ async fn every_form_must_come_from_a_page_of_the_session() {
             assert_eq!(reply.status, 403, "{} with {token:?}", page.id);
             assert!(text(&reply).contains("nothing was changed"), "{reply}");
         }
-        // With its proof it gets as far as the rule.
+        // With its token, the form reaches the rule.
         let own = hidden(&ada.get(&form).await, "form_token");
         let reply = ada.post(&example(page.path), &[("form_token", &own)]).await;
         assert!(
@@ -169,10 +169,10 @@ async fn every_form_must_come_from_a_page_of_the_session() {
 }
 
 #[tokio::test]
-async fn pages_allow_only_our_own_script_and_style_and_are_kept_by_nobody() {
+async fn pages_have_a_strict_content_security_policy_and_are_not_cached() {
     let app = with_ada().await;
     let mut ada = Browser::new(&app);
-    ada.enters("ada").await;
+    ada.logs_in_at_console("ada").await;
     let page = ada.get("/vpcs").await;
     assert_eq!(page.status, 200);
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
@@ -187,7 +187,7 @@ async fn pages_allow_only_our_own_script_and_style_and_are_kept_by_nobody() {
             .headers
             .keys()
             .any(|name| name.as_str().starts_with("access-control-")),
-        "other origins are told nothing: {:?}",
+        "CORS headers: {:?}",
         page.headers
     );
     let html = text(&page);
@@ -211,7 +211,7 @@ async fn pages_allow_only_our_own_script_and_style_and_are_kept_by_nobody() {
     ] {
         assert!(!html.contains(bad), "{bad} is in {html}");
     }
-    // What the page names is there, and may be kept for good.
+    // The assets of the page exist and can be cached forever.
     let assets: Vec<_> = html
         .split('"')
         .filter(|part| part.starts_with("/console/"))
@@ -227,7 +227,7 @@ async fn pages_allow_only_our_own_script_and_style_and_are_kept_by_nobody() {
 }
 
 #[tokio::test]
-async fn htmx_is_the_file_that_the_readme_names() {
+async fn htmx_matches_the_hash_in_the_readme() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/console/assets");
     let htmx = std::fs::read_to_string(format!("{folder}/htmx.min.js")).unwrap();
     let readme = std::fs::read_to_string(format!("{folder}/README.md")).unwrap();
@@ -236,7 +236,7 @@ async fn htmx_is_the_file_that_the_readme_names() {
 }
 
 #[tokio::test]
-async fn logging_in_leads_to_the_page_that_was_wanted_and_never_elsewhere() {
+async fn log_in_returns_to_the_requested_page_and_never_to_another_site() {
     let app = with_ada().await;
     let wanted = [
         ("/vpcs?q=x&region=us-east", "/vpcs?q=x&region=us-east"),
@@ -262,7 +262,7 @@ async fn logging_in_leads_to_the_page_that_was_wanted_and_never_elsewhere() {
             (303, lands),
             "{to}"
         );
-        // The page itself asks for no more than that either.
+        // The log-in page has the same return URL.
         let query = crate::browser::form(&[("to", to)]);
         let page = Browser::new(&app).get(&format!("/login?{query}")).await;
         assert_eq!(hidden(&page, "return_to"), lands.trim_end_matches('/'), "{to}");
@@ -270,7 +270,7 @@ async fn logging_in_leads_to_the_page_that_was_wanted_and_never_elsewhere() {
 }
 
 #[tokio::test]
-async fn wrong_passwords_lock_out_at_the_console_as_elsewhere() {
+async fn wrong_passwords_are_throttled_at_the_console() {
     let app = with_ada().await;
     let mut ada = Browser::new(&app);
     let page = ada.get("/login?to=/vpcs").await;
@@ -287,25 +287,25 @@ async fn wrong_passwords_lock_out_at_the_console_as_elsewhere() {
         assert_eq!(hidden(&again, "return_to"), "/vpcs");
         assert!(
             text(&again).contains("value=\"ada\""),
-            "the name is kept: {again}"
+            "the username is filled in: {again}"
         );
     }
     let locked = ada.post("/login", &fields).await;
     assert_eq!(locked.status, 429);
     assert!(!ada.cookies.contains_key(SESSION));
-    // A form from elsewhere is no attempt at all.
+    // A form without a valid token is not counted as an attempt.
     let from_elsewhere = Browser::new(&app).post("/login", &fields).await;
     assert_eq!(from_elsewhere.status, 403);
 }
 
 #[tokio::test]
-async fn a_session_is_no_token_and_ends_at_once() {
+async fn a_session_is_not_a_token_and_ends_with_log_out() {
     let app = with_ada().await;
     let mut ada = Browser::new(&app);
-    ada.enters("ada").await;
+    ada.logs_in_at_console("ada").await;
     assert_eq!(ada.get("/vpcs").await.status, 200);
     let session = ada.cookies[SESSION].clone();
-    // Neither before nor after a change that makes identities be read again.
+    // Neither before nor after a change that invalidates cached identities.
     assert_eq!(app.with_token(&session).get("/vpcs").await.status, 401);
     app.user("eve").await;
     assert_eq!(ada.get("/vpcs").await.status, 200);
@@ -315,14 +315,14 @@ async fn a_session_is_no_token_and_ends_at_once() {
     thief.cookies = ada.cookies.clone();
     assert_eq!(ada.get("/logout").await.status, 200);
     assert_eq!(thief.get("/vpcs").await.status, 303);
-    // And by itself after twelve hours.
-    ada.enters("ada").await;
+    // A session expires after twelve hours.
+    ada.logs_in_at_console("ada").await;
     app.advance(12 * 3600);
     assert_eq!(ada.get("/vpcs").await.status, 303);
 }
 
 #[tokio::test]
-async fn a_program_finds_the_api_as_before_and_a_browser_finds_pages() {
+async fn programs_get_json_and_browsers_get_pages() {
     let app = with_ada().await;
     let stranger = app.stranger();
     let html = "text/html,application/xhtml+xml,*/*;q=0.8";
@@ -352,23 +352,23 @@ async fn a_program_finds_the_api_as_before_and_a_browser_finds_pages() {
 }
 
 #[tokio::test]
-async fn what_was_done_is_told_once_and_only_to_whoever_did_it() {
+async fn a_notice_is_shown_once_and_only_to_its_browser() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
-    let told = "Profile updated.";
-    lacks(&ada.get("/account?done=profile-changed").await, told);
+    let notice = "Profile updated.";
+    lacks(&ada.get("/account?done=profile-changed").await, notice);
     let page = ada.get("/account").await;
     let fields = [("email", "ada@new.example"), ("timezone", "GMT")];
     let done = ada.submits(&page, "/account", &fields).await;
-    leads_to(&done, "/account?done=profile-changed");
-    lacks(&ada.get("/account").await, told);
+    redirects_to(&done, "/account?done=profile-changed");
+    lacks(&ada.get("/account").await, notice);
     let page = ada.get("/account?done=profile-changed").await;
-    has(&page, told);
-    lacks(&ada.get("/account?done=profile-changed").await, told);
+    has(&page, notice);
+    lacks(&ada.get("/account?done=profile-changed").await, notice);
 }
 
 #[tokio::test]
-async fn a_link_that_somebody_else_wrote_asks_before_it_logs_out() {
+async fn a_log_out_link_from_elsewhere_needs_confirmation() {
     let app = with_ada().await;
     let owner = app.user("owner").await;
     app.client(&owner, false).await;
@@ -392,18 +392,18 @@ async fn a_link_that_somebody_else_wrote_asks_before_it_logs_out() {
         let still = ada.get("/vpcs").await.status == 200;
         assert_eq!(still, !ends, "{site} {from}");
     };
-    // An address that was typed, a program, our own pages, and the pages of a client that was registered.
+    // A typed URL, a program, pages of this server, and pages of a registered client.
     out("none", "", true).await;
     out("", "", true).await;
     out("same-origin", "http://garth.example/vpcs", true).await;
     out("cross-site", "https://app.example/", true).await;
     out("same-site", "https://app.example/x", true).await;
-    // A link in what somebody wrote tells nothing of where it stands; other sites are nobody.
+    // Links in user texts have no referrer, and other sites are not trusted.
     out("same-origin", "", false).await;
     out("cross-site", "", false).await;
     out("cross-site", "https://evil.example/", false).await;
     out("cross-site", "https://app.example.evil.example/", false).await;
-    // Whoever is not logged in is told so.
+    // A user who is not logged in gets the log-out page.
     let page = stranger
         .call(Method::GET, "//logout")
         .header("sec-fetch-site", "cross-site")
@@ -412,7 +412,7 @@ async fn a_link_that_somebody_else_wrote_asks_before_it_logs_out() {
 }
 
 #[tokio::test]
-async fn an_address_of_nothing_has_the_bar_for_whoever_is_logged_in() {
+async fn an_unknown_path_has_the_navigation_bar_for_a_logged_in_user() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     ada.accept = Some("text/html");
@@ -424,7 +424,7 @@ async fn an_address_of_nothing_has_the_bar_for_whoever_is_logged_in() {
 }
 
 #[tokio::test]
-async fn a_page_in_pieces_is_sent_to_log_in_as_a_whole() {
+async fn an_htmx_request_without_a_session_redirects_the_page() {
     let app = with_ada().await;
     let stranger = app.stranger();
     for (from, to) in [
@@ -438,12 +438,12 @@ async fn a_page_in_pieces_is_sent_to_log_in_as_a_whole() {
 }
 
 #[tokio::test]
-async fn staff_have_no_business_on_the_pages_of_accounts() {
+async fn staff_cannot_open_tenant_pages() {
     let app = TestApp::new().await;
     app.user("sam").staff().await;
     app.set_password("sam").await;
     let mut sam = Browser::new(&app);
-    sam.enters("sam").await;
+    sam.logs_in_at_console("sam").await;
     for page in PAGES
         .iter()
         .filter(|page| page.who == Who::Tenants && page.method == Method::GET)
@@ -454,16 +454,16 @@ async fn staff_have_no_business_on_the_pages_of_accounts() {
 }
 
 #[tokio::test]
-async fn a_session_that_ends_in_the_middle_of_a_request_ends_it_and_is_never_remembered() {
+async fn a_session_that_ends_during_a_request_is_rejected_and_not_cached() {
     let app = with_ada().await;
     let mut ada = Browser::new(&app);
-    ada.enters("ada").await;
+    ada.logs_in_at_console("ada").await;
     let hash = TokenHash::of(&ada.cookies[SESSION]);
     let (_stop, stopping) = watch::channel(false);
     let files = Files::open(None, &app.folder().join("files")).expect("a place for files");
     let server = App::new(app.store.clone(), files, Options::default(), stopping);
 
-    // As the door found it; then something changes that makes identities be read again.
+    // The identity as the session check found it; then a change invalidates cached identities.
     let identity = app
         .store
         .read(move |tx| rules::sessions::identify(tx, hash))
@@ -485,13 +485,13 @@ async fn a_session_that_ends_in_the_middle_of_a_request_ends_it_and_is_never_rem
 }
 
 #[tokio::test]
-async fn the_least_page_size_of_clients_does_not_bind_the_console() {
+async fn the_minimum_page_size_does_not_apply_to_the_console() {
     let app = TestApp::with(|policy, _| policy.page_size_min = 500).await;
     let ada = app.user("ada").await;
     app.user("grace").staff().await;
     ada.creates_vpc("web", &["10.0.0.0/24"]).await;
     let ticket = ada.opens_ticket("It is down").await;
-    let (mut ada, mut grace) = (entered(&app, "ada").await, entered(&app, "grace").await);
+    let (mut ada, mut grace) = (logged_in(&app, "ada").await, logged_in(&app, "grace").await);
     let (of_ada, of_grace) = (format!("/tickets/{ticket}"), format!("/desk/tickets/{ticket}"));
     for path in ["/vpcs", "/account/users", "/account/quotas", "/tickets", &of_ada] {
         assert_eq!(ada.get(path).await.status, 200, "{path}");

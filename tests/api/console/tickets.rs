@@ -1,21 +1,21 @@
-//! Tickets in the console, as their account sees them, and the bell.
+//! Tickets in the console for the users of their account, and the count of unseen events.
 
 use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
 use crate::browser::{Browser, hidden, text};
-use crate::console::{entered, has, lacks, leads_to, links, with_ada};
+use crate::console::{has, lacks, links, logged_in, redirects_to, with_ada};
 use crate::harness::TestApp;
 
-/// What must never come out as it went in.
+/// A text that must be escaped.
 const SCRIPT: &str = "<script>alert(1)</script>";
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0";
 
 #[tokio::test]
-async fn a_ticket_is_opened_answered_and_closed_by_plain_forms() {
+async fn a_ticket_is_opened_answered_and_closed_with_forms() {
     let app = with_ada().await;
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     let none = ada.get("/tickets").await;
     assert!(text(&none).contains("No tickets yet") && text(&none).contains("href=\"/tickets/new\""));
 
@@ -71,9 +71,9 @@ async fn a_ticket_is_opened_answered_and_closed_by_plain_forms() {
 }
 
 #[tokio::test]
-async fn what_is_sent_twice_by_going_back_is_kept_once() {
+async fn a_form_that_is_submitted_twice_takes_effect_once() {
     let app = with_ada().await;
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     let form = ada.get("/tickets/new").await;
     let drawn = hidden(&form, "newest");
     let ticket = [
@@ -81,12 +81,12 @@ async fn what_is_sent_twice_by_going_back_is_kept_once() {
         ("summary", "No route"),
         ("description", "Since noon."),
     ];
-    leads_to(
+    redirects_to(
         &ada.submits(&form, "/tickets/new", &ticket).await,
         "/tickets/1?done=ticket-opened",
     );
     app.advance(3_600);
-    leads_to(
+    redirects_to(
         &ada.submits(&form, "/tickets/new", &ticket).await,
         "/tickets/1?done=ticket-opened-before",
     );
@@ -95,7 +95,7 @@ async fn what_is_sent_twice_by_going_back_is_kept_once() {
         ("summary", "No route"),
         ("description", "Since ten."),
     ];
-    leads_to(
+    redirects_to(
         &ada.submits(&form, "/tickets/new", &about).await,
         "/tickets/2?done=ticket-opened",
     );
@@ -105,7 +105,7 @@ async fn what_is_sent_twice_by_going_back_is_kept_once() {
         ("summary", "No route"),
         ("description", "Since noon."),
     ];
-    leads_to(
+    redirects_to(
         &ada.submits(&form, "/tickets/new", &meant).await,
         "/tickets/3?done=ticket-opened",
     );
@@ -114,20 +114,20 @@ async fn what_is_sent_twice_by_going_back_is_kept_once() {
     let to = "/tickets/1/replies";
     let before = hidden(&page, "newest");
     let old = [("newest", before.as_str()), ("description", "Any\r\nnews?")];
-    leads_to(&ada.submits(&page, to, &old).await, "/tickets/1?done=reply-sent");
+    redirects_to(&ada.submits(&page, to, &old).await, "/tickets/1?done=reply-sent");
     let again = ada.submits(&page, to, &old).await;
-    leads_to(&again, "/tickets/1?done=sent-already");
+    redirects_to(&again, "/tickets/1?done=sent-already");
     has(&ada.get("/tickets/1?done=sent-already").await, "not sent again");
-    // A browser may draw the page anew when one goes back to it, and still have the words in the box.
+    // A browser may reload the page when the user goes back, and still restore the text.
     let page = ada.get("/tickets/1").await;
     let after = hidden(&page, "newest");
     assert_ne!(before, after);
     let anew = [("newest", after.as_str()), ("description", "Any\r\nnews?")];
     let again = ada.submits(&page, to, &anew).await;
-    leads_to(&again, "/tickets/1?done=sent-already");
-    // Who asks again later means it, and so does who says the same after somebody else has spoken.
+    redirects_to(&again, "/tickets/1?done=sent-already");
+    // The same text is sent again after an hour, or after another reply.
     app.advance(3_600);
-    leads_to(&ada.submits(&page, to, &anew).await, "/tickets/1?done=reply-sent");
+    redirects_to(&ada.submits(&page, to, &anew).await, "/tickets/1?done=reply-sent");
     let grace = app.user("grace").staff().await;
     grace
         .post("/desk/tickets/1/replies", json!({"description": "Soon."}))
@@ -135,11 +135,11 @@ async fn what_is_sent_twice_by_going_back_is_kept_once() {
     let page = ada.get("/tickets/1").await;
     let answering = hidden(&page, "newest");
     let answering = [("newest", answering.as_str()), ("description", "Any\r\nnews?")];
-    leads_to(
+    redirects_to(
         &ada.submits(&page, to, &answering).await,
         "/tickets/1?done=reply-sent",
     );
-    // Programs may say the same as often as they like.
+    // The API accepts the same text repeatedly.
     let program = app.user("bea").await;
     for _ in 0..2 {
         let said = json!({"description": "Ping"});
@@ -153,9 +153,9 @@ async fn what_is_sent_twice_by_going_back_is_kept_once() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_at_its_field_and_nothing_typed_is_lost() {
+async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
     let app = with_ada().await;
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     let form = ada.get("/tickets/new").await;
     let long = "x".repeat(65);
     let fields = [
@@ -200,7 +200,7 @@ async fn what_is_wrong_is_told_at_its_field_and_nothing_typed_is_lost() {
         .await;
     assert_eq!(refused.status, 400);
     assert!(text(&refused).contains("id=\"f-description-wrong\""), "{refused}");
-    // A reply that comes too late is still there to be copied.
+    // The text of a late reply can still be copied.
     ada.submits(&page, &format!("/tickets/{ticket}/close"), &[]).await;
     let late = ada
         .submits(
@@ -227,7 +227,7 @@ impl TestApp {
 }
 
 #[tokio::test]
-async fn hostile_words_names_and_files_do_nothing() {
+async fn hostile_texts_names_and_files_are_harmless() {
     let app = with_ada().await;
     let ada = app.user("eve").await;
     let vpc = ada.creates_vpc("core", &[]).await;
@@ -254,8 +254,8 @@ async fn hostile_words_names_and_files_do_nothing() {
         )
         .await;
 
-    let mut tenant = entered(&app, "eve").await;
-    let mut staff = entered(&app, "grace").await;
+    let mut tenant = logged_in(&app, "eve").await;
+    let mut staff = logged_in(&app, "grace").await;
     let mut seen = 0;
     for path in ["/tickets", "/tickets/1", "/events", "/tickets/new"] {
         harmless(path, &text(&tenant.get(path).await));
@@ -287,7 +287,7 @@ async fn hostile_words_names_and_files_do_nothing() {
     }
     assert_eq!(seen, 10);
 
-    // A file is for keeping, never for showing; a drawing that could do something is not taken at all.
+    // Files are downloaded, not displayed; SVG files are rejected.
     for (browser, path) in [
         (&mut tenant, "/tickets/1/attachments/1"),
         (&mut staff, "/desk/tickets/1/attachments/1"),
@@ -312,12 +312,12 @@ async fn hostile_words_names_and_files_do_nothing() {
         crate::browser::hidden(&page, "form_token")
     );
     let svg = tenant.uploads(&to, "x.svg", b"<svg onload=alert(1)>", &[]).await;
-    leads_to(&svg, "/tickets/1");
+    redirects_to(&svg, "/tickets/1");
     let svg = tenant.uploads(&to, "x.png", b"<svg onload=alert(1)>", &[]).await;
-    leads_to(&svg, "/tickets/1");
+    redirects_to(&svg, "/tickets/1");
 }
 
-/// No element that was not ours, no address that is not ours or of the web, and no picture from elsewhere.
+/// Asserts that a page has no foreign elements, scripts, images or event handlers.
 pub fn harmless(what: &str, html: &str) {
     assert!(html.contains("</html>"), "{what}: {html}");
     let without_ours = html.replace("<script src=\"/console/", "");
@@ -343,17 +343,17 @@ pub fn harmless(what: &str, html: &str) {
 }
 
 #[tokio::test]
-async fn files_go_through_the_rules_of_the_api() {
+async fn files_have_the_same_limits_as_in_the_api() {
     let app = TestApp::with(|policy, _| {
         policy.support.attachment_max_bytes = 1000;
         policy.support.attachments_per_ticket = 2;
     })
     .await;
     app.user("ada").await;
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     let ticket = app.with_ticket_of(&mut ada).await;
     let page = ada.get(&format!("/tickets/{ticket}")).await;
-    // The limits are told beforehand.
+    // The page shows the limits.
     let html = text(&page);
     assert!(
         html.contains("Up to 1000 bytes per file, 2 files per ticket. Accepted types: .gif, .jpg"),
@@ -361,7 +361,7 @@ async fn files_go_through_the_rules_of_the_api() {
     );
     assert!(
         html.contains("data-bytes=\"1000\" data-most=\"2\""),
-        "our script knows them, too: {html}"
+        "the script has them, too: {html}"
     );
     assert!(html.contains("enctype=\"multipart/form-data\""), "{html}");
     let path = format!("/tickets/{ticket}/attachments");
@@ -382,10 +382,10 @@ async fn files_go_through_the_rules_of_the_api() {
         "{html}"
     );
 
-    // Refused: at the field for a browser, as the reason alone for our script.
+    // Errors: at the field for a browser, as plain text for the script.
     let refused = ada.uploads(&to, "a.exe", PNG, &[]).await;
-    // The proof in the address it was sent to does not stay where one can read it.
-    leads_to(&refused, &format!("/tickets/{ticket}"));
+    // The redirect removes the form token from the URL.
+    redirects_to(&refused, &format!("/tickets/{ticket}"));
     ada.keeps_cookies(&refused);
     let page = ada.get(&format!("/tickets/{ticket}")).await;
     has(&page, "id=\"f-file-wrong\"");
@@ -413,9 +413,9 @@ async fn files_go_through_the_rules_of_the_api() {
 }
 
 #[tokio::test]
-async fn tickets_of_others_are_not_there_and_reading_is_not_writing() {
+async fn other_tickets_are_hidden_and_read_only_access_cannot_write() {
     let app = with_ada().await;
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     let ticket = app.with_ticket_of(&mut ada).await;
     let page = ada.get(&format!("/tickets/{ticket}")).await;
     let to = format!(
@@ -431,7 +431,7 @@ async fn tickets_of_others_are_not_there_and_reading_is_not_writing() {
         .may(Grant::AccountAccess(Permission::ReadOnly))
         .await;
     for (name, status, writing) in [("bob", 404, 404), ("rita", 404, 404), ("reader", 200, 403)] {
-        let mut browser = entered(&app, name).await;
+        let mut browser = logged_in(&app, name).await;
         let own = browser.get("/tickets/new").await;
         for path in [
             format!("/tickets/{ticket}"),
@@ -462,7 +462,7 @@ async fn tickets_of_others_are_not_there_and_reading_is_not_writing() {
             "{name}"
         );
     }
-    let mut reader = entered(&app, "reader").await;
+    let mut reader = logged_in(&app, "reader").await;
     let html = text(&reader.get(&format!("/tickets/{ticket}")).await);
     assert!(
         html.contains("read-only access") && !html.contains("<textarea") && !html.contains("Close ticket"),
@@ -471,7 +471,7 @@ async fn tickets_of_others_are_not_there_and_reading_is_not_writing() {
 }
 
 #[tokio::test]
-async fn a_ticket_is_about_what_one_may_see() {
+async fn only_visible_resources_can_be_selected_for_a_ticket() {
     let app = with_ada().await;
     let owner = app.user("owner").await;
     let (core, edge) = (
@@ -483,9 +483,9 @@ async fn a_ticket_is_about_what_one_may_see() {
     assert_eq!(grace.post("/desk/entities", entry).await.status, 200);
     app.user("rita").may(Grant::Vpc(core, Permission::ReadOnly)).await;
 
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     let all = text(&ada.get("/tickets/new").await);
-    let mut rita = entered(&app, "rita").await;
+    let mut rita = logged_in(&app, "rita").await;
     let few = text(&rita.get("/tickets/new").await);
     let option = |value: &str| format!("<option value=\"{value}\"");
     for (value, for_rita) in [
@@ -501,10 +501,10 @@ async fn a_ticket_is_about_what_one_may_see() {
         narrowed.contains(&option(&format!("vpc_id:{edge}")))
             && !narrowed.contains(&option(&format!("vpc_id:{core}")))
     );
-    // A VPC's own page leads there.
+    // The page of a VPC links to the form.
     let links = links(&ada.get(&format!("/vpcs/{core}")).await);
     let ask = links.iter().find(|link| link.starts_with("/tickets/new"));
-    let from_page = text(&ada.get(ask.expect("a way to ask about it")).await);
+    let from_page = text(&ada.get(ask.expect("a link to open a ticket")).await);
     assert!(
         from_page.contains(&format!("{} selected", option(&format!("vpc_id:{core}")))),
         "{from_page}"
@@ -521,10 +521,10 @@ async fn a_ticket_is_about_what_one_may_see() {
 }
 
 #[tokio::test]
-async fn the_bell_counts_what_was_not_seen() {
+async fn the_navigation_bar_counts_unseen_events() {
     let app = with_ada().await;
     let bob = app.user("bob").await;
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     assert!(text(&ada.get("/events").await).contains("No activity yet"));
     bob.creates_vpc("core", &["10.0.0.0/24"]).await;
     bob.opens_ticket("Help").await;
@@ -544,23 +544,23 @@ async fn the_bell_counts_what_was_not_seen() {
         .await;
     assert_eq!(seen.header("location"), "/events?done=events-seen");
     assert!(!text(&ada.get("/tickets").await).contains("class=\"unseen\""));
-    // One's own doings do not ring for oneself.
+    // The user's own actions are not counted.
     let form = ada.get("/tickets/new").await;
     let fields = [("summary", "Mine"), ("description", "All mine.")];
     ada.submits(&form, "/tickets/new", &fields).await;
     assert!(!text(&ada.get("/tickets").await).contains("class=\"unseen\""));
     bob.creates_vpc("edge", &[]).await;
     assert!(text(&ada.get("/tickets").await).contains("<span class=\"unseen\">1<"));
-    // What rita may not see does not ring for her.
+    // Events that rita cannot see are not counted.
     app.user("rita").restricted().await;
-    let mut rita = entered(&app, "rita").await;
+    let mut rita = logged_in(&app, "rita").await;
     assert!(!text(&rita.get("/tickets").await).contains("class=\"unseen\""));
 }
 
 #[tokio::test]
-async fn a_ticket_is_found_by_its_number_and_by_what_it_says() {
+async fn a_ticket_is_found_by_id_and_text() {
     let app = with_ada().await;
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     let bob = app.user("bob").await;
     for at in 1..=12 {
         let body = json!({"summary": format!("Case {at}x"), "description": format!("The fan number {at}a hums at 50% load.")});
@@ -588,9 +588,9 @@ async fn a_ticket_is_found_by_its_number_and_by_what_it_says() {
 }
 
 #[tokio::test]
-async fn a_preview_shows_and_does_not_send() {
+async fn a_preview_does_not_send() {
     let app = with_ada().await;
-    let mut ada = entered(&app, "ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     let ticket = app.with_ticket_of(&mut ada).await;
     let page = ada.get(&format!("/tickets/{ticket}")).await;
     let fields = [("description", "**loud**"), ("act", "preview")];

@@ -1,12 +1,12 @@
-//! Tokens, applications and OAuth clients in the console: secrets are shown once, and end when they are revoked.
+//! Tokens, applications and OAuth clients in the console.
 
 use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
 use crate::browser::{Browser, hidden, text};
-use crate::console::account::seen;
-use crate::console::{browser, has, lacks, leads_to, with_ada};
+use crate::console::account::version;
+use crate::console::{browser, has, lacks, redirects_to, with_ada};
 use crate::harness::{Reply, TestApp};
 
 /// The secret that a page shows once.
@@ -20,7 +20,7 @@ pub fn secret(page: &Reply) -> String {
 }
 
 #[tokio::test]
-async fn a_token_is_shown_once_works_and_ends_when_it_is_revoked() {
+async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/account/tokens/new").await;
@@ -57,7 +57,7 @@ async fn a_token_is_shown_once_works_and_ends_when_it_is_revoked() {
             .await
             .status,
         401,
-        "it may only look"
+        "the token is read-only"
     );
     let list = ada.get("/account/tokens").await;
     for wanted in [
@@ -81,10 +81,14 @@ async fn a_token_is_shown_once_works_and_ends_when_it_is_revoked() {
     let revoke = format!("/account/tokens/{id}/revoke");
     let ask = ada.get(&revoke).await;
     lacks(&ask, &token);
-    assert_eq!(program.get("/vpcs").await.status, 200, "looking revokes nothing");
-    let seen = seen(&ask);
-    leads_to(
-        &ada.submits(&ask, &revoke, &[("seen", &seen)]).await,
+    assert_eq!(
+        program.get("/vpcs").await.status,
+        200,
+        "the confirmation page revokes nothing"
+    );
+    let tag = version(&ask);
+    redirects_to(
+        &ada.submits(&ask, &revoke, &[("seen", &tag)]).await,
         "/account/tokens?done=token-revoked",
     );
     assert_eq!(program.get("/vpcs").await.status, 401);
@@ -92,7 +96,7 @@ async fn a_token_is_shown_once_works_and_ends_when_it_is_revoked() {
 }
 
 #[tokio::test]
-async fn the_page_of_a_new_token_or_client_makes_no_second_one_when_it_is_loaded_again() {
+async fn a_token_or_client_form_that_is_submitted_twice_creates_one() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let to = "/account/tokens/new";
@@ -114,7 +118,7 @@ async fn the_page_of_a_new_token_or_client_makes_no_second_one_when_it_is_loaded
     has(&again, "href=\"/account/tokens\"");
     lacks(&again, "id=\"secret\"");
     assert_eq!(program.get("/profile/tokens").await.ids().len(), count);
-    // Another label, other scopes or a form of its own make another token.
+    // Another label, other scopes or a new form create another token.
     let other = [
         ("newest", newest.as_str()),
         ("label", "ci 2"),
@@ -167,7 +171,7 @@ async fn the_page_of_a_new_token_or_client_makes_no_second_one_when_it_is_loaded
 }
 
 #[tokio::test]
-async fn a_token_gets_another_label() {
+async fn a_token_is_renamed() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/account/tokens/new").await;
@@ -179,7 +183,7 @@ async fn a_token_gets_another_label() {
     has(&ada.get("/account/tokens").await, &format!("href=\"{here}\""));
     let form = ada.get(&here).await;
     has(&form, "value=\"ci\"");
-    let tag = seen(&form);
+    let tag = version(&form);
     let long = "x".repeat(101);
     let refused = ada
         .submits(&form, &here, &[("seen", &tag), ("label", &long)])
@@ -188,7 +192,7 @@ async fn a_token_gets_another_label() {
     has(&refused, &format!("value=\"{long}\""));
     has(&refused, "id=\"f-label-wrong\"");
     let fields = [("seen", tag.as_str()), ("label", "<b>build 3")];
-    leads_to(
+    redirects_to(
         &ada.submits(&form, &here, &fields).await,
         "/account/tokens?done=token-changed",
     );
@@ -202,11 +206,11 @@ async fn a_token_gets_another_label() {
     app.user("eve").await;
     app.set_password("eve").await;
     let mut eve = browser(&app, "eve").await;
-    assert_eq!(eve.get(&here).await.status, 404, "tokens are one's own");
+    assert_eq!(eve.get(&here).await.status, 404, "tokens belong to their user");
 }
 
 #[tokio::test]
-async fn a_token_for_everything_and_for_ever_is_one_that_was_asked_for() {
+async fn a_token_with_full_access_and_no_expiry_needs_explicit_choices() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/account/tokens/new").await;
@@ -219,7 +223,7 @@ async fn a_token_for_everything_and_for_ever_is_one_that_was_asked_for() {
     let refused = ada.submits(&form, "/account/tokens/new", &odd).await;
     assert_eq!(refused.status, 400);
     has(&refused, "id=\"f-expiry-wrong\"");
-    // Nobody gets at another's tokens.
+    // The tokens of other users are not found.
     app.user("bob").await;
     app.set_password("bob").await;
     let mut bob = browser(&app, "bob").await;
@@ -247,7 +251,7 @@ async fn app_owns(app: &TestApp, username: &str, id: i64) -> bool {
 }
 
 #[tokio::test]
-async fn an_application_is_listed_and_loses_its_access() {
+async fn an_application_is_listed_and_revoked() {
     let app = with_ada().await;
     let maker = app.user("maker").await;
     let client = app.client(&maker, false).await;
@@ -267,16 +271,16 @@ async fn an_application_is_listed_and_loses_its_access() {
     has(&list, "vpc:read_only");
     let revoke = "/account/apps/1/revoke";
     let ask = ada.get(revoke).await;
-    let seen = seen(&ask);
-    leads_to(
-        &ada.submits(&ask, revoke, &[("seen", &seen)]).await,
+    let tag = version(&ask);
+    redirects_to(
+        &ada.submits(&ask, revoke, &[("seen", &tag)]).await,
         "/account/apps?done=app-revoked",
     );
     assert_eq!(app.with_token(&token).get("/vpcs").await.status, 401);
 }
 
 #[tokio::test]
-async fn whoever_may_only_look_at_the_account_sees_its_clients_and_changes_none() {
+async fn read_only_account_access_lists_clients_without_changing_them() {
     let app = with_ada().await;
     app.user("rex")
         .may(Grant::AccountAccess(Permission::ReadOnly))
@@ -295,7 +299,7 @@ async fn whoever_may_only_look_at_the_account_sees_its_clients_and_changes_none(
 }
 
 #[tokio::test]
-async fn a_client_is_made_with_a_secret_shown_once_gets_another_and_is_deleted() {
+async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     has(&ada.get("/account/clients").await, "No OAuth clients yet");
@@ -330,7 +334,7 @@ async fn a_client_is_made_with_a_secret_shown_once_gets_another_and_is_deleted()
     let reset = format!("/account/clients/{id}/reset");
     let ask = ada.get(&reset).await;
     lacks(&ask, &first);
-    let tag = seen(&ask);
+    let tag = version(&ask);
     let second = secret(&ada.submits(&ask, &reset, &[("seen", &tag)]).await);
     assert_ne!(first, second);
     for (secret, status) in [(first, 401), (second, 400)] {
@@ -344,22 +348,22 @@ async fn a_client_is_made_with_a_secret_shown_once_gets_another_and_is_deleted()
 
     let edit = format!("/account/clients/{id}/edit");
     let page = ada.get(&edit).await;
-    let tag = seen(&page);
+    let tag = version(&page);
     let changed = [
         ("seen", tag.as_str()),
         ("label", "Board"),
         ("redirect_uri", crate::browser::CALLBACK),
     ];
-    leads_to(
+    redirects_to(
         &ada.submits(&page, &edit, &changed).await,
         "/account/clients?done=client-changed",
     );
     assert_eq!(ada.submits(&page, &edit, &changed).await.status, 412);
     let delete = format!("/account/clients/{id}/delete");
     let ask = ada.get(&delete).await;
-    let tag = seen(&ask);
+    let tag = version(&ask);
     let fields = [("seen", tag.as_str()), ("label", "Board")];
-    leads_to(
+    redirects_to(
         &ada.submits(&ask, &delete, &fields).await,
         "/account/clients?done=client-deleted",
     );

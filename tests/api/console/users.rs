@@ -1,12 +1,12 @@
 //! Users and their grants in the console.
 
 use crate::browser::{Browser, PASSWORD, hidden};
-use crate::console::account::seen;
+use crate::console::account::version;
 use crate::console::tokens::secret;
-use crate::console::{browser, has, lacks, leads_to, with_ada};
+use crate::console::{browser, has, lacks, redirects_to, with_ada};
 
 #[tokio::test]
-async fn nothing_is_offered_that_is_refused_for_oneself() {
+async fn actions_that_users_cannot_apply_to_themselves_are_not_offered() {
     let app = with_ada().await;
     app.user("bob").await;
     let mut ada = browser(&app, "ada").await;
@@ -20,7 +20,7 @@ async fn nothing_is_offered_that_is_refused_for_oneself() {
     has(&delete, "You cannot delete yourself");
     lacks(&delete, "<form class=\"card");
 
-    // A new token may look at networks unless something else is chosen.
+    // By default, a new token can read VPCs.
     let form = ada.get("/account/tokens/new").await;
     has(&form, "name=\"scopes.vpc\" value=\"read_only\" checked");
     let fields = [
@@ -35,7 +35,7 @@ async fn nothing_is_offered_that_is_refused_for_oneself() {
 }
 
 #[tokio::test]
-async fn a_user_is_made_invited_granted_something_renamed_and_deleted() {
+async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/account/new-user").await;
@@ -53,13 +53,13 @@ async fn a_user_is_made_invited_granted_something_renamed_and_deleted() {
     ] {
         has(&again, wanted);
     }
-    // Somebody may be called like one of our pages.
+    // A username may be the same as a path segment.
     let fields = [
         ("username", "new"),
         ("email", "new@example.com"),
         ("restricted", "true"),
     ];
-    leads_to(
+    redirects_to(
         &ada.submits(&form, "/account/new-user", &fields).await,
         "/account/users/new?done=user-created",
     );
@@ -71,7 +71,7 @@ async fn a_user_is_made_invited_granted_something_renamed_and_deleted() {
     assert_eq!(Browser::new(&app).post(path, &chosen).await.status, 200);
     let mut new = browser(&app, "new").await;
     lacks(&ada.get("/account/users/new").await, "cannot log in yet");
-    // Whoever has a password is not to be let in by others.
+    // A user with a password gets no link.
     let refused = ada.submits(&page, "/account/users/new/link", &[]).await;
     assert_eq!(refused.status, 400);
     lacks(&refused, "/oauth/password/");
@@ -79,7 +79,7 @@ async fn a_user_is_made_invited_granted_something_renamed_and_deleted() {
     let vpc = app.user("maker").await.creates_vpc("core", &[]).await;
     assert_eq!(new.get(&format!("/vpcs/{vpc}")).await.status, 404);
     let grants = ada.get("/account/users/new/grants").await;
-    let tag = seen(&grants);
+    let tag = version(&grants);
     let wanted = [
         ("seen", tag.as_str()),
         ("global.account_access", "read_only"),
@@ -87,7 +87,7 @@ async fn a_user_is_made_invited_granted_something_renamed_and_deleted() {
         ("vpc[0].id", "1"),
         ("vpc[0].permissions", "read_write"),
     ];
-    leads_to(
+    redirects_to(
         &ada.submits(&grants, "/account/users/new/grants", &wanted).await,
         "/account/users/new?done=grants-changed",
     );
@@ -99,20 +99,20 @@ async fn a_user_is_made_invited_granted_something_renamed_and_deleted() {
         "name=\"vpc[0].permissions\" value=\"read_write\" checked",
     );
     has(&grants, "name=\"global.add_vpcs\" value=\"true\" checked");
-    // What the form showed before is not so any more.
+    // The form has an outdated version now.
     assert_eq!(
         ada.submits(&grants, "/account/users/new/grants", &wanted)
             .await
             .status,
         412
     );
-    let tag = seen(&grants);
+    let tag = version(&grants);
     let fewer = [
         ("seen", tag.as_str()),
         ("vpc[0].id", "1"),
         ("vpc[0].permissions", ""),
     ];
-    leads_to(
+    redirects_to(
         &ada.submits(&grants, "/account/users/new/grants", &fewer).await,
         "/account/users/new?done=grants-changed",
     );
@@ -120,26 +120,26 @@ async fn a_user_is_made_invited_granted_something_renamed_and_deleted() {
     assert_eq!(new.get("/vpcs/new").await.status, 403);
 
     let edit = ada.get("/account/users/new/edit").await;
-    let tag = seen(&edit);
+    let tag = version(&edit);
     let renamed = [
         ("seen", tag.as_str()),
         ("username", "newer"),
         ("email", "new@example.com"),
     ];
-    leads_to(
+    redirects_to(
         &ada.submits(&edit, "/account/users/new/edit", &renamed).await,
         "/account/users/newer?done=user-changed",
     );
     has(&ada.get("/account/users/newer").await, "do not need grants");
     assert_eq!(ada.get("/account/users/newer/grants").await.status, 404);
     let ask = ada.get("/account/users/newer/delete").await;
-    let tag = seen(&ask);
+    let tag = version(&ask);
     let not_meant = [("seen", tag.as_str()), ("label", "new")];
     let refused = ada.submits(&ask, "/account/users/newer/delete", &not_meant).await;
     assert_eq!(refused.status, 400);
     has(&refused, "value=\"new\"");
     let meant = [("seen", tag.as_str()), ("label", "newer")];
-    leads_to(
+    redirects_to(
         &ada.submits(&ask, "/account/users/newer/delete", &meant).await,
         "/account/users?done=user-deleted",
     );
@@ -147,11 +147,11 @@ async fn a_user_is_made_invited_granted_something_renamed_and_deleted() {
 }
 
 #[tokio::test]
-async fn nobody_restricts_or_deletes_themselves() {
+async fn users_cannot_restrict_or_delete_themselves() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let edit = ada.get("/account/users/ada/edit").await;
-    let tag = seen(&edit);
+    let tag = version(&edit);
     let fields = [
         ("seen", tag.as_str()),
         ("username", "ada"),
@@ -172,7 +172,7 @@ async fn nobody_restricts_or_deletes_themselves() {
 }
 
 #[tokio::test]
-async fn restricted_users_see_only_what_is_theirs() {
+async fn restricted_users_see_only_their_own_account_pages() {
     let app = with_ada().await;
     app.user("rex").restricted().await;
     app.set_password("rex").await;

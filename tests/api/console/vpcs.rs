@@ -1,19 +1,19 @@
-//! VPCs and subnets in the console: lists, forms, live checks, the address map, and who sees what.
+//! VPCs and subnets in the console: lists, forms, validation, address map and permissions.
 
 use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
-use crate::console::{browser, has, has_anchor, lacks, leads_to, links, with_ada};
+use crate::console::{browser, has, has_anchor, lacks, links, redirects_to, with_ada};
 use crate::harness::{TestApp, User, add_vpcs};
 
-/// Somebody of the same account who works through the API.
+/// A user of the same account who uses the API.
 async fn maker(app: &TestApp) -> User<'_> {
     app.user("maker").await
 }
 
 #[tokio::test]
-async fn an_empty_list_says_what_to_do_and_a_full_one_is_searched() {
+async fn the_list_of_vpcs_has_an_empty_state_and_a_search() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     has(&ada.get("/vpcs").await, "No VPCs yet");
@@ -37,7 +37,7 @@ async fn an_empty_list_says_what_to_do_and_a_full_one_is_searched() {
 }
 
 #[tokio::test]
-async fn a_vpc_is_created_with_its_subnets_and_shown() {
+async fn a_vpc_is_created_with_its_subnets() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/new").await;
@@ -53,7 +53,7 @@ async fn a_vpc_is_created_with_its_subnets_and_shown() {
         ("subnets[2].label", "c"),
         ("subnets[2].ipv4", "192.168.0.0/29"),
     ];
-    leads_to(
+    redirects_to(
         &ada.submits(&form, "/vpcs/new", &fields).await,
         "/vpcs/1?done=vpc-created",
     );
@@ -84,7 +84,7 @@ async fn a_vpc_is_created_with_its_subnets_and_shown() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_stands_at_its_field_and_nothing_typed_is_lost() {
+async fn vpc_errors_are_at_their_field_and_preserve_the_input() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/new").await;
@@ -114,7 +114,7 @@ async fn what_is_wrong_stands_at_its_field_and_nothing_typed_is_lost() {
     }
     lacks(&page, "f-subnets-0--ipv4-wrong");
     assert_eq!(maker(&app).await.count("/vpcs").await, 0);
-    // A choice that was not made is asked for, not complained of at length.
+    // A missing choice has one short error.
     let page = ada
         .submits(&form, "/vpcs/new", &[("label", "core"), ("region", "")])
         .await;
@@ -122,7 +122,7 @@ async fn what_is_wrong_stands_at_its_field_and_nothing_typed_is_lost() {
 }
 
 #[tokio::test]
-async fn rows_are_added_with_the_next_free_range_and_taken_away_without_script() {
+async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript() {
     let app = with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/new").await;
@@ -152,15 +152,11 @@ async fn rows_are_added_with_the_next_free_range_and_taken_away_without_script()
     let less = ada.submits(&form, "/vpcs/new", &fields).await;
     has(&less, "name=\"subnets[0].ipv4\" value=\"10.0.7.0/24\"");
     lacks(&less, "10.9.0.0/24");
-    assert_eq!(
-        maker(&app).await.count("/vpcs").await,
-        0,
-        "none of it makes a VPC"
-    );
+    assert_eq!(maker(&app).await.count("/vpcs").await, 0, "no VPC is created");
 }
 
 #[tokio::test]
-async fn a_range_is_judged_while_it_is_typed_as_it_will_be_when_it_is_sent() {
+async fn a_range_is_validated_while_typing_as_on_submission() {
     let app = with_ada().await;
     let maker = maker(&app).await;
     maker.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -180,7 +176,7 @@ async fn a_range_is_judged_while_it_is_typed_as_it_will_be_when_it_is_sent() {
         assert_eq!(fragment.status, 200);
         has(&fragment, says);
         lacks(&fragment, "<html");
-        // The form says the same, and for what cannot be there is a range that can.
+        // The form has the same error, and an invalid range has a suggestion.
         let created = ada.get("/vpcs/1/subnets/new").await;
         let fields = [("label", "x"), ("ipv4", range)];
         let sent = ada.submits(&created, "/vpcs/1/subnets/new", &fields).await;
@@ -209,7 +205,7 @@ async fn a_range_is_judged_while_it_is_typed_as_it_will_be_when_it_is_sent() {
 }
 
 #[tokio::test]
-async fn a_range_with_host_bits_is_one_click_from_its_network() {
+async fn a_range_with_host_bits_suggests_its_network() {
     let app = with_ada().await;
     let maker = maker(&app).await;
     maker.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -231,7 +227,7 @@ async fn a_range_with_host_bits_is_one_click_from_its_network() {
 }
 
 #[tokio::test]
-async fn a_vpc_is_edited_and_a_change_by_somebody_else_is_noticed() {
+async fn a_vpc_is_edited_and_conflicts_are_detected() {
     let app = with_ada().await;
     let maker = maker(&app).await;
     maker.creates_vpc("core", &[]).await;
@@ -251,14 +247,14 @@ async fn a_vpc_is_edited_and_a_change_by_somebody_else_is_noticed() {
     has(&stale, "Current value: <strong>theirs</strong>");
     has(&ada.get("/vpcs?page=9").await, "The list has fewer pages now.");
     assert_eq!(maker.get("/vpcs/1").await.json()["description"], "theirs");
-    // Whoever saves again has seen it.
+    // The second submission has the current version.
     let seen = crate::browser::hidden(&stale, "seen");
     let fields = [
         ("seen", seen.as_str()),
         ("label", "heart"),
         ("description", "mine"),
     ];
-    leads_to(
+    redirects_to(
         &ada.submits(&stale, "/vpcs/1/edit", &fields).await,
         "/vpcs/1?done=vpc-changed",
     );
@@ -268,7 +264,7 @@ async fn a_vpc_is_edited_and_a_change_by_somebody_else_is_noticed() {
     assert_eq!(refused.status, 400);
     has(&refused, "Label must be between 1 and 64 characters");
     let fields = [("label", "heart"), ("description", "")];
-    leads_to(
+    redirects_to(
         &ada.submits(&form, "/vpcs/1/edit", &fields).await,
         "/vpcs/1?done=vpc-changed",
     );
@@ -280,7 +276,7 @@ async fn a_vpc_is_edited_and_a_change_by_somebody_else_is_noticed() {
 }
 
 #[tokio::test]
-async fn deleting_lists_what_blocks_it_and_asks_for_the_label() {
+async fn deletion_lists_blockers_and_needs_the_label() {
     let app = with_ada().await;
     let maker = maker(&app).await;
     maker.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
@@ -291,7 +287,7 @@ async fn deleting_lists_what_blocks_it_and_asks_for_the_label() {
         has(&blocked, "Remove 1 interface first");
         has(&blocked, "href=\"/vpcs/1/subnets/2#interface-1\"");
         lacks(&blocked, "<form");
-        // Nor can it be done without the page.
+        // Submitting the form anyway has the same result.
         let form = ada.get("/vpcs/1/edit").await;
         let label = if page.contains("subnets") { "b" } else { "core" };
         let refused = ada.submits(&form, page, &[("label", label)]).await;
@@ -311,19 +307,19 @@ async fn deleting_lists_what_blocks_it_and_asks_for_the_label() {
     let done = ada
         .submits(&form, "/vpcs/1/subnets/1/delete", &[("label", "a")])
         .await;
-    leads_to(&done, "/vpcs/1?done=subnet-deleted");
+    redirects_to(&done, "/vpcs/1?done=subnet-deleted");
     maker.delete("/compute/instances/1").await;
     let form = ada.get("/vpcs/1/delete").await;
     has(&form, "1 subnet");
     let refused = ada.submits(&form, "/vpcs/1/delete", &[("label", "nope")]).await;
     assert_eq!(refused.status, 400);
     let done = ada.submits(&form, "/vpcs/1/delete", &[("label", "core")]).await;
-    leads_to(&done, "/vpcs?done=vpc-deleted");
+    redirects_to(&done, "/vpcs?done=vpc-deleted");
     assert_eq!(ada.get("/vpcs/1").await.status, 404);
 }
 
 #[tokio::test]
-async fn a_vpc_is_found_by_an_address_or_range_of_its_subnets() {
+async fn a_vpc_is_found_by_address_or_range() {
     let app = with_ada().await;
     let maker = maker(&app).await;
     maker.creates_vpc("core", &["10.0.0.0/24", "10.0.4.0/22"]).await;
@@ -355,7 +351,7 @@ async fn a_vpc_is_found_by_an_address_or_range_of_its_subnets() {
 }
 
 #[tokio::test]
-async fn the_squares_of_a_large_subnet_tell_their_ranges() {
+async fn the_squares_of_a_large_subnet_show_their_ranges() {
     let app = with_ada().await;
     maker(&app).await.creates_vpc("wide", &["10.0.0.0/8"]).await;
     let mut ada = browser(&app, "ada").await;
@@ -372,7 +368,7 @@ async fn the_squares_of_a_large_subnet_tell_their_ranges() {
 }
 
 #[tokio::test]
-async fn what_blocks_a_deletion_can_be_seen_in_a_subnet_of_any_size() {
+async fn blockers_of_a_deletion_link_to_their_interface_in_subnets_of_any_size() {
     let app = with_ada().await;
     let maker = maker(&app).await;
     maker.creates_vpc("wide", &["10.0.0.0/8", "172.16.0.0/23"]).await;
@@ -399,7 +395,7 @@ async fn what_blocks_a_deletion_can_be_seen_in_a_subnet_of_any_size() {
             has_anchor(&ada.get(place).await, &anchor[1..]);
         }
     }
-    // Whatever a map points at is below it, also what belongs to an interface that is elsewhere.
+    // Each link of a map has a target in the table below it, also a routed range.
     for part in ["10.201.0.0/24", "10.200.3.0/24"] {
         let page = ada.get(&format!("/vpcs/1/subnets/1?in={part}")).await;
         let links = links(&page);
@@ -414,7 +410,7 @@ async fn what_blocks_a_deletion_can_be_seen_in_a_subnet_of_any_size() {
             has_anchor(&page, &format!("interface-{name}"));
         }
     }
-    // One that is gone by now leads to the subnet as a whole.
+    // An unknown interface shows the whole subnet.
     has(
         &ada.get("/vpcs/1/subnets/1?interface=99").await,
         "href=\"/vpcs/1/subnets/1?in=10.0.0.0/16\"",
@@ -422,7 +418,7 @@ async fn what_blocks_a_deletion_can_be_seen_in_a_subnet_of_any_size() {
 }
 
 #[tokio::test]
-async fn restricted_users_see_and_do_what_they_were_granted_and_no_more() {
+async fn restricted_users_have_only_their_granted_access() {
     let app = TestApp::new().await;
     let maker = maker(&app).await;
     maker.creates_vpc("hidden-one", &["10.0.0.0/29"]).await;
@@ -464,7 +460,7 @@ async fn restricted_users_see_and_do_what_they_were_granted_and_no_more() {
     ] {
         assert_eq!(rita.get(path).await.status.as_u16(), status, "{path}");
     }
-    // A form of her own session is refused by the same rules.
+    // A form with a valid token is subject to the same rules.
     app.grant("rita", add_vpcs()).await;
     let form = rita.get("/vpcs/new").await;
     assert_eq!(form.status, 200);
@@ -472,7 +468,7 @@ async fn restricted_users_see_and_do_what_they_were_granted_and_no_more() {
     assert_eq!(rita.submits(&form, "/vpcs/2/edit", &fields).await.status, 403);
     assert_eq!(rita.submits(&form, "/vpcs/1/edit", &fields).await.status, 404);
     let fields = [("label", "own"), ("region", "us-east")];
-    leads_to(
+    redirects_to(
         &rita.submits(&form, "/vpcs/new", &fields).await,
         "/vpcs/3?done=vpc-created",
     );
@@ -480,7 +476,7 @@ async fn restricted_users_see_and_do_what_they_were_granted_and_no_more() {
 }
 
 #[tokio::test]
-async fn the_list_is_as_long_as_the_apis_and_follows_what_happens() {
+async fn the_list_has_the_page_size_of_the_api_and_updates_itself() {
     let app = with_ada().await;
     let maker = maker(&app).await;
     for at in 0..101 {
@@ -506,7 +502,7 @@ async fn the_list_is_as_long_as_the_apis_and_follows_what_happens() {
 }
 
 #[tokio::test]
-async fn another_accounts_things_are_not_there() {
+async fn resources_of_another_account_are_not_found() {
     let app = with_ada().await;
     let other = app.another_account().await;
     let eve = app.user("eve").of(other).await;
@@ -530,7 +526,7 @@ async fn another_accounts_things_are_not_there() {
 }
 
 #[tokio::test]
-async fn the_address_map_opens_from_a_vpc_to_single_addresses() {
+async fn the_address_map_zooms_from_a_vpc_to_single_addresses() {
     let app = with_ada().await;
     let maker = maker(&app).await;
     maker.creates_vpc("wide", &["10.0.0.0/8", "172.16.0.0/29"]).await;
@@ -592,7 +588,7 @@ async fn the_address_map_opens_from_a_vpc_to_single_addresses() {
 }
 
 #[tokio::test]
-async fn a_subnet_is_added_renamed_and_taken_away() {
+async fn a_subnet_is_added_and_renamed() {
     let app = with_ada().await;
     let maker = maker(&app).await;
     maker.creates_vpc("core", &["10.3.0.0/25"]).await;
@@ -605,18 +601,18 @@ async fn a_subnet_is_added_renamed_and_taken_away() {
     has(&refused, "Label must be unique among your VPC's subnets");
     has(&refused, "value=\"10.3.0.128/25\"");
     let fields = [("label", "b"), ("ipv4", "10.3.0.128/25")];
-    leads_to(
+    redirects_to(
         &ada.submits(&form, "/vpcs/1/subnets/new", &fields).await,
         "/vpcs/1/subnets/2?done=subnet-created",
     );
     let form = ada.get("/vpcs/1/subnets/2/edit").await;
     let seen = crate::browser::hidden(&form, "seen");
     let fields = [("seen", seen.as_str()), ("label", "renamed")];
-    leads_to(
+    redirects_to(
         &ada.submits(&form, "/vpcs/1/subnets/2/edit", &fields).await,
         "/vpcs/1/subnets/2?done=subnet-changed",
     );
     has(&ada.get("/vpcs/1").await, ">renamed<");
     let again = ada.submits(&form, "/vpcs/1/subnets/2/edit", &fields).await;
-    assert_eq!(again.status, 412, "the page was of before");
+    assert_eq!(again.status, 412, "the form is outdated");
 }
