@@ -13,9 +13,9 @@ use super::output::Output;
 use super::place::{Place, in_words, open_shared};
 use super::policy::policy_of;
 use crate::rules::Error;
+use crate::store::context::{Clock, RandomSource};
 use crate::store::copy::{self, Part, Sum};
-use crate::store::world::{Chance, Clock};
-use crate::store::{Database, Store, StoreError, World, WriteTx};
+use crate::store::{Database, Store, StoreContext, StoreError, WriteTx};
 
 #[derive(Args)]
 pub struct Copy {
@@ -102,13 +102,13 @@ fn is_unused(tx: &mut crate::store::ReadTx) -> Result<bool, Error> {
 
 /// Opens either end. Nobody may serve from a folder meanwhile; for a database whoever copies has to see to that.
 fn open(place: &Place, at: &str, must_be_there: bool) -> anyhow::Result<(Store, Option<FolderLock>)> {
-    let world = World {
+    let context = StoreContext {
         clock: Clock::System,
-        chance: Chance::System,
+        random: RandomSource::System,
         policy: policy_of(&place.file()?)?,
     };
     if at.contains("://") {
-        return Ok((open_shared(&Database::at(at), world)?, None));
+        return Ok((open_shared(&Database::at(at), context)?, None));
     }
     // What looks like the URL of a database, but is none, may have a password in it.
     ensure!(
@@ -120,7 +120,7 @@ fn open(place: &Place, at: &str, must_be_there: bool) -> anyhow::Result<(Store, 
         bail!("there is no store in {}", folder.display());
     }
     let lock = data_folder::lock(&folder)?;
-    let store = Store::open_embedded(&folder, world)
+    let store = Store::open_embedded(&folder, context)
         .with_context(|| format!("opening the store in {}", folder.display()))?;
     Ok((store, Some(lock)))
 }

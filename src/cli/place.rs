@@ -12,8 +12,8 @@ use super::settings::Settings;
 use super::wake;
 use crate::rules::error::{BodyFault, FieldError, FilesFault};
 use crate::rules::{Error, Result};
-use crate::store::world::{Chance, Clock};
-use crate::store::{Database, ReadTx, Store, World, WriteTx};
+use crate::store::context::{Clock, RandomSource};
+use crate::store::{Database, ReadTx, Store, StoreContext, WriteTx};
 
 #[derive(Args, Clone, Debug)]
 pub struct Place {
@@ -75,13 +75,13 @@ impl Place {
     pub fn open(&self) -> anyhow::Result<Opened> {
         let settings = Settings::from_environment()?.or(self.file()?);
         let policy = policy_of(&settings)?;
-        let world = World {
+        let context = StoreContext {
             clock: Clock::System,
-            chance: Chance::System,
+            random: RandomSource::System,
             policy,
         };
         if let Some(database) = self.database(&settings)? {
-            let store = open_shared(&database, world)?;
+            let store = open_shared(&database, context)?;
             return Ok(Opened {
                 store,
                 folder: None,
@@ -96,7 +96,7 @@ impl Place {
                 folder.display()
             );
         }
-        let store = Store::open_embedded(&folder, world)?;
+        let store = Store::open_embedded(&folder, context)?;
         Ok(Opened {
             store,
             folder: Some(folder),
@@ -105,8 +105,8 @@ impl Place {
     }
 }
 
-pub fn open_shared(database: &Database, world: World) -> anyhow::Result<Store> {
-    let opened = Store::open_shared(database, world);
+pub fn open_shared(database: &Database, context: StoreContext) -> anyhow::Result<Store> {
+    let opened = Store::open_shared(database, context);
     opened.with_context(|| format!("opening the store at {}", database.shown()))
 }
 
@@ -145,7 +145,7 @@ impl Opened {
     }
 
     pub fn now(&self) -> crate::model::time::Time {
-        self.store.world().clock.now()
+        self.store.context().clock.now()
     }
 }
 

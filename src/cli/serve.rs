@@ -25,8 +25,8 @@ use crate::model::token::TokenText;
 use crate::rules;
 use crate::rules::accounts::{Bootstrapped, FirstToken};
 use crate::rules::caller::authenticate;
-use crate::store::world::{Chance, Clock};
-use crate::store::{Database, Store, World, WriteLock};
+use crate::store::context::{Clock, RandomSource};
+use crate::store::{Database, Store, StoreContext, WriteLock};
 use crate::web::connections::MaxConnections;
 use crate::web::tls::Certificate;
 use crate::web::{self, App, Network, Options, WireNames};
@@ -135,15 +135,15 @@ pub async fn start(prepared: Prepared, welcome: Option<Welcome>) -> anyhow::Resu
         metrics,
         _lock,
     } = prepared;
-    let world = World {
+    let context = StoreContext {
         clock: Clock::System,
-        chance: Chance::System,
+        random: RandomSource::System,
         policy,
     };
     let store = match &database {
-        None => Store::open_embedded(&folder, world)
+        None => Store::open_embedded(&folder, context)
             .with_context(|| format!("opening the store in {}", folder.display()))?,
-        Some(database) => open_shared(database, world)?,
+        Some(database) => open_shared(database, context)?,
     };
     let files = open_files(&settings, keys.as_ref(), &folder, database.is_none()).await?;
     let mut signaled = stop_signals::listen()?;

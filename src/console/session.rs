@@ -180,7 +180,7 @@ async fn admit(
         }
     };
     if let (Some(limits), Some(key)) = (app.limits(), key) {
-        let clock = &app.store().world().clock;
+        let clock = &app.store().context().clock;
         let verdict = limits.count(key, page.id, page.class, clock);
         if verdict.is_some_and(|verdict| verdict.refused) {
             let text = "Too many requests. Wait a minute, then try again.";

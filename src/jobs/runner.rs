@@ -62,7 +62,7 @@ impl Runner {
             _ => true,
         };
         let kinds: Vec<JobKind> = JobKind::ALL.into_iter().filter(is_run).collect();
-        let random = hex(&work.store.world().chance.bytes()[..4]);
+        let random = hex(&work.store.context().random.bytes()[..4]);
         let owner = format!("{}-{random}", std::process::id());
         let (started, alone) = (kinds.clone(), work.alone);
         work.store
@@ -119,7 +119,7 @@ impl Runner {
             .store
             .read(move |tx| jobs::next_available(tx, &kinds))
             .await?;
-        let now = self.work.store.world().clock.now();
+        let now = self.work.store.context().clock.now();
         let Some(next) = next.filter(|next| *next <= now) else {
             return Ok((Vec::new(), next.map_or(POLL, |next| wait_until(now, next))));
         };

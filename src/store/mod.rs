@@ -8,6 +8,7 @@ mod account;
 pub mod bell;
 pub mod changes;
 mod compute;
+pub mod context;
 pub mod copy;
 pub mod database;
 mod engine;
@@ -31,7 +32,6 @@ mod tallies;
 mod task;
 mod tx;
 pub mod value;
-pub mod world;
 pub mod write_lock;
 
 pub use account::{accounts, events};
@@ -48,11 +48,11 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 
+pub use context::StoreContext;
 pub use database::Database;
 pub use error::StoreError;
 pub use migrate::{Migration, Schema, TABLES, checksum_of};
 pub use tx::{Asked, ReadTx, WriteTx};
-pub use world::World;
 pub use write_lock::WriteLock;
 
 use crate::model::id::AccountId;
@@ -64,7 +64,7 @@ use task::Task;
 #[derive(Clone)]
 pub struct Store {
     engine: Arc<dyn Engine>,
-    world: Arc<World>,
+    context: Arc<StoreContext>,
     bell: Arc<Bell>,
     /// The number of the newest migration that it was opened with.
     schema: i64,
@@ -72,53 +72,70 @@ pub struct Store {
 
 impl Store {
     /// Opens the embedded store in a folder, making both if they are not there.
-    pub fn open_embedded(folder: &Path, world: World) -> Result<Self, StoreError> {
-        Self::open_embedded_grouping(folder, world, sqlite::GROUP)
+    pub fn open_embedded(folder: &Path, context: StoreContext) -> Result<Self, StoreError> {
+        Self::open_embedded_grouping(folder, context, sqlite::GROUP)
     }
 
     /// The same with the schema of another build.
-    pub fn open_embedded_with(folder: &Path, schema: &Schema, world: World) -> Result<Self, StoreError> {
-        Self::embedded(folder, schema, world, sqlite::GROUP)
+    pub fn open_embedded_with(
+        folder: &Path,
+        schema: &Schema,
+        context: StoreContext,
+    ) -> Result<Self, StoreError> {
+        Self::embedded(folder, schema, context, sqlite::GROUP)
     }
 
     /// The same with another number of writes that may share a commit, for measuring what that brings.
-    pub fn open_embedded_grouping(folder: &Path, world: World, group: usize) -> Result<Self, StoreError> {
-        Self::embedded(folder, &Schema::current(), world, group)
+    pub fn open_embedded_grouping(
+        folder: &Path,
+        context: StoreContext,
+        group: usize,
+    ) -> Result<Self, StoreError> {
+        Self::embedded(folder, &Schema::current(), context, group)
     }
 
-    fn embedded(folder: &Path, schema: &Schema, world: World, group: usize) -> Result<Self, StoreError> {
-        let world = Arc::new(world);
+    fn embedded(
+        folder: &Path,
+        schema: &Schema,
+        context: StoreContext,
+        group: usize,
+    ) -> Result<Self, StoreError> {
+        let context = Arc::new(context);
         let bell = Arc::new(Bell::default());
-        let engine = sqlite::Sqlite::open(folder, schema, world.clone(), bell.clone(), group)?;
+        let engine = sqlite::Sqlite::open(folder, schema, context.clone(), bell.clone(), group)?;
         Ok(Self {
             engine: Arc::new(engine),
-            world,
+            context,
             bell,
             schema: schema.newest(),
         })
     }
 
     /// Opens the store that several nodes share.
-    pub fn open_shared(database: &Database, world: World) -> Result<Self, StoreError> {
-        Self::open_shared_with(database, &Schema::current(), world)
+    pub fn open_shared(database: &Database, context: StoreContext) -> Result<Self, StoreError> {
+        Self::open_shared_with(database, &Schema::current(), context)
     }
 
     /// The same with the schema of another build.
     #[cfg(feature = "postgres")]
-    pub fn open_shared_with(database: &Database, schema: &Schema, world: World) -> Result<Self, StoreError> {
-        let world = Arc::new(world);
+    pub fn open_shared_with(
+        database: &Database,
+        schema: &Schema,
+        context: StoreContext,
+    ) -> Result<Self, StoreError> {
+        let context = Arc::new(context);
         let bell = Arc::new(Bell::default());
-        let engine = postgres::Postgres::open(database, schema, &world, &bell)?;
+        let engine = postgres::Postgres::open(database, schema, &context, &bell)?;
         Ok(Self {
             engine: Arc::new(engine),
-            world,
+            context,
             bell,
             schema: schema.newest(),
         })
     }
 
     #[cfg(not(feature = "postgres"))]
-    pub fn open_shared_with(_: &Database, _: &Schema, _: World) -> Result<Self, StoreError> {
+    pub fn open_shared_with(_: &Database, _: &Schema, _: StoreContext) -> Result<Self, StoreError> {
         Err(StoreError::Schema(
             "this Garth was built without PostgreSQL".to_owned(),
         ))
@@ -236,8 +253,8 @@ impl Store {
         checking.await.unwrap_or(Err(StoreError::Panicked))
     }
 
-    pub fn world(&self) -> &World {
-        &self.world
+    pub fn context(&self) -> &StoreContext {
+        &self.context
     }
 
     pub fn bell(&self) -> &Bell {

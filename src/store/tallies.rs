@@ -237,11 +237,11 @@ mod tests {
 
     use super::{Changes, SHORT, Start, Tally, count, start};
     use crate::cli::{Settings, policy_of};
+    use crate::store::context::{Clock, RandomSource, StoreContext};
     use crate::store::migrate::{Schema, migrate};
     use crate::store::sqlite::{DIALECT, Statements};
     use crate::store::tx::ReadTx;
     use crate::store::value::args;
-    use crate::store::world::{Chance, Clock, World};
 
     /// Ids with gaps of all sizes, over several long stretches.
     fn scattered() -> Vec<i64> {
@@ -259,10 +259,10 @@ mod tests {
         ids
     }
 
-    fn world() -> World {
-        World {
+    fn context() -> StoreContext {
+        StoreContext {
             clock: Clock::System,
-            chance: Chance::System,
+            random: RandomSource::System,
             policy: policy_of(&Settings::default()).unwrap(),
         }
     }
@@ -278,13 +278,13 @@ mod tests {
     #[test]
     fn every_row_is_found_from_both_ends_after_many_came_and_went() {
         let connection = Connection::open_in_memory().unwrap();
-        let world = world();
+        let context = context();
         let schema = Schema::current();
         migrate(
             &mut Statements::on(&connection),
             &DIALECT,
             &schema,
-            world.clock.now(),
+            context.clock.now(),
         )
         .unwrap();
         let (mine, other) = (Tally::of("thing", 1), Tally::of("thing", 2));
@@ -302,7 +302,7 @@ mod tests {
         keep(&connection, &other, &ids, -1);
 
         let mut sql = Statements::on(&connection);
-        let tx = &mut ReadTx::new(&mut sql, &world);
+        let tx = &mut ReadTx::new(&mut sql, &context);
         assert_eq!(count(tx, &mine).unwrap(), kept.len() as i64);
         for skip in 0..kept.len() {
             let Start { id, pass } = start(tx, &mine, skip as i64, false).unwrap();

@@ -5,11 +5,11 @@ use std::ops::{Deref, DerefMut};
 
 use super::bell::Topic;
 use super::changes::{Owner, PendingChanges};
+use super::context::StoreContext;
 use super::error::StoreError;
 use super::sql::Sql;
 use super::tallies::{Changes, Tally};
 use super::value::{Read, Row, Value, args};
-use super::world::World;
 use crate::model::change::ChangeKind;
 use crate::model::id::AccountId;
 use crate::model::policy::Policy;
@@ -25,7 +25,7 @@ pub enum Asked<T> {
 /// A look at one moment of the store.
 pub struct ReadTx<'a> {
     sql: &'a mut dyn Sql,
-    world: &'a World,
+    context: &'a StoreContext,
     tallied: Tallied<'a>,
 }
 
@@ -39,14 +39,18 @@ struct Tallied<'a> {
 }
 
 impl<'a> ReadTx<'a> {
-    pub(super) fn new(sql: &'a mut dyn Sql, world: &'a World) -> Self {
+    pub(super) fn new(sql: &'a mut dyn Sql, context: &'a StoreContext) -> Self {
         let tallied = Tallied::default();
-        Self { sql, world, tallied }
+        Self {
+            sql,
+            context,
+            tallied,
+        }
     }
 
     /// The time, to the second: what is kept and shown.
     pub fn now(&self) -> Time {
-        self.world.clock.now().to_second()
+        self.context.clock.now().to_second()
     }
 
     /// The time of a change to something that was last changed at `before`: never earlier, even if the system's clock was
@@ -57,11 +61,11 @@ impl<'a> ReadTx<'a> {
 
     /// The time as exactly as the clock tells it, for what is due later.
     pub fn instant(&self) -> Time {
-        self.world.clock.now()
+        self.context.clock.now()
     }
 
     pub fn policy(&self) -> &'a Policy {
-        &self.world.policy
+        &self.context.policy
     }
 
     pub(super) fn dialect(&self) -> &dyn Sql {
@@ -157,8 +161,8 @@ pub struct Finished {
 
 impl<'a> WriteTx<'a> {
     /// `before` is what others have said of tallies with whom this will be committed.
-    pub(super) fn new(sql: &'a mut dyn Sql, world: &'a World, before: Option<&'a Changes>) -> Self {
-        let mut tx = ReadTx::new(sql, world);
+    pub(super) fn new(sql: &'a mut dyn Sql, context: &'a StoreContext, before: Option<&'a Changes>) -> Self {
+        let mut tx = ReadTx::new(sql, context);
         tx.tallied.before = before;
         Self {
             tx,
@@ -223,7 +227,7 @@ impl<'a> WriteTx<'a> {
 
     /// 32 bytes nobody can guess.
     pub fn random(&self) -> [u8; 32] {
-        self.tx.world.chance.bytes()
+        self.tx.context.random.bytes()
     }
 
     pub(super) fn order_events(&mut self, account: AccountId) -> Result<(), StoreError> {

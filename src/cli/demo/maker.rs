@@ -44,12 +44,12 @@ impl Maker {
     }
 
     pub fn policy(&self) -> &crate::model::policy::Policy {
-        &self.store.world().policy
+        &self.store.context().policy
     }
 
     /// Lets some time pass, but never more than there is.
     pub fn wait(&self, hours: f64) {
-        let clock = &self.store.world().clock;
+        let clock = &self.store.context().clock;
         let left = self.end.seconds() - clock.now().seconds();
         clock.advance(((hours * 3600.0) as i64).min(left));
     }
@@ -168,7 +168,7 @@ impl Maker {
 /// A random password: four groups of five letters and digits that cannot be mistaken for others.
 pub fn password(store: &Store) -> Secret {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let bytes = store.world().chance.bytes();
+    let bytes = store.context().random.bytes();
     let letter = |byte: &u8| char::from(LETTERS[usize::from(byte % 32)]);
     let groups = bytes[..20].chunks(5);
     let groups: Vec<String> = groups.map(|group| group.iter().map(letter).collect()).collect();

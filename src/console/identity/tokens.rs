@@ -71,7 +71,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             rules::tokens::page(tx, caller, &wanted)
         })
         .await?;
-    let now = app.store().world().clock.now();
+    let now = app.store().context().clock.now();
     let body = html! {
         (tabs(&caller, LIST.1))
         div .title {
@@ -137,7 +137,7 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer
 pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, sent: Sent) -> Answer {
     let mut object = sent.filled(&["label"]);
     object.push(("scopes".to_owned(), Input::Text(wanted_scopes(&sent))));
-    if let Some(expiry) = ends(&sent, app.store().world().clock.now()) {
+    if let Some(expiry) = ends(&sent, app.store().context().clock.now()) {
         object.push(("expiry".to_owned(), Input::Text(expiry)));
     }
     let (request, newest) = (sent.request(object), sent.newest());

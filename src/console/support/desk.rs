@@ -71,7 +71,7 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
             Ok((found, changers, mark))
         })
         .await?;
-    let now = app.store().world().clock.now();
+    let now = app.store().context().clock.now();
     let (found, changers, mark) = found;
     let drawing = Drawing {
         me: &visit.username.clone(),

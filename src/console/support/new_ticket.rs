@@ -93,7 +93,7 @@ fn draw(
     (choices, newest): &(Vec<Offered>, i64),
     preview: bool,
 ) -> Response {
-    let support = &app.store().world().policy.support;
+    let support = &app.store().context().policy.support;
     let body = html! {
         h1 { "Open a ticket" }
         (typed.alert_calling(&[(TEXT.name, TEXT.label)]))

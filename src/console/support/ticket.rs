@@ -231,7 +231,7 @@ fn look(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
 }
 
 fn draw_page(app: &App, visit: &Visit, seen: &Seen, writing: &Writing) -> Response {
-    let support = &app.store().world().policy.support;
+    let support = &app.store().context().policy.support;
     let ticket = &seen.ticket;
     let here = address(ticket.id);
     let page = seen.replies.page.number;

@@ -30,12 +30,12 @@ use self::line::Line;
 use self::turns::Turns;
 use self::worker::Worker;
 use super::bell::Bell;
+use super::context::StoreContext;
 use super::database::Database;
 use super::engine::Engine;
 use super::error::StoreError;
 use super::migrate::Schema;
 use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
-use super::world::World;
 use super::write_lock::WriteLock;
 
 pub struct Postgres {
@@ -53,11 +53,11 @@ impl Postgres {
     pub fn open(
         database: &Database,
         schema: &Schema,
-        world: &Arc<World>,
+        context: &Arc<StoreContext>,
         bell: &Arc<Bell>,
     ) -> Result<Self, StoreError> {
         let address = Arc::new(Address::new(database)?);
-        on_own_thread(|| schema::ready(&address, schema, world.clock.now()))?;
+        on_own_thread(|| schema::ready(&address, schema, context.clock.now()))?;
 
         let (reads, waiting_reads) = bounded(MOST_READS);
         let (turns, waiting_writes) = Turns::new(MOST_WRITES);
@@ -73,7 +73,7 @@ impl Postgres {
             writes,
             turns: turns.clone(),
             open: is_open.clone(),
-            world: world.clone(),
+            context: context.clone(),
             bell: bell.clone(),
             announcements: announcements.clone(),
         };

@@ -16,10 +16,10 @@ use super::failure::{Failure, Kind};
 use super::line::{Line, pause};
 use super::turns::{Turn, Turns};
 use crate::store::bell::{Bell, Topic};
+use crate::store::context::StoreContext;
 use crate::store::error::StoreError;
 use crate::store::task::{ReadJob, WriteJob};
 use crate::store::tx::{ReadTx, WriteTx};
-use crate::store::world::World;
 use crate::store::write_lock::WriteLock;
 
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
@@ -39,7 +39,7 @@ pub struct Worker {
     pub turns: Arc<Turns>,
     /// Ends when the store does.
     pub open: Receiver<()>,
-    pub world: Arc<World>,
+    pub context: Arc<StoreContext>,
     pub bell: Arc<Bell>,
     pub announcements: Arc<Announcements>,
 }
@@ -97,7 +97,7 @@ impl Worker {
             Err(cause) => return job.answer(Err(cause)),
         };
         connection.begin(READ, &BTreeSet::new());
-        job.run(&mut ReadTx::new(connection, &self.world));
+        job.run(&mut ReadTx::new(connection, &self.context));
         // What went wrong is in the job's own result. What went right does not depend on the end of a
         // transaction that changes nothing, so nobody waits for that.
         job.answer(Ok(()));
@@ -138,7 +138,7 @@ impl Worker {
             Ok(connection) => connection,
             Err(cause) => return Run::Over(Err(cause)),
         };
-        let run = run_on(connection, job, locks, &self.world);
+        let run = run_on(connection, job, locks, &self.context);
         // If it has to be run again, it waits from the beginning for all it got to know of.
         locks.extend(connection.ordered());
         self.line.tidy();
@@ -158,10 +158,10 @@ fn run_on(
     connection: &mut Connection,
     job: &mut Box<dyn WriteJob>,
     locks: &BTreeSet<WriteLock>,
-    world: &World,
+    context: &StoreContext,
 ) -> Result<(Result<(), StoreError>, BTreeSet<Topic>), Failure> {
     connection.begin(WRITE, locks);
-    let mut tx = WriteTx::new(connection, world, None);
+    let mut tx = WriteTx::new(connection, context, None);
     let keep = job.run(&mut tx);
     let finished = match keep {
         true => tx.finish().and_then(|finished| {

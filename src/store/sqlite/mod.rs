@@ -22,11 +22,11 @@ use crossbeam_channel::{Sender, TrySendError, bounded};
 use tokio::sync::watch;
 
 use super::bell::Bell;
+use super::context::StoreContext;
 use super::engine::Engine;
 use super::error::StoreError;
 use super::migrate::Schema;
 use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
-use super::world::World;
 use super::write_lock::WriteLock;
 use flush_clock::FlushClock;
 use opening::{make_private_file, make_private_folder, migrate_embedded, open_reader, open_writer};
@@ -41,7 +41,7 @@ pub const GROUP: usize = 256;
 pub struct Sqlite {
     /// The file it is kept in, of which each thread that asks has a connection.
     file: Arc<PathBuf>,
-    world: Arc<World>,
+    context: Arc<StoreContext>,
     reads: Sender<Box<dyn ReadJob>>,
     probes: Sender<Box<dyn ReadJob>>,
     writes: Sender<Box<dyn WriteJob>>,
@@ -55,7 +55,7 @@ impl Sqlite {
     pub fn open(
         folder: &Path,
         schema: &Schema,
-        world: Arc<World>,
+        context: Arc<StoreContext>,
         bell: Arc<Bell>,
         group: usize,
     ) -> Result<Self, StoreError> {
@@ -63,19 +63,19 @@ impl Sqlite {
         let file = Arc::new(folder.join(FILE));
         make_private_file(&file)?;
         let mut connection = open_writer(&file)?;
-        migrate_embedded(&connection, schema, &world)?;
+        migrate_embedded(&connection, schema, &context)?;
 
         let (reads, waiting_reads) = bounded::<Box<dyn ReadJob>>(MOST_READS);
         let readers = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         for number in 0..readers {
-            let (connection, jobs, world) = (open_reader(&file)?, waiting_reads.clone(), world.clone());
+            let (connection, jobs, context) = (open_reader(&file)?, waiting_reads.clone(), context.clone());
             spawn(format!("store-read-{number}"), move || {
-                readers::read_loop(&connection, &jobs, &world);
+                readers::read_loop(&connection, &jobs, &context);
             })?;
         }
 
         let (probes, waiting_probes) = bounded::<Box<dyn ReadJob>>(MAX_PROBES);
-        let (connection_of_probes, world_of_probes) = (open_reader(&file)?, world.clone());
+        let (connection_of_probes, world_of_probes) = (open_reader(&file)?, context.clone());
         spawn("store-probe".to_owned(), move || {
             readers::read_loop(&connection_of_probes, &waiting_probes, &world_of_probes);
         })?;
@@ -87,7 +87,7 @@ impl Sqlite {
         let closing = Arc::new(AtomicBool::new(false));
         let writer = Writer {
             jobs,
-            world: world.clone(),
+            context: context.clone(),
             bell,
             stopped: stopped.clone(),
             closing: closing.clone(),
@@ -99,7 +99,7 @@ impl Sqlite {
         spawn("store-write".to_owned(), move || writer.run(&connection))?;
         Ok(Self {
             file,
-            world,
+            context,
             reads,
             probes,
             writes,
@@ -113,7 +113,7 @@ impl Sqlite {
 
 impl Engine for Sqlite {
     fn read_at_once(&self, job: &mut dyn ReadJob) -> bool {
-        readers::read_here(&self.file, job, &self.world)
+        readers::read_here(&self.file, job, &self.context)
     }
 
     fn read(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError> {
@@ -169,10 +169,10 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use crate::cli::{Settings, policy_of};
+    use crate::store::context::{Clock, RandomSource, StoreContext};
     use crate::store::error::StoreError;
     use crate::store::tx::{ReadTx, WriteTx};
     use crate::store::value::args;
-    use crate::store::world::{Chance, Clock, World};
     use crate::store::{Store, sqlite};
 
     fn count_to(tx: &mut ReadTx, end: i64) -> Result<i64, StoreError> {
@@ -183,12 +183,12 @@ mod tests {
 
     fn empty_store(name: &str) -> (Store, PathBuf) {
         let folder = std::env::temp_dir().join(format!("garth-{name}-{}", std::process::id()));
-        let world = World {
+        let context = StoreContext {
             clock: Clock::System,
-            chance: Chance::System,
+            random: RandomSource::System,
             policy: policy_of(&Settings::default()).unwrap(),
         };
-        let store = Store::open_embedded_grouping(&folder, world, sqlite::GROUP).unwrap();
+        let store = Store::open_embedded_grouping(&folder, context, sqlite::GROUP).unwrap();
         (store, folder)
     }
 

@@ -7,9 +7,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::statements::{Statements, database};
+use crate::store::context::StoreContext;
 use crate::store::error::StoreError;
 use crate::store::migrate::{Dialect, Schema, migrate};
-use crate::store::world::World;
 
 pub const DIALECT: Dialect = Dialect {
     identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
@@ -103,10 +103,14 @@ pub fn check(file: &Path) -> Result<Option<String>, StoreError> {
     }
 }
 
-pub fn migrate_embedded(connection: &Connection, schema: &Schema, world: &World) -> Result<(), StoreError> {
+pub fn migrate_embedded(
+    connection: &Connection,
+    schema: &Schema,
+    context: &StoreContext,
+) -> Result<(), StoreError> {
     let mut statements = Statements::on(connection);
     statements.run("BEGIN IMMEDIATE")?;
-    let migrated = migrate(&mut statements, &DIALECT, schema, world.clock.now());
+    let migrated = migrate(&mut statements, &DIALECT, schema, context.clock.now());
     statements.run(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     migrated
 }

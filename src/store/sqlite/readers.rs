@@ -11,10 +11,10 @@ use self_cell::self_cell;
 
 use super::opening::open_reader;
 use super::statements::{Statements, database};
+use crate::store::context::StoreContext;
 use crate::store::error::StoreError;
 use crate::store::task::ReadJob;
 use crate::store::tx::ReadTx;
-use crate::store::world::World;
 
 /// How many steps of SQLite's machine a statement may take on the thread that asks: about a millisecond.
 const AT_ONCE: i32 = 50_000;
@@ -63,16 +63,16 @@ impl Near {
         std::ptr::eq(self.store.as_ptr(), Arc::as_ptr(file))
     }
 
-    fn run(&mut self, job: &mut dyn ReadJob, world: &World) -> bool {
+    fn run(&mut self, job: &mut dyn ReadJob, context: &StoreContext) -> bool {
         self.interrupted.store(false, Ordering::Relaxed);
-        let look = |_: &Connection, statements: &mut Statements| look(statements, job, world);
+        let look = |_: &Connection, statements: &mut Statements| look(statements, job, context);
         let ended = self.reader.with_dependent_mut(look);
         ended.is_ok() && !self.interrupted.load(Ordering::Relaxed)
     }
 }
 
 /// Runs a job on the thread that asks: true if it was over in no time.
-pub fn read_here(file: &Arc<PathBuf>, job: &mut dyn ReadJob, world: &World) -> bool {
+pub fn read_here(file: &Arc<PathBuf>, job: &mut dyn ReadJob, context: &StoreContext) -> bool {
     let read = |mine: &RefCell<Vec<Near>>| {
         // Whoever asks in the middle of asking finds the thread's connection taken.
         let mut mine = mine.try_borrow_mut().ok()?;
@@ -84,26 +84,30 @@ pub fn read_here(file: &Arc<PathBuf>, job: &mut dyn ReadJob, world: &World) -> b
                 mine.len() - 1
             }
         };
-        Some(mine[at].run(job, world))
+        Some(mine[at].run(job, context))
     };
     MINE.try_with(read).ok().flatten().unwrap_or(false)
 }
 
 /// What a reader thread does.
-pub fn read_loop(connection: &Connection, jobs: &Receiver<Box<dyn ReadJob>>, world: &World) {
+pub fn read_loop(connection: &Connection, jobs: &Receiver<Box<dyn ReadJob>>, context: &StoreContext) {
     let mut statements = Statements::on(connection);
     for mut job in jobs {
         if job.is_wanted() {
-            let ended = look(&mut statements, &mut *job, world);
+            let ended = look(&mut statements, &mut *job, context);
             job.answer(ended);
         }
     }
 }
 
 /// Runs a job in a transaction of its own.
-fn look(statements: &mut Statements, job: &mut dyn ReadJob, world: &World) -> Result<(), StoreError> {
+fn look(
+    statements: &mut Statements,
+    job: &mut dyn ReadJob,
+    context: &StoreContext,
+) -> Result<(), StoreError> {
     let ended = statements.run("BEGIN").and_then(|()| {
-        job.run(&mut ReadTx::new(statements, world));
+        job.run(&mut ReadTx::new(statements, context));
         statements.run("COMMIT")
     });
     if ended.is_err() && !statements.is_at_rest() {

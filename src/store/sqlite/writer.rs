@@ -13,12 +13,12 @@ use super::flush_clock::FlushClock;
 use super::statements::{Statements, database};
 use crate::store::bell::{Bell, Topic};
 use crate::store::changes::PendingChanges;
+use crate::store::context::StoreContext;
 use crate::store::error::StoreError;
 use crate::store::sql::Sql;
 use crate::store::tallies::Changes;
 use crate::store::task::WriteJob;
 use crate::store::tx::WriteTx;
-use crate::store::world::World;
 
 /// How many pages the log may hold before they are moved into the database file.
 const LOG_PAGES: i32 = 1000;
@@ -37,7 +37,7 @@ enum Undo {
 
 pub struct Writer {
     pub jobs: Receiver<Box<dyn WriteJob>>,
-    pub world: Arc<World>,
+    pub context: Arc<StoreContext>,
     pub bell: Arc<Bell>,
     pub stopped: Arc<AtomicBool>,
     /// The server is about to end: the log is emptied with the next commit.
@@ -166,7 +166,7 @@ impl Writer {
             }
             statements.have_changed();
             statements.have_conflicted();
-            let mut tx = WriteTx::new(statements, &self.world, Some(&tallied));
+            let mut tx = WriteTx::new(statements, &self.context, Some(&tallied));
             let keep = batch[next].run(&mut tx);
             if keep {
                 let finished = tx.finish()?;

@@ -65,7 +65,7 @@ pub async fn check(State(app): State<App>, caller: Caller, query: Query) -> Answ
         .filter(|(name, _)| *name != field)
         .map(|(_, range)| range)
         .collect();
-    let proposed = rules::subnets::propose(&app.store().world().policy, &others);
+    let proposed = rules::subnets::propose(&app.store().context().policy, &others);
     let said = verdict(&field, sent.text(&field), &wrong, proposed);
     Ok(fragment(&said))
 }
@@ -92,7 +92,7 @@ fn ranges(sent: &Sent) -> Vec<(String, Cidr)> {
 fn add_row(app: &App, sent: &mut Sent) {
     let at = sent.rows("subnets", &ROW);
     let taken: Vec<Cidr> = ranges(sent).into_iter().map(|(_, range)| range).collect();
-    let proposed = rules::subnets::propose(&app.store().world().policy, &taken);
+    let proposed = rules::subnets::propose(&app.store().context().policy, &taken);
     sent.set(&format!("subnets[{at}].label"), format!("subnet-{}", at + 1));
     let range = proposed.map(|range| range.to_string()).unwrap_or_default();
     sent.set(&format!("subnets[{at}].ipv4"), range);
@@ -101,7 +101,7 @@ fn add_row(app: &App, sent: &mut Sent) {
 fn draw_new(app: &App, visit: &Visit, typed: &Typed) -> Response {
     let able = app
         .store()
-        .world()
+        .context()
         .policy
         .regions
         .iter()

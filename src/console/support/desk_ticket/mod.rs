@@ -52,7 +52,7 @@ fn draw(app: &App, mut visit: Visit, seen: &Seen, writing: &Writing) -> Response
     let ticket = &seen.desk.ticket;
     let here = address(ticket.id);
     visit.live = Some(live::desk_address(&seen.mark, Some(ticket.id)));
-    let policy = &app.store().world().policy;
+    let policy = &app.store().context().policy;
     let (provider, forbidden) = (policy.support.provider.as_str(), &policy.forbidden_ranges);
     let mut live = format!("{here}?after={}", seen.newest);
     if !seen.is_last_page() {

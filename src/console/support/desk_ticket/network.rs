@@ -68,7 +68,7 @@ pub async fn page(State(app): State<App>, visit: Visit, staff: Staff, At(id): At
         [network] => network.vpc.label.as_str(),
         _ => "VPCs of the instance",
     };
-    let forbidden = &app.store().world().policy.forbidden_ranges;
+    let forbidden = &app.store().context().policy.forbidden_ranges;
     let ticket = format!("Ticket {id}");
     let way = [QUEUE, (ticket.as_str(), &address(id))];
     let body = html! { @for network in &networks { (network.whole(id, forbidden)) } };
