@@ -18,7 +18,7 @@ use crate::model::token::hex;
 use crate::rules::error::FilesFault;
 use crate::rules::{self, Error, jobs};
 use crate::store::Store;
-use crate::store::bell::Topic;
+use crate::store::notifier::Topic;
 
 /// How many jobs a node runs at a time.
 const MAX_RUNNING: usize = 32;
@@ -74,7 +74,7 @@ impl Runner {
     /// Runs jobs until `stop` becomes true. Jobs that are under way then are left to other nodes, or to the next start.
     pub async fn run(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
         tokio::spawn(figures::refresh(self.work.store.clone(), stop.clone()));
-        let mut notified = self.work.store.bell().listen(Topic::Jobs);
+        let mut notified = self.work.store.notifier().subscribe(Topic::Jobs);
         let mut running = JoinSet::new();
         loop {
             let wait = self.take_jobs(&mut running).await;

@@ -1,7 +1,7 @@
 //! Background work as rows: scheduled by rules in their own transactions, leased by one node at a time.
 
-use super::bell::Topic;
 use super::error::StoreError;
+use super::notifier::Topic;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, Value, args};
 use crate::model::id::JobId;
@@ -30,7 +30,7 @@ pub fn schedule(
          ON CONFLICT (kind, subject) DO NOTHING",
         args![kind.word(), subject, payload, due],
     )?;
-    tx.touch(Topic::Jobs);
+    tx.notify_on_commit(Topic::Jobs);
     Ok(())
 }
 
@@ -42,7 +42,7 @@ pub fn repeat(tx: &mut WriteTx, kind: JobKind, due: Time) -> Result<(), StoreErr
          WHERE job.lease_owner IS NULL",
         args![kind.word(), due],
     )?;
-    tx.touch(Topic::Jobs);
+    tx.notify_on_commit(Topic::Jobs);
     Ok(())
 }
 
@@ -128,7 +128,7 @@ pub fn fail(tx: &mut WriteTx, job: &Job, error: &str, retry: Option<Time>) -> Re
         retry
     ];
     let failed = tx.execute(sql, args)? > 0;
-    tx.touch(Topic::Jobs);
+    tx.notify_on_commit(Topic::Jobs);
     Ok(failed)
 }
 
@@ -137,7 +137,7 @@ pub fn release(tx: &mut WriteTx, owner: &str) -> Result<(), StoreError> {
     let sql =
         "UPDATE job SET lease_owner = NULL, available = due, attempts = attempts - 1 WHERE lease_owner = $1";
     tx.execute(sql, args![owner])?;
-    tx.touch(Topic::Jobs);
+    tx.notify_on_commit(Topic::Jobs);
     Ok(())
 }
 
@@ -167,7 +167,7 @@ pub fn retry(tx: &mut WriteTx, id: JobId) -> Result<bool, StoreError> {
     let sql = "UPDATE job SET attempts = 0, dead = 0, due = $2, available = $2
          WHERE id = $1 AND lease_owner IS NULL";
     let found = tx.execute(sql, args![id, now])? > 0;
-    tx.touch(Topic::Jobs);
+    tx.notify_on_commit(Topic::Jobs);
     Ok(found)
 }
 

@@ -5,7 +5,6 @@
 //! `sqlite` and `postgres` know which database this is.
 
 mod account;
-pub mod bell;
 pub mod changes;
 mod compute;
 pub mod context;
@@ -20,6 +19,7 @@ pub mod jobs;
 pub mod list;
 mod migrate;
 mod network;
+pub mod notifier;
 #[cfg(feature = "postgres")]
 mod postgres;
 pub mod revisions;
@@ -56,8 +56,8 @@ pub use tx::{Asked, ReadTx, WriteTx};
 pub use write_lock::WriteLock;
 
 use crate::model::id::AccountId;
-use bell::Bell;
 use engine::Engine;
+use notifier::Notifier;
 use task::Task;
 
 /// A handle to the store; clones share it.
@@ -65,7 +65,7 @@ use task::Task;
 pub struct Store {
     engine: Arc<dyn Engine>,
     context: Arc<StoreContext>,
-    bell: Arc<Bell>,
+    notifier: Arc<Notifier>,
     /// The number of the newest migration that it was opened with.
     schema: i64,
 }
@@ -101,12 +101,12 @@ impl Store {
         group: usize,
     ) -> Result<Self, StoreError> {
         let context = Arc::new(context);
-        let bell = Arc::new(Bell::default());
-        let engine = sqlite::Sqlite::open(folder, schema, context.clone(), bell.clone(), group)?;
+        let notifier = Arc::new(Notifier::default());
+        let engine = sqlite::Sqlite::open(folder, schema, context.clone(), notifier.clone(), group)?;
         Ok(Self {
             engine: Arc::new(engine),
             context,
-            bell,
+            notifier,
             schema: schema.newest(),
         })
     }
@@ -124,12 +124,12 @@ impl Store {
         context: StoreContext,
     ) -> Result<Self, StoreError> {
         let context = Arc::new(context);
-        let bell = Arc::new(Bell::default());
-        let engine = postgres::Postgres::open(database, schema, &context, &bell)?;
+        let notifier = Arc::new(Notifier::default());
+        let engine = postgres::Postgres::open(database, schema, &context, &notifier)?;
         Ok(Self {
             engine: Arc::new(engine),
             context,
-            bell,
+            notifier,
             schema: schema.newest(),
         })
     }
@@ -257,8 +257,8 @@ impl Store {
         &self.context
     }
 
-    pub fn bell(&self) -> &Bell {
-        &self.bell
+    pub fn notifier(&self) -> &Notifier {
+        &self.notifier
     }
 
     pub fn failed(&self) -> watch::Receiver<bool> {

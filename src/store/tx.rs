@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 
-use super::bell::Topic;
 use super::changes::{Owner, PendingChanges};
 use super::context::StoreContext;
 use super::error::StoreError;
+use super::notifier::Topic;
 use super::sql::Sql;
 use super::tallies::{Changes, Tally};
 use super::value::{Read, Row, Value, args};
@@ -144,7 +144,7 @@ fn missing() -> StoreError {
 pub struct WriteTx<'a> {
     tx: ReadTx<'a>,
     /// The topics whose subscribers are notified once this is committed.
-    touched: BTreeSet<Topic>,
+    topics: BTreeSet<Topic>,
     changes: PendingChanges,
     /// The accounts of owners that were looked up.
     accounts: BTreeMap<Owner, AccountId>,
@@ -154,7 +154,7 @@ pub struct WriteTx<'a> {
 #[derive(Default)]
 pub struct Finished {
     /// The topics whose subscribers are to be notified.
-    pub touched: BTreeSet<Topic>,
+    pub topics: BTreeSet<Topic>,
     pub tallied: Changes,
     pub changes: PendingChanges,
 }
@@ -166,7 +166,7 @@ impl<'a> WriteTx<'a> {
         tx.tallied.before = before;
         Self {
             tx,
-            touched: BTreeSet::new(),
+            topics: BTreeSet::new(),
             changes: PendingChanges::default(),
             accounts: BTreeMap::new(),
         }
@@ -246,8 +246,8 @@ impl<'a> WriteTx<'a> {
         self.tx.sql.set_last_number(table, number)
     }
 
-    pub(super) fn touch(&mut self, topic: Topic) {
-        self.touched.insert(topic);
+    pub(super) fn notify_on_commit(&mut self, topic: Topic) {
+        self.topics.insert(topic);
     }
 
     pub(super) fn finish(mut self) -> Result<Finished, StoreError> {
@@ -257,7 +257,7 @@ impl<'a> WriteTx<'a> {
             self.changes.add(account, kind, id);
         }
         Ok(Finished {
-            touched: self.touched,
+            topics: self.topics,
             tallied: self.tx.tallied.here,
             changes: self.changes,
         })

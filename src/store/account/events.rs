@@ -9,12 +9,12 @@ use crate::model::event::{Action, Event};
 use crate::model::id::{AccountId, EventId, UserId};
 use crate::model::page::Paged;
 use crate::model::time::Time;
-use crate::store::bell::Topic;
 use crate::store::changes::Owner;
 use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Gist, Kind};
 use crate::store::list::{Collection, Part, Sight, Tallied, Wanted};
+use crate::store::notifier::Topic;
 use crate::store::tallies::Tally;
 use crate::store::tx::{Asked, ReadTx, WriteTx};
 use crate::store::value::{Row, args};
@@ -175,7 +175,7 @@ fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Asked<
     let now = tx.now();
     let (entity, secondary) = (new.entity, new.secondary);
     tx.order_events(account)?;
-    tx.touch(Topic::Account(account));
+    tx.notify_on_commit(Topic::Account(account));
     Ok(tx.ask(
         "INSERT INTO event (account, created, action, username,
              entity_kind, entity_id, entity_label, secondary_kind, secondary_id, secondary_label,

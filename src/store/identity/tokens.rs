@@ -6,12 +6,12 @@ use crate::model::page::Paged;
 use crate::model::proof::{Identity, Proof};
 use crate::model::scope::Scopes;
 use crate::model::token::{NewToken, Token, TokenHash, TokenText};
-use crate::store::bell::Topic;
 use crate::store::changes::{Owner, PROVIDER};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::grants;
 use crate::store::list::{Collection, Wanted};
+use crate::store::notifier::Topic;
 use crate::store::tx::{Asked, ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -51,7 +51,7 @@ pub(in crate::store) fn forget_identities(
          ON CONFLICT (account) DO UPDATE SET identity_version = account_revision.identity_version + 1",
         args![account],
     )?;
-    tx.touch(Topic::Everyone);
+    tx.notify_on_commit(Topic::Everyone);
     Ok(())
 }
 

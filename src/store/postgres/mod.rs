@@ -5,11 +5,11 @@
 //! started. What other databases call by other names is in this folder and nowhere else.
 
 mod address;
-mod announcing;
 mod connection;
 mod failure;
 mod line;
 mod locks;
+mod node_notifications;
 mod schema;
 mod sql;
 mod statements;
@@ -25,16 +25,16 @@ use crossbeam_channel::{Sender, TrySendError, bounded, never};
 use tokio::sync::watch;
 
 use self::address::Address;
-use self::announcing::Announcements;
 use self::line::Line;
+use self::node_notifications::NodeNotifications;
 use self::turns::Turns;
 use self::worker::Worker;
-use super::bell::Bell;
 use super::context::StoreContext;
 use super::database::Database;
 use super::engine::Engine;
 use super::error::StoreError;
 use super::migrate::Schema;
+use super::notifier::Notifier;
 use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
 use super::write_lock::WriteLock;
 
@@ -42,7 +42,7 @@ pub struct Postgres {
     reads: Sender<Box<dyn ReadJob>>,
     probes: Sender<Box<dyn ReadJob>>,
     turns: Arc<Turns>,
-    announcements: Arc<Announcements>,
+    node_notifications: Arc<NodeNotifications>,
     /// The threads end when it is dropped.
     _open: Sender<()>,
     /// Never true: what the server has committed is the server's to keep.
@@ -54,7 +54,7 @@ impl Postgres {
         database: &Database,
         schema: &Schema,
         context: &Arc<StoreContext>,
-        bell: &Arc<Bell>,
+        notifier: &Arc<Notifier>,
     ) -> Result<Self, StoreError> {
         let address = Arc::new(Address::new(database)?);
         on_own_thread(|| schema::ready(&address, schema, context.clock.now()))?;
@@ -63,7 +63,7 @@ impl Postgres {
         let (turns, waiting_writes) = Turns::new(MOST_WRITES);
         let turns = Arc::new(turns);
         let (open, is_open) = bounded(0);
-        let announcements = Arc::new(Announcements::default());
+        let node_notifications = Arc::new(NodeNotifications::default());
         let (probes, waiting_probes) = bounded(MAX_PROBES);
         let connections = database.connections.max(2);
         let only_reading = (connections / 4).max(1);
@@ -74,8 +74,8 @@ impl Postgres {
             turns: turns.clone(),
             open: is_open.clone(),
             context: context.clone(),
-            bell: bell.clone(),
-            announcements: announcements.clone(),
+            notifier: notifier.clone(),
+            node_notifications: node_notifications.clone(),
         };
         for number in 0..connections {
             let writes = match number < only_reading {
@@ -87,15 +87,15 @@ impl Postgres {
         }
         let probing = worker(waiting_probes, never());
         spawn("store-probe".to_owned(), move || probing.run())?;
-        let (heard, told) = (bell.clone(), announcements.clone());
+        let (receiving, sending) = (notifier.clone(), node_notifications.clone());
         spawn("store-announce".to_owned(), move || {
-            announcing::run(&address, &heard, &told)
+            node_notifications::run(&address, &receiving, &sending)
         })?;
         Ok(Self {
             reads,
             probes,
             turns,
-            announcements,
+            node_notifications,
             _open: open,
             failed: watch::Sender::new(false),
         })
@@ -104,7 +104,7 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        self.announcements.close();
+        self.node_notifications.close();
     }
 }
 

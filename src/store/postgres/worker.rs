@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, select};
 
-use super::announcing::Announcements;
 use super::connection::Connection;
 use super::failure::{Failure, Kind};
 use super::line::{Line, pause};
+use super::node_notifications::NodeNotifications;
 use super::turns::{Turn, Turns};
-use crate::store::bell::{Bell, Topic};
 use crate::store::context::StoreContext;
 use crate::store::error::StoreError;
+use crate::store::notifier::{Notifier, Topic};
 use crate::store::task::{ReadJob, WriteJob};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::write_lock::WriteLock;
@@ -40,8 +40,8 @@ pub struct Worker {
     /// Ends when the store does.
     pub open: Receiver<()>,
     pub context: Arc<StoreContext>,
-    pub bell: Arc<Bell>,
-    pub announcements: Arc<Announcements>,
+    pub notifier: Arc<Notifier>,
+    pub node_notifications: Arc<NodeNotifications>,
 }
 
 /// How a run of a write ended.
@@ -143,9 +143,9 @@ impl Worker {
         locks.extend(connection.ordered());
         self.line.tidy();
         match run {
-            Ok((ended, touched)) => {
-                self.bell.ring(touched.iter().copied());
-                self.announcements.add(touched);
+            Ok((ended, topics)) => {
+                self.notifier.notify(topics.iter().copied());
+                self.node_notifications.add(topics);
                 Run::Over(ended)
             }
             Err(failure) => Run::Again(failure),
@@ -167,7 +167,7 @@ fn run_on(
         true => tx.finish().and_then(|finished| {
             finished.tallied.keep(connection)?;
             finished.changes.write(connection)?;
-            Ok(finished.touched)
+            Ok(finished.topics)
         }),
         false => Ok(BTreeSet::new()),
     };
@@ -181,8 +181,8 @@ fn run_on(
             Kind::Busy | Kind::Wrong => Ok((Err(failure.into_store_error()), BTreeSet::new())),
         };
     }
-    let touched = match finished {
-        Ok(touched) if keep => touched,
+    let topics = match finished {
+        Ok(topics) if keep => topics,
         finished => {
             connection.roll_back()?;
             return Ok((finished.map(drop), BTreeSet::new()));
@@ -190,12 +190,12 @@ fn run_on(
     };
     // Changes of who may do what are rare, and no node should hear of them late: they are announced by the
     // commit itself. Events are announced after it, because such commits happen one after another.
-    let and = match touched.contains(&Topic::Everyone) {
+    let and = match topics.contains(&Topic::Everyone) {
         true => "NOTIFY garth_bell, 'all'; ",
         false => "",
     };
     match connection.commit(and) {
-        Ok(()) => Ok((Ok(()), touched)),
+        Ok(()) => Ok((Ok(()), topics)),
         Err(failure) if matches!(failure.kind, Kind::Contended | Kind::Constraint) => Err(failure),
         Err(failure) if failure.kind == Kind::Lost => {
             tracing::warn!(cause = failure.text, "it is not known whether a commit was kept");

@@ -21,11 +21,11 @@ use std::time::Duration;
 use crossbeam_channel::{Sender, TrySendError, bounded};
 use tokio::sync::watch;
 
-use super::bell::Bell;
 use super::context::StoreContext;
 use super::engine::Engine;
 use super::error::StoreError;
 use super::migrate::Schema;
+use super::notifier::Notifier;
 use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
 use super::write_lock::WriteLock;
 use flush_clock::FlushClock;
@@ -56,7 +56,7 @@ impl Sqlite {
         folder: &Path,
         schema: &Schema,
         context: Arc<StoreContext>,
-        bell: Arc<Bell>,
+        notifier: Arc<Notifier>,
         group: usize,
     ) -> Result<Self, StoreError> {
         make_private_folder(folder)?;
@@ -88,7 +88,7 @@ impl Sqlite {
         let writer = Writer {
             jobs,
             context: context.clone(),
-            bell,
+            notifier,
             stopped: stopped.clone(),
             closing: closing.clone(),
             failing,

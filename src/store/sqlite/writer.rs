@@ -11,10 +11,10 @@ use tokio::sync::watch;
 
 use super::flush_clock::FlushClock;
 use super::statements::{Statements, database};
-use crate::store::bell::{Bell, Topic};
 use crate::store::changes::PendingChanges;
 use crate::store::context::StoreContext;
 use crate::store::error::StoreError;
+use crate::store::notifier::{Notifier, Topic};
 use crate::store::sql::Sql;
 use crate::store::tallies::Changes;
 use crate::store::task::WriteJob;
@@ -38,7 +38,7 @@ enum Undo {
 pub struct Writer {
     pub jobs: Receiver<Box<dyn WriteJob>>,
     pub context: Arc<StoreContext>,
-    pub bell: Arc<Bell>,
+    pub notifier: Arc<Notifier>,
     pub stopped: Arc<AtomicBool>,
     /// The server is about to end: the log is emptied with the next commit.
     pub closing: Arc<AtomicBool>,
@@ -100,12 +100,12 @@ impl Writer {
         batch: &mut Vec<Box<dyn WriteJob>>,
     ) -> Result<(), StoreError> {
         let together = self.commit(statements, batch, Undo::All)?;
-        let touched = match together {
+        let topics = match together {
             None => self.commit(statements, batch, Undo::Each)?,
             together => together,
         };
         metrics::histogram!("garth_store_batch_jobs").record(batch.len() as f64);
-        self.bell.ring(touched.unwrap_or_default());
+        self.notifier.notify(topics.unwrap_or_default());
         Ok(())
     }
 
@@ -116,11 +116,11 @@ impl Writer {
         undo: Undo,
     ) -> Result<Option<BTreeSet<Topic>>, StoreError> {
         statements.run("BEGIN IMMEDIATE")?;
-        let done = self.run_jobs(statements, batch, undo).and_then(|touched| {
-            if touched.is_some() {
+        let done = self.run_jobs(statements, batch, undo).and_then(|topics| {
+            if topics.is_some() {
                 self.flush.time(|| self.flush(statements))?;
             }
-            Ok(touched)
+            Ok(topics)
         });
         if !statements.is_at_rest() {
             let _ = statements.run("ROLLBACK");
@@ -156,7 +156,7 @@ impl Writer {
         batch: &mut Vec<Box<dyn WriteJob>>,
         undo: Undo,
     ) -> Result<Option<BTreeSet<Topic>>, StoreError> {
-        let mut touched = BTreeSet::new();
+        let mut topics = BTreeSet::new();
         let mut tallied = Changes::default();
         let mut changes = PendingChanges::default();
         let (mut next, mut runs) = (0, 1);
@@ -170,7 +170,7 @@ impl Writer {
             let keep = batch[next].run(&mut tx);
             if keep {
                 let finished = tx.finish()?;
-                touched.extend(finished.touched);
+                topics.extend(finished.topics);
                 tallied.merge(finished.tallied);
                 changes.merge(finished.changes);
             } else if statements.have_changed() {
@@ -198,7 +198,7 @@ impl Writer {
         }
         tallied.keep(statements)?;
         changes.write(statements)?;
-        Ok(Some(touched))
+        Ok(Some(topics))
     }
 }
 

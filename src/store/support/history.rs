@@ -8,11 +8,11 @@ use crate::model::id::{AttachmentId, HistoryId, NoteId, ReplyId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reply::ReplyText;
 use crate::model::ticket::Status;
-use crate::store::bell::Topic;
 use crate::store::changes::PROVIDER;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, Wanted, among};
+use crate::store::notifier::Topic;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -144,7 +144,7 @@ pub fn append(
             new.attachment,
         ],
     )?;
-    tx.touch(Topic::Desk);
+    tx.notify_on_commit(Topic::Desk);
     if from_staff {
         // What the staff do is not to be seen in the revision of the account.
         tx.changed(PROVIDER, ChangeKind::Ticket, ticket.0)?;

@@ -2,8 +2,8 @@
 
 use crate::model::id::{TicketId, UserId};
 use crate::model::time::Time;
-use crate::store::bell::Topic;
 use crate::store::error::StoreError;
+use crate::store::notifier::Topic;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::args;
 
@@ -16,7 +16,7 @@ pub fn see(tx: &mut WriteTx, ticket: TicketId, tab: &str, user: UserId) -> Resul
             "INSERT INTO ticket_viewer (ticket, tab, app_user, seen) VALUES ($1, $2, $3, $4)",
             args![ticket, tab, user, now],
         )?;
-        tx.touch(Topic::Desk);
+        tx.notify_on_commit(Topic::Desk);
     }
     Ok(())
 }
@@ -24,7 +24,7 @@ pub fn see(tx: &mut WriteTx, ticket: TicketId, tab: &str, user: UserId) -> Resul
 pub fn leave(tx: &mut WriteTx, ticket: TicketId, tab: &str) -> Result<(), StoreError> {
     let sql = "DELETE FROM ticket_viewer WHERE ticket = $1 AND tab = $2";
     if tx.execute(sql, args![ticket, tab])? > 0 {
-        tx.touch(Topic::Desk);
+        tx.notify_on_commit(Topic::Desk);
     }
     Ok(())
 }
