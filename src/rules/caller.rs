@@ -49,9 +49,9 @@ pub trait Asker: Clone + Send + Sized + 'static {
             let asker = self.confirm(tx)?;
             return Ok((work(tx, &asker)?, asker));
         }
-        let asked = tokens::ask_version(tx, self.identity().account);
+        let asked = tokens::send_version_query(tx, self.identity().account);
         let found = work(tx, &self);
-        if tokens::hear_version(tx, asked)? == self.identity().version {
+        if tokens::receive_version(tx, asked)? == self.identity().version {
             unexpired(tx, self.identity())?;
             return Ok((found?, self));
         }

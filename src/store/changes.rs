@@ -60,7 +60,7 @@ impl PendingChanges {
     #[inline(never)]
     pub fn write(self, sql: &mut dyn Sql) -> Result<(), StoreError> {
         for (account, changes) in self.0 {
-            sql.later(
+            sql.execute_deferred(
                 "INSERT INTO account_revision (account, revision, log_start, identity_version) VALUES ($1, 1, 0, 0)
                  ON CONFLICT (account) DO UPDATE SET revision = account_revision.revision + 1",
                 args![account],
@@ -86,7 +86,7 @@ fn append(
             args.push(kind.word().into());
             args.push(Value::Int(*id));
         }
-        sql.later(statement(most), &args)?;
+        sql.execute_deferred(statement(most), &args)?;
         changes = rest;
     }
     Ok(())

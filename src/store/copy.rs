@@ -19,7 +19,7 @@ pub enum Part {
     /// All rows were sent: what they were, and the last number that the table's key has given out.
     End {
         sum: Sum,
-        last_number: i64,
+        last_id: i64,
     },
 }
 
@@ -54,12 +54,12 @@ pub fn send(tx: &mut ReadTx, parts: &SyncSender<Part>) -> Result<(), StoreError>
             rows.iter().for_each(|row| sum.add(row));
             parts.send(Part::Rows(rows)).map_err(gone)
         })?;
-        let last_number = if table.counts {
-            tx.last_number(table.name)?
+        let last_id = if table.counts {
+            tx.last_generated_id(table.name)?
         } else {
             0
         };
-        parts.send(Part::End { sum, last_number }).map_err(gone)?;
+        parts.send(Part::End { sum, last_id }).map_err(gone)?;
     }
     Ok(())
 }
@@ -77,21 +77,21 @@ pub fn receive(
     }
     let mut filled = Vec::new();
     for table in TABLES {
-        let (sent, last_number) = loop {
+        let (sent, last_id) = loop {
             match parts.recv() {
                 Ok(Part::Rows(rows)) => {
                     insert(tx, table, &rows)?;
                     progress(table.name, rows.len());
                 }
-                Ok(Part::End { sum, last_number }) => break (sum, last_number),
+                Ok(Part::End { sum, last_id }) => break (sum, last_id),
                 Err(_) => {
                     let text = "the source could not be read to its end".to_owned();
                     return Err(StoreError::Unavailable(text));
                 }
             }
         };
-        if table.counts && last_number > 0 {
-            tx.set_last_number(table.name, last_number)?;
+        if table.counts && last_id > 0 {
+            tx.set_last_generated_id(table.name, last_id)?;
         }
         let mut kept = Sum::default();
         each_batch(tx, table, |rows| {

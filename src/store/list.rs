@@ -218,7 +218,7 @@ impl<'a> Collection<'a> {
 impl Tallied {
     /// A transaction that has itself changed what is tallied has to count.
     fn is_up_to_date(&self, tx: &ReadTx) -> bool {
-        self.parts.iter().all(|part| tx.untold(&part.tally) == 0)
+        self.parts.iter().all(|part| tx.pending_delta(&part.tally) == 0)
     }
 
     /// Whether the wanted order is that of the ids, and then which way; `None` if it is another.

@@ -52,7 +52,7 @@ pub use context::StoreContext;
 pub use database::Database;
 pub use error::StoreError;
 pub use migrate::{Migration, Schema, TABLES, checksum_of};
-pub use tx::{Asked, ReadTx, WriteTx};
+pub use tx::{PendingQuery, ReadTx, WriteTx};
 pub use write_lock::WriteLock;
 
 use crate::model::id::AccountId;

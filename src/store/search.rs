@@ -12,7 +12,7 @@ use crate::model::id::TicketId;
 pub fn add(tx: &mut WriteTx, ticket: TicketId, texts: &[&str]) -> Result<(), StoreError> {
     let words: Vec<String> = texts.iter().flat_map(|text| words(text)).collect();
     let sql = "INSERT INTO ticket_text (ticket, body) VALUES ($1, $2)";
-    tx.later(sql, args![ticket, words.join(" ")])?;
+    tx.execute_deferred(sql, args![ticket, words.join(" ")])?;
     Ok(())
 }
 
@@ -48,8 +48,8 @@ pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value<'static>>)
     let mut condition = "1 = 1".to_owned();
     let mut args = Vec::new();
     for word in words {
-        args.push(Value::from(dialect.beginning(word)));
-        let matches = dialect.matches(args.len());
+        args.push(Value::from(dialect.prefix_term(word)));
+        let matches = dialect.match_condition(args.len());
         condition += &format!(" AND t.id IN (SELECT ticket FROM ticket_text WHERE {matches})");
     }
     (condition, args)

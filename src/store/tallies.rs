@@ -115,7 +115,7 @@ fn add(sql: &mut dyn Sql, stretches: &[Stretch]) -> Result<(), StoreError> {
          ON CONFLICT (collection, owner, span, bucket) DO UPDATE SET items = tally.items + excluded.items",
         all.join(", ")
     );
-    sql.later(&statement, &args)
+    sql.execute_deferred(&statement, &args)
 }
 
 fn drop_empty(sql: &mut dyn Sql, stretches: &[Stretch]) -> Result<(), StoreError> {
@@ -126,7 +126,7 @@ fn drop_empty(sql: &mut dyn Sql, stretches: &[Stretch]) -> Result<(), StoreError
     };
     let any: Vec<_> = (0..stretches.len()).map(one).collect();
     let statement = format!("DELETE FROM tally WHERE items = 0 AND ({})", any.join(" OR "));
-    sql.later(&statement, &args)
+    sql.execute_deferred(&statement, &args)
 }
 
 fn key((tally, span, bucket): &(Tally, i64, i64)) -> [Value<'_>; 4] {
@@ -159,7 +159,7 @@ pub fn count(tx: &mut ReadTx, tally: &Tally) -> Result<i64, StoreError> {
     let kept: i64 = tx
         .one(sql, args![&*tally.collection, tally.owner, LONG])?
         .take()?;
-    Ok(kept + tx.untold(tally))
+    Ok(kept + tx.pending_delta(tally))
 }
 
 /// How many rows an owner has of each kind that a collection is told apart by.

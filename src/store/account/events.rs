@@ -16,7 +16,7 @@ use crate::store::filter::{Field, Gist, Kind};
 use crate::store::list::{Collection, Part, Sight, Tallied, Wanted};
 use crate::store::notifier::Topic;
 use crate::store::tallies::Tally;
-use crate::store::tx::{Asked, ReadTx, WriteTx};
+use crate::store::tx::{PendingQuery, ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
 // `seen` and `read` are the reader's own, who is always `$2`. They look it up themselves, so that counting events does not.
@@ -158,8 +158,8 @@ pub struct Progress {
 
 /// Adds an event, and tells its id.
 pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<EventId, StoreError> {
-    let asked = insert(tx, account, new)?;
-    let id = tx.hear_one(asked)?;
+    let pending = insert(tx, account, new)?;
+    let id = tx.receive_one(pending)?;
     tx.tally(of(account), id, 1);
     tx.changed(account, ChangeKind::Event, id)?;
     Ok(EventId(id))
@@ -167,16 +167,16 @@ pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Ev
 
 /// The same for those who do not want to know the id, and need not wait for it.
 pub fn append_unnumbered(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<(), StoreError> {
-    let asked = insert(tx, account, new)?;
-    tx.tally_when_heard(of(account), (account, ChangeKind::Event), asked)
+    let pending = insert(tx, account, new)?;
+    tx.count_on_receipt(of(account), (account, ChangeKind::Event), pending)
 }
 
-fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Asked<i64>, StoreError> {
+fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<PendingQuery<i64>, StoreError> {
     let now = tx.now();
     let (entity, secondary) = (new.entity, new.secondary);
     tx.order_events(account)?;
     tx.notify_on_commit(Topic::Account(account));
-    Ok(tx.ask(
+    Ok(tx.send(
         "INSERT INTO event (account, created, action, username,
              entity_kind, entity_id, entity_label, secondary_kind, secondary_id, secondary_label,
              guard_kind, guard_id, status, percent_complete, duration, author)

@@ -12,7 +12,7 @@ use crate::store::filter::{Field, Kind};
 use crate::store::grants;
 use crate::store::list::{Collection, Wanted};
 use crate::store::notifier::Topic;
-use crate::store::tx::{Asked, ReadTx, WriteTx};
+use crate::store::tx::{PendingQuery, ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
@@ -22,19 +22,19 @@ const USABLE: &str = "kind = 'personal' AND revoked IS NULL AND (expiry IS NULL 
 
 /// Grows whenever a user, a grant or a token of the account changes. The staff have a version of their own.
 pub fn identity_version(tx: &mut ReadTx, account: Option<AccountId>) -> Result<i64, StoreError> {
-    let asked = ask_version(tx, account);
-    hear_version(tx, asked)
+    let pending = send_version_query(tx, account);
+    receive_version(tx, pending)
 }
 
 /// The same in two steps, for those who have something else to ask as well.
-pub fn ask_version(tx: &mut ReadTx, account: Option<AccountId>) -> Asked<i64> {
+pub fn send_version_query(tx: &mut ReadTx, account: Option<AccountId>) -> PendingQuery<i64> {
     let sql = "SELECT identity_version FROM account_revision WHERE account = $1";
-    tx.ask(sql, args![account.unwrap_or(PROVIDER)], |row| row.take())
+    tx.send(sql, args![account.unwrap_or(PROVIDER)], |row| row.take())
 }
 
-pub fn hear_version(tx: &mut ReadTx, asked: Asked<i64>) -> Result<i64, StoreError> {
+pub fn receive_version(tx: &mut ReadTx, pending: PendingQuery<i64>) -> Result<i64, StoreError> {
     // An account whose first row is not committed yet has none.
-    Ok(tx.hear(asked)?.pop().unwrap_or(0))
+    Ok(tx.receive(pending)?.pop().unwrap_or(0))
 }
 
 /// Makes every remembered identity of an account be read again, on every node, from this commit on.

@@ -19,7 +19,7 @@ pub fn open(tx: &mut WriteTx, subnet: SubnetId, range: Cidr) -> Result<(), Store
 }
 
 pub fn close(tx: &mut WriteTx, subnet: SubnetId) -> Result<(), StoreError> {
-    tx.later("DELETE FROM free_range WHERE subnet = $1", args![subnet])?;
+    tx.execute_deferred("DELETE FROM free_range WHERE subnet = $1", args![subnet])?;
     Ok(())
 }
 
@@ -121,12 +121,12 @@ fn touching(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Result<
 
 fn insert(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
     let sql = "INSERT INTO free_range (subnet, first_address, last_address) VALUES ($1, $2, $3)";
-    tx.later(sql, args![subnet, first, last])?;
+    tx.execute_deferred(sql, args![subnet, first, last])?;
     Ok(())
 }
 
 fn delete(tx: &mut WriteTx, subnet: SubnetId, first: u32) -> Result<(), StoreError> {
     let sql = "DELETE FROM free_range WHERE subnet = $1 AND first_address = $2";
-    tx.later(sql, args![subnet, first])?;
+    tx.execute_deferred(sql, args![subnet, first])?;
     Ok(())
 }

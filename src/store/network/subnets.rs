@@ -48,9 +48,9 @@ pub fn list(tx: &mut ReadTx, vpc: VpcId, wanted: &Wanted) -> Result<Paged<Subnet
 pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
     let sql = "SELECT s.id, s.vpc, s.label, s.first_address, s.last_address, s.created, s.updated
         FROM subnet s WHERE s.vpc = $1 ORDER BY s.id";
-    let asked = tx.ask(sql, args![vpc], read);
+    let pending = tx.send(sql, args![vpc], read);
     let uses = interfaces::in_vpc(tx, vpc)?;
-    let mut subnets = tx.hear(asked)?;
+    let mut subnets = tx.receive(pending)?;
     give(&mut subnets, uses);
     Ok(subnets)
 }
@@ -62,9 +62,9 @@ pub(in crate::store) fn of_vpcs(
     args: &[Value],
 ) -> Result<Vec<Subnet>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.vpc {near} ORDER BY s.vpc, s.id");
-    let asked = tx.ask(&sql, args, read);
+    let pending = tx.send(&sql, args, read);
     let uses = interfaces::in_vpcs(tx, near, args)?;
-    let mut subnets = tx.hear(asked)?;
+    let mut subnets = tx.receive(pending)?;
     give(&mut subnets, uses);
     Ok(subnets)
 }

@@ -92,9 +92,9 @@ fn visible_to(account: AccountId, sight: Sight, wanted: &Wanted) -> Collection<'
 }
 
 pub fn find(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {
-    let asked = tx.ask(FIND, args![id, account], read);
+    let pending = tx.send(FIND, args![id, account], read);
     let subnets = subnets::of_vpc(tx, id)?;
-    let vpc = tx.hear(asked)?.pop();
+    let vpc = tx.receive(pending)?.pop();
     Ok(vpc.map(|vpc| Vpc { subnets, ..vpc }))
 }
 
@@ -150,7 +150,7 @@ pub fn room_for(
             attachment_bytes: row.take()?,
         },
         label_is_taken: row.take()?,
-        in_region: row.take::<i64>()? + tally.map_or(0, |tally| tx.untold(&tally)),
+        in_region: row.take::<i64>()? + tally.map_or(0, |tally| tx.pending_delta(&tally)),
     })
 }
 

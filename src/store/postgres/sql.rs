@@ -23,25 +23,25 @@ impl Sql for Connection {
         self.answer_to(number).map(held)
     }
 
-    fn later(&mut self, sql: &str, args: &[Value]) -> Result<(), StoreError> {
+    fn execute_deferred(&mut self, sql: &str, args: &[Value]) -> Result<(), StoreError> {
         self.send_ahead(sql, args).map(drop)
     }
 
-    fn matches(&self, argument: usize) -> String {
+    fn match_condition(&self, argument: usize) -> String {
         format!("to_tsvector('simple', body) @@ to_tsquery('simple', ${argument})")
     }
 
-    fn beginning(&self, word: &str) -> String {
+    fn prefix_term(&self, word: &str) -> String {
         format!("'{word}':*")
     }
 
-    fn last_number(&mut self, table: &str) -> Result<i64, StoreError> {
+    fn last_generated_id(&mut self, table: &str) -> Result<i64, StoreError> {
         let sql = format!("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {table}_id_seq");
         let mut rows = self.query(&sql, &[])?;
         rows.first_mut().map_or(Ok(0), Row::take)
     }
 
-    fn set_last_number(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
+    fn set_last_generated_id(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
         let sql = format!("SELECT setval('{table}_id_seq', $1)");
         self.query(&sql, &[number.into()]).map(drop)
     }

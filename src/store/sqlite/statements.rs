@@ -138,15 +138,15 @@ impl Sql for Statements<'_> {
             found.push(Row::held(row.rest()));
             Ok(())
         };
-        self.each(sql, args, &mut hold)?;
+        self.for_each(sql, args, &mut hold)?;
         Ok(found)
     }
 
-    fn each(
+    fn for_each(
         &mut self,
         sql: &str,
         args: &[Value],
-        see: &mut dyn FnMut(&mut Row) -> Result<(), StoreError>,
+        visit: &mut dyn FnMut(&mut Row) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let connection = self.connection;
         let Prepared {
@@ -158,12 +158,12 @@ impl Sql for Statements<'_> {
             let added = statement.raw_execute();
             added.map_err(|cause| self.failed(cause))?;
             let id = Value::Int(connection.last_insert_rowid());
-            return see(&mut Row::held(vec![id]));
+            return visit(&mut Row::held(vec![id]));
         }
         let mut rows = statement.raw_query();
         let ended = loop {
             match rows.next() {
-                Ok(Some(row)) => see(&mut Row::Passing(row, 0))?,
+                Ok(Some(row)) => visit(&mut Row::Passing(row, 0))?,
                 Ok(None) => break Ok(()),
                 Err(cause) => break Err(cause),
             }
@@ -177,21 +177,21 @@ impl Sql for Statements<'_> {
         Ok(changed.map_err(|cause| self.failed(cause))? as u64)
     }
 
-    fn matches(&self, argument: usize) -> String {
+    fn match_condition(&self, argument: usize) -> String {
         format!("ticket_text MATCH ${argument}")
     }
 
-    fn beginning(&self, word: &str) -> String {
+    fn prefix_term(&self, word: &str) -> String {
         format!("\"{word}\"*")
     }
 
-    fn last_number(&mut self, table: &str) -> Result<i64, StoreError> {
+    fn last_generated_id(&mut self, table: &str) -> Result<i64, StoreError> {
         let sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = $1";
         let mut rows = self.query(sql, &[table.into()])?;
         rows.first_mut().map_or(Ok(0), Row::take)
     }
 
-    fn set_last_number(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
+    fn set_last_generated_id(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
         self.execute("DELETE FROM sqlite_sequence WHERE name = $1", &[table.into()])?;
         let sql = "INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)";
         self.execute(sql, &[table.into(), number.into()]).map(drop)

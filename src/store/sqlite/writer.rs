@@ -171,7 +171,7 @@ impl Writer {
             if keep {
                 let finished = tx.finish()?;
                 topics.extend(finished.topics);
-                tallied.merge(finished.tallied);
+                tallied.merge(finished.tallies);
                 changes.merge(finished.changes);
             } else if statements.have_changed() {
                 match undo {

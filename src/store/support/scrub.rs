@@ -42,7 +42,7 @@ pub fn insert(tx: &mut WriteTx, id: AttachmentId) -> Result<(), StoreError> {
     let now = tx.now();
     let sql =
         "INSERT INTO attachment_check (attachment, verified, leased_until, damaged) VALUES ($1, $2, 0, 0)";
-    tx.later(sql, args![id, now])
+    tx.execute_deferred(sql, args![id, now])
 }
 
 /// Records that an attachment was read now, and whether its bytes were missing or different.
