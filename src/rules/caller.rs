@@ -12,7 +12,7 @@ use crate::model::scope::Scope;
 use crate::model::token::TokenHash;
 use crate::store::ReadTx;
 use crate::store::grants;
-use crate::store::list::Sight;
+use crate::store::list::Visibility;
 use crate::store::tokens;
 
 /// A user of an account, with a token that may be used for what it is about to do.
@@ -155,10 +155,10 @@ impl Caller {
     }
 
     /// What of the account's things this user gets to see (decision 0007).
-    pub fn sight(&self) -> Sight {
+    pub fn visibility(&self) -> Visibility {
         match self.identity.restricted {
-            true => Sight::OnlyGrantedTo(self.identity.user),
-            false => Sight::Everything,
+            true => Visibility::GrantedTo(self.identity.user),
+            false => Visibility::All,
         }
     }
 }

@@ -55,9 +55,9 @@ pub fn unschedule(tx: &mut WriteTx, kind: JobKind, subject: &str) -> Result<Opti
 
 /// From when on the next job of these kinds may be taken.
 pub fn next_available(tx: &mut ReadTx, kinds: &[JobKind]) -> Result<Option<Time>, StoreError> {
-    let (among, args) = among(kinds, Vec::new());
+    let (list, args) = kind_list(kinds, Vec::new());
     let sql =
-        format!("SELECT available FROM job WHERE dead = 0 AND kind IN ({among}) ORDER BY available LIMIT 1");
+        format!("SELECT available FROM job WHERE dead = 0 AND kind IN ({list}) ORDER BY available LIMIT 1");
     let row = tx.find(&sql, &args)?;
     row.map(|mut row| row.take()).transpose()
 }
@@ -65,13 +65,13 @@ pub fn next_available(tx: &mut ReadTx, kinds: &[JobKind]) -> Result<Option<Time>
 /// Leases jobs that may be taken now.
 pub fn claim(tx: &mut WriteTx, claim: &Claim) -> Result<Vec<Job>, StoreError> {
     let now = tx.instant();
-    let (among, args) = among(
+    let (list, args) = kind_list(
         claim.kinds,
         args![claim.owner, claim.until, now, claim.limit].to_vec(),
     );
     let sql = format!(
         "UPDATE job SET lease_owner = $1, available = $2, attempts = attempts + 1 WHERE id IN
-             (SELECT id FROM job WHERE dead = 0 AND available <= $3 AND kind IN ({among})
+             (SELECT id FROM job WHERE dead = 0 AND available <= $3 AND kind IN ({list})
               ORDER BY available, id LIMIT $4)
          RETURNING id, kind, subject, payload, attempts, lease_owner"
     );
@@ -79,7 +79,7 @@ pub fn claim(tx: &mut WriteTx, claim: &Claim) -> Result<Vec<Job>, StoreError> {
 }
 
 /// The kinds as arguments behind others, and their places.
-fn among<'a>(kinds: &[JobKind], mut args: Vec<Value<'a>>) -> (String, Vec<Value<'a>>) {
+fn kind_list<'a>(kinds: &[JobKind], mut args: Vec<Value<'a>>) -> (String, Vec<Value<'a>>) {
     let mut places = Vec::new();
     for kind in kinds {
         args.push(kind.word().into());

@@ -8,7 +8,7 @@ use super::context::StoreContext;
 use super::error::StoreError;
 use super::notifier::Topic;
 use super::sql::Sql;
-use super::tallies::{Changes, Tally};
+use super::tallies::{Tally, TallyChanges};
 use super::value::{Read, Row, Value, args};
 use crate::model::change::ChangeKind;
 use crate::model::id::AccountId;
@@ -34,11 +34,11 @@ pub struct ReadTx<'a> {
 #[derive(Default)]
 struct PendingTallies<'a> {
     /// The changes of this transaction.
-    own: Changes,
+    own: TallyChanges,
     /// Inserted rows whose IDs were not received yet, and the changes to log for them.
     inserts: Vec<(Tally, (AccountId, ChangeKind), PendingQuery<i64>)>,
     /// The changes of earlier jobs in the same batch.
-    batch: Option<&'a Changes>,
+    batch: Option<&'a TallyChanges>,
 }
 
 impl<'a> ReadTx<'a> {
@@ -153,13 +153,17 @@ pub struct WriteTx<'a> {
 #[derive(Default)]
 pub struct Finished {
     pub topics: BTreeSet<Topic>,
-    pub tallies: Changes,
+    pub tallies: TallyChanges,
     pub changes: PendingChanges,
 }
 
 impl<'a> WriteTx<'a> {
     /// `batch` has the changes of tallies by earlier jobs that share the commit.
-    pub(super) fn new(sql: &'a mut dyn Sql, context: &'a StoreContext, batch: Option<&'a Changes>) -> Self {
+    pub(super) fn new(
+        sql: &'a mut dyn Sql,
+        context: &'a StoreContext,
+        batch: Option<&'a TallyChanges>,
+    ) -> Self {
         let mut tx = ReadTx::new(sql, context);
         tx.pending_tallies.batch = batch;
         Self {

@@ -229,7 +229,7 @@ fn reader(tx: &ReadTx, caller: &Caller) -> Reader {
     Reader {
         account: caller.account,
         user: caller.user(),
-        sight: caller.sight(),
+        visibility: caller.visibility(),
         since: kept_since(tx),
     }
 }

@@ -36,7 +36,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     Ok(store::instances::list(
         tx,
         caller.account,
-        caller.sight(),
+        caller.visibility(),
         &wanted,
     )?)
 }
@@ -111,7 +111,13 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
 pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(Instance, Vec<VpcIp>)> {
     let instance = instance_for(tx, caller, id, Permission::ReadOnly)?;
     let wanted = ListRequest::longest().read(tx.policy(), &store::vpc_ips::FIELDS)?;
-    let found = store::vpc_ips::list(tx, caller.account, caller.sight(), Only::Instance(id), &wanted)?;
+    let found = store::vpc_ips::list(
+        tx,
+        caller.account,
+        caller.visibility(),
+        Only::Instance(id),
+        &wanted,
+    )?;
     Ok((instance, found.items))
 }
 

@@ -17,7 +17,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     Ok(store::vpc_ips::list(
         tx,
         caller.account,
-        caller.sight(),
+        caller.visibility(),
         Only::All,
         &wanted,
     )?)
@@ -29,7 +29,7 @@ pub fn of_vpc(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) 
     Ok(store::vpc_ips::list(
         tx,
         caller.account,
-        caller.sight(),
+        caller.visibility(),
         Only::Vpc(vpc),
         &wanted,
     )?)

@@ -22,7 +22,12 @@ use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Vpc>> {
     let wanted = list.read(tx.policy(), &store::vpcs::FIELDS)?;
-    Ok(store::vpcs::list(tx, caller.account, caller.sight(), &wanted)?)
+    Ok(store::vpcs::list(
+        tx,
+        caller.account,
+        caller.visibility(),
+        &wanted,
+    )?)
 }
 
 /// Of those, the ones with a subnet that has an address in common with a range.
@@ -33,8 +38,10 @@ pub fn list_in_range(
     range: Cidr,
 ) -> Result<Paged<Vpc>> {
     let wanted = list.read(tx.policy(), &store::vpcs::FIELDS)?;
-    let (account, sight) = (caller.account, caller.sight());
-    Ok(store::vpcs::list_in_range(tx, account, sight, range, &wanted)?)
+    let (account, visibility) = (caller.account, caller.visibility());
+    Ok(store::vpcs::list_in_range(
+        tx, account, visibility, range, &wanted,
+    )?)
 }
 
 /// Creates a VPC with its first subnets: all of them, or nothing.

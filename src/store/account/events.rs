@@ -12,8 +12,8 @@ use crate::model::time::Time;
 use crate::store::changes::Owner;
 use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
-use crate::store::filter::{Field, Gist, Kind};
-use crate::store::list::{Collection, Part, Sight, Tallied, Wanted};
+use crate::store::filter::{Field, FilterShape, Kind};
+use crate::store::list::{Collection, ListQuery, Part, Tallied, Visibility};
 use crate::store::notifier::Topic;
 use crate::store::tallies::Tally;
 use crate::store::tx::{PendingQuery, ReadTx, WriteTx};
@@ -41,9 +41,9 @@ const COLUMNS: &str = concat!(
 pub static FIELDS: [Field; 9] = [
     Field::new("id", Kind::Integer, "e.id"),
     Field::new("action", Kind::Text, "e.action"),
-    Field::new("created", Kind::Time, "e.created").growing(),
-    Field::new("read", Kind::Truth, read!()),
-    Field::new("seen", Kind::Truth, seen!()),
+    Field::new("created", Kind::Time, "e.created").increasing(),
+    Field::new("read", Kind::Boolean, read!()),
+    Field::new("seen", Kind::Boolean, seen!()),
     Field::new("status", Kind::Text, "e.status"),
     Field::new("username", Kind::Text, "e.username"),
     Field::new("entity.id", Kind::Integer, "e.entity_id"),
@@ -55,7 +55,7 @@ pub static FIELDS: [Field; 9] = [
 pub struct Reader {
     pub account: AccountId,
     pub user: UserId,
-    pub sight: Sight,
+    pub visibility: Visibility,
     pub since: Time,
 }
 
@@ -64,10 +64,10 @@ pub fn list(
     tx: &mut ReadTx,
     reader: Reader,
     after: Option<EventId>,
-    wanted: &Wanted,
+    query: &ListQuery,
 ) -> Result<Paged<Event>, StoreError> {
     let mut collection = visible_to(reader);
-    if let (Sight::Everything, None, Gist::Everything) = (reader.sight, after, wanted.filter.gist()) {
+    if let (Visibility::All, None, FilterShape::All) = (reader.visibility, after, query.filter.shape()) {
         collection.tallied = tallied(tx, reader)?;
     }
     if let Some(after) = after {
@@ -75,7 +75,7 @@ pub fn list(
         collection.condition += &format!(" AND e.id > ${}", collection.args.len());
         collection.order = None;
     }
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
 /// The next events after an id, oldest first.
@@ -291,7 +291,7 @@ fn visible_to(reader: Reader) -> Collection<'static> {
     // The reader is named even where nothing is asked about it, because PostgreSQL has to know of what type it is.
     let mut condition = "e.account = $1 AND CAST($2 AS BIGINT) IS NOT NULL AND +e.created >= $3".to_owned();
     let mut from = "event e";
-    if let Sight::OnlyGrantedTo(_) = reader.sight {
+    if let Visibility::GrantedTo(_) = reader.visibility {
         from = "event e JOIN app_user u ON u.id = $2";
         condition += " AND (e.author = u.id
             OR EXISTS (SELECT 1 FROM entity_grant g

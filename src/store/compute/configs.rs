@@ -8,7 +8,7 @@ use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::interfaces;
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
@@ -20,7 +20,7 @@ pub static FIELDS: [Field; 2] = [
     Field::new("label", Kind::Text, "c.label"),
 ];
 
-pub fn list(tx: &mut ReadTx, instance: InstanceId, wanted: &Wanted) -> Result<Paged<Config>, StoreError> {
+pub fn list(tx: &mut ReadTx, instance: InstanceId, query: &ListQuery) -> Result<Paged<Config>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "config c",
@@ -30,7 +30,7 @@ pub fn list(tx: &mut ReadTx, instance: InstanceId, wanted: &Wanted) -> Result<Pa
         order: None,
         tallied: None,
     };
-    let mut configs = collection.page(tx, wanted, read)?;
+    let mut configs = collection.page(tx, query, read)?;
     let mut interfaces = interfaces::of_instance(tx, instance)?;
     for config in &mut configs.items {
         config.interfaces = interfaces.remove(&config.id).unwrap_or_default();

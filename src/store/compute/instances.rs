@@ -6,8 +6,8 @@ use crate::model::instance::{Disk, Instance, InstanceLabel, NewInstance, Status}
 use crate::model::page::Paged;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
-use crate::store::filter::{Field, Gist, Kind};
-use crate::store::list::{Collection, Sight, Tallied, Wanted, among};
+use crate::store::filter::{Field, FilterShape, Kind};
+use crate::store::list::{Collection, ListQuery, Tallied, Visibility, id_list};
 use crate::store::tallies::Tally;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
@@ -25,14 +25,14 @@ pub static FIELDS: [Field; 9] = [
     Field::new("type", Kind::Text, "i.plan"),
     Field::new("status", Kind::Text, "i.status"),
     Field::new("created", Kind::Time, "i.created"),
-    Field::new("ipv4", Kind::Address, "a.address").within(ITS_ADDRESSES),
+    Field::new("ipv4", Kind::Address, "a.address").subquery(ITS_ADDRESSES),
 ];
 
 pub fn list(
     tx: &mut ReadTx,
     account: AccountId,
-    sight: Sight,
-    wanted: &Wanted,
+    visibility: Visibility,
+    query: &ListQuery,
 ) -> Result<Paged<Instance>, StoreError> {
     let mut collection = Collection {
         columns: COLUMNS,
@@ -41,18 +41,18 @@ pub fn list(
         args: args![account].to_vec(),
         key: &["i.id"],
         order: None,
-        tallied: match wanted.filter.gist() {
-            Gist::Everything => Some(Tallied::whole(of(account))),
+        tallied: match query.filter.shape() {
+            FilterShape::All => Some(Tallied::whole(of(account))),
             _ => None,
         },
     };
-    if let Sight::OnlyGrantedTo(user) = sight {
+    if let Visibility::GrantedTo(user) = visibility {
         collection.condition += " AND i.id IN (SELECT g.entity FROM entity_grant g
             WHERE g.app_user = $2 AND g.kind = 'linode')";
         collection.args.push(user.into());
         collection.tallied = None;
     }
-    let mut instances = collection.page(tx, wanted, read)?;
+    let mut instances = collection.page(tx, query, read)?;
     add_addresses(tx, &mut instances.items)?;
     Ok(instances)
 }
@@ -233,11 +233,11 @@ fn add_addresses(tx: &mut ReadTx, instances: &mut [Instance]) -> Result<(), Stor
         return Ok(());
     }
     let ids: Vec<i64> = instances.iter().map(|instance| instance.id.0).collect();
-    let (among, args) = among(&ids);
+    let (list, args) = id_list(&ids);
     let at: std::collections::HashMap<i64, usize> =
         ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
     let sql =
-        format!("SELECT instance, address FROM public_address WHERE instance IN {among} ORDER BY address");
+        format!("SELECT instance, address FROM public_address WHERE instance IN {list} ORDER BY address");
     for mut row in tx.all(&sql, &args)? {
         let instance: i64 = row.take()?;
         instances[at[&instance]].ipv4.push(row.take()?);

@@ -10,7 +10,7 @@ use crate::model::interface::{Interface, Purpose, VpcAttachment};
 use crate::model::subnet::Use;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
-use crate::store::list::among;
+use crate::store::list::id_list;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -61,13 +61,17 @@ pub fn on_subnets(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<Vec<Use>, Sto
         return Ok(Vec::new());
     }
     let ids: Vec<i64> = subnets.iter().map(|subnet| subnet.0).collect();
-    let (among, args) = among(&ids);
-    uses(tx, &format!("f.subnet IN {among}"), &args)
+    let (list, args) = id_list(&ids);
+    uses(tx, &format!("f.subnet IN {list}"), &args)
 }
 
-/// Every interface on the subnets of several VPCs, in the same order; `near` is a condition on their ids.
-pub(in crate::store) fn in_vpcs(tx: &mut ReadTx, near: &str, args: &[Value]) -> Result<Vec<Use>, StoreError> {
-    uses(tx, &format!("f.vpc {near}"), args)
+/// Every interface on the subnets of several VPCs, in the same order; `condition` selects the VPCs by ID, such as `IN ($1, $2)`.
+pub(in crate::store) fn in_vpcs(
+    tx: &mut ReadTx,
+    condition: &str,
+    args: &[Value],
+) -> Result<Vec<Use>, StoreError> {
+    uses(tx, &format!("f.vpc {condition}"), args)
 }
 
 /// Every interface on a VPC's subnets, in the same order.
@@ -326,9 +330,9 @@ fn read_all(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<(ConfigId,
         return Ok(found);
     }
     let ids: Vec<i64> = found.iter().map(|(_, interface)| interface.id.0).collect();
-    let (among, args) = among(&ids);
+    let (list, args) = id_list(&ids);
     let sql = format!(
-        "SELECT interface, ipv4 FROM interface_range WHERE interface IN {among} ORDER BY interface, place"
+        "SELECT interface, ipv4 FROM interface_range WHERE interface IN {list} ORDER BY interface, place"
     );
     for mut row in tx.all(&sql, &args)? {
         let interface: InterfaceId = row.take()?;

@@ -6,7 +6,7 @@ use crate::model::oauth::{ClientLabel, OauthClient, RedirectUri};
 use crate::model::page::Paged;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -15,11 +15,15 @@ const COLUMNS: &str = "id, account, label, redirect_uri, secret, is_public, stat
 pub static FIELDS: [Field; 4] = [
     Field::new("id", Kind::Text, "id"),
     Field::new("label", Kind::Text, "label"),
-    Field::new("public", Kind::Truth, "is_public"),
+    Field::new("public", Kind::Boolean, "is_public"),
     Field::new("status", Kind::Text, "status"),
 ];
 
-pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Paged<OauthClient>, StoreError> {
+pub fn list(
+    tx: &mut ReadTx,
+    account: AccountId,
+    query: &ListQuery,
+) -> Result<Paged<OauthClient>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "oauth_client",
@@ -29,7 +33,7 @@ pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Page
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
 /// All clients, of all accounts and the provider's own, in the order they were made.

@@ -10,7 +10,7 @@ use crate::store::changes::{Owner, PROVIDER};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::grants;
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::notifier::Topic;
 use crate::store::tx::{PendingQuery, ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
@@ -106,7 +106,7 @@ pub static FIELDS: [Field; 5] = [
 ];
 
 /// A page of the personal tokens of a user that can be used.
-pub fn page(tx: &mut ReadTx, user: UserId, wanted: &Wanted) -> Result<Paged<Token>, StoreError> {
+pub fn page(tx: &mut ReadTx, user: UserId, query: &ListQuery) -> Result<Paged<Token>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "token",
@@ -116,7 +116,7 @@ pub fn page(tx: &mut ReadTx, user: UserId, wanted: &Wanted) -> Result<Paged<Toke
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
 /// A personal token of a user that can be used.

@@ -8,7 +8,7 @@ use crate::model::user::{Login, NewUser, User, Username};
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 use crate::store::{grants, tokens};
@@ -19,11 +19,11 @@ const COLUMNS: &str = "id, account, username, email, restricted, account_access,
 pub static FIELDS: [Field; 3] = [
     Field::new("username", Kind::Text, "username"),
     Field::new("email", Kind::Text, "email"),
-    Field::new("restricted", Kind::Truth, "restricted"),
+    Field::new("restricted", Kind::Boolean, "restricted"),
 ];
 
 /// The users of an account.
-pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Paged<User>, StoreError> {
+pub fn list(tx: &mut ReadTx, account: AccountId, query: &ListQuery) -> Result<Paged<User>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "app_user",
@@ -33,7 +33,7 @@ pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Page
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
 /// All users, of all accounts and of the staff, in the order they were made. What each is granted is not read.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::model::cidr::Cidr;
 use crate::model::id::SubnetId;
 use crate::store::error::StoreError;
-use crate::store::list::among;
+use crate::store::list::id_list;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
@@ -66,10 +66,10 @@ pub fn totals(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<HashMap<SubnetId,
         return Ok(HashMap::new());
     }
     let ids: Vec<i64> = subnets.iter().map(|subnet| subnet.0).collect();
-    let (among, args) = among(&ids);
+    let (list, args) = id_list(&ids);
     let sql = format!(
         "SELECT subnet, CAST(sum(last_address - first_address + 1) AS BIGINT) FROM free_range
-         WHERE subnet IN {among} GROUP BY subnet"
+         WHERE subnet IN {list} GROUP BY subnet"
     );
     let read = |mut row: Row| {
         let (subnet, free): (SubnetId, i64) = (row.take()?, row.take()?);

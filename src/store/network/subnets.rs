@@ -9,8 +9,8 @@ use crate::model::label::Label;
 use crate::model::page::Paged;
 use crate::model::subnet::{NewSubnet, Subnet, Use};
 use crate::store::error::StoreError;
-use crate::store::filter::{Field, Gist, Kind};
-use crate::store::list::{Collection, Tallied, Wanted};
+use crate::store::filter::{Field, FilterShape, Kind};
+use crate::store::list::{Collection, ListQuery, Tallied};
 use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, Value, args};
@@ -26,7 +26,7 @@ pub static FIELDS: [Field; 5] = [
     Field::new("updated", Kind::Time, "s.updated"),
 ];
 
-pub fn list(tx: &mut ReadTx, vpc: VpcId, wanted: &Wanted) -> Result<Paged<Subnet>, StoreError> {
+pub fn list(tx: &mut ReadTx, vpc: VpcId, query: &ListQuery) -> Result<Paged<Subnet>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "subnet s",
@@ -34,12 +34,12 @@ pub fn list(tx: &mut ReadTx, vpc: VpcId, wanted: &Wanted) -> Result<Paged<Subnet
         args: args![vpc].to_vec(),
         key: &["s.id"],
         order: None,
-        tallied: match wanted.filter.gist() {
-            Gist::Everything => Some(Tallied::whole(of(vpc))),
+        tallied: match query.filter.shape() {
+            FilterShape::All => Some(Tallied::whole(of(vpc))),
             _ => None,
         },
     };
-    let mut subnets = collection.page(tx, wanted, read)?;
+    let mut subnets = collection.page(tx, query, read)?;
     add_uses(tx, &mut subnets.items)?;
     Ok(subnets)
 }
@@ -55,15 +55,15 @@ pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
     Ok(subnets)
 }
 
-/// The subnets of several VPCs, by VPC and id; `near` is a condition on their ids.
+/// The subnets of several VPCs, by VPC and id; `condition` selects the VPCs by ID, such as `IN ($1, $2)`.
 pub(in crate::store) fn of_vpcs(
     tx: &mut ReadTx,
-    near: &str,
+    condition: &str,
     args: &[Value],
 ) -> Result<Vec<Subnet>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.vpc {near} ORDER BY s.vpc, s.id");
+    let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.vpc {condition} ORDER BY s.vpc, s.id");
     let pending = tx.send(&sql, args, read);
-    let uses = interfaces::in_vpcs(tx, near, args)?;
+    let uses = interfaces::in_vpcs(tx, condition, args)?;
     let mut subnets = tx.receive(pending)?;
     give(&mut subnets, uses);
     Ok(subnets)

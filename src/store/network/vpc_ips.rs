@@ -5,7 +5,7 @@ use crate::model::page::Paged;
 use crate::model::vpc_ip::VpcIp;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Sight, Wanted};
+use crate::store::list::{Collection, ListQuery, Visibility};
 use crate::store::tx::ReadTx;
 use crate::store::value::{Row, args};
 
@@ -21,7 +21,7 @@ const COLUMNS: &str = "p.address, p.address_range, v.id, s.id, v.region, p.insta
     p.active, p.nat_1_1, s.ipv4";
 
 pub static FIELDS: [Field; 9] = [
-    Field::new("active", Kind::Truth, "p.active"),
+    Field::new("active", Kind::Boolean, "p.active"),
     Field::new("address", Kind::Address, "p.address"),
     Field::new("config_id", Kind::Integer, "p.config"),
     Field::new("interface_id", Kind::Integer, "p.interface"),
@@ -36,9 +36,9 @@ pub static FIELDS: [Field; 9] = [
 pub fn list(
     tx: &mut ReadTx,
     account: AccountId,
-    sight: Sight,
+    visibility: Visibility,
     only: Only,
-    wanted: &Wanted,
+    query: &ListQuery,
 ) -> Result<Paged<VpcIp>, StoreError> {
     let mut collection = Collection {
         columns: COLUMNS,
@@ -60,7 +60,7 @@ pub fn list(
             collection.condition += &format!(" AND p.instance = ${}", collection.args.len());
         }
     }
-    if let Sight::OnlyGrantedTo(user) = sight {
+    if let Visibility::GrantedTo(user) = visibility {
         collection.args.push(user.into());
         collection.condition += &format!(
             " AND EXISTS (SELECT 1 FROM entity_grant g
@@ -68,7 +68,7 @@ pub fn list(
             collection.args.len()
         );
     }
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -9,8 +9,8 @@ use crate::model::page::Paged;
 use crate::model::region::RegionId;
 use crate::model::vpc::{NewVpc, Vpc};
 use crate::store::error::StoreError;
-use crate::store::filter::{Field, Gist, Kind};
-use crate::store::list::{Collection, Sight, Tallied, Wanted, near};
+use crate::store::filter::{Field, FilterShape, Kind};
+use crate::store::list::{Collection, ListQuery, Tallied, Visibility, covering_condition};
 use crate::store::subnets;
 use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
@@ -27,19 +27,19 @@ pub static FIELDS: [Field; 9] = [
     Field::new("region", Kind::Text, "v.region"),
     Field::new("created", Kind::Time, "v.created"),
     Field::new("updated", Kind::Time, "v.updated"),
-    Field::new("subnets.id", Kind::Integer, "s.id").within(ITS_SUBNETS),
-    Field::new("subnets.label", Kind::Text, "s.label").within(ITS_SUBNETS),
-    Field::new("subnets.created", Kind::Time, "s.created").within(ITS_SUBNETS),
-    Field::new("subnets.updated", Kind::Time, "s.updated").within(ITS_SUBNETS),
+    Field::new("subnets.id", Kind::Integer, "s.id").subquery(ITS_SUBNETS),
+    Field::new("subnets.label", Kind::Text, "s.label").subquery(ITS_SUBNETS),
+    Field::new("subnets.created", Kind::Time, "s.created").subquery(ITS_SUBNETS),
+    Field::new("subnets.updated", Kind::Time, "s.updated").subquery(ITS_SUBNETS),
 ];
 
 pub fn list(
     tx: &mut ReadTx,
     account: AccountId,
-    sight: Sight,
-    wanted: &Wanted,
+    visibility: Visibility,
+    query: &ListQuery,
 ) -> Result<Paged<Vpc>, StoreError> {
-    page(tx, visible_to(account, sight, wanted), wanted)
+    page(tx, visible_to(account, visibility, query), query)
 }
 
 /// Of those, the ones with a subnet that has an address in common with a range. Subnets of a VPC do not overlap, so of
@@ -47,11 +47,11 @@ pub fn list(
 pub fn list_in_range(
     tx: &mut ReadTx,
     account: AccountId,
-    sight: Sight,
+    visibility: Visibility,
     range: Cidr,
-    wanted: &Wanted,
+    query: &ListQuery,
 ) -> Result<Paged<Vpc>, StoreError> {
-    let mut collection = visible_to(account, sight, wanted);
+    let mut collection = visible_to(account, visibility, query);
     collection.args.extend(
         args![i64::from(range.last()), i64::from(range.first())]
             .iter()
@@ -63,16 +63,16 @@ pub fn list_in_range(
             ORDER BY s.first_address DESC LIMIT 1) >= ${first}"
     );
     collection.tallied = None;
-    page(tx, collection, wanted)
+    page(tx, collection, query)
 }
 
-fn page(tx: &mut ReadTx, collection: Collection, wanted: &Wanted) -> Result<Paged<Vpc>, StoreError> {
-    let mut vpcs = collection.page(tx, wanted, read)?;
+fn page(tx: &mut ReadTx, collection: Collection, query: &ListQuery) -> Result<Paged<Vpc>, StoreError> {
+    let mut vpcs = collection.page(tx, query, read)?;
     add_subnets(tx, &mut vpcs.items)?;
     Ok(vpcs)
 }
 
-fn visible_to(account: AccountId, sight: Sight, wanted: &Wanted) -> Collection<'static> {
+fn visible_to(account: AccountId, visibility: Visibility, query: &ListQuery) -> Collection<'static> {
     let mut collection = Collection {
         columns: COLUMNS,
         from: "vpc v",
@@ -80,9 +80,9 @@ fn visible_to(account: AccountId, sight: Sight, wanted: &Wanted) -> Collection<'
         args: args![account].to_vec(),
         key: &["v.id"],
         order: None,
-        tallied: tally_of(account, wanted).map(Tallied::whole),
+        tallied: tally_of(account, query).map(Tallied::whole),
     };
-    if let Sight::OnlyGrantedTo(user) = sight {
+    if let Visibility::GrantedTo(user) = visibility {
         collection.condition += " AND v.id IN (SELECT g.entity FROM entity_grant g
             WHERE g.app_user = $2 AND g.kind = 'vpc')";
         collection.args.push(user.into());
@@ -142,7 +142,7 @@ pub fn room_for(
         ") FROM account a WHERE a.id = $1"
     );
     let collection = tally.as_ref().map(Tally::collection);
-    let mut row = tx.one(sql, args![account, label, collection, tallies::LONG])?;
+    let mut row = tx.one(sql, args![account, label, collection, tallies::LARGE_SPAN])?;
     Ok(Room {
         quota: QuotaOverride {
             vpcs_per_region: row.take()?,
@@ -207,10 +207,12 @@ fn in_region(account: AccountId, region: &str) -> Tally {
 }
 
 /// The tally of what is wanted, if there is one: of all VPCs, or of those in one region.
-fn tally_of(account: AccountId, wanted: &Wanted) -> Option<Tally> {
-    match wanted.filter.gist() {
-        Gist::Everything => Some(Tally::of("vpc", account.0)),
-        Gist::Equal(field, Value::Text(region)) if field.name == "region" => Some(in_region(account, region)),
+fn tally_of(account: AccountId, query: &ListQuery) -> Option<Tally> {
+    match query.filter.shape() {
+        FilterShape::All => Some(Tally::of("vpc", account.0)),
+        FilterShape::Equal(field, Value::Text(region)) if field.name == "region" => {
+            Some(in_region(account, region))
+        }
         _ => None,
     }
 }
@@ -220,11 +222,11 @@ fn add_subnets(tx: &mut ReadTx, vpcs: &mut [Vpc]) -> Result<(), StoreError> {
         return Ok(());
     }
     let ids: Vec<i64> = vpcs.iter().map(|vpc| vpc.id.0).collect();
-    let (near, args) = near(&ids);
+    let (condition, args) = covering_condition(&ids);
     let mut by_id: Vec<&mut Vpc> = vpcs.iter_mut().collect();
     by_id.sort_by_key(|vpc| vpc.id.0);
     let mut vpcs = by_id.into_iter().peekable();
-    for subnet in subnets::of_vpcs(tx, &near, &args)? {
+    for subnet in subnets::of_vpcs(tx, &condition, &args)? {
         while vpcs.next_if(|vpc| vpc.id.0 < subnet.vpc.0).is_some() {}
         if let Some(vpc) = vpcs.peek_mut().filter(|vpc| vpc.id == subnet.vpc) {
             vpc.subnets.push(subnet);

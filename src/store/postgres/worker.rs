@@ -165,7 +165,7 @@ fn run_on(
     let keep = job.run(&mut tx);
     let finished = match keep {
         true => tx.finish().and_then(|finished| {
-            finished.tallies.keep(connection)?;
+            finished.tallies.write(connection)?;
             finished.changes.write(connection)?;
             Ok(finished.topics)
         }),

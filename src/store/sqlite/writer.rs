@@ -16,7 +16,7 @@ use crate::store::context::StoreContext;
 use crate::store::error::StoreError;
 use crate::store::notifier::{Notifier, Topic};
 use crate::store::sql::Sql;
-use crate::store::tallies::Changes;
+use crate::store::tallies::TallyChanges;
 use crate::store::task::WriteJob;
 use crate::store::tx::WriteTx;
 
@@ -157,7 +157,7 @@ impl Writer {
         undo: Undo,
     ) -> Result<Option<BTreeSet<Topic>>, StoreError> {
         let mut topics = BTreeSet::new();
-        let mut tallied = Changes::default();
+        let mut tally_changes = TallyChanges::default();
         let mut changes = PendingChanges::default();
         let (mut next, mut runs) = (0, 1);
         while next < batch.len() {
@@ -166,12 +166,12 @@ impl Writer {
             }
             statements.have_changed();
             statements.have_conflicted();
-            let mut tx = WriteTx::new(statements, &self.context, Some(&tallied));
+            let mut tx = WriteTx::new(statements, &self.context, Some(&tally_changes));
             let keep = batch[next].run(&mut tx);
             if keep {
                 let finished = tx.finish()?;
                 topics.extend(finished.topics);
-                tallied.merge(finished.tallies);
+                tally_changes.merge(finished.tallies);
                 changes.merge(finished.changes);
             } else if statements.have_changed() {
                 match undo {
@@ -196,7 +196,7 @@ impl Writer {
                 batch.extend(self.jobs.try_recv().ok());
             }
         }
-        tallied.keep(statements)?;
+        tally_changes.write(statements)?;
         changes.write(statements)?;
         Ok(Some(topics))
     }

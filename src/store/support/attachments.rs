@@ -7,7 +7,7 @@ use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
@@ -23,7 +23,7 @@ pub static FIELDS: [Field; 6] = [
     Field::new("created_by", Kind::Text, "created_by"),
 ];
 
-pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<Attachment>, StoreError> {
+pub fn list(tx: &mut ReadTx, ticket: TicketId, query: &ListQuery) -> Result<Paged<Attachment>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "attachment",
@@ -33,7 +33,7 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
 pub fn find(tx: &mut ReadTx, ticket: TicketId, id: AttachmentId) -> Result<Option<Attachment>, StoreError> {

@@ -7,7 +7,7 @@ use crate::model::page::Paged;
 use crate::model::subject::{SubjectKind, VlanLabel};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -20,7 +20,7 @@ pub static FIELDS: [Field; 4] = [
     Field::new("label", Kind::Text, "label"),
 ];
 
-pub fn list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<Entry>, StoreError> {
+pub fn list(tx: &mut ReadTx, query: &ListQuery) -> Result<Paged<Entry>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "entity",
@@ -30,7 +30,7 @@ pub fn list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<Entry>, StoreError
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
 pub fn find(

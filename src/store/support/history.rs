@@ -11,7 +11,7 @@ use crate::model::ticket::Status;
 use crate::store::changes::PROVIDER;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted, among};
+use crate::store::list::{Collection, ListQuery, id_list};
 use crate::store::notifier::Topic;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
@@ -34,7 +34,7 @@ pub static FIELDS: [Field; 5] = [
     Field::new("action", Kind::Text, "h.step"),
     Field::new("created", Kind::Time, "h.created"),
     Field::new("created_by", Kind::Text, "h.created_by"),
-    Field::new("from_staff", Kind::Truth, "h.from_staff"),
+    Field::new("from_staff", Kind::Boolean, "h.from_staff"),
 ];
 
 /// A step about to be recorded.
@@ -47,7 +47,7 @@ pub struct NewHistory {
     pub attachment: Option<AttachmentId>,
 }
 
-pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<History>, StoreError> {
+pub fn list(tx: &mut ReadTx, ticket: TicketId, query: &ListQuery) -> Result<Paged<History>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: FROM,
@@ -57,7 +57,7 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
 /// The newest step of a ticket.
@@ -87,11 +87,11 @@ pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<Ti
         return Ok(HashMap::new());
     }
     let ids: Vec<i64> = tickets.iter().map(|ticket| ticket.0).collect();
-    let (among, args) = among(&ids);
+    let (list, args) = id_list(&ids);
     let unchanging = UNCHANGING.map(|step| format!("'{}'", step.word())).join(", ");
     let sql = format!(
         "SELECT ticket, created_by FROM ticket_history WHERE id IN
-             (SELECT max(id) FROM ticket_history WHERE ticket IN {among} AND step NOT IN ({unchanging}) GROUP BY ticket)"
+             (SELECT max(id) FROM ticket_history WHERE ticket IN {list} AND step NOT IN ({unchanging}) GROUP BY ticket)"
     );
     let read = |mut row: Row| Ok((row.take()?, row.take()?));
     tx.all(&sql, &args)?.into_iter().map(read).collect()

@@ -10,8 +10,8 @@ use crate::model::ticket::{NewTicket, Status, Ticket};
 use crate::model::time::Time;
 use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
-use crate::store::filter::{Comparison, Field, Filter, Gist, Kind};
-use crate::store::list::{Collection, Part, Tallied, Wanted, among};
+use crate::store::filter::{Comparison, Field, Filter, FilterShape, Kind};
+use crate::store::list::{Collection, ListQuery, Part, Tallied, id_list};
 use crate::store::search;
 use crate::store::tallies::Tally;
 use crate::store::tx::{ReadTx, WriteTx};
@@ -29,7 +29,7 @@ pub static FIELDS: [Field; 12] = [
     Field::new("id", Kind::Integer, "t.id"),
     Field::new("summary", Kind::Text, "t.summary"),
     Field::new("status", Kind::Text, "t.status"),
-    Field::new("closable", Kind::Truth, CLOSABLE),
+    Field::new("closable", Kind::Boolean, CLOSABLE),
     Field::new("closed", Kind::Time, "t.closed"),
     Field::new("opened", Kind::Time, "t.opened"),
     Field::new("opened_by", Kind::Text, "t.opened_by"),
@@ -67,7 +67,7 @@ pub fn list(
     tx: &mut ReadTx,
     account: AccountId,
     opener: Option<UserId>,
-    wanted: &Wanted,
+    query: &ListQuery,
 ) -> Result<Paged<Ticket>, StoreError> {
     let mut collection = Collection {
         columns: COLUMNS,
@@ -76,14 +76,14 @@ pub fn list(
         args: args![account].to_vec(),
         key: &["t.id"],
         order: Some(ORDER),
-        tallied: tallied(account, wanted),
+        tallied: tallied(account, query),
     };
     if let Some(opener) = opener {
         collection.condition += " AND t.opener = $2";
         collection.args.push(opener.into());
         collection.tallied = None;
     }
-    let mut tickets = collection.page(tx, wanted, read)?;
+    let mut tickets = collection.page(tx, query, read)?;
     add_attachments(tx, tickets.items.iter_mut())?;
     Ok(tickets)
 }
@@ -195,7 +195,7 @@ fn of(account: AccountId, status: Status) -> Tally {
     }
 }
 
-fn tallied(account: AccountId, wanted: &Wanted) -> Option<Tallied> {
+fn tallied(account: AccountId, query: &ListQuery) -> Option<Tallied> {
     let part = |status, condition| Part {
         tally: of(account, status),
         condition,
@@ -205,9 +205,11 @@ fn tallied(account: AccountId, wanted: &Wanted) -> Option<Tallied> {
         part(Status::Open, "t.is_closed = 0"),
         part(Status::Closed, "t.is_closed = 1"),
     );
-    let parts = match wanted.filter.gist() {
-        Gist::Everything => vec![open, closed],
-        Gist::Equal(field, Value::Text(word)) if field.name == "status" && word == Status::Closed.word() => {
+    let parts = match query.filter.shape() {
+        FilterShape::All => vec![open, closed],
+        FilterShape::Equal(field, Value::Text(word))
+            if field.name == "status" && word == Status::Closed.word() =>
+        {
             vec![closed]
         }
         _ => return None,
@@ -242,8 +244,8 @@ pub(in crate::store) fn add_attachments<'a>(
         return Ok(());
     }
     let ids: Vec<i64> = tickets.keys().map(|id| id.0).collect();
-    let (among, args) = among(&ids);
-    let sql = format!("SELECT ticket, name FROM attachment WHERE ticket IN {among} ORDER BY id");
+    let (list, args) = id_list(&ids);
+    let sql = format!("SELECT ticket, name FROM attachment WHERE ticket IN {list} ORDER BY id");
     for mut row in tx.all(&sql, &args)? {
         if let Some(ticket) = tickets.get_mut(&row.take()?) {
             ticket.attachments.push(row.take()?);
