@@ -39,7 +39,7 @@ impl Ungrouped {
             random: RandomSource::System,
             policy: policy_of(&settings)?,
         };
-        let store = Store::open_embedded_grouping(&self.data, context, 1)?;
+        let store = Store::open_embedded_batching(&self.data, context, 1)?;
         make_first_account(&store, &self.token).await?;
 
         let (_stop, stopping) = watch::channel(false);

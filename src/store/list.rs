@@ -6,7 +6,7 @@ use super::error::StoreError;
 use super::filter::{Filter, Order};
 use super::tallies::{self, Tally};
 use super::tx::ReadTx;
-use super::value::{Read, Value};
+use super::value::{ReadRow, Value};
 use crate::model::id::UserId;
 use crate::model::page::{Page, Paged};
 
@@ -77,7 +77,7 @@ impl<'a> Collection<'a> {
         mut self,
         tx: &mut ReadTx,
         query: &'a ListQuery,
-        read: Read<T>,
+        read: ReadRow<T>,
     ) -> Result<Paged<T>, StoreError> {
         let tallied = self.tallied.take().filter(|tallied| tallied.is_up_to_date(tx));
         let page = query.page;
@@ -128,7 +128,7 @@ impl<'a> Collection<'a> {
         tx: &mut ReadTx,
         query: &ListQuery,
         results: i64,
-        read: Read<T>,
+        read: ReadRow<T>,
     ) -> Result<Vec<T>, StoreError> {
         let page = query.page;
         if page.offset() >= results {
@@ -160,7 +160,7 @@ impl<'a> Collection<'a> {
         counts: &[i64],
         descending: bool,
         page: Page,
-        read: Read<T>,
+        read: ReadRow<T>,
     ) -> Result<Vec<T>, StoreError> {
         let id = self.key[0];
         let (direction, operator) = match descending {
@@ -200,7 +200,7 @@ impl<'a> Collection<'a> {
         condition_args: &[Value],
         order: &str,
         (limit, offset): (i64, i64),
-        read: Read<T>,
+        read: ReadRow<T>,
     ) -> Result<Vec<T>, StoreError> {
         let Self { columns, from, .. } = self;
         let mut args = self.args.clone();

@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::notifier::Topic;
 use super::sql::Sql;
 use super::tallies::{Tally, TallyChanges};
-use super::value::{Read, Row, Value, args};
+use super::value::{ReadRow, Row, Value, args};
 use crate::model::change::ChangeKind;
 use crate::model::id::AccountId;
 use crate::model::policy::Policy;
@@ -20,7 +20,7 @@ pub enum PendingQuery<T> {
     /// The engine has run the query, because it does not pipeline, or could not send it.
     Complete(Result<Vec<T>, StoreError>),
     /// The engine has pipelined the query under this number.
-    Sent(usize, Read<T>),
+    Sent(usize, ReadRow<T>),
 }
 
 /// A read transaction: a snapshot of the store.
@@ -80,7 +80,12 @@ impl<'a> ReadTx<'a> {
     }
 
     /// Runs a query and converts its rows.
-    pub(super) fn read<T>(&mut self, sql: &str, args: &[Value], read: Read<T>) -> Result<Vec<T>, StoreError> {
+    pub(super) fn read<T>(
+        &mut self,
+        sql: &str,
+        args: &[Value],
+        read: ReadRow<T>,
+    ) -> Result<Vec<T>, StoreError> {
         let mut found = Vec::new();
         let mut visit = |row: &mut Row| {
             found.push(read(row).map_err(|cause| cause.of_statement(sql))?);
@@ -91,7 +96,7 @@ impl<'a> ReadTx<'a> {
     }
 
     /// Sends a query whose rows are needed only after the next query. `receive` returns them.
-    pub(super) fn send<T>(&mut self, sql: &str, args: &[Value], read: Read<T>) -> PendingQuery<T> {
+    pub(super) fn send<T>(&mut self, sql: &str, args: &[Value], read: ReadRow<T>) -> PendingQuery<T> {
         match self.sql.send(sql, args) {
             None => PendingQuery::Complete(self.read(sql, args, read)),
             Some(Ok(number)) => PendingQuery::Sent(number, read),

@@ -121,7 +121,7 @@ async fn run_connection(
         }
         tokio::select! {
             () = node_notifications.added.notified() => {}
-            _ = closed.recv() => return Err(Failure::too_slow()),
+            _ = closed.recv() => return Err(Failure::timed_out()),
             () = sleep(KEEPALIVE) => with_timeout(execute(&client, "SELECT 1")).await?,
         }
     }
@@ -133,7 +133,7 @@ async fn execute(client: &Client, sql: &str) -> Result<(), Failure> {
 
 async fn with_timeout<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let result = timeout(KEEPALIVE, work).await;
-    result.unwrap_or_else(|_| Err(Failure::too_slow()))
+    result.unwrap_or_else(|_| Err(Failure::timed_out()))
 }
 
 /// Passes the notifications of other nodes to the notifier. Drops `_closing` when the connection ends.

@@ -1,4 +1,4 @@
-//! A thread's line to the database: a connection, or the patience to wait for the next try.
+//! A connection that is opened again when it is lost, with back-off.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -10,67 +10,71 @@ use super::connection::Connection;
 use super::failure::Failure;
 use crate::store::error::StoreError;
 
-/// Between two tries; no longer, so that a database that is back is found soon.
-const LONGEST: Duration = Duration::from_millis(500);
+/// Short, so that a node soon notices that the database is reachable again.
+const MAX_RECONNECT_DELAY: Duration = Duration::from_millis(500);
 
-pub struct Line {
+pub struct ReconnectingConnection {
     address: Arc<Address>,
     connection: Option<Connection>,
-    /// After a try that failed: when to try again, and why it failed.
-    waiting: Option<(Instant, String)>,
+    /// After a failed attempt: the time of the next attempt, and the error.
+    back_off: Option<(Instant, String)>,
     failures: u32,
 }
 
-impl Line {
+impl ReconnectingConnection {
     pub fn new(address: Arc<Address>) -> Self {
         Self {
             address,
             connection: None,
-            waiting: None,
+            back_off: None,
             failures: 0,
         }
     }
 
-    /// A connection that was alive a moment ago, made anew if need be.
-    pub fn ready(&mut self) -> Result<&mut Connection, StoreError> {
-        let usable = self
+    /// The open connection, or a new one if it was closed.
+    pub fn get(&mut self) -> Result<&mut Connection, StoreError> {
+        let open = self
             .connection
             .take()
-            .filter(|connection| !connection.has_ended());
-        let connection = match usable {
+            .filter(|connection| !connection.is_closed());
+        let connection = match open {
             Some(connection) => connection,
             None => self.connect()?,
         };
         Ok(self.connection.insert(connection))
     }
 
-    /// Whether a transaction that only looked is still to be ended.
-    pub fn is_looking(&self) -> bool {
-        self.connection.as_ref().is_some_and(Connection::is_looking)
+    /// Whether the rollback of a read transaction was deferred.
+    pub fn has_deferred_rollback(&self) -> bool {
+        self.connection
+            .as_ref()
+            .is_some_and(Connection::has_deferred_rollback)
     }
 
-    /// Ends it.
-    pub fn look_away(&mut self) -> Result<(), Failure> {
-        self.connection.as_mut().map_or(Ok(()), Connection::look_away)
+    /// Runs the deferred rollback, if there is one.
+    pub fn run_deferred_rollback(&mut self) -> Result<(), Failure> {
+        self.connection
+            .as_mut()
+            .map_or(Ok(()), Connection::run_deferred_rollback)
     }
 
-    /// Lets go of a connection that is of no use any more, and with it of all that its session holds.
-    pub fn tidy(&mut self) {
-        self.connection.take_if(|connection| connection.is_useless());
+    /// Drops a broken connection. That ends its session and releases the locks of the session.
+    pub fn drop_broken(&mut self) {
+        self.connection.take_if(|connection| connection.is_broken());
     }
 
     fn connect(&mut self) -> Result<Connection, StoreError> {
-        if let Some((until, why)) = &self.waiting
+        if let Some((until, error)) = &self.back_off
             && Instant::now() < *until
         {
-            return Err(StoreError::Unavailable(why.clone()));
+            return Err(StoreError::Unavailable(error.clone()));
         }
         match Connection::open(&self.address) {
             Ok(connection) => {
                 if self.failures > 0 {
                     tracing::info!("the database is there again");
                 }
-                (self.failures, self.waiting) = (0, None);
+                (self.failures, self.back_off) = (0, None);
                 Ok(connection)
             }
             Err(failure) => {
@@ -78,22 +82,22 @@ impl Line {
                     tracing::warn!(cause = failure.text, "the database cannot be reached");
                 }
                 self.failures += 1;
-                let pause = jittered(Duration::from_millis(50) * 2u32.pow(self.failures.min(6))).min(LONGEST);
-                self.waiting = Some((Instant::now() + pause, failure.text.clone()));
+                let delay = jittered(Duration::from_millis(50) * 2u32.pow(self.failures.min(6)));
+                let until = Instant::now() + delay.min(MAX_RECONNECT_DELAY);
+                self.back_off = Some((until, failure.text.clone()));
                 Err(failure.into_store_error())
             }
         }
     }
 }
 
-/// Sleeps before the next attempt at something that others attempt too: longer each time, but never
-/// all of them equally long.
-pub fn pause(attempt: u32) {
+/// Sleeps before the next attempt: exponential back-off with jitter.
+pub fn back_off(attempt: u32) {
     thread::sleep(jittered(Duration::from_millis(1) * 2u32.pow(attempt.min(6))));
 }
 
-/// Something between nothing and this long. Nothing depends on it being hard to guess.
-fn jittered(most: Duration) -> Duration {
+/// A random duration up to `max`. It need not be unpredictable.
+fn jittered(max: Duration) -> Duration {
     let random = RandomState::new().hash_one(0) as u32;
-    most.mul_f64(f64::from(random) / f64::from(u32::MAX))
+    max.mul_f64(f64::from(random) / f64::from(u32::MAX))
 }

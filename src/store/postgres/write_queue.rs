@@ -1,6 +1,5 @@
-//! Whose turn it is to write. Of one account, a node writes one thing at a time: the database would only make
-//! the others wait, or undo them, and each of them would keep a connection from other accounts
-//! (decision 0016, point 2).
+//! The queue of writes. A node runs one write of each account at a time: PostgreSQL would make concurrent ones wait or
+//! abort them, and each would occupy a connection that other accounts could use (decision 0016, point 2).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,72 +12,73 @@ use crate::store::task::WriteJob;
 use crate::store::write_lock::WriteLock;
 
 /// A write, and the lock that it holds while it runs.
-pub struct Turn {
+pub struct QueuedWrite {
     pub job: Box<dyn WriteJob>,
     pub lock: Option<WriteLock>,
 }
 
-pub struct Turns {
-    /// Those that can be run now.
-    queue: Sender<Turn>,
+pub struct WriteQueue {
+    /// The writes that can run now.
+    ready: Sender<QueuedWrite>,
     /// For each lock that is held, the writes that wait for it.
-    behind: Mutex<HashMap<WriteLock, VecDeque<Box<dyn WriteJob>>>>,
-    waiting: AtomicUsize,
-    most: usize,
+    blocked: Mutex<HashMap<WriteLock, VecDeque<Box<dyn WriteJob>>>>,
+    /// The number of writes that have not started, ready or blocked.
+    queued: AtomicUsize,
+    max_queued: usize,
 }
 
-impl Turns {
-    pub fn new(most: usize) -> (Self, Receiver<Turn>) {
-        let (queue, ready) = unbounded();
-        let turns = Self {
-            queue,
-            behind: Mutex::default(),
-            waiting: AtomicUsize::new(0),
-            most,
+impl WriteQueue {
+    pub fn new(max_queued: usize) -> (Self, Receiver<QueuedWrite>) {
+        let (ready, receiver) = unbounded();
+        let queue = Self {
+            ready,
+            blocked: Mutex::default(),
+            queued: AtomicUsize::new(0),
+            max_queued,
         };
-        (turns, ready)
+        (queue, receiver)
     }
 
-    /// Takes a write on, unless too many wait already.
-    pub fn join(&self, job: Box<dyn WriteJob>, lock: Option<WriteLock>) -> Result<(), StoreError> {
-        if self.waiting.fetch_add(1, Ordering::SeqCst) >= self.most {
-            self.waiting.fetch_sub(1, Ordering::SeqCst);
+    /// Adds a write, unless the queue is full.
+    pub fn push(&self, job: Box<dyn WriteJob>, lock: Option<WriteLock>) -> Result<(), StoreError> {
+        if self.queued.fetch_add(1, Ordering::SeqCst) >= self.max_queued {
+            self.queued.fetch_sub(1, Ordering::SeqCst);
             return Err(StoreError::Full);
         }
         if let Some(lock) = lock {
-            let mut behind = self.behind();
-            if let Some(others) = behind.get_mut(&lock) {
-                others.push_back(job);
+            let mut blocked = self.blocked();
+            if let Some(waiting) = blocked.get_mut(&lock) {
+                waiting.push_back(job);
                 return Ok(());
             }
-            behind.insert(lock, VecDeque::new());
+            blocked.insert(lock, VecDeque::new());
         }
-        self.call(Turn { job, lock })
+        self.make_ready(QueuedWrite { job, lock })
     }
 
-    /// A write is about to be run, and waits no more.
-    pub fn begin(&self) {
-        self.waiting.fetch_sub(1, Ordering::SeqCst);
+    /// Records that a write starts and is no longer queued.
+    pub fn start(&self) {
+        self.queued.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// It is over: the next write with its lock goes to the end of the queue, behind others.
-    pub fn end(&self, lock: Option<WriteLock>) {
+    /// Releases the lock of a write that has ended. The next write with this lock goes to the end of the queue.
+    pub fn release(&self, lock: Option<WriteLock>) {
         let Some(lock) = lock else { return };
-        let mut behind = self.behind();
-        match behind.get_mut(&lock).and_then(VecDeque::pop_front) {
-            None => drop(behind.remove(&lock)),
+        let mut blocked = self.blocked();
+        match blocked.get_mut(&lock).and_then(VecDeque::pop_front) {
+            None => drop(blocked.remove(&lock)),
             Some(job) => {
                 let lock = Some(lock);
-                let _ = self.call(Turn { job, lock });
+                let _ = self.make_ready(QueuedWrite { job, lock });
             }
         }
     }
 
-    fn call(&self, turn: Turn) -> Result<(), StoreError> {
-        self.queue.send(turn).map_err(|_| StoreError::Stopped)
+    fn make_ready(&self, write: QueuedWrite) -> Result<(), StoreError> {
+        self.ready.send(write).map_err(|_| StoreError::Stopped)
     }
 
-    fn behind(&self) -> MutexGuard<'_, HashMap<WriteLock, VecDeque<Box<dyn WriteJob>>>> {
-        self.behind.lock().unwrap_or_else(PoisonError::into_inner)
+    fn blocked(&self) -> MutexGuard<'_, HashMap<WriteLock, VecDeque<Box<dyn WriteJob>>>> {
+        self.blocked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
