@@ -1,4 +1,4 @@
-//! Accounts as rows.
+//! The `account` table.
 
 use crate::model::account::{Account, DeskAccount, QuotaOverride};
 use crate::model::change::ChangeKind;
@@ -25,7 +25,7 @@ pub static FIELDS: [Field; 4] = [
     Field::new("created", Kind::Time, "a.created"),
 ];
 
-/// A page of all accounts, with what the staff want to know of each.
+/// A page of all accounts, with the columns for the desk.
 pub fn desk_list(tx: &mut ReadTx, query: &ListQuery) -> Result<Paged<DeskAccount>, StoreError> {
     let collection = Collection {
         columns: DESK_COLUMNS,
