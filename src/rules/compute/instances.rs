@@ -197,7 +197,7 @@ fn free_public_address(tx: &mut ReadTx) -> Result<Option<u32>> {
     for range in &tx.policy().public_ranges {
         // The first address is the network, the second its gateway, the last the broadcast.
         let (first, last) = (range.first() + 2, range.last() - 1);
-        if let Some(address) = store::instances::free_public(tx, first, last)? {
+        if let Some(address) = store::instances::find_free_public(tx, first, last)? {
             return Ok(Some(address));
         }
     }
