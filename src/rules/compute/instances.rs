@@ -26,7 +26,7 @@ use crate::rules::lists::ListRequest;
 use crate::rules::loading::{self, instance_for};
 use crate::rules::power;
 use crate::rules::request::{Drafted, Request};
-use crate::store::vpc_ips::Only;
+use crate::store::vpc_ips::Scope;
 use crate::store::{self, ReadTx, WriteTx};
 
 pub use draft::{Change, Draft};
@@ -115,7 +115,7 @@ pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(In
         tx,
         caller.account,
         caller.visibility(),
-        Only::Instance(id),
+        Scope::Instance(id),
         &wanted,
     )?;
     Ok((instance, found.items))

@@ -8,7 +8,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::Result;
 use crate::rules::lists::ListRequest;
 use crate::rules::vpcs;
-use crate::store::vpc_ips::{FIELDS, Only};
+use crate::store::vpc_ips::{FIELDS, Scope};
 use crate::store::{self, ReadTx};
 
 /// All of the account's that the caller may see.
@@ -18,7 +18,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
         tx,
         caller.account,
         caller.visibility(),
-        Only::All,
+        Scope::All,
         &wanted,
     )?)
 }
@@ -30,7 +30,7 @@ pub fn of_vpc(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) 
         tx,
         caller.account,
         caller.visibility(),
-        Only::Vpc(vpc),
+        Scope::Vpc(vpc),
         &wanted,
     )?)
 }

@@ -113,7 +113,7 @@ pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission)
 
 /// The same without its subnets, for what only passes through it.
 pub fn load_alone_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
-    let vpc = store::vpcs::find_alone(tx, caller.account, id)?.ok_or(Error::NotFound)?;
+    let vpc = store::vpcs::find_without_subnets(tx, caller.account, id)?.ok_or(Error::NotFound)?;
     caller.may(tx, Granted::Vpc, id.0, access)?;
     Ok(vpc)
 }
@@ -160,7 +160,7 @@ impl Draft {
 
 fn settle(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
     let (draft, mut form) = request.open()?;
-    let room = store::vpcs::room_for(tx, caller.account, draft.label.as_ref(), draft.region.as_ref())?;
+    let room = store::vpcs::creation_limits(tx, caller.account, draft.label.as_ref(), draft.region.as_ref())?;
     let quota = room.quota.over(tx.policy().quota);
     if room.label_is_taken {
         form.refuse("label", label_taken());

@@ -185,7 +185,7 @@ fn find(tx: &mut ReadTx, eyes: Eyes, kind: SubjectKind, id: i64) -> Result<Optio
                 Eyes::Tenant(caller) => {
                     visible(vpcs::load_alone_for(tx, caller, VpcId(id), Permission::ReadOnly))?
                 }
-                Eyes::Staff(_) => store::vpcs::find_alone(tx, account, VpcId(id))?,
+                Eyes::Staff(_) => store::vpcs::find_without_subnets(tx, account, VpcId(id))?,
             };
             Ok(vpc.as_ref().map(Entity::vpc))
         }

@@ -1,4 +1,4 @@
-//! Addresses and ranges in use on VPC interfaces, as a list of their own.
+//! The list of addresses and ranges that VPC interfaces use.
 
 use crate::model::id::{AccountId, InstanceId, VpcId};
 use crate::model::page::Paged;
@@ -32,12 +32,12 @@ pub static FIELDS: [Field; 9] = [
     Field::new("subnet_id", Kind::Integer, "s.id"),
 ];
 
-/// The records of an account, or of one of its VPCs or instances.
+/// The addresses and ranges of an account, of one of its VPCs or of one of its instances.
 pub fn list(
     tx: &mut ReadTx,
     account: AccountId,
     visibility: Visibility,
-    only: Only,
+    scope: Scope,
     query: &ListQuery,
 ) -> Result<Paged<VpcIp>, StoreError> {
     let mut collection = Collection {
@@ -49,13 +49,13 @@ pub fn list(
         order: None,
         tallied: None,
     };
-    match only {
-        Only::All => {}
-        Only::Vpc(vpc) => {
+    match scope {
+        Scope::All => {}
+        Scope::Vpc(vpc) => {
             collection.args.push(vpc.into());
             collection.condition += &format!(" AND v.id = ${}", collection.args.len());
         }
-        Only::Instance(instance) => {
+        Scope::Instance(instance) => {
             collection.args.push(instance.into());
             collection.condition += &format!(" AND p.instance = ${}", collection.args.len());
         }
@@ -72,7 +72,7 @@ pub fn list(
 }
 
 #[derive(Clone, Copy, Debug)]
-pub enum Only {
+pub enum Scope {
     All,
     Vpc(VpcId),
     Instance(InstanceId),
