@@ -1,4 +1,4 @@
-//! Programs that may ask users for access, as rows.
+//! The `oauth_client` table.
 
 use crate::model::change::ChangeKind;
 use crate::model::id::AccountId;
@@ -36,7 +36,7 @@ pub fn list(
     collection.page(tx, query, read)
 }
 
-/// All clients, of all accounts and the provider's own, in the order they were made.
+/// All clients of all accounts and of the provider, in the order of their creation.
 pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM oauth_client ORDER BY number");
     tx.read(&sql, args![], read)
@@ -71,8 +71,8 @@ pub fn newest(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
     tx.one(sql, args![account])?.take()
 }
 
-/// Whether an account has made such a client after one.
-pub fn has_same(
+/// Whether an account has created the same client since the client with the number `after`.
+pub fn has_duplicate(
     tx: &mut ReadTx,
     account: AccountId,
     (label, redirect_uri, public): (&ClientLabel, &RedirectUri, bool),
@@ -103,14 +103,14 @@ pub fn update(tx: &mut WriteTx, client: &OauthClient) -> Result<(), StoreError> 
     }
 }
 
-/// Deletes a client with all that users had granted it.
+/// Deletes a client with its grants.
 pub fn delete(tx: &mut WriteTx, id: &str) -> Result<(), StoreError> {
     changed(tx, id)?;
     tx.execute("DELETE FROM oauth_client WHERE id = $1", args![id])?;
     Ok(())
 }
 
-/// The log names a client by its number.
+/// Reports a change of a client. The change log identifies a client by its number.
 fn changed(tx: &mut WriteTx, id: &str) -> Result<(), StoreError> {
     let sql = "SELECT account, number FROM oauth_client WHERE id = $1";
     let Some(mut row) = tx.find(sql, args![id])? else {
