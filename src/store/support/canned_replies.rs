@@ -1,4 +1,4 @@
-//! Canned replies as rows.
+//! The `canned_reply` table.
 
 use crate::model::canned_reply::{CannedLabel, CannedReply, Template};
 use crate::model::change::ChangeKind;

@@ -1,4 +1,4 @@
-//! Tickets of all accounts, with what only the staff see of them.
+//! The tickets of all accounts, with the columns that only staff see.
 
 use crate::model::id::{TicketId, UserId};
 use crate::model::page::Paged;
@@ -38,7 +38,7 @@ pub static FIELDS: [Field; 19] = [
     Field::new("notes", Kind::Integer, "t.notes"),
 ];
 
-/// A page of the queue; with words, only of tickets in which all of them stand somewhere.
+/// A page of the queue. With words, it has only tickets that contain all of them.
 pub fn list(tx: &mut ReadTx, words: &[String], query: &ListQuery) -> Result<Paged<DeskTicket>, StoreError> {
     let (condition, args) = search::condition(tx, words);
     let columns = columns();
@@ -66,7 +66,7 @@ pub fn find(tx: &mut ReadTx, id: TicketId) -> Result<Option<DeskTicket>, StoreEr
     Ok(Some(found))
 }
 
-/// Gives a ticket to one of the staff, or to nobody.
+/// Assigns a ticket to a staff user, or unassigns it.
 pub fn set_claimer(tx: &mut WriteTx, id: TicketId, agent: Option<UserId>) -> Result<(), StoreError> {
     let since = agent.map(|_| tx.now());
     let sql = "UPDATE ticket SET claimer = $2, claimed = $3 WHERE id = $1";

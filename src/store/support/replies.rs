@@ -1,4 +1,4 @@
-//! Replies as rows.
+//! The `reply` table.
 
 use crate::model::change::ChangeKind;
 use crate::model::id::{ReplyId, TicketId};
@@ -36,14 +36,15 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, query: &ListQuery) -> Result<Page
     collection.page(tx, query, read)
 }
 
-/// The id of a ticket's newest reply; zero if there is none.
+/// The ID of a ticket's newest reply; zero if there is none.
 pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<i64, StoreError> {
     let sql = "SELECT coalesce(max(id), 0) FROM reply WHERE ticket = $1";
     tx.one(sql, args![ticket])?.take()
 }
 
-/// A reply with the same words from the same side, if it came after one, or is the newest and not older than a time.
-pub fn same(
+/// A reply of the same author with the same text, if it was written after the reply `after`, or if it is the newest reply
+/// and not older than `recent`.
+pub fn find_duplicate(
     tx: &mut ReadTx,
     ticket: TicketId,
     new: &NewReply,
