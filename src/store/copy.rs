@@ -1,7 +1,7 @@
 //! Copies a whole store to another one, table by table.
 //!
-//! The source is read in one snapshot. The target inserts all rows in one transaction, reads them back, and commits only
-//! if they are the same.
+//! The source is read in one snapshot. The target inserts all rows in one transaction, reads them back, and commits
+//! only if they are the same.
 
 use std::sync::mpsc::{Receiver, SyncSender};
 

@@ -111,7 +111,8 @@ impl Filter {
         self.has_only_lower_bounds(&mut found).then_some(found).flatten()
     }
 
-    /// Whether all tests of increasing fields, except those in `Any`, are lower bounds. Sets `found` to one of the fields.
+    /// Whether all tests of increasing fields, except those in `Any`, are lower bounds. Sets `found` to one of the
+    /// fields.
     fn has_only_lower_bounds(&self, found: &mut Option<&'static Field>) -> bool {
         match self {
             Filter::All(parts) => parts.iter().all(|part| part.has_only_lower_bounds(found)),
@@ -124,7 +125,8 @@ impl Filter {
         }
     }
 
-    /// The filter as an SQL condition. Appends its values to `args`. The condition does not use an index on `unindexed`.
+    /// The filter as an SQL condition. Appends its values to `args`. The condition does not use an index on
+    /// `unindexed`.
     pub fn to_sql<'a>(&'a self, unindexed: Option<&Field>, args: &mut Vec<Value<'a>>) -> String {
         match self {
             Filter::All(parts) => joined(parts, (" AND ", "1 = 1"), unindexed, args),

@@ -34,7 +34,8 @@ pub fn schedule(
     Ok(())
 }
 
-/// Schedules the next run of a kind that repeats, and replaces the time of a scheduled one. A leased job is not changed.
+/// Schedules the next run of a kind that repeats, and replaces the time of a scheduled one. A leased job is not
+/// changed.
 pub fn repeat(tx: &mut WriteTx, kind: JobKind, due: Time) -> Result<(), StoreError> {
     tx.execute(
         "INSERT INTO job (kind, subject, payload, due, available) VALUES ($1, '', '', $2, $2)

@@ -249,7 +249,8 @@ fn refuse_other_checksums(schema: &Schema, applied: &[(i64, String)]) -> Result<
     Ok(())
 }
 
-/// Permits a store that a newer build has migrated, if the oldest compatible schema that it records is known to this build.
+/// Permits a store that a newer build has migrated, if the oldest compatible schema that it records is known to this
+/// build.
 fn permit_newer(sql: &mut dyn Sql, schema: &Schema, newest: i64) -> Result<(), StoreError> {
     let known = schema.newest();
     match oldest_schema(sql)? {

@@ -1,9 +1,9 @@
 //! The revision of each account, and the log of the objects that each revision changed.
 //!
-//! Functions of the store that write a row report it with `WriteTx::changed`. The changes of all writes in a commit are
-//! merged (`changes.rs`) and written just before it: the revision of each account rises once, and the log gets one row for
-//! each changed object. A write that is rolled back, or does not change the account, affects neither. Decision 0026
-//! describes how clients read the log.
+//! Functions of the store that write a row report it with `WriteTx::changed`. The changes of all writes in a commit
+//! are merged (`changes.rs`) and written just before it: the revision of each account rises once, and the log gets
+//! one row for each changed object. A write that is rolled back, or does not change the account, affects neither.
+//! Decision 0026 describes how clients read the log.
 
 use super::error::StoreError;
 use super::tx::{ReadTx, WriteTx};
@@ -47,8 +47,8 @@ pub fn since(
     tx.read(sql, args![account, revision, limit], read).map(Some)
 }
 
-/// Trims logs with more than twice the retained revisions, of up to `max_accounts` accounts. Returns whether there may be
-/// more of them.
+/// Trims logs with more than twice the retained revisions, of up to `max_accounts` accounts. Returns whether there
+/// may be more of them.
 pub fn trim(tx: &mut WriteTx, max_accounts: i64) -> Result<bool, StoreError> {
     let sql = "SELECT account, revision FROM account_revision WHERE revision - log_start > $1 LIMIT $2";
     let long = tx.all(sql, args![2 * RETAINED_REVISIONS, max_accounts])?;

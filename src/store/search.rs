@@ -57,7 +57,8 @@ pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value<'static>>)
 /// The words of a text: runs of letters and digits in lower case, cut to a length that both engines index.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     const MAX_WORD_CHARS: usize = 255;
-    // Converted character by character, so that the result does not depend on the next character (as for a final sigma).
+    // Converted character by character, so that the result does not depend on the next character (as for a final
+    // sigma).
     let lower_case = |word: &str| {
         let chars = word.chars().take(MAX_WORD_CHARS);
         chars.flat_map(char::to_lowercase).collect()

@@ -18,8 +18,8 @@ pub trait Sql {
         self.query(sql, args)?.iter_mut().try_for_each(visit)
     }
 
-    /// Pipelines a query, if the engine is across a network: together with the next query it costs one round trip. Returns
-    /// the number of the query, for `receive`.
+    /// Pipelines a query, if the engine is across a network: together with the next query it costs one round trip.
+    /// Returns the number of the query, for `receive`.
     fn send(&mut self, _sql: &str, _args: &[Value]) -> Option<Result<usize, StoreError>> {
         None
     }
@@ -45,7 +45,8 @@ pub trait Sql {
     /// The names of all tables, in order.
     fn tables(&mut self) -> Result<Vec<String>, StoreError>;
 
-    /// Makes the order of the account's event IDs the order of their commits. An engine with a single writer does nothing.
+    /// Makes the order of the account's event IDs the order of their commits. An engine with a single writer does
+    /// nothing.
     fn order_events(&mut self, _account: AccountId) -> Result<(), StoreError> {
         Ok(())
     }

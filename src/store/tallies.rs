@@ -1,11 +1,11 @@
 //! Stored row counts, which give the length of a list and the first ID of any page without a scan.
 //!
-//! For each collection the table `tally` has the number of rows in each bucket of 256 IDs and in each bucket of 65,536.
-//! To find a page, a query reads the large buckets, then the small buckets of one large bucket, and then skips fewer than
-//! 256 rows. The number of steps hardly depends on the number of rows.
+//! For each collection the table `tally` has the number of rows in each bucket of 256 IDs and in each bucket of
+//! 65,536. To find a page, a query reads the large buckets, then the small buckets of one large bucket, and then
+//! skips fewer than 256 rows. The number of steps hardly depends on the number of rows.
 //!
-//! Code that inserts or deletes a row calls `WriteTx::tally`. The changes of all writes in a commit are summed and written
-//! just before it, so that a busy account costs a few rows per commit and not per write.
+//! Code that inserts or deletes a row calls `WriteTx::tally`. The changes of all writes in a commit are summed and
+//! written just before it, so that a busy account costs a few rows per commit and not per write.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -141,7 +141,7 @@ impl<'a> ReadTx<'a> {
 }
 
 fn missing() -> StoreError {
-    StoreError::Unexpected("a row that must be there is not".to_owned())
+    StoreError::Unexpected("a required row is missing".to_owned())
 }
 
 /// A write transaction. It dereferences to a `ReadTx`.

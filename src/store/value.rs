@@ -17,8 +17,8 @@ use crate::model::text::{Description, Line, Prose};
 use crate::model::time::Time;
 use crate::model::user::{Email, Username};
 
-/// A value in SQL. `Null` sorts before numbers, and numbers before texts. An argument borrows its text from the caller, and
-/// a column borrows it from the engine while the statement runs.
+/// A value in SQL. `Null` sorts before numbers, and numbers before texts. An argument borrows its text from the
+/// caller, and a column borrows it from the engine while the statement runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value<'a> {
     Null,

@@ -19,8 +19,8 @@ use crate::store::tallies::Tally;
 use crate::store::tx::{PendingQuery, ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
-// `seen` and `read` depend on the user who reads, which is always `$2`. They are subqueries and not joins, so that counting
-// events does not evaluate them.
+// `seen` and `read` depend on the user who reads, which is always `$2`. They are subqueries and not joins, so that
+// counting events does not evaluate them.
 macro_rules! seen {
     () => {
         "CASE WHEN e.id <= (SELECT s.events_seen FROM app_user s WHERE s.id = $2) THEN 1 ELSE 0 END"
@@ -116,8 +116,8 @@ pub fn last_id(tx: &mut ReadTx, account: AccountId) -> Result<EventId, StoreErro
     tx.one(sql, args![account])?.take()
 }
 
-/// The number of events of other users that the reader has not seen, among the newest `max_scanned`. The limit bounds the
-/// cost for a user with many unseen events, because every page of the console shows this number.
+/// The number of events of other users that the reader has not seen, among the newest `max_scanned`. The limit bounds
+/// the cost for a user with many unseen events, because every page of the console shows this number.
 pub fn unseen(tx: &mut ReadTx, reader: Reader, max_scanned: i64) -> Result<i64, StoreError> {
     let Collection {
         from,
@@ -241,7 +241,8 @@ pub fn mark_read(tx: &mut WriteTx, user: UserId, event: EventId) -> Result<(), S
 /// Deletes up to `limit` events older than a time. Returns their number.
 pub fn delete_before(tx: &mut WriteTx, before: Time, limit: i64) -> Result<u64, StoreError> {
     let deleted = tx.all(
-        // CROSS JOIN fixes the order of the join: accounts first, because the index on the time starts with the account.
+        // CROSS JOIN fixes the order of the join: accounts first, because the index on the time starts with the
+        // account.
         "DELETE FROM event WHERE id IN (SELECT e.id FROM account a CROSS JOIN event e
              WHERE e.account = a.id AND e.created < $1 LIMIT $2)
          RETURNING account, id",
@@ -260,8 +261,9 @@ fn of(account: AccountId) -> Tally {
     Tally::of("event", account.0)
 }
 
-/// The tally of an account's events. It counts all rows, including hidden ones: those past their retention that are not
-/// deleted yet. `None` if the hidden rows are not those with the lowest IDs, because the tally then cannot locate a page.
+/// The tally of an account's events. It counts all rows, including hidden ones: those past their retention that are
+/// not deleted yet. `None` if the hidden rows are not those with the lowest IDs, because the tally then cannot locate
+/// a page.
 fn tallied(tx: &mut ReadTx, reader: Reader) -> Result<Option<Tallied>, StoreError> {
     let mut old = tx.one(
         "SELECT count(*), coalesce(max(id), 0) FROM event WHERE account = $1 AND created < $2",

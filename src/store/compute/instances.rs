@@ -90,8 +90,8 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// Inserts an instance. Without a label it gets a placeholder and cannot be read until `set_label`: users cannot choose a
-/// label with a colon.
+/// Inserts an instance. Without a label it gets a placeholder and cannot be read until `set_label`: users cannot
+/// choose a label with a colon.
 pub fn insert(
     tx: &mut WriteTx,
     account: AccountId,

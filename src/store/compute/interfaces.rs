@@ -65,8 +65,8 @@ pub fn on_subnets(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<Vec<Use>, Sto
     uses(tx, &format!("f.subnet IN {list}"), &args)
 }
 
-/// All interfaces on the subnets of several VPCs, in the same order. `condition` selects the IDs of the VPCs, for example
-/// `IN ($1, $2)`.
+/// All interfaces on the subnets of several VPCs, in the same order. `condition` selects the IDs of the VPCs, for
+/// example `IN ($1, $2)`.
 pub(in crate::store) fn in_vpcs(
     tx: &mut ReadTx,
     condition: &str,
@@ -262,8 +262,8 @@ pub fn holders(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Resu
     rows.into_iter().map(read).collect()
 }
 
-/// The number of used addresses, outside of ranges, in each block of a span: the index of the block and its count, if it
-/// is not zero.
+/// The number of used addresses, outside of ranges, in each block of a span: the index of the block and its count, if
+/// it is not zero.
 pub fn counts(
     tx: &mut ReadTx,
     subnet: SubnetId,

@@ -9,8 +9,8 @@ use crate::store::error::StoreError;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::args;
 
-/// The user with this name and the hash of the password. Runs the same query for all names, so that its duration does not
-/// reveal whether the user exists.
+/// The user with this name and the hash of the password. Runs the same query for all names, so that its duration does
+/// not reveal whether the user exists.
 pub fn credentials(tx: &mut ReadTx, username: &str) -> Result<Option<Credentials>, StoreError> {
     let sql = "SELECT id, password FROM app_user WHERE lower(username) = lower($1)";
     let row = tx.find(sql, args![username])?;
@@ -43,8 +43,8 @@ pub fn set_password(tx: &mut WriteTx, user: UserId, hash: &str) -> Result<(), St
     tx.changed(Owner::User(user), ChangeKind::User, user.0)
 }
 
-/// Records the time and result of the last log-in attempt. Does not raise the revision, so that password guessing does not
-/// fill the change log.
+/// Records the time and result of the last log-in attempt. Does not raise the revision, so that password guessing
+/// does not fill the change log.
 pub fn set_last(tx: &mut WriteTx, user: UserId, status: &str) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "UPDATE app_user SET last_login = $2, last_login_status = $3 WHERE id = $1";

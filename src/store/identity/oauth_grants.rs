@@ -78,8 +78,8 @@ pub fn replace_idle(
     Ok(())
 }
 
-/// Deletes expired refresh tokens, access tokens and codes that expired a day ago, and grants that were revoked a day ago
-/// and have neither codes nor refresh tokens.
+/// Deletes expired refresh tokens, access tokens and codes that expired a day ago, and grants that were revoked a day
+/// ago and have neither codes nor refresh tokens.
 pub fn sweep(tx: &mut WriteTx) -> Result<(), StoreError> {
     let now = tx.now();
     let yesterday = now.plus_seconds(-24 * 3600);
@@ -167,7 +167,8 @@ pub fn of_token(tx: &mut ReadTx, token: TokenHash) -> Result<Option<i64>, StoreE
         .flatten())
 }
 
-/// The origin of a token: an access token of a grant, or a personal token, which may have been created through a client.
+/// The origin of a token: an access token of a grant, or a personal token, which may have been created through a
+/// client.
 pub fn origin(tx: &mut ReadTx, token: TokenId) -> Result<Option<Origin>, StoreError> {
     let sql = "SELECT CASE WHEN kind = 'oauth' THEN 1 ELSE 0 END, oauth_grant FROM token WHERE id = $1";
     let read = |mut row: Row| {

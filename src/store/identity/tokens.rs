@@ -20,7 +20,8 @@ const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
 const EXPIRY: &str = "coalesce(expiry, 32501970000000000)";
 const USABLE: &str = "kind = 'personal' AND revoked IS NULL AND (expiry IS NULL OR expiry > $2)";
 
-/// The identity version of an account, or of the staff. It rises when a user, a grant or a token of the account changes.
+/// The identity version of an account, or of the staff. It rises when a user, a grant or a token of the account
+/// changes.
 pub fn identity_version(tx: &mut ReadTx, account: Option<AccountId>) -> Result<i64, StoreError> {
     let pending = send_version_query(tx, account);
     receive_version(tx, pending)

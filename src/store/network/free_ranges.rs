@@ -1,7 +1,7 @@
 //! The free addresses of each subnet, as ranges that are not adjacent to each other.
 //!
-//! The lowest free address is the start of the first range. The primary key finds it, no matter how many addresses are in
-//! use. Taking an address splits a range, and releasing it merges its neighbors.
+//! The lowest free address is the start of the first range. The primary key finds it, no matter how many addresses
+//! are in use. Taking an address splits a range, and releasing it merges its neighbors.
 
 use std::collections::HashMap;
 

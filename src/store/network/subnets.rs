@@ -93,8 +93,8 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// The subnets of a VPC that overlap a range, ordered by address. They do not overlap each other, so of those that begin
-/// before the range only the last one can.
+/// The subnets of a VPC that overlap a range, ordered by address. They do not overlap each other, so of those that
+/// begin before the range only the last one can.
 pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subnet>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM subnet s

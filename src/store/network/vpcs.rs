@@ -42,8 +42,8 @@ pub fn list(
     page(tx, visible_to(account, visibility, query), query)
 }
 
-/// The listed VPCs that have a subnet overlapping a range. Subnets of a VPC do not overlap each other, so the query checks
-/// one subnet of each VPC: the last one that does not begin after the range.
+/// The listed VPCs that have a subnet overlapping a range. Subnets of a VPC do not overlap each other, so the query
+/// checks one subnet of each VPC: the last one that does not begin after the range.
 pub fn list_in_range(
     tx: &mut ReadTx,
     account: AccountId,

@@ -42,8 +42,8 @@ pub struct Connection {
     responses: Vec<Option<Rows>>,
     /// Whether a command of the transaction was sent.
     begun: bool,
-    /// Whether the last transaction was a read that still needs a rollback. The rollback is sent with the next BEGIN, or
-    /// when the worker has no other job.
+    /// Whether the last transaction was a read that still needs a rollback. The rollback is sent with the next BEGIN,
+    /// or when the worker has no other job.
     deferred_rollback: bool,
     /// The locks that were taken before this transaction began.
     held_locks: BTreeSet<WriteLock>,

@@ -1,5 +1,5 @@
-//! The keys of the advisory locks between nodes. All programs that use the database share its advisory locks: the prefix
-//! keeps these keys apart from theirs.
+//! The keys of the advisory locks between nodes. All programs that use the database share its advisory locks: the
+//! prefix keeps these keys apart from theirs.
 
 use crate::store::write_lock::WriteLock;
 

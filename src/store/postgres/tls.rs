@@ -1,8 +1,8 @@
 //! TLS to the database, as libpq's `sslmode` selects it.
 //!
-//! `require`, `verify-ca` and `verify-full` all verify the server's certificate, with the system's root certificates and
-//! those of `sslrootcert`. `prefer`, the default, encrypts if the server supports it and does not verify the certificate:
-//! an attacker on the network could turn encryption off anyway.
+//! `require`, `verify-ca` and `verify-full` all verify the server's certificate, with the system's root certificates
+//! and those of `sslrootcert`. `prefer`, the default, encrypts if the server supports it and does not verify the
+//! certificate: an attacker on the network could turn encryption off anyway.
 
 use std::sync::Arc;
 

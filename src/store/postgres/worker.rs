@@ -1,8 +1,8 @@
 //! The worker threads. Each has a connection and takes jobs from the queues.
 //!
-//! Writes are SERIALIZABLE. PostgreSQL aborts one of two transactions that conflict, and the worker retries it; callers do
-//! not notice. Writes of the same account wait for each other, on all nodes. That is an optimization, and correctness
-//! does not depend on it.
+//! Writes are SERIALIZABLE. PostgreSQL aborts one of two transactions that conflict, and the worker retries it;
+//! callers do not notice. Writes of the same account wait for each other, on all nodes. That is an optimization, and
+//! correctness does not depend on it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -198,7 +198,7 @@ fn run_transaction(
         Err(failure) if matches!(failure.kind, Kind::Contended | Kind::Constraint) => Err(failure),
         Err(failure) if failure.kind == Kind::Lost => {
             tracing::warn!(cause = failure.text, "it is not known whether a commit was kept");
-            let text = format!("it is not known whether the change was kept: {}", failure.text);
+            let text = format!("the outcome of the commit is unknown: {}", failure.text);
             // Not retried: the transaction may have committed.
             Ok((Err(StoreError::Unavailable(text)), BTreeSet::new()))
         }

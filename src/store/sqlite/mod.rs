@@ -1,7 +1,7 @@
 //! The embedded engine: SQLite, with many readers and one writer that commits in batches (group commit).
 //!
-//! - **Reads**: most take a few microseconds, less than a switch to another thread. They run on the thread of the caller,
-//!   which has its own connection. A read that takes longer is interrupted, and a reader thread runs it again.
+//! - **Reads**: most take a few microseconds, less than a switch to another thread. They run on the thread of the
+//!   caller, which has its own connection. A read that takes longer is interrupted, and a reader thread runs it again.
 //! - **Writes**: the writer commits all queued writes together, so that one flush of the disk serves many callers. It
 //!   sends their results after the flush.
 //! - **A failed flush** stops the store for good. The kernel may have dropped the pages that it could not write, so a

@@ -41,8 +41,8 @@ pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
     // Holds the original pages for savepoints. By default SQLite writes more than 64 KiB of them to a file.
     pragma(&connection, "temp_store", "memory", Some("2"))?;
     pragma(&connection, "cache_size", "-16384", None)?;
-    // SQLite's automatic checkpoint ignores errors. The writer runs checkpoints itself, because a failed flush must stop
-    // the store.
+    // SQLite's automatic checkpoint ignores errors. The writer runs checkpoints itself, because a failed flush must
+    // stop the store.
     pragma(&connection, "wal_autocheckpoint", "0", Some("0"))?;
     Ok(connection)
 }
@@ -51,8 +51,8 @@ pub fn open_reader(file: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = open(file, flags)?;
     pragma(&connection, "query_only", "on", Some("1"))?;
-    // Pages are read from the memory-mapped file. This cache only holds pages that are still in the log, and each commit
-    // empties it. Every thread that reads has such a cache, so larger ones would waste memory.
+    // Pages are read from the memory-mapped file. This cache only holds pages that are still in the log, and each
+    // commit empties it. Every thread that reads has such a cache, so larger ones would waste memory.
     pragma(&connection, "cache_size", "-4096", None)?;
     Ok(connection)
 }

@@ -114,8 +114,8 @@ impl<'c> Statements<'c> {
     }
 }
 
-/// An INSERT of one row without its `RETURNING id`. `last_insert_rowid` gives the same ID at a lower cost: for RETURNING,
-/// SQLite copies every page before it changes it and creates a temporary table for the result.
+/// An INSERT of one row without its `RETURNING id`. `last_insert_rowid` gives the same ID at a lower cost: for
+/// RETURNING, SQLite copies every page before it changes it and creates a temporary table for the result.
 fn without_returning(sql: &str) -> Option<&str> {
     let insert = sql.strip_suffix("RETURNING id")?;
     let inserts_one =
@@ -123,8 +123,8 @@ fn without_returning(sql: &str) -> Option<&str> {
     inserts_one.then_some(insert)
 }
 
-/// The index of the argument of a parameter. To SQLite, `$2` is a name, and parameters are numbered in the order in which
-/// their names first appear.
+/// The index of the argument of a parameter. To SQLite, `$2` is a name, and parameters are numbered in the order in
+/// which their names first appear.
 fn argument_of(statement: &Statement, parameter: usize) -> Result<usize, StoreError> {
     let name = statement.parameter_name(parameter).unwrap_or_default();
     let number = name.strip_prefix('$').and_then(|number| number.parse().ok());

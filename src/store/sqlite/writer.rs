@@ -136,8 +136,8 @@ impl Writer {
         Ok(self.wal_pages.load(Ordering::Relaxed) > 0)
     }
 
-    /// Moves a long log into the database file. This flushes the file and is part of the commit: if it fails, the commit
-    /// is not acknowledged.
+    /// Moves a long log into the database file. This flushes the file and is part of the commit: if it fails, the
+    /// commit is not acknowledged.
     fn checkpoint(&self, statements: &mut Statements) -> Result<(), StoreError> {
         if self.wal_pages.load(Ordering::Relaxed) < CHECKPOINT_PAGES {
             return Ok(());

@@ -158,8 +158,8 @@ pub fn append(
     Ok(())
 }
 
-/// A watermark that changes with every step of any ticket: the newest ID, and the number of rows in a window of IDs before
-/// it. With several nodes, a lower ID can be committed after a higher one; then only the number changes.
+/// A watermark that changes with every step of any ticket: the newest ID, and the number of rows in a window of IDs
+/// before it. With several nodes, a lower ID can be committed after a higher one; then only the number changes.
 pub fn watermark(tx: &mut ReadTx) -> Result<(i64, i64), StoreError> {
     const WINDOW_IDS: i64 = 1000;
     let mut row = tx.one(

@@ -104,8 +104,8 @@ pub fn newest(tx: &mut ReadTx, opener: Option<UserId>) -> Result<i64, StoreError
     tx.one(sql, args![opener])?.take()
 }
 
-/// A ticket of the same opener with the same texts and entity, if it was opened after the ticket `after`, or if it is the
-/// opener's newest ticket and not older than `recent`.
+/// A ticket of the same opener with the same texts and entity, if it was opened after the ticket `after`, or if it is
+/// the opener's newest ticket and not older than `recent`.
 pub fn find_duplicate(
     tx: &mut ReadTx,
     new: &NewTicket,
