@@ -259,7 +259,7 @@ fn permit_newer(sql: &mut dyn Sql, schema: &Schema, newest: i64) -> Result<(), S
                 store = newest,
                 build = known,
                 oldest,
-                "store has a newer schema that this build may use"
+                "store schema is newer but compatible"
             );
             Ok(())
         }
@@ -311,7 +311,7 @@ fn apply(sql: &mut dyn Sql, dialect: &Dialect, migration: &Migration, now: Time)
     tracing::info!(
         number = migration.number,
         name = migration.name,
-        "migrated the store"
+        "migration applied"
     );
     Ok(())
 }

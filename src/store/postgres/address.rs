@@ -69,7 +69,7 @@ impl Address {
                 "sslmode" => mode = value.into_owned(),
                 "sslrootcert" => root_file = Some(value.into_owned()),
                 name if DRIVER_PARAMETERS.contains(&name) => drop(passed_on.append_pair(name, &value)),
-                name => tracing::warn!(parameter = name, "a parameter of the database's URL is not used"),
+                name => tracing::warn!(parameter = name, "database url parameter ignored"),
             }
         }
         // The driver decodes %20 as a space, but not the + of URL-encoded forms.

@@ -69,17 +69,14 @@ impl NodeNotifications {
 pub fn run(address: &Address, notifier: &Arc<Notifier>, node_notifications: &NodeNotifications) {
     let runtime = match Builder::new_current_thread().enable_io().enable_time().build() {
         Ok(runtime) => runtime,
-        Err(cause) => return tracing::error!(%cause, "other nodes are not listened to"),
+        Err(cause) => return tracing::error!(%cause, "node notifications not started"),
     };
     runtime.block_on(async {
         let mut was_down = false;
         while !node_notifications.is_closed() {
             if let Err(failure) = run_connection(address, notifier, node_notifications, &mut was_down).await {
                 if !was_down {
-                    tracing::warn!(
-                        cause = failure.text,
-                        "other nodes are not heard: streams wake late"
-                    );
+                    tracing::warn!(cause = failure.text, "node notifications unavailable");
                 }
                 was_down = true;
                 sleep(RECONNECT_DELAY).await;
@@ -102,7 +99,7 @@ async fn run_connection(
     tokio::spawn(receive(wire, notifier.clone(), node.clone(), closing));
     with_timeout(execute(&client, "LISTEN garth_bell")).await?;
     if std::mem::take(was_down) {
-        tracing::info!("other nodes are heard again");
+        tracing::info!("node notifications restored");
     }
     // PostgreSQL does not repeat the notifications from before LISTEN.
     notifier.notify_all();

@@ -72,14 +72,14 @@ impl ReconnectingConnection {
         match Connection::open(&self.address) {
             Ok(connection) => {
                 if self.failures > 0 {
-                    tracing::info!("the database is there again");
+                    tracing::info!("database connection restored");
                 }
                 (self.failures, self.back_off) = (0, None);
                 Ok(connection)
             }
             Err(failure) => {
                 if self.failures == 0 {
-                    tracing::warn!(cause = failure.text, "the database cannot be reached");
+                    tracing::warn!(cause = failure.text, "database unreachable");
                 }
                 self.failures += 1;
                 let delay = jittered(Duration::from_millis(50) * 2u32.pow(self.failures.min(6)));

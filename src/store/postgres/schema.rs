@@ -48,7 +48,7 @@ pub fn migrate_shared(address: &Address, schema: &Schema, now: Time) -> Result<(
             return ended;
         }
         connection.roll_back().map_err(Failure::into_store_error)?;
-        tracing::warn!(attempt, "migration met a lock of another node, trying again");
+        tracing::warn!(attempt, "migration blocked by a lock, retrying");
         back_off(attempt);
         attempt += 1;
     }
@@ -109,8 +109,8 @@ fn forbid_overlaps(connection: &mut Connection) -> Result<(), StoreError> {
         Err(failure) => {
             tracing::warn!(
                 cause = failure.text,
-                "no constraint against overlapping subnets: let an administrator CREATE EXTENSION btree_gist; \
-                 the rules refuse overlaps without it too"
+                extension = "btree_gist",
+                "subnet overlap constraint not created"
             );
             connection
                 .run("ROLLBACK TO without_constraint")

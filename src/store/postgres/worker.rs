@@ -83,7 +83,7 @@ impl Worker {
     fn clean_up_after(&mut self, ended: Result<(), Failure>) {
         if let Err(failure) = ended {
             let cause = failure.text;
-            tracing::debug!(cause, "a transaction that only looked was not ended");
+            tracing::debug!(cause, "read transaction not ended");
         }
         self.connection.drop_broken();
     }
@@ -197,7 +197,7 @@ fn run_transaction(
         Ok(()) => Ok((Ok(()), topics)),
         Err(failure) if matches!(failure.kind, Kind::Contended | Kind::Constraint) => Err(failure),
         Err(failure) if failure.kind == Kind::Lost => {
-            tracing::warn!(cause = failure.text, "it is not known whether a commit was kept");
+            tracing::warn!(cause = failure.text, "commit outcome unknown");
             let text = format!("the outcome of the commit is unknown: {}", failure.text);
             // Not retried: the transaction may have committed.
             Ok((Err(StoreError::Unavailable(text)), BTreeSet::new()))
