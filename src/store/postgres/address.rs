@@ -7,7 +7,7 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::failure::{Failure, Kind, message_of};
+use super::failure::{Failure, FailureKind, message_of};
 use super::tls;
 use crate::store::database::Database;
 use crate::store::error::StoreError;
@@ -104,7 +104,7 @@ impl Address {
     pub async fn connect(&self) -> Result<(Client, Wire), Failure> {
         let connected = self.config.connect(self.tls.clone()).await;
         connected.map_err(|cause| Failure {
-            kind: Kind::Lost,
+            kind: FailureKind::Lost,
             text: message_of(&cause),
         })
     }

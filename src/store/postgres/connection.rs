@@ -17,7 +17,7 @@ use tokio_postgres::error::Severity;
 use tokio_postgres::{AsyncMessage, Client, Statement};
 
 use super::address::{Address, Wire};
-use super::failure::{Failure, Kind};
+use super::failure::{Failure, FailureKind};
 use super::locks;
 use super::statements::Statements;
 use crate::model::id::AccountId;
@@ -69,7 +69,7 @@ impl Connection {
     pub fn open(address: &Address) -> Result<Self, Failure> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build();
         let runtime = runtime.map_err(|e| Failure {
-            kind: Kind::Lost,
+            kind: FailureKind::Lost,
             text: e.to_string(),
         })?;
         let warned = Arc::new(AtomicBool::new(false));
@@ -144,20 +144,20 @@ impl Connection {
         &self.event_locks
     }
 
-    /// Commits the transaction, after the commands in `first`. After `Kind::Lost` the outcome is unknown.
+    /// Commits the transaction, after the commands in `first`. After `FailureKind::Lost` the outcome is unknown.
     pub fn commit(&mut self, first: &str) -> Result<(), Failure> {
         self.warned.store(false, Ordering::SeqCst);
         // A statement timeout would end the wait for a synchronous replica with a warning and report success.
         let commands = format!("{first}SET LOCAL statement_timeout = 0; COMMIT");
         if let Err(failure) = self.end(&commands) {
-            if failure.kind != Kind::Lost {
+            if failure.kind != FailureKind::Lost {
                 self.run(ROLLBACK)?;
             }
             return Err(failure);
         }
         if self.warned.load(Ordering::SeqCst) {
             return Err(Failure {
-                kind: Kind::Lost,
+                kind: FailureKind::Lost,
                 text: "the database warned that the commit may not be on its replica".to_owned(),
             });
         }
@@ -281,7 +281,7 @@ impl Connection {
     }
 
     fn failed(&mut self, failure: Failure) -> StoreError {
-        self.broken |= failure.kind == Kind::Lost;
+        self.broken |= failure.kind == FailureKind::Lost;
         self.failure.get_or_insert_with(|| failure.clone());
         failure.into_store_error()
     }
@@ -361,7 +361,9 @@ async fn drive(mut wire: Wire, warned: Arc<AtomicBool>) {
 }
 
 fn is_lost(ended: &Result<(), Failure>) -> bool {
-    ended.as_ref().is_err_and(|failure| failure.kind == Kind::Lost)
+    ended
+        .as_ref()
+        .is_err_and(|failure| failure.kind == FailureKind::Lost)
 }
 
 fn wait<T>(

@@ -10,12 +10,12 @@ use crate::store::error::StoreError;
 /// The error of a statement.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    pub kind: Kind,
+    pub kind: FailureKind,
     pub text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FailureKind {
     /// A serialization failure, deadlock or lock timeout. A retry may succeed.
     Contended,
     /// A constraint was violated. Rules check before they write, so most likely a concurrent transaction has written a
@@ -39,28 +39,34 @@ impl Failure {
 
     pub fn timed_out() -> Self {
         Self {
-            kind: Kind::Lost,
+            kind: FailureKind::Lost,
             text: "the database did not answer in time".to_owned(),
         }
     }
 
     pub fn into_store_error(self) -> StoreError {
         match self.kind {
-            Kind::Contended | Kind::Lost | Kind::Busy => StoreError::Unavailable(self.text),
-            Kind::Constraint => StoreError::Conflict(self.text),
-            Kind::Invalid => StoreError::Database(self.text.into()),
+            FailureKind::Contended | FailureKind::Lost | FailureKind::Busy => {
+                StoreError::Unavailable(self.text)
+            }
+            FailureKind::Constraint => StoreError::Conflict(self.text),
+            FailureKind::Invalid => StoreError::Database(self.text.into()),
         }
     }
 }
 
-fn kind_of(cause: &Error) -> Kind {
+fn kind_of(cause: &Error) -> FailureKind {
     let Some(state) = cause.code() else {
         // An error without a state is an error of the connection, or of a value that cannot be sent or read.
         let is_value_error = cause
             .source()
             .is_some_and(|source| source.downcast_ref::<std::io::Error>().is_none())
             && !cause.is_closed();
-        return if is_value_error { Kind::Invalid } else { Kind::Lost };
+        return if is_value_error {
+            FailureKind::Invalid
+        } else {
+            FailureKind::Lost
+        };
     };
     let contended = [
         SqlState::T_R_SERIALIZATION_FAILURE,
@@ -75,13 +81,13 @@ fn kind_of(cause: &Error) -> Kind {
         SqlState::FEATURE_NOT_SUPPORTED,
     ];
     match state.code().get(..2) {
-        _ if contended.contains(state) => Kind::Contended,
-        _ if lost.contains(state) => Kind::Lost,
-        Some("23") => Kind::Constraint,
-        Some("08") => Kind::Lost,
-        Some("57") if *state != SqlState::QUERY_CANCELED => Kind::Lost,
-        Some("57" | "53" | "58") => Kind::Busy,
-        _ => Kind::Invalid,
+        _ if contended.contains(state) => FailureKind::Contended,
+        _ if lost.contains(state) => FailureKind::Lost,
+        Some("23") => FailureKind::Constraint,
+        Some("08") => FailureKind::Lost,
+        Some("57") if *state != SqlState::QUERY_CANCELED => FailureKind::Lost,
+        Some("57" | "53" | "58") => FailureKind::Busy,
+        _ => FailureKind::Invalid,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::address::Address;
 use super::connection::Connection;
-use super::failure::{Failure, Kind};
+use super::failure::{Failure, FailureKind};
 use super::locks;
 use super::reconnect::back_off;
 use crate::model::time::Time;
@@ -44,7 +44,7 @@ pub fn migrate_shared(address: &Address, schema: &Schema, now: Time) -> Result<(
     loop {
         let ended = migrate_once(&mut connection, schema, now);
         let failure = connection.failure().map(|failure| failure.kind);
-        if ended.is_ok() || failure != Some(Kind::Contended) || attempt == MAX_MIGRATION_ATTEMPTS {
+        if ended.is_ok() || failure != Some(FailureKind::Contended) || attempt == MAX_MIGRATION_ATTEMPTS {
             return ended;
         }
         connection.roll_back().map_err(Failure::into_store_error)?;

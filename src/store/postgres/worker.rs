@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, select};
 
 use super::connection::Connection;
-use super::failure::{Failure, Kind};
+use super::failure::{Failure, FailureKind};
 use super::node_notifications::NodeNotifications;
 use super::reconnect::{ReconnectingConnection, back_off};
 use super::write_queue::{QueuedWrite, WriteQueue};
@@ -118,7 +118,7 @@ impl Worker {
                 Attempt::Finished(result) => return job.complete(result),
                 Attempt::Retry(failure) => {
                     metrics::counter!("garth_store_retries_total").increment(1);
-                    let max_attempts = if failure.kind == Kind::Constraint {
+                    let max_attempts = if failure.kind == FailureKind::Constraint {
                         MAX_CONSTRAINT_ATTEMPTS
                     } else {
                         MAX_WRITE_ATTEMPTS
@@ -171,13 +171,15 @@ fn run_transaction(
         false => Ok(BTreeSet::new()),
     };
     if let Some(failure) = connection.failure().cloned() {
-        if failure.kind != Kind::Lost {
+        if failure.kind != FailureKind::Lost {
             connection.roll_back()?;
         }
         return match failure.kind {
-            Kind::Contended | Kind::Constraint | Kind::Lost => Err(failure),
+            FailureKind::Contended | FailureKind::Constraint | FailureKind::Lost => Err(failure),
             // PostgreSQL ignored all later statements, even if the job handled the error.
-            Kind::Busy | Kind::Invalid => Ok((Err(failure.into_store_error()), BTreeSet::new())),
+            FailureKind::Busy | FailureKind::Invalid => {
+                Ok((Err(failure.into_store_error()), BTreeSet::new()))
+            }
         };
     }
     let topics = match finished {
@@ -195,8 +197,10 @@ fn run_transaction(
     };
     match connection.commit(notify) {
         Ok(()) => Ok((Ok(()), topics)),
-        Err(failure) if matches!(failure.kind, Kind::Contended | Kind::Constraint) => Err(failure),
-        Err(failure) if failure.kind == Kind::Lost => {
+        Err(failure) if matches!(failure.kind, FailureKind::Contended | FailureKind::Constraint) => {
+            Err(failure)
+        }
+        Err(failure) if failure.kind == FailureKind::Lost => {
             tracing::warn!(cause = failure.text, "commit outcome unknown");
             let text = format!("the outcome of the commit is unknown: {}", failure.text);
             // Not retried: the transaction may have committed.
