@@ -195,7 +195,7 @@ impl Store {
 
     /// Runs a write atomically and durably.
     ///
-    /// The store may run it again after a conflict, so it must have no effects outside its transaction. It runs to
+    /// The store may run it again, as after a conflict, so it must have no effects outside its transaction. It runs to
     /// completion even if the caller is canceled.
     pub async fn write<T, E>(
         &self,

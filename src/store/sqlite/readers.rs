@@ -16,7 +16,7 @@ use crate::store::error::StoreError;
 use crate::store::task::ReadJob;
 use crate::store::tx::ReadTx;
 
-/// The number of virtual machine instructions after which SQLite interrupts a read on the caller's thread: about a
+/// The number of virtual machine instructions after which SQLite interrupts a statement on the caller's thread: about a
 /// millisecond.
 const MAX_INLINE_INSTRUCTIONS: i32 = 50_000;
 

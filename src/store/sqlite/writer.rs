@@ -26,7 +26,7 @@ const CHECKPOINT_PAGES: i32 = 1000;
 /// run sees the conflicting row, or uses another random number.
 const MAX_CONFLICT_RUNS: u32 = 5;
 
-/// What is rolled back when a job fails that has changed data.
+/// The scope of the rollback when a job has changed data and fails.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RollbackScope {
     Job,
