@@ -8,9 +8,9 @@ use garth::model::input::Input;
 use garth::model::token::TokenText;
 use garth::rules::{self, Error};
 use garth::store::WriteTx;
-use garth::store::world::Clock;
+use garth::store::context::Clock;
 
-use crate::furnishing::{asking, caller, object, open, text, token, why, world};
+use crate::furnishing::{asking, caller, context, object, open, text, token, why};
 
 /// Makes a store with a VPC, a subnet of ten million addresses, an instance, and configs of it that
 /// have taken so many of the addresses
@@ -31,7 +31,7 @@ impl Crowd {
     const AT_ONCE: usize = 2000;
 
     pub async fn run(self) -> anyhow::Result<()> {
-        let store = open(&self.data, world(Clock::System)?, &self.token).await?;
+        let store = open(&self.data, context(Clock::System)?, &self.token).await?;
         let hash = self.token.hash();
         let furnish = move |tx: &mut WriteTx| {
             let caller = caller(tx, hash)?;

@@ -12,11 +12,11 @@ use garth::model::time::Time;
 use garth::model::token::TokenText;
 use garth::rules::caller::Caller;
 use garth::rules::{self, Error};
-use garth::store::world::Clock;
+use garth::store::context::Clock;
 use garth::store::{Database, Store, WriteTx};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::furnishing::{asking, caller, make_first_account, object, text, token, why, world};
+use crate::furnishing::{asking, caller, context, make_first_account, object, text, token, why};
 
 /// Makes a store with so many rows of one kind, and of the events that tell of them
 #[derive(Args)]
@@ -52,10 +52,10 @@ impl Fill {
 
     pub async fn run(self) -> anyhow::Result<()> {
         let beginning = Time::parse(Self::BEGINNING).expect("it is a time");
-        let world = world(Clock::fixed(beginning))?;
+        let context = context(Clock::fixed(beginning))?;
         let store = match (&self.data, &self.database) {
-            (_, Some(url)) => Store::open_shared(&Database::at(url), world)?,
-            (Some(folder), None) => Store::open_embedded(folder, world)?,
+            (_, Some(url)) => Store::open_shared(&Database::at(url), context)?,
+            (Some(folder), None) => Store::open_embedded(folder, context)?,
             (None, None) => anyhow::bail!("a store has a folder or a database"),
         };
         make_first_account(&store, &self.token).await?;
@@ -79,7 +79,7 @@ impl Fill {
             };
             store.write(make).await.map_err(why("making rows"))?;
             // Ten rows a second: what was made in the last minutes is a small part of all.
-            store.world().clock.advance(some as i64 / 10);
+            store.context().clock.advance(some as i64 / 10);
             bar.inc(some as u64);
         }
         bar.finish();

@@ -10,25 +10,25 @@ use garth::model::token::{TokenHash, TokenText};
 use garth::rules::caller::{Asker, Caller, authenticate};
 use garth::rules::request::{Prepared, Request};
 use garth::rules::{self, Error};
-use garth::store::world::{Chance, Clock};
-use garth::store::{ReadTx, Store, World};
+use garth::store::context::{Clock, RandomSource};
+use garth::store::{ReadTx, Store, StoreContext};
 use tokio::net::TcpListener;
 
-/// The world of a server, with quotas that nothing here reaches.
-pub fn world(clock: Clock) -> anyhow::Result<World> {
+/// The store context of a server, with quotas that nothing here reaches.
+pub fn context(clock: Clock) -> anyhow::Result<StoreContext> {
     let mut settings = Settings::default();
     settings.quota.vpcs_per_region = Some(100_000_000);
     settings.quota.subnets_per_vpc = Some(100_000_000);
-    Ok(World {
+    Ok(StoreContext {
         clock,
-        chance: Chance::System,
+        random: RandomSource::System,
         policy: policy_of(&settings)?,
     })
 }
 
 /// Opens an embedded store, with its first account.
-pub async fn open(folder: &Path, world: World, token: &TokenText) -> anyhow::Result<Store> {
-    let store = Store::open_embedded(folder, world)?;
+pub async fn open(folder: &Path, context: StoreContext, token: &TokenText) -> anyhow::Result<Store> {
+    let store = Store::open_embedded(folder, context)?;
     make_first_account(&store, token).await?;
     Ok(store)
 }

@@ -14,11 +14,11 @@ use garth::model::token::TokenText;
 use garth::rules::caller::{Asker, Caller};
 use garth::rules::lists::ListRequest;
 use garth::rules::{self, Error};
-use garth::store::world::Clock;
+use garth::store::context::Clock;
 use garth::store::{ReadTx, WriteTx};
 use garth::web::WireNames;
 
-use crate::furnishing::{asking, caller, object, open, text, token, why, world};
+use crate::furnishing::{asking, caller, context, object, open, text, token, why};
 use crate::rows::written;
 
 /// Runs one path so many times
@@ -59,7 +59,7 @@ impl Instructions {
         let first = token(&self.token).map_err(anyhow::Error::msg)?;
         // A clock that stands still writes the same digits every time.
         let clock = Clock::fixed(Time::parse("2026-01-01T00:00:00").expect("it is a time"));
-        let store = open(&self.data, world(clock)?, &first).await?;
+        let store = open(&self.data, context(clock)?, &first).await?;
         let (path, times, raw, hash) = (self.path, self.times, self.token, first.hash());
         match path {
             Path::Furnish => {

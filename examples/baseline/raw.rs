@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use garth::model::region::Region;
 use garth::model::token::TokenText;
-use garth::store::world::Clock;
+use garth::store::context::Clock;
 use rusqlite::{Connection, params};
 
-use crate::furnishing::{open, token, world};
+use crate::furnishing::{context, open, token};
 
 /// Writes the rows of VPCs with one subnet for a while, 32 to a transaction
 #[derive(Args)]
@@ -48,8 +48,8 @@ type Tallies = BTreeMap<(String, i64, i64, i64), i64>;
 
 impl Raw {
     pub async fn run(self) -> anyhow::Result<()> {
-        let world = world(Clock::System)?;
-        let regions: Vec<_> = world
+        let context = context(Clock::System)?;
+        let regions: Vec<_> = context
             .policy
             .regions
             .iter()
@@ -57,7 +57,7 @@ impl Raw {
             .collect();
         let regions: Vec<_> = regions.into_iter().map(|region| region.id.clone()).collect();
         // Garth makes the tables and the account; the rest goes past it.
-        open(&self.data, world, &self.token).await?.close().await?;
+        open(&self.data, context, &self.token).await?.close().await?;
         let mut connection = Connection::open(self.data.join("garth.db"))?;
         connection.pragma_update(None, "synchronous", "full")?;
         connection.pragma_update(None, "foreign_keys", "on")?;

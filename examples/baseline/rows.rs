@@ -15,11 +15,11 @@ use garth::model::token::TokenText;
 use garth::model::vpc::Vpc;
 use garth::rules;
 use garth::rules::lists::ListRequest;
-use garth::store::world::Clock;
+use garth::store::context::Clock;
 use garth::web::WireNames;
 use serde::Serialize;
 
-use crate::furnishing::{caller, listen, open, token, why, world};
+use crate::furnishing::{caller, context, listen, open, token, why};
 
 /// Answers `/v4/vpcs` with the first page of a store, from memory
 #[derive(Args)]
@@ -35,7 +35,7 @@ pub struct Rows {
 
 impl Rows {
     pub async fn run(self) -> anyhow::Result<()> {
-        let store = open(&self.data, world(Clock::System)?, &self.token).await?;
+        let store = open(&self.data, context(Clock::System)?, &self.token).await?;
         let hash = self.token.hash();
         let first = move |tx: &mut garth::store::ReadTx| {
             let caller = caller(tx, hash)?;

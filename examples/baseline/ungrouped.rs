@@ -8,8 +8,8 @@ use garth::api;
 use garth::cli::{Settings, policy_of};
 use garth::files::Files;
 use garth::model::token::TokenText;
-use garth::store::world::{Chance, Clock};
-use garth::store::{Store, World};
+use garth::store::context::{Clock, RandomSource};
+use garth::store::{Store, StoreContext};
 use garth::web::{self, App, Options};
 use tokio::sync::watch;
 
@@ -34,12 +34,12 @@ impl Ungrouped {
     pub async fn run(self) -> anyhow::Result<()> {
         let mut settings = Settings::default();
         settings.quota.vpcs_per_region = self.quota_vpcs_per_region;
-        let world = World {
+        let context = StoreContext {
             clock: Clock::System,
-            chance: Chance::System,
+            random: RandomSource::System,
             policy: policy_of(&settings)?,
         };
-        let store = Store::open_embedded_grouping(&self.data, world, 1)?;
+        let store = Store::open_embedded_batching(&self.data, context, 1)?;
         make_first_account(&store, &self.token).await?;
 
         let (_stop, stopping) = watch::channel(false);

@@ -181,7 +181,7 @@ fn offer<T>(
     rule: impl Fn(&Policy) -> Result<T>,
     view: impl Fn(&T, &Wire) -> Response,
 ) -> Response {
-    let (names, policy) = (app.names(), &app.store().world().policy);
+    let (names, policy) = (app.names(), &app.store().context().policy);
     let answered = rule(policy).map(|found| view(&found, &Wire { names, policy }));
     answered.into_response()
 }

@@ -13,9 +13,9 @@ use super::output::Output;
 use super::policy::policy_of;
 use super::store_args::{StoreArgs, describe_error, open_shared};
 use crate::rules::Error;
+use crate::store::context::{Clock, RandomSource};
 use crate::store::copy::{self, Part, Sum};
-use crate::store::world::{Chance, Clock};
-use crate::store::{Database, Store, StoreError, World, WriteTx};
+use crate::store::{Database, Store, StoreContext, StoreError, WriteTx};
 
 #[derive(Args)]
 pub struct Options {
@@ -103,13 +103,13 @@ fn is_empty(tx: &mut crate::store::ReadTx) -> Result<bool, Error> {
 /// Opens the source or the target. A folder is locked against servers; a database cannot be, so the operator must stop
 /// the servers on it.
 fn open(store: &StoreArgs, location: &str, must_exist: bool) -> anyhow::Result<(Store, Option<FolderLock>)> {
-    let world = World {
+    let context = StoreContext {
         clock: Clock::System,
-        chance: Chance::System,
+        random: RandomSource::System,
         policy: policy_of(&store.settings_file()?)?,
     };
     if location.contains("://") {
-        return Ok((open_shared(&Database::at(location), world)?, None));
+        return Ok((open_shared(&Database::at(location), context)?, None));
     }
     // A malformed database URL may contain a password, so it is not printed.
     ensure!(
@@ -121,7 +121,7 @@ fn open(store: &StoreArgs, location: &str, must_exist: bool) -> anyhow::Result<(
         bail!("there is no store in {}", folder.display());
     }
     let lock = data_folder::lock(&folder)?;
-    let store = Store::open_embedded(&folder, world)
+    let store = Store::open_embedded(&folder, context)
         .with_context(|| format!("cannot open the store in {}", folder.display()))?;
     Ok((store, Some(lock)))
 }

@@ -83,7 +83,7 @@ impl DatabaseArgs {
         };
         let mut database = url.to_database();
         let connections = self.database_connections.or(file.connections);
-        database.connections = connections.map_or(Database::CONNECTIONS, usize::from);
+        database.connections = connections.map_or(Database::DEFAULT_CONNECTIONS, usize::from);
         let password_file = self.database_password_file.as_deref();
         if let Some(path) = password_file.or(file.password_file) {
             database.password = Some(secret_file::read("database_password_file", path)?);

@@ -17,8 +17,8 @@ use super::{bucket_keys, serve};
 use crate::files::Files;
 use crate::model::token::Secret;
 use crate::rules::{Error, passwords};
-use crate::store::world::{Chance, Clock};
-use crate::store::{Store, World};
+use crate::store::context::{Clock, RandomSource};
+use crate::store::{Store, StoreContext};
 use builder::{Credentials, DemoBuilder};
 
 const DEFAULT_FOLDER: &str = "./garth-demo";
@@ -132,12 +132,12 @@ async fn reset_passwords(folder: &Path, settings: &Settings) -> anyhow::Result<S
 }
 
 fn open(folder: &Path, settings: &Settings, clock: Clock) -> anyhow::Result<Store> {
-    let world = World {
+    let context = StoreContext {
         clock,
-        chance: Chance::System,
+        random: RandomSource::System,
         policy: policy_of(settings)?,
     };
-    let opened = Store::open_embedded(folder, world);
+    let opened = Store::open_embedded(folder, context);
     opened.with_context(|| format!("cannot open the store in {}", folder.display()))
 }
 

@@ -29,8 +29,8 @@ use crate::model::token::TokenText;
 use crate::rules;
 use crate::rules::accounts::{Bootstrapped, FirstToken};
 use crate::rules::caller::authenticate;
-use crate::store::world::{Chance, Clock};
-use crate::store::{Database, Store, World, WriteLock};
+use crate::store::context::{Clock, RandomSource};
+use crate::store::{Database, Store, StoreContext, WriteLock};
 use crate::web::connections::MaxConnections;
 use crate::web::tls::Certificate;
 use crate::web::{self, App, Network, Options, WireNames};
@@ -231,15 +231,15 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
 }
 
 fn open_store(folder: &Path, database: Option<&Database>, policy: Policy) -> anyhow::Result<Store> {
-    let world = World {
+    let context = StoreContext {
         clock: Clock::System,
-        chance: Chance::System,
+        random: RandomSource::System,
         policy,
     };
     match database {
-        None => Store::open_embedded(folder, world)
+        None => Store::open_embedded(folder, context)
             .with_context(|| format!("cannot open the store in {}", folder.display())),
-        Some(database) => open_shared(database, world),
+        Some(database) => open_shared(database, context),
     }
 }
 

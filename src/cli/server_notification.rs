@@ -32,7 +32,7 @@ pub fn listen(folder: &Path, store: Store) {
     };
     tokio::spawn(async move {
         while listener.accept().await.is_ok() {
-            store.bell().ring_all();
+            store.notifier().notify_all();
         }
     });
 }

@@ -11,8 +11,8 @@ use super::settings::Settings;
 use super::{data_folder, server_notification, server_url, settings_file};
 use crate::rules::error::{BodyFault, FieldError, FilesFault};
 use crate::rules::{Error, Result};
-use crate::store::world::{Chance, Clock};
-use crate::store::{Database, ReadTx, Store, World, WriteTx};
+use crate::store::context::{Clock, RandomSource};
+use crate::store::{Database, ReadTx, Store, StoreContext, WriteTx};
 
 #[derive(Args, Clone, Debug)]
 pub struct StoreArgs {
@@ -64,13 +64,13 @@ impl StoreArgs {
     pub fn open(&self) -> anyhow::Result<OpenStore> {
         let settings = Settings::from_environment()?.or(self.settings_file()?);
         let policy = policy_of(&settings)?;
-        let world = World {
+        let context = StoreContext {
             clock: Clock::System,
-            chance: Chance::System,
+            random: RandomSource::System,
             policy,
         };
         if let Some(database) = self.database(&settings)? {
-            let store = open_shared(&database, world)?;
+            let store = open_shared(&database, context)?;
             return Ok(OpenStore {
                 store,
                 folder: None,
@@ -85,7 +85,7 @@ impl StoreArgs {
                 folder.display()
             );
         }
-        let store = Store::open_embedded(&folder, world)
+        let store = Store::open_embedded(&folder, context)
             .with_context(|| format!("cannot open the store in {}", folder.display()))?;
         Ok(OpenStore {
             store,
@@ -95,8 +95,8 @@ impl StoreArgs {
     }
 }
 
-pub fn open_shared(database: &Database, world: World) -> anyhow::Result<Store> {
-    let opened = Store::open_shared(database, world);
+pub fn open_shared(database: &Database, context: StoreContext) -> anyhow::Result<Store> {
+    let opened = Store::open_shared(database, context);
     opened.with_context(|| format!("cannot open the store at {}", database.shown()))
 }
 
@@ -135,7 +135,7 @@ impl OpenStore {
     }
 
     pub fn now(&self) -> crate::model::time::Time {
-        self.store.world().clock.now()
+        self.store.context().clock.now()
     }
 }
 

@@ -19,7 +19,7 @@ use crate::rules::caller::Caller;
 use crate::rules::desk::Mark;
 use crate::rules::events::Position;
 use crate::rules::{self, Result};
-use crate::store::bell::Topic;
+use crate::store::notifier::Topic;
 use crate::web::App;
 use crate::web::event_stream::{Source, Waking, follow};
 

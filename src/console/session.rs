@@ -187,7 +187,7 @@ async fn admit(
         }
     };
     if let (Some(limits), Some(key)) = (app.limits(), key) {
-        let clock = &app.store().world().clock;
+        let clock = &app.store().context().clock;
         let verdict = limits.count(key, page.id, page.class, clock);
         if verdict.is_some_and(|verdict| verdict.refused) {
             let text = "Wait a minute, then try again.";

@@ -18,7 +18,7 @@ use crate::model::token::hex;
 use crate::rules::error::FilesFault;
 use crate::rules::{self, Error, jobs};
 use crate::store::Store;
-use crate::store::bell::Topic;
+use crate::store::notifier::Topic;
 
 /// How many jobs a node runs concurrently.
 const MAX_RUNNING_JOBS: usize = 32;
@@ -61,7 +61,7 @@ impl Runner {
             _ => true,
         };
         let kinds: Vec<JobKind> = JobKind::ALL.into_iter().filter(is_enabled).collect();
-        let random = hex(&context.store.world().chance.bytes()[..4]);
+        let random = hex(&context.store.context().random.bytes()[..4]);
         let owner = format!("{}-{random}", std::process::id());
         let (enabled, is_only_server) = (kinds.clone(), context.is_only_server);
         context
@@ -79,7 +79,7 @@ impl Runner {
     /// Runs jobs until `stop` becomes true. Running jobs are then aborted and released, for other nodes or the next start.
     pub async fn run(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
         tokio::spawn(job_metrics::refresh(self.context.store.clone(), stop.clone()));
-        let mut notified = self.context.store.bell().listen(Topic::Jobs);
+        let mut notified = self.context.store.notifier().subscribe(Topic::Jobs);
         let mut running = JoinSet::new();
         loop {
             let wait = self.start_due_jobs(&mut running).await;
@@ -130,7 +130,7 @@ impl Runner {
             .store
             .read(move |tx| jobs::next_available(tx, &kinds))
             .await?;
-        let now = self.context.store.world().clock.now();
+        let now = self.context.store.context().clock.now();
         let Some(next) = next.filter(|next| *next <= now) else {
             return Ok((
                 Vec::new(),

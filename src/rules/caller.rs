@@ -12,7 +12,7 @@ use crate::model::scope::Scope;
 use crate::model::token::TokenHash;
 use crate::store::ReadTx;
 use crate::store::grants;
-use crate::store::list::Sight;
+use crate::store::list::Visibility;
 use crate::store::tokens;
 
 /// A user of an account, with a token that may be used for what it is about to do.
@@ -49,9 +49,9 @@ pub trait Asker: Clone + Send + Sized + 'static {
             let asker = self.confirm(tx)?;
             return Ok((work(tx, &asker)?, asker));
         }
-        let asked = tokens::ask_version(tx, self.identity().account);
+        let asked = tokens::send_version_query(tx, self.identity().account);
         let found = work(tx, &self);
-        if tokens::hear_version(tx, asked)? == self.identity().version {
+        if tokens::receive_version(tx, asked)? == self.identity().version {
             unexpired(tx, self.identity())?;
             return Ok((found?, self));
         }
@@ -155,10 +155,10 @@ impl Caller {
     }
 
     /// What of the account's things this user gets to see (decision 0007).
-    pub fn sight(&self) -> Sight {
+    pub fn visibility(&self) -> Visibility {
         match self.identity.restricted {
-            true => Sight::OnlyGrantedTo(self.identity.user),
-            false => Sight::Everything,
+            true => Visibility::GrantedTo(self.identity.user),
+            false => Visibility::All,
         }
     }
 }

@@ -65,7 +65,7 @@ impl Reading {
             Some(Input::Text(name)) => self.field(name, "order by")?,
             Some(_) => return Err(wrong(Code::FilterType, "+order_by must be the name of a field")),
         };
-        if field.within.is_some() {
+        if field.subquery.is_some() {
             return Err(wrong(
                 Code::FilterField,
                 format!("Cannot order by {}", field.name),
@@ -214,8 +214,8 @@ fn value_of(field: &Field, value: &Input) -> Result<Value<'static>> {
             (rank.map(|rank| Value::Int(rank as i64)), "one of its words")
         }
         (Kind::Rank(_), _) => (None, "one of its words"),
-        (Kind::Truth, Input::Bool(truth)) => (Some(Value::from(*truth)), "true or false"),
-        (Kind::Truth, _) => (None, "true or false"),
+        (Kind::Boolean, Input::Bool(truth)) => (Some(Value::from(*truth)), "true or false"),
+        (Kind::Boolean, _) => (None, "true or false"),
         (Kind::Text, Input::Text(text)) => (Some(Value::from(meaning(field, text))), "a text"),
         (Kind::Text, _) => (None, "a text"),
         (Kind::Time, Input::Text(text)) => (Time::parse(text).map(Value::from), TIME),

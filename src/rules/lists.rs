@@ -11,7 +11,7 @@ use crate::model::page::Page;
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason};
 use crate::store::filter::{Field, Filter};
-use crate::store::list::Wanted;
+use crate::store::list::ListQuery;
 
 pub const FILTER: &str = "X-Filter";
 
@@ -84,14 +84,18 @@ impl ListRequest {
     }
 
     /// Reads the request against the fields a collection has, with all complaints at once.
-    pub fn read(&self, policy: &Policy, fields: &'static [Field]) -> Result<Wanted> {
+    pub fn read(&self, policy: &Policy, fields: &'static [Field]) -> Result<ListQuery> {
         let mut complaints = Vec::new();
         let wanted = self.collect(policy, fields, &mut complaints);
         unless(complaints, wanted)
     }
 
     /// The same for events, which can be asked for from one on.
-    pub fn read_after(&self, policy: &Policy, fields: &'static [Field]) -> Result<(Wanted, Option<EventId>)> {
+    pub fn read_after(
+        &self,
+        policy: &Policy,
+        fields: &'static [Field],
+    ) -> Result<(ListQuery, Option<EventId>)> {
         let mut complaints = Vec::new();
         let wanted = self.collect(policy, fields, &mut complaints);
         let after = self.collect_after(&mut complaints);
@@ -105,7 +109,12 @@ impl ListRequest {
         unless(complaints, after)
     }
 
-    fn collect(&self, policy: &Policy, fields: &'static [Field], complaints: &mut Vec<FieldError>) -> Wanted {
+    fn collect(
+        &self,
+        policy: &Policy,
+        fields: &'static [Field],
+        complaints: &mut Vec<FieldError>,
+    ) -> ListQuery {
         let mut keep = |field: &str, reason| complaints.push(FieldError::on(field, reason));
         let number = self.page.read(1, 1..=i64::MAX).unwrap_or_else(|()| {
             let text = "Must be a whole number of 1 or more";
@@ -131,7 +140,7 @@ impl ListRequest {
             (Filter::All(Vec::new()), None)
         });
         let page = Page { number, size };
-        Wanted { page, filter, order }
+        ListQuery { page, filter, order }
     }
 
     fn collect_after(&self, complaints: &mut Vec<FieldError>) -> Option<EventId> {

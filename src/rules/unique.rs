@@ -59,18 +59,18 @@ mod tests {
     use crate::model::reason::Code;
     use crate::model::user::{Email, NewUser, Username};
     use crate::rules::error::Error;
-    use crate::store::world::{Chance, Clock, World};
+    use crate::store::context::{Clock, RandomSource, StoreContext};
     use crate::store::{self, Store};
 
     #[tokio::test]
     async fn a_row_that_a_rule_has_missed_is_refused_and_no_internal_error() {
         let folder = std::env::temp_dir().join(format!("garth-unique-{}", std::process::id()));
-        let world = World {
+        let context = StoreContext {
             clock: Clock::System,
-            chance: Chance::System,
+            random: RandomSource::System,
             policy: policy_of(&Settings::default()).unwrap(),
         };
-        let store = Store::open_embedded(&folder, world).unwrap();
+        let store = Store::open_embedded(&folder, context).unwrap();
         let user = |name: &str| NewUser {
             account: None,
             username: Username::parse(name).unwrap(),

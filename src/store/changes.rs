@@ -1,4 +1,5 @@
-//! The changes of one commit, folded: each raises its account's revision once, and is one row of the log (decision 0026).
+//! The changes of one commit. They raise the revision of each account once and add a row to the log for each object
+//! (decision 0026).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,12 +9,11 @@ use super::value::{Value, args};
 use crate::model::change::ChangeKind;
 use crate::model::id::{AccountId, ConfigId, EventId, InstanceId, InterfaceId, TicketId, TokenId, UserId};
 
-/// The provider's own things have a revision too: its staff, what they do with tickets, canned replies.
+/// Has the revision of the provider's objects: staff users, their work on tickets, canned replies.
 pub const PROVIDER: AccountId = AccountId(0);
-/// How many log rows one statement inserts at most.
-const ROWS_AT_ONCE: usize = 16;
+const MAX_ROWS_PER_INSERT: usize = 16;
 
-/// Whose revision a change raises, if the account itself is not at hand.
+/// The account whose revision a change raises, or an object that belongs to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
     Account(AccountId),
@@ -33,14 +33,14 @@ impl From<AccountId> for Owner {
     }
 }
 
-/// The account of a user or a client; without one it is the provider's.
+/// The account of a user or a client. Without an account, the owner is the provider.
 impl From<Option<AccountId>> for Owner {
     fn from(account: Option<AccountId>) -> Self {
         Owner::Account(account.unwrap_or(PROVIDER))
     }
 }
 
-/// The changes that are not in the log yet.
+/// The changes that are not written to the log yet.
 #[derive(Debug, Default)]
 pub struct PendingChanges(BTreeMap<AccountId, BTreeSet<(ChangeKind, i64)>>);
 
@@ -55,12 +55,12 @@ impl PendingChanges {
         }
     }
 
-    /// Raises the revisions and appends to the log, as the last thing before a commit.
-    // `bench/run instructions` counts within it, so it has to be a function of its own.
+    /// Raises the revisions and appends to the log. Must run just before the commit.
+    // Not inlined, because `bench/run instructions` counts the instructions of this function.
     #[inline(never)]
     pub fn write(self, sql: &mut dyn Sql) -> Result<(), StoreError> {
         for (account, changes) in self.0 {
-            sql.later(
+            sql.execute_deferred(
                 "INSERT INTO account_revision (account, revision, log_start, identity_version) VALUES ($1, 1, 0, 0)
                  ON CONFLICT (account) DO UPDATE SET revision = account_revision.revision + 1",
                 args![account],
@@ -72,31 +72,31 @@ impl PendingChanges {
     }
 }
 
-/// In pieces of 16, 8, 4, 2 and 1 rows, so that few different statements are prepared.
+/// Inserts chunks of 16, 8, 4, 2 and 1 rows, so that few different statements are prepared.
 fn append(
     sql: &mut dyn Sql,
     account: AccountId,
     mut changes: &[(ChangeKind, i64)],
 ) -> Result<(), StoreError> {
     while !changes.is_empty() {
-        let most = ROWS_AT_ONCE.min(1 << changes.len().ilog2());
-        let (some, rest) = changes.split_at(most);
+        let size = MAX_ROWS_PER_INSERT.min(1 << changes.len().ilog2());
+        let (chunk, rest) = changes.split_at(size);
         let mut args = vec![Value::Int(account.0)];
-        for (kind, id) in some {
+        for (kind, id) in chunk {
             args.push(kind.word().into());
             args.push(Value::Int(*id));
         }
-        sql.later(statement(most), &args)?;
+        sql.execute_deferred(statement(size), &args)?;
         changes = rest;
     }
     Ok(())
 }
 
-/// The statement that appends so many rows.
+/// The cached statement that inserts this number of rows.
 fn statement(rows: usize) -> &'static str {
     use std::sync::OnceLock;
     static STATEMENTS: OnceLock<[String; 5]> = OnceLock::new();
-    let statements = STATEMENTS.get_or_init(|| [1, 2, 4, 8, ROWS_AT_ONCE].map(insert_rows));
+    let statements = STATEMENTS.get_or_init(|| [1, 2, 4, 8, MAX_ROWS_PER_INSERT].map(insert_rows));
     &statements[rows.ilog2() as usize]
 }
 
@@ -113,7 +113,7 @@ fn insert_rows(rows: usize) -> String {
 }
 
 impl Owner {
-    /// The query for the account, and its argument; the account itself if it is at hand.
+    /// The account; or, as an error, the query that finds it and the argument of the query.
     pub fn account(self) -> Result<AccountId, (&'static str, i64)> {
         Err(match self {
             Owner::Account(account) => return Ok(account),

@@ -1,7 +1,7 @@
-//! A whole store on its way from one place to another, table by table.
+//! Copies a whole store to another one, table by table.
 //!
-//! The source is read at one moment; the target takes all of it in one transaction, reads it back and keeps
-//! it only if it is the same.
+//! The source is read in one snapshot. The target inserts all rows in one transaction, reads them back, and commits
+//! only if they are the same.
 
 use std::sync::mpsc::{Receiver, SyncSender};
 
@@ -16,102 +16,104 @@ use super::value::{Value, args};
 /// Rows of a table, or the end of it.
 pub enum Part {
     Rows(Vec<Vec<Value<'static>>>),
-    /// All rows were sent: what they were, and the last number that the table's key has given out.
+    /// The end of a table: the checksum of the rows that were sent, and the last ID that the table has generated.
     End {
         sum: Sum,
-        last_number: i64,
+        last_id: i64,
     },
 }
 
-/// What a table holds, in whatever order: the number of its rows, and the sum of their checksums.
+/// A checksum of a table that does not depend on the order of its rows: their number and the sum of their hashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     pub rows: u64,
     checksum: u128,
 }
 
-const BATCH: i64 = 500;
+const ROWS_PER_BATCH: i64 = 500;
+/// Keeps the number of arguments below the limits of both engines.
+const ROWS_PER_INSERT: usize = 100;
 
-/// How many rows there are in all.
+/// The number of rows in all tables.
 pub fn count(tx: &mut ReadTx) -> Result<u64, StoreError> {
-    let mut all = 0;
+    let mut total = 0;
     for table in TABLES {
         let rows: i64 = tx
             .one(&format!("SELECT count(*) FROM {}", table.name), args![])?
             .take()?;
-        all += rows.unsigned_abs();
+        total += rows.unsigned_abs();
     }
-    Ok(all)
+    Ok(total)
 }
 
-/// Sends every table, in the order in which they can be filled.
+/// Sends every table. A table comes after the tables that it refers to.
 pub fn send(tx: &mut ReadTx, parts: &SyncSender<Part>) -> Result<(), StoreError> {
     refuse_newer(tx)?;
-    let gone = |_| StoreError::Unavailable("nobody takes what is copied any more".to_owned());
+    let disconnected = |_| StoreError::Unavailable("the target of the copy has stopped".to_owned());
     for table in TABLES {
         let mut sum = Sum::default();
         each_batch(tx, table, |rows| {
             rows.iter().for_each(|row| sum.add(row));
-            parts.send(Part::Rows(rows)).map_err(gone)
+            parts.send(Part::Rows(rows)).map_err(disconnected)
         })?;
-        let last_number = if table.counts {
-            tx.last_number(table.name)?
+        let last_id = if table.has_sequence {
+            tx.last_generated_id(table.name)?
         } else {
             0
         };
-        parts.send(Part::End { sum, last_number }).map_err(gone)?;
+        parts.send(Part::End { sum, last_id }).map_err(disconnected)?;
     }
     Ok(())
 }
 
-/// Fills the tables of a store that nobody has used; what each of them holds then.
+/// Fills the tables of a new store. Returns the checksum of each table.
 pub fn receive(
     tx: &mut WriteTx,
     parts: &Receiver<Part>,
     mut progress: impl FnMut(&'static str, usize),
 ) -> Result<Vec<(&'static str, Sum)>, StoreError> {
     refuse_newer(tx)?;
-    // What a fresh store begins with is among what is copied.
+    // The source also has the initial rows of a new store.
     for table in TABLES.iter().rev() {
         tx.execute(&format!("DELETE FROM {}", table.name), args![])?;
     }
     let mut filled = Vec::new();
     for table in TABLES {
-        let (sent, last_number) = loop {
+        let (sent, last_id) = loop {
             match parts.recv() {
                 Ok(Part::Rows(rows)) => {
                     insert(tx, table, &rows)?;
                     progress(table.name, rows.len());
                 }
-                Ok(Part::End { sum, last_number }) => break (sum, last_number),
+                Ok(Part::End { sum, last_id }) => break (sum, last_id),
                 Err(_) => {
                     let text = "the source could not be read to its end".to_owned();
                     return Err(StoreError::Unavailable(text));
                 }
             }
         };
-        if table.counts && last_number > 0 {
-            tx.set_last_number(table.name, last_number)?;
+        if table.has_sequence && last_id > 0 {
+            tx.set_last_generated_id(table.name, last_id)?;
         }
-        let mut kept = Sum::default();
+        let mut stored = Sum::default();
         each_batch(tx, table, |rows| {
-            rows.iter().for_each(|row| kept.add(row));
+            rows.iter().for_each(|row| stored.add(row));
             Ok(())
         })?;
-        if kept != sent {
+        if stored != sent {
             let text = format!(
-                "{}: {} rows were sent and {} are there, or not the same; nothing was kept",
-                table.name, sent.rows, kept.rows
+                "table {} differs from its source ({} rows sent, {} rows stored); the copy was rolled back",
+                table.name, sent.rows, stored.rows
             );
             return Err(StoreError::Unexpected(text));
         }
-        filled.push((table.name, kept));
+        filled.push((table.name, stored));
     }
     search::rebuild(tx)?;
     Ok(filled)
 }
 
-/// A store that a newer build has migrated has tables or columns that this one does not know and would leave out.
+/// Refuses a store that a newer build has migrated: it may have tables or columns that this build would not copy.
 fn refuse_newer(tx: &mut ReadTx) -> Result<(), StoreError> {
     let newest: i64 = tx
         .one("SELECT coalesce(max(number), 0) FROM migration", args![])?
@@ -125,20 +127,20 @@ fn refuse_newer(tx: &mut ReadTx) -> Result<(), StoreError> {
     }
 }
 
-/// A table by its key, which stands in its first columns, a few rows at a time.
+/// Reads a table in batches, in the order of its key. The key must be the first columns of the table.
 fn each_batch(
     tx: &mut ReadTx,
     table: &Table,
     mut work: impl FnMut(Vec<Vec<Value<'static>>>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let key = table.key.join(", ");
-    let marks: Vec<_> = (1..=table.key.len()).map(|number| format!("${number}")).collect();
-    let beyond = format!("WHERE ({key}) > ({})", marks.join(", "));
+    let placeholders: Vec<_> = (1..=table.key.len()).map(|number| format!("${number}")).collect();
+    let after_last = format!("WHERE ({key}) > ({})", placeholders.join(", "));
     let mut last: Vec<Value<'static>> = Vec::new();
     loop {
-        let condition = if last.is_empty() { "" } else { beyond.as_str() };
+        let condition = if last.is_empty() { "" } else { after_last.as_str() };
         let sql = format!(
-            "SELECT * FROM {} {condition} ORDER BY {key} LIMIT {BATCH}",
+            "SELECT * FROM {} {condition} ORDER BY {key} LIMIT {ROWS_PER_BATCH}",
             table.name
         );
         let rows: Vec<Vec<Value<'static>>> = tx
@@ -153,15 +155,14 @@ fn each_batch(
 }
 
 fn insert(tx: &mut WriteTx, table: &Table, rows: &[Vec<Value>]) -> Result<(), StoreError> {
-    // As many rows in one statement as stay below what either engine takes as arguments.
-    for some in rows.chunks(100) {
+    for chunk in rows.chunks(ROWS_PER_INSERT) {
         let mut args = Vec::new();
         let mut values = Vec::new();
-        for row in some {
-            let marks: Vec<_> = (1..=row.len())
+        for row in chunk {
+            let placeholders: Vec<_> = (1..=row.len())
                 .map(|at| format!("${}", args.len() + at))
                 .collect();
-            values.push(format!("({})", marks.join(", ")));
+            values.push(format!("({})", placeholders.join(", ")));
             args.extend(row.iter().map(Value::borrowed));
         }
         tx.execute(

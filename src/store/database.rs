@@ -1,51 +1,51 @@
-//! Where a database is that several nodes share, and what opens it.
+//! The address and password of a shared database.
 
 use crate::model::token::Secret;
 
-/// A PostgreSQL server, or several of which one takes writes.
+/// A PostgreSQL server, or several servers with one primary.
 #[derive(Clone, Debug)]
 pub struct Database {
-    /// `postgres://user@host,host/name?…`; it may have a password in it.
+    /// `postgres://user@host,host/name?…`. It may contain a password.
     pub url: Secret,
     /// The password, if it is not in the URL.
     pub password: Option<Secret>,
-    /// How many connections this node keeps.
+    /// The number of connections of this node.
     pub connections: usize,
 }
 
 impl Database {
-    pub const CONNECTIONS: usize = 8;
+    pub const DEFAULT_CONNECTIONS: usize = 8;
 
     pub fn at(url: &str) -> Self {
         Self {
             url: Secret::new(url.to_owned()),
             password: None,
-            connections: Self::CONNECTIONS,
+            connections: Self::DEFAULT_CONNECTIONS,
         }
     }
 
-    /// The URL for people to read: without a password, and without parameters, which may hold one too.
+    /// The URL to show: without the password, and without parameters, which may contain one too.
     pub fn shown(&self) -> String {
-        self.plain().unwrap_or_else(|| "the database".to_owned())
+        self.redacted().unwrap_or_else(|| "the database".to_owned())
     }
 
-    /// The same, if it is plain what of it is a password: one may hold characters that should have been written
-    /// otherwise.
-    fn plain(&self) -> Option<String> {
+    /// The URL without the password; `None` if the password cannot be located, because it may contain unescaped
+    /// characters.
+    fn redacted(&self) -> Option<String> {
         let (scheme, rest) = self.url.reveal().split_once("://")?;
-        let mark = rest.find(['?', '#']).unwrap_or(rest.len());
+        let end = rest.find(['?', '#']).unwrap_or(rest.len());
         match rest.rfind('@') {
-            Some(at) if at < mark => {
+            Some(at) if at < end => {
                 let user = rest.split([':', '@']).next().unwrap_or_default();
-                Some(format!("{scheme}://{user}@{}", &rest[at + 1..mark]))
+                Some(format!("{scheme}://{user}@{}", &rest[at + 1..end]))
             }
             Some(_) => None,
             None => {
-                let host = rest[..mark].split('/').next().unwrap_or_default();
+                let host = rest[..end].split('/').next().unwrap_or_default();
                 let port = host.split_once(':').map_or("", |(_, port)| port);
                 port.bytes()
                     .all(|b| b.is_ascii_digit())
-                    .then(|| format!("{scheme}://{}", &rest[..mark]))
+                    .then(|| format!("{scheme}://{}", &rest[..end]))
             }
         }
     }
@@ -56,9 +56,9 @@ mod tests {
     use super::Database;
 
     #[test]
-    fn no_password_is_shown() {
+    fn the_shown_url_has_no_password() {
         let shown = |url: &str| Database::at(url).shown();
-        for odd in [
+        for url in [
             "postgres://garth:geheim#x@db/garth",
             "postgres://garth:geheim?x@db/garth",
             "postgres://garth:geheim",
@@ -66,7 +66,7 @@ mod tests {
             "postgres//garth:geheim@db/garth",
             "postgres://db/garth?password=a@geheim",
         ] {
-            assert!(!shown(odd).contains("geheim"), "{odd}: {}", shown(odd));
+            assert!(!shown(url).contains("geheim"), "{url}: {}", shown(url));
         }
         assert_eq!(
             shown("postgres://garth:geheim@db:5432/garth"),

@@ -1,4 +1,4 @@
-//! What the store needs of a database.
+//! The interface of a database engine.
 
 use std::time::Duration;
 
@@ -8,27 +8,25 @@ use super::error::StoreError;
 use super::task::{ReadJob, WriteJob};
 use super::write_lock::WriteLock;
 
-/// What a database must do for the store.
 pub trait Engine: Send + Sync {
-    /// Runs work that looks on the thread that asks, if it is over in no time: true if it is.
-    fn read_at_once(&self, _: &mut dyn ReadJob) -> bool {
+    /// Runs a read on the thread of the caller. False if the engine cannot, or if the read takes too long.
+    fn try_read_inline(&self, _: &mut dyn ReadJob) -> bool {
         false
     }
     fn read(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError>;
-    /// Runs work that shows whether the database answers, without waiting for other reads.
+    /// Runs a read that checks whether the database responds, without waiting for other reads.
     fn probe(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError>;
-    /// For how long the flush that runs now has been running, if the engine flushes and one runs.
+    /// The time since the current flush started, if the engine is flushing.
     fn flushing(&self) -> Option<Duration> {
         None
     }
-    /// Of the writes with the same lock, one runs at a time.
+    /// Runs a write. Writes with the same lock run one at a time.
     fn write(&self, job: Box<dyn WriteJob>, lock: Option<WriteLock>) -> Result<(), StoreError>;
-    /// Becomes true when the store can no longer promise that what it wrote is kept.
+    /// Becomes true when a flush has failed and the store can no longer guarantee durability.
     fn failed(&self) -> watch::Receiver<bool>;
-    /// Tidies up with the next write.
+    /// Makes the next write empty the write-ahead log, if the engine has one.
     fn close(&self);
-    /// Reads all of the database and says what is wrong with its structure, if the engine is the one to do that. It
-    /// takes as long as reading does.
+    /// Reads the whole database and returns an error in its structure, if the engine supports that and finds one.
     fn check(&self) -> Result<Option<String>, StoreError> {
         Ok(None)
     }

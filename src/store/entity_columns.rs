@@ -1,7 +1,6 @@
-//! The object that an event or a ticket is about, as columns: kind, ID and label.
+//! The columns of the entity of an event or a ticket: kind, ID and label.
 //!
-//! The tables have a column for its URL as well, which early builds wrote. It is neither read nor written any more: the API
-//! knows its paths, and the store does not.
+//! The tables also have a column for its URL, which early builds wrote. It is unused, because only the API knows paths.
 
 use super::error::StoreError;
 use super::value::Row;
@@ -22,14 +21,14 @@ impl EntityColumns {
         })
     }
 
-    /// Kind and ID, for the object beside it.
+    /// Kind and ID, for the other entity of the row.
     pub fn key(&self) -> Option<(&str, i64)> {
         Some((self.kind.as_deref()?, self.id?))
     }
 
-    /// `None` also for a kind that only a newer build knows; such an event is shown without its object.
-    pub fn kind(&self, beside: Option<(&str, i64)>) -> Option<EntityKind> {
-        EntityKind::parse(self.kind.as_deref()?, beside)
+    /// `None` also for a kind that only a newer build knows. Such an event is shown without its entity.
+    pub fn kind(&self, other: Option<(&str, i64)>) -> Option<EntityKind> {
+        EntityKind::parse(self.kind.as_deref()?, other)
     }
 
     pub fn into_entity(self, kind: Option<EntityKind>) -> Option<Entity> {

@@ -1,27 +1,27 @@
-//! What can go wrong in the store. None of it is the caller's fault, and none of it is shown.
+//! The errors of the store. None is caused by the caller, and their texts are not shown to the caller.
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// More work is waiting than will be taken on.
+    /// A queue has reached its maximum length.
     #[error("the store's queue is full")]
     Full,
-    /// The database cannot be reached or is held by someone else; later it may work.
+    /// The database is unreachable, locked or busy. A retry may succeed.
     #[error("the database is not available: {0}")]
     Unavailable(String),
-    /// A write may not have reached the disk: the store has stopped for good.
+    /// The store has stopped for good, because a write may not have reached the disk.
     #[error("the store has stopped")]
     Stopped,
-    /// The work itself broke down; its changes were undone.
+    /// The job panicked, and its changes were rolled back.
     #[error("the work panicked")]
     Panicked,
-    /// A constraint of the schema said no to what the rules let through.
+    /// A change that the rules accepted violates a constraint of the schema.
     #[error("a constraint was violated: {0}")]
     Conflict(String),
-    /// The database did not answer as the schema says.
+    /// A result does not match the schema.
     #[error("unexpected data in the store: {0}")]
     Unexpected(String),
-    /// A column holds what no build has written there: the row was damaged or changed by hand.
-    #[error("corrupt row: table {table}, row {row}, column {column} is not a {wanted}")]
+    /// A column has a value that no build writes: the row was damaged or edited by hand.
+    #[error("corrupt row: table {table}, row {row}, column {column} is not a {expected}")]
     Corrupt {
         /// The table that the statement reads first, if the statement is known.
         table: String,
@@ -29,8 +29,8 @@ pub enum StoreError {
         row: String,
         /// Counted from 1, in the order of the statement.
         column: usize,
-        /// The type that it should be read as.
-        wanted: &'static str,
+        /// The type that the column should have.
+        expected: &'static str,
     },
     #[error("{0}")]
     Schema(String),
@@ -41,7 +41,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Adds the table to an error about a row.
+    /// Adds the table of the statement to an error about a row.
     pub(super) fn of_statement(mut self, sql: &str) -> Self {
         if let StoreError::Corrupt { table, .. } = &mut self
             && let Some((_, from)) = sql.split_once("FROM ")

@@ -1,35 +1,36 @@
-//! Filters and orders of lists, and their meaning in SQL and in memory.
+//! Filters and orders of lists, evaluated in SQL or in memory.
 //!
-//! A filter only ever names fields from its collection's own table (`Field`), and its values are
-//! bound as arguments: nothing a caller sent becomes SQL text.
+//! A filter refers only to the fields of its collection (`Field`), and its values are bound as arguments. No input of
+//! a caller becomes SQL text.
 
 use super::value::Value;
 
-/// Something a collection can be filtered and sorted by.
+/// A field that a collection can be filtered and sorted by.
 #[derive(Debug)]
 pub struct Field {
     pub name: &'static str,
     pub kind: Kind,
-    /// The SQL expression; empty for collections that are not in the database.
+    /// The SQL expression; empty for collections in memory.
     pub sql: &'static str,
-    /// For a field of many (a VPC's subnets): the query it is looked up in. It holds if any has it.
-    pub within: Option<&'static str>,
-    /// Words that mean another word.
+    /// For a field of related rows, such as the subnets of a VPC: the query that selects them. A test holds if it holds
+    /// for at least one of them.
+    pub subquery: Option<&'static str>,
+    /// Accepted values, each with the value that it stands for.
     pub synonyms: &'static [(&'static str, &'static str)],
-    /// Whether later items have greater values, but for the odd one.
-    pub grows: bool,
+    /// Whether later items have greater values, with few exceptions.
+    pub increasing: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An IPv4 address, kept as a number and written as one writes it.
+    /// An IPv4 address: a number in the database, dotted decimal in requests.
     Address,
     Integer,
-    /// One of these words, from the least to the greatest, kept as its place among them.
+    /// One of these values in ascending order, stored as its index.
     Rank(&'static [&'static str]),
     Text,
     Time,
-    Truth,
+    Boolean,
 }
 
 impl Field {
@@ -38,19 +39,19 @@ impl Field {
             name,
             kind,
             sql,
-            within: None,
+            subquery: None,
             synonyms: &[],
-            grows: false,
+            increasing: false,
         }
     }
 
-    pub const fn growing(mut self) -> Self {
-        self.grows = true;
+    pub const fn increasing(mut self) -> Self {
+        self.increasing = true;
         self
     }
 
-    pub const fn within(mut self, query: &'static str) -> Self {
-        self.within = Some(query);
+    pub const fn subquery(mut self, query: &'static str) -> Self {
+        self.subquery = Some(query);
         self
     }
 
@@ -84,37 +85,39 @@ pub struct Order {
     pub descending: bool,
 }
 
-/// What a filter comes to, for those who can do better than look at every row.
-pub enum Gist<'a> {
-    Everything,
-    /// Only what has this one value.
+/// The shapes of filters that a collection may answer without a scan.
+pub enum FilterShape<'a> {
+    /// No restriction.
+    All,
+    /// The field has this value.
     Equal(&'static Field, &'a Value<'static>),
     Other,
 }
 
 impl Filter {
-    pub fn gist(&self) -> Gist<'_> {
+    pub fn shape(&self) -> FilterShape<'_> {
         match self {
-            Filter::All(parts) if parts.is_empty() => Gist::Everything,
-            Filter::All(parts) | Filter::Any(parts) if parts.len() == 1 => parts[0].gist(),
-            Filter::Test(field, Comparison::Equal, value) => Gist::Equal(field, value),
-            _ => Gist::Other,
+            Filter::All(parts) if parts.is_empty() => FilterShape::All,
+            Filter::All(parts) | Filter::Any(parts) if parts.len() == 1 => parts[0].shape(),
+            Filter::Test(field, Comparison::Equal, value) => FilterShape::Equal(field, value),
+            _ => FilterShape::Other,
         }
     }
 
-    /// The field whose values have to be at least so great, if it grows and nothing is too great: what is wanted is
-    /// then mostly among the latest.
-    pub fn latest_by(&self) -> Option<&'static Field> {
+    /// An increasing field with a lower bound, if the filter has only lower bounds for increasing fields. Most matches
+    /// are then among the latest items.
+    pub fn lower_bounded_field(&self) -> Option<&'static Field> {
         let mut found = None;
-        self.none_too_great(&mut found).then_some(found).flatten()
+        self.has_only_lower_bounds(&mut found).then_some(found).flatten()
     }
 
-    /// Whether all that it says of growing fields is how great they have to be at least; finds one of them.
-    fn none_too_great(&self, found: &mut Option<&'static Field>) -> bool {
+    /// Whether all tests of increasing fields, except those in `Any`, are lower bounds. Sets `found` to one of the
+    /// fields.
+    fn has_only_lower_bounds(&self, found: &mut Option<&'static Field>) -> bool {
         match self {
-            Filter::All(parts) => parts.iter().all(|part| part.none_too_great(found)),
+            Filter::All(parts) => parts.iter().all(|part| part.has_only_lower_bounds(found)),
             Filter::Any(_) => true,
-            Filter::Test(field, _, _) if !field.grows => true,
+            Filter::Test(field, _, _) if !field.increasing => true,
             Filter::Test(field, comparison, _) => {
                 *found = Some(field);
                 matches!(comparison, Comparison::Greater | Comparison::GreaterOrEqual)
@@ -122,19 +125,20 @@ impl Filter {
         }
     }
 
-    /// The filter as an SQL condition; its values are added to `args`. No index is used for the field `unindexed`.
+    /// The filter as an SQL condition. Appends its values to `args`. The condition does not use an index on
+    /// `unindexed`.
     pub fn to_sql<'a>(&'a self, unindexed: Option<&Field>, args: &mut Vec<Value<'a>>) -> String {
         match self {
             Filter::All(parts) => joined(parts, (" AND ", "1 = 1"), unindexed, args),
             Filter::Any(parts) => joined(parts, (" OR ", "1 = 0"), unindexed, args),
             Filter::Test(field, comparison, value) => {
-                let plain = unindexed.is_none_or(|other| other.sql != field.sql);
-                let test = match plain {
+                let indexed = unindexed.is_none_or(|other| other.sql != field.sql);
+                let test = match indexed {
                     true => test_sql(field.sql, *comparison, value, args),
-                    // An expression is not the column that the index is on.
+                    // An index on the column does not serve an expression.
                     false => test_sql(&format!("+{}", field.sql), *comparison, value, args),
                 };
-                match field.within {
+                match field.subquery {
                     Some(query) => format!("EXISTS ({query} AND {test})"),
                     None => test,
                 }
@@ -142,27 +146,27 @@ impl Filter {
         }
     }
 
-    /// The same meaning, for a thing in memory whose fields `look` finds.
-    pub fn holds<'v>(&self, look: &impl Fn(&'static str) -> Value<'v>) -> bool {
+    /// Whether an object in memory matches. `value_of` returns the value of a field.
+    pub fn matches<'v>(&self, value_of: &impl Fn(&'static str) -> Value<'v>) -> bool {
         match self {
-            Filter::All(parts) => parts.iter().all(|part| part.holds(look)),
-            Filter::Any(parts) => parts.iter().any(|part| part.holds(look)),
-            Filter::Test(field, comparison, value) => test(&look(field.name), *comparison, value),
+            Filter::All(parts) => parts.iter().all(|part| part.matches(value_of)),
+            Filter::Any(parts) => parts.iter().any(|part| part.matches(value_of)),
+            Filter::Test(field, comparison, value) => test(&value_of(field.name), *comparison, value),
         }
     }
 }
 
-/// All of the parts between a word, or what holds if there are none.
+/// The conditions of the parts with an operator between them, or `empty` if there are none.
 fn joined<'a>(
     parts: &'a [Filter],
-    (word, none): (&str, &str),
+    (operator, empty): (&str, &str),
     unindexed: Option<&Field>,
     args: &mut Vec<Value<'a>>,
 ) -> String {
     let parts: Vec<_> = parts.iter().map(|part| part.to_sql(unindexed, args)).collect();
     match parts.is_empty() {
-        true => none.to_owned(),
-        false => format!("({})", parts.join(word)),
+        true => empty.to_owned(),
+        false => format!("({})", parts.join(operator)),
     }
 }
 
@@ -173,7 +177,7 @@ fn test_sql<'a>(
     args: &mut Vec<Value<'a>>,
 ) -> String {
     if comparison == Comparison::Contains {
-        // Lowered here: a database may know more letters than a to z, and its columns are not to.
+        // Lower-cased here and for ASCII only: `lower` of a database may also convert other letters.
         args.push(Value::from(format!("%{}%", escaped(value).to_ascii_lowercase())));
         return format!("lower(CAST({sql} AS TEXT)) LIKE ${} ESCAPE '\\'", args.len());
     }
@@ -191,14 +195,14 @@ fn test_sql<'a>(
         Comparison::GreaterOrEqual => ">=",
         Comparison::Less => "<",
         Comparison::LessOrEqual => "<=",
-        Comparison::Contains => unreachable!("answered above"),
+        Comparison::Contains => unreachable!("returned above"),
     };
     format!("{sql} {operator} ${}", args.len())
 }
 
 fn escaped(value: &Value) -> String {
     let mut escaped = String::new();
-    for c in written(value).chars() {
+    for c in text_of(value).chars() {
         if matches!(c, '%' | '_' | '\\') {
             escaped.push('\\');
         }
@@ -207,25 +211,25 @@ fn escaped(value: &Value) -> String {
     escaped
 }
 
-fn test(is: &Value, comparison: Comparison, value: &Value) -> bool {
+fn test(actual: &Value, comparison: Comparison, value: &Value) -> bool {
     if comparison == Comparison::Contains {
-        let is = written(is).to_ascii_lowercase();
-        return is.contains(&written(value).to_ascii_lowercase());
+        let actual = text_of(actual).to_ascii_lowercase();
+        return actual.contains(&text_of(value).to_ascii_lowercase());
     }
-    // What is not there is neither greater nor less than anything.
-    let there = *is != Value::Null;
+    // As in SQL, NULL is neither greater nor less than another value.
+    let present = *actual != Value::Null;
     match comparison {
-        Comparison::Equal => is == value,
-        Comparison::NotEqual => is != value,
-        Comparison::Greater => there && is > value,
-        Comparison::GreaterOrEqual => there && is >= value,
-        Comparison::Less => there && is < value,
-        Comparison::LessOrEqual => there && is <= value,
-        Comparison::Contains => unreachable!("answered above"),
+        Comparison::Equal => actual == value,
+        Comparison::NotEqual => actual != value,
+        Comparison::Greater => present && actual > value,
+        Comparison::GreaterOrEqual => present && actual >= value,
+        Comparison::Less => present && actual < value,
+        Comparison::LessOrEqual => present && actual <= value,
+        Comparison::Contains => unreachable!("returned above"),
     }
 }
 
-fn written(value: &Value) -> String {
+fn text_of(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Int(number) => number.to_string(),

@@ -1,23 +1,23 @@
-//! Background work as rows: scheduled by rules in their own transactions, leased by one node at a time.
+//! The `job` table: background work that rules schedule in their own transactions and one node at a time leases.
 
-use super::bell::Topic;
 use super::error::StoreError;
+use super::notifier::Topic;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, Value, args};
 use crate::model::id::JobId;
 use crate::model::job::{Job, JobCount, JobKind, JobSummary, Outcome};
 use crate::model::time::Time;
 
-/// Jobs that a node asks for.
+/// A request of a node for jobs.
 pub struct Claim<'a> {
     pub kinds: &'a [JobKind],
     pub owner: &'a str,
-    /// When the lease ends, unless it is renewed.
+    /// The end of the lease, unless it is renewed.
     pub until: Time,
     pub limit: i64,
 }
 
-/// Schedules a job, unless there is one of its kind and subject. It is there exactly if the transaction is committed.
+/// Schedules a job, unless one of its kind and subject exists. The job exists only if the transaction commits.
 pub fn schedule(
     tx: &mut WriteTx,
     kind: JobKind,
@@ -30,11 +30,12 @@ pub fn schedule(
          ON CONFLICT (kind, subject) DO NOTHING",
         args![kind.word(), subject, payload, due],
     )?;
-    tx.touch(Topic::Jobs);
+    tx.notify_on_commit(Topic::Jobs);
     Ok(())
 }
 
-/// Schedules the next run of a kind that repeats, also if one is scheduled for another time; a run under way goes on.
+/// Schedules the next run of a kind that repeats, and replaces the time of a scheduled one. A leased job is not
+/// changed.
 pub fn repeat(tx: &mut WriteTx, kind: JobKind, due: Time) -> Result<(), StoreError> {
     tx.execute(
         "INSERT INTO job (kind, subject, payload, due, available) VALUES ($1, '', '', $2, $2)
@@ -42,67 +43,67 @@ pub fn repeat(tx: &mut WriteTx, kind: JobKind, due: Time) -> Result<(), StoreErr
          WHERE job.lease_owner IS NULL",
         args![kind.word(), due],
     )?;
-    tx.touch(Topic::Jobs);
+    tx.notify_on_commit(Topic::Jobs);
     Ok(())
 }
 
-/// Removes a job by its subject; the payload that it had.
+/// Removes a job by its subject. Returns its payload.
 pub fn unschedule(tx: &mut WriteTx, kind: JobKind, subject: &str) -> Result<Option<String>, StoreError> {
     let sql = "DELETE FROM job WHERE kind = $1 AND subject = $2 RETURNING payload";
     let row = tx.find(sql, args![kind.word(), subject])?;
     row.map(|mut row| row.take()).transpose()
 }
 
-/// From when on the next job of these kinds may be taken.
+/// The time when the next job of these kinds becomes available.
 pub fn next_available(tx: &mut ReadTx, kinds: &[JobKind]) -> Result<Option<Time>, StoreError> {
-    let (among, args) = among(kinds, Vec::new());
+    let (list, args) = kind_list(kinds, Vec::new());
     let sql =
-        format!("SELECT available FROM job WHERE dead = 0 AND kind IN ({among}) ORDER BY available LIMIT 1");
+        format!("SELECT available FROM job WHERE dead = 0 AND kind IN ({list}) ORDER BY available LIMIT 1");
     let row = tx.find(&sql, &args)?;
     row.map(|mut row| row.take()).transpose()
 }
 
-/// Leases jobs that may be taken now.
+/// Leases available jobs.
 pub fn claim(tx: &mut WriteTx, claim: &Claim) -> Result<Vec<Job>, StoreError> {
     let now = tx.instant();
-    let (among, args) = among(
+    let (list, args) = kind_list(
         claim.kinds,
         args![claim.owner, claim.until, now, claim.limit].to_vec(),
     );
     let sql = format!(
         "UPDATE job SET lease_owner = $1, available = $2, attempts = attempts + 1 WHERE id IN
-             (SELECT id FROM job WHERE dead = 0 AND available <= $3 AND kind IN ({among})
+             (SELECT id FROM job WHERE dead = 0 AND available <= $3 AND kind IN ({list})
               ORDER BY available, id LIMIT $4)
          RETURNING id, kind, subject, payload, attempts, lease_owner"
     );
     tx.read(&sql, &args, leased)
 }
 
-/// The kinds as arguments behind others, and their places.
-fn among<'a>(kinds: &[JobKind], mut args: Vec<Value<'a>>) -> (String, Vec<Value<'a>>) {
-    let mut places = Vec::new();
+/// The placeholders of the kinds for an IN list, and `args` with the kinds appended.
+fn kind_list<'a>(kinds: &[JobKind], mut args: Vec<Value<'a>>) -> (String, Vec<Value<'a>>) {
+    let mut placeholders = Vec::new();
     for kind in kinds {
         args.push(kind.word().into());
-        places.push(format!("${}", args.len()));
+        placeholders.push(format!("${}", args.len()));
     }
-    (places.join(", "), args)
+    (placeholders.join(", "), args)
 }
 
-/// Keeps other nodes from a leased job for longer; false if the lease was lost.
+/// Extends a lease. False if the lease was lost.
 pub fn renew(tx: &mut WriteTx, job: &Job, until: Time) -> Result<bool, StoreError> {
     let sql = "UPDATE job SET available = $4 WHERE id = $1 AND lease_owner = $2 AND attempts = $3";
     let args = args![job.id, job.lease_owner.as_str(), job.attempts, until];
     Ok(tx.execute(sql, args)? > 0)
 }
 
-/// Removes a leased job; false if the lease was lost, or an operator has dropped the job.
+/// Removes a leased job. False if the lease was lost, or if an operator has dropped the job.
 pub fn remove(tx: &mut WriteTx, job: &Job) -> Result<bool, StoreError> {
     let sql = "DELETE FROM job WHERE id = $1 AND lease_owner = $2 AND attempts = $3";
     let args = args![job.id, job.lease_owner.as_str(), job.attempts];
     Ok(tx.execute(sql, args)? > 0)
 }
 
-/// Schedules what follows a run of a job that was removed.
+/// Schedules the next job after the run of a job that was removed.
 pub fn schedule_next(tx: &mut WriteTx, job: &Job, outcome: &Outcome) -> Result<(), StoreError> {
     match (outcome, job.kind.interval_seconds()) {
         (Outcome::Again { payload, due }, _) => schedule(tx, job.kind, &job.subject, payload, *due),
@@ -114,7 +115,7 @@ pub fn schedule_next(tx: &mut WriteTx, job: &Job, outcome: &Outcome) -> Result<(
     }
 }
 
-/// Ends a lease after a failure. Without a time for the next attempt the job is dead.
+/// Ends a lease after a failure. Without a time for a retry, the job is dead.
 pub fn fail(tx: &mut WriteTx, job: &Job, error: &str, retry: Option<Time>) -> Result<bool, StoreError> {
     let sql = "UPDATE job SET lease_owner = NULL, last_error = $4, dead = $5, due = coalesce($6, due),
              available = coalesce($6, due)
@@ -128,20 +129,20 @@ pub fn fail(tx: &mut WriteTx, job: &Job, error: &str, retry: Option<Time>) -> Re
         retry
     ];
     let failed = tx.execute(sql, args)? > 0;
-    tx.touch(Topic::Jobs);
+    tx.notify_on_commit(Topic::Jobs);
     Ok(failed)
 }
 
-/// Ends all leases of a node that stops. The attempts that it gives up do not count.
+/// Ends all leases of a node that stops. The interrupted attempts do not count.
 pub fn release(tx: &mut WriteTx, owner: &str) -> Result<(), StoreError> {
     let sql =
         "UPDATE job SET lease_owner = NULL, available = due, attempts = attempts - 1 WHERE lease_owner = $1";
     tx.execute(sql, args![owner])?;
-    tx.touch(Topic::Jobs);
+    tx.notify_on_commit(Topic::Jobs);
     Ok(())
 }
 
-/// Ends all leases, when it is known that no node runs.
+/// Ends all leases. Only for use when no node is running.
 pub fn release_all(tx: &mut WriteTx) -> Result<(), StoreError> {
     let sql = "UPDATE job SET lease_owner = NULL, available = due WHERE lease_owner IS NOT NULL";
     tx.execute(sql, args![])?;
@@ -150,7 +151,7 @@ pub fn release_all(tx: &mut WriteTx) -> Result<(), StoreError> {
 
 const SUMMARY: &str = "id, kind, subject, due, attempts, lease_owner, available, last_error, dead";
 
-/// Jobs for operators, dead ones first, then by their due time.
+/// Jobs for operators: dead ones first, then by due time.
 pub fn list(tx: &mut ReadTx, limit: i64) -> Result<Vec<JobSummary>, StoreError> {
     let sql = format!("SELECT {SUMMARY} FROM job ORDER BY dead DESC, due, id LIMIT $1");
     tx.read(&sql, args![limit], summary)
@@ -161,13 +162,13 @@ pub fn find(tx: &mut ReadTx, id: JobId) -> Result<Option<JobSummary>, StoreError
     tx.find(&sql, args![id])?.as_mut().map(summary).transpose()
 }
 
-/// Makes a job due now and lets it be tried as often as a new one, unless a node has leased it.
+/// Makes a job due now and resets its attempts, unless a node has leased it.
 pub fn retry(tx: &mut WriteTx, id: JobId) -> Result<bool, StoreError> {
     let now = tx.instant();
     let sql = "UPDATE job SET attempts = 0, dead = 0, due = $2, available = $2
          WHERE id = $1 AND lease_owner IS NULL";
     let found = tx.execute(sql, args![id, now])? > 0;
-    tx.touch(Topic::Jobs);
+    tx.notify_on_commit(Topic::Jobs);
     Ok(found)
 }
 
@@ -176,7 +177,7 @@ pub fn delete(tx: &mut WriteTx, id: JobId) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// How many jobs of each kind there are.
+/// The numbers of available and dead jobs of each kind.
 pub fn count(tx: &mut ReadTx) -> Result<Vec<JobCount>, StoreError> {
     let now = tx.instant();
     let sql = "SELECT kind, CAST(sum(CASE WHEN dead = 0 AND available <= $1 THEN 1 ELSE 0 END) AS BIGINT),

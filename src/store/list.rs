@@ -1,4 +1,4 @@
-//! Pages of collections. Those that are tallied are found without counting (decision 0019).
+//! Pages of collections. The page of a tallied collection is found without counting rows (decision 0019).
 
 use std::sync::LazyLock;
 
@@ -6,59 +6,59 @@ use super::error::StoreError;
 use super::filter::{Filter, Order};
 use super::tallies::{self, Tally};
 use super::tx::ReadTx;
-use super::value::{Read, Value};
+use super::value::{ReadRow, Value};
 use crate::model::id::UserId;
 use crate::model::page::{Page, Paged};
 
-/// What of a collection is asked for.
+/// The page, filter and order of a list request.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct ListQuery {
     pub page: Page,
     pub filter: Filter,
-    /// `None` is the collection's own order.
+    /// `None` is the default order of the collection.
     pub order: Option<Order>,
 }
 
-/// Whose eyes a collection is seen with.
+/// The rows of a collection that a principal can see.
 #[derive(Clone, Copy, Debug)]
-pub enum Sight {
-    Everything,
-    OnlyGrantedTo(UserId),
+pub enum Visibility {
+    All,
+    GrantedTo(UserId),
 }
 
-/// A collection in SQL, before the caller's wishes are added.
+/// A collection in SQL, before the filter and order of a request are added.
 pub(super) struct Collection<'a> {
     pub columns: &'a str,
     pub from: &'a str,
-    /// The condition every item fulfils; its arguments are `$1` onwards.
+    /// The condition that all items meet; its arguments start at `$1`.
     pub condition: String,
     pub args: Vec<Value<'a>>,
-    /// What tells items apart and orders them when nothing else does.
+    /// The columns that identify an item. They are also the last columns of each order.
     pub key: &'a [&'a str],
-    /// The order if the caller wishes none; `None` is by the key.
+    /// The default order; `None` is by the key.
     pub order: Option<&'a str>,
-    /// How it is tallied, if it is. Then its key is one id.
+    /// The tallies of the collection, if it has any. Its key is then one ID.
     pub tallied: Option<Tallied>,
 }
 
-/// A collection whose rows are tallied: its own order is that of its parts, one behind the other.
+/// The tallies of a collection. Its default order is the order of its parts, and of the IDs within each part.
 pub(super) struct Tallied {
     pub parts: Vec<Part>,
-    /// Whether the parts are read from the newest to the oldest.
+    /// Whether the IDs within each part are in descending order.
     pub descending: bool,
 }
 
-/// Some of the rows of a collection, by their ids.
+/// The rows of a collection that one tally counts.
 pub(super) struct Part {
     pub tally: Tally,
-    /// What else holds of them; an SQL condition.
+    /// The SQL condition that selects these rows.
     pub condition: &'static str,
-    /// How many of them are not shown any more: those with the lowest ids.
+    /// The number of rows that the tally counts and the list does not show. They have the lowest IDs.
     pub hidden: i64,
 }
 
 impl Tallied {
-    /// A collection in the order of its ids.
+    /// A collection with one tally, in the order of its IDs.
     pub fn whole(tally: Tally) -> Self {
         let part = Part {
             tally,
@@ -76,29 +76,29 @@ impl<'a> Collection<'a> {
     pub fn page<T>(
         mut self,
         tx: &mut ReadTx,
-        wanted: &'a Wanted,
-        read: Read<T>,
+        query: &'a ListQuery,
+        read: ReadRow<T>,
     ) -> Result<Paged<T>, StoreError> {
         let tallied = self.tallied.take().filter(|tallied| tallied.is_up_to_date(tx));
-        let page = wanted.page;
+        let page = query.page;
         let (own, own_args) = (std::mem::take(&mut self.condition), self.args.len());
-        let filter = wanted.filter.to_sql(None, &mut self.args);
+        let filter = query.filter.to_sql(None, &mut self.args);
         self.condition = format!("{own} AND {filter}");
 
         let Some(tallied) = tallied else {
             let sql = format!("SELECT count(*) FROM {} WHERE {}", self.from, self.condition);
             let results: i64 = tx.one(&sql, &self.args)?.take()?;
-            if let Some(latest) = wanted.filter.latest_by()
+            if let Some(field) = query.filter.lower_bounded_field()
                 && page.offset() + page.size <= results
-                && self.newest_first(wanted.order)
+                && self.newest_first(query.order)
             {
-                // The page is full, so it is found among the latest items before long, from the last one down. Without
-                // an index on the values, the engine does not read all of them to sort them.
+                // The page is full and most matches are among the latest items, so a descending scan by key ends early.
+                // With the index on the field, the engine would read and sort all matches.
                 self.args.truncate(own_args);
-                let filter = wanted.filter.to_sql(Some(latest), &mut self.args);
+                let filter = query.filter.to_sql(Some(field), &mut self.args);
                 self.condition = format!("{own} AND {filter}");
             }
-            let items = self.walk(tx, wanted, results, read)?;
+            let items = self.read_with_offset(tx, query, results, read)?;
             return Ok(Paged { items, page, results });
         };
         let mut counts = Vec::with_capacity(tallied.parts.len());
@@ -106,14 +106,14 @@ impl<'a> Collection<'a> {
             counts.push(tallies::count(tx, &part.tally)? - part.hidden);
         }
         let results = counts.iter().sum();
-        let items = match tallied.direction(wanted.order, self.key) {
-            Some(descending) => self.jump(tx, &tallied.parts, &counts, descending, page, read)?,
-            None => self.walk(tx, wanted, results, read)?,
+        let items = match tallied.direction(query.order, self.key) {
+            Some(descending) => self.read_by_tally(tx, &tallied.parts, &counts, descending, page, read)?,
+            None => self.read_with_offset(tx, query, results, read)?,
         };
         Ok(Paged { items, page, results })
     }
 
-    /// Whether what is wanted is wanted from the greatest key down.
+    /// Whether the order is by descending key.
     fn newest_first(&self, order: Option<Order>) -> bool {
         match (order, self.key) {
             (None, [key]) => self.order.is_some_and(|own| own == format!("{key} DESC")),
@@ -122,15 +122,15 @@ impl<'a> Collection<'a> {
         }
     }
 
-    /// Reads a page by passing all items that stand before it.
-    fn walk<T>(
+    /// Reads a page with OFFSET: the engine skips all earlier items.
+    fn read_with_offset<T>(
         &self,
         tx: &mut ReadTx,
-        wanted: &Wanted,
+        query: &ListQuery,
         results: i64,
-        read: Read<T>,
+        read: ReadRow<T>,
     ) -> Result<Vec<T>, StoreError> {
-        let page = wanted.page;
+        let page = query.page;
         if page.offset() >= results {
             return Ok(Vec::new());
         }
@@ -138,7 +138,7 @@ impl<'a> Collection<'a> {
             let columns = self.key.iter().map(|column| format!("{column} {direction}"));
             columns.collect::<Vec<_>>().join(", ")
         };
-        let order = match wanted.order {
+        let order = match query.order {
             Some(Order {
                 field,
                 descending: false,
@@ -152,18 +152,18 @@ impl<'a> Collection<'a> {
         self.read(tx, "1 = 1", &[], &order, (page.size, page.offset()), read)
     }
 
-    /// Reads a page from the id on at which it begins, as the tallies tell.
-    fn jump<T>(
+    /// Reads a page from its first ID, which the tallies locate.
+    fn read_by_tally<T>(
         &self,
         tx: &mut ReadTx,
         parts: &[Part],
         counts: &[i64],
         descending: bool,
         page: Page,
-        read: Read<T>,
+        read: ReadRow<T>,
     ) -> Result<Vec<T>, StoreError> {
         let id = self.key[0];
-        let (direction, from_here) = match descending {
+        let (direction, operator) = match descending {
             false => ("ASC", ">="),
             true => ("DESC", "<="),
         };
@@ -174,15 +174,15 @@ impl<'a> Collection<'a> {
                 skip -= count;
                 continue;
             }
-            let most = page.size - items.len() as i64;
+            let limit = page.size - items.len() as i64;
             let found = if skip == 0 {
-                self.read(tx, part.condition, &[], &order, (most, 0), read)?
+                self.read(tx, part.condition, &[], &order, (limit, 0), read)?
             } else {
                 let start = tallies::start(tx, &part.tally, skip, descending)?;
                 let number = self.args.len() + 1;
-                let condition = format!("{} AND {id} {from_here} ${number}", part.condition);
+                let condition = format!("{} AND {id} {operator} ${number}", part.condition);
                 let from = [Value::Int(start.id)];
-                self.read(tx, &condition, &from, &order, (most, start.pass), read)?
+                self.read(tx, &condition, &from, &order, (limit, start.offset), read)?
             };
             items.extend(found);
             skip = 0;
@@ -197,16 +197,16 @@ impl<'a> Collection<'a> {
         &self,
         tx: &mut ReadTx,
         condition: &str,
-        more: &[Value],
+        condition_args: &[Value],
         order: &str,
-        (most, pass): (i64, i64),
-        read: Read<T>,
+        (limit, offset): (i64, i64),
+        read: ReadRow<T>,
     ) -> Result<Vec<T>, StoreError> {
         let Self { columns, from, .. } = self;
         let mut args = self.args.clone();
-        args.extend(more.iter().cloned());
-        let (limit, offset) = (args.len() + 1, args.len() + 2);
-        args.extend([Value::Int(most), Value::Int(pass)]);
+        args.extend(condition_args.iter().cloned());
+        args.extend([Value::Int(limit), Value::Int(offset)]);
+        let (limit, offset) = (args.len() - 1, args.len());
         let sql = format!(
             "SELECT {columns} FROM {from} WHERE {} AND {condition} ORDER BY {order} LIMIT ${limit} OFFSET ${offset}",
             self.condition
@@ -216,65 +216,65 @@ impl<'a> Collection<'a> {
 }
 
 impl Tallied {
-    /// A transaction that has itself changed what is tallied has to count.
+    /// Whether no change of the tallies is pending. Otherwise the list counts its rows.
     fn is_up_to_date(&self, tx: &ReadTx) -> bool {
-        self.parts.iter().all(|part| tx.untold(&part.tally) == 0)
+        self.parts.iter().all(|part| tx.pending_delta(&part.tally) == 0)
     }
 
-    /// Whether the wanted order is that of the ids, and then which way; `None` if it is another.
+    /// Whether the order is by descending ID (`true`) or ascending ID (`false`); `None` if it is another.
     fn direction(&self, order: Option<Order>, key: &[&str]) -> Option<bool> {
         let descending = match order {
             None => self.descending,
             Some(Order { field, descending }) if self.parts.len() == 1 && field.sql == key[0] => descending,
             Some(_) => return None,
         };
-        // What is hidden stands where nobody comes by who begins at the other end.
-        let passable = descending || self.parts.iter().all(|part| part.hidden == 0);
-        passable.then_some(descending)
+        // Hidden rows have the lowest IDs: a descending read never reaches them.
+        let locatable = descending || self.parts.iter().all(|part| part.hidden == 0);
+        locatable.then_some(descending)
     }
 }
 
-/// `($1, $2, …)` for a list of ids, with its length rounded up by repeating the last one, so that
-/// a few statements serve every length. The list must not be empty.
-pub(super) fn among(ids: &[i64]) -> (String, Vec<Value<'static>>) {
+/// The list `($1, $2, …)` and its arguments. Its length is rounded up to a power of two by repeating the last ID, so
+/// that few statements serve all lengths. `ids` must not be empty.
+pub(super) fn id_list(ids: &[i64]) -> (String, Vec<Value<'static>>) {
     let length = ids.len().next_power_of_two();
     let last = ids.last().copied().unwrap_or(0);
     let args = ids.iter().copied().chain(std::iter::repeat(last)).take(length);
-    (marks(length), args.map(Value::Int).collect())
+    (placeholders(length), args.map(Value::Int).collect())
 }
 
-/// The same as a condition on a column. Ids that are close to each other are asked for as a range, which is much
-/// sooner found than each of a list; what else is in it, at most as much again, is for whoever reads to pass over.
-pub(super) fn near(ids: &[i64]) -> (String, Vec<Value<'static>>) {
+/// The condition that a column has one of these IDs. For IDs close to each other it is a range, which the engine scans
+/// much faster than it looks up a list. The range has at most as many other IDs; the caller skips their rows.
+pub(super) fn covering_condition(ids: &[i64]) -> (String, Vec<Value<'static>>) {
     let (first, last) = (ids.iter().min(), ids.iter().max());
     if let (Some(first), Some(last)) = (first, last)
         && last - first < 2 * ids.len() as i64
     {
-        let ends = vec![Value::Int(*first), Value::Int(*last)];
-        return ("BETWEEN $1 AND $2".to_owned(), ends);
+        let bounds = vec![Value::Int(*first), Value::Int(*last)];
+        return ("BETWEEN $1 AND $2".to_owned(), bounds);
     }
-    let (among, args) = among(ids);
-    (format!("IN {among}"), args)
+    let (list, args) = id_list(ids);
+    (format!("IN {list}"), args)
 }
 
-fn marks(length: usize) -> String {
-    // Lists of pages ask for the same few lengths all the time.
-    static KNOWN: LazyLock<Vec<String>> =
-        LazyLock::new(|| (0..10).map(|power| write_marks(1 << power)).collect());
-    let known = KNOWN.get(length.trailing_zeros() as usize);
-    known.cloned().unwrap_or_else(|| write_marks(length))
+fn placeholders(length: usize) -> String {
+    // Pages use few different lengths.
+    static CACHED: LazyLock<Vec<String>> =
+        LazyLock::new(|| (0..10).map(|power| write_placeholders(1 << power)).collect());
+    let cached = CACHED.get(length.trailing_zeros() as usize);
+    cached.cloned().unwrap_or_else(|| write_placeholders(length))
 }
 
-fn write_marks(length: usize) -> String {
-    let marks: Vec<_> = (1..=length).map(|number| format!("${number}")).collect();
-    format!("({})", marks.join(", "))
+fn write_placeholders(length: usize) -> String {
+    let placeholders: Vec<_> = (1..=length).map(|number| format!("${number}")).collect();
+    format!("({})", placeholders.join(", "))
 }
 
-impl Wanted {
-    /// The same for a collection that is in memory.
+impl ListQuery {
+    /// The page of a collection in memory.
     pub fn select<T: Clone>(&self, all: &[T], field: impl for<'t> Fn(&'t T, &str) -> Value<'t>) -> Paged<T> {
-        let holds = |item: &&T| self.filter.holds(&|name| field(item, name));
-        let mut found: Vec<&T> = all.iter().filter(holds).collect();
+        let matches = |item: &&T| self.filter.matches(&|name| field(item, name));
+        let mut found: Vec<&T> = all.iter().filter(matches).collect();
         if let Some(Order {
             field: by,
             descending,

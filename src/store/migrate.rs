@@ -1,8 +1,8 @@
-//! Bringing a store's tables to the shape this build knows.
+//! Migrations of the schema.
 //!
-//! Migrations are numbered SQL files that never change once released: each is recorded with a
-//! checksum, and a store whose record differs is refused rather than guessed at. A store that a newer build has
-//! migrated is refused too, unless `schema_compatibility` permits this build (decision 0025).
+//! Migrations are numbered SQL files that never change after their release. The store records each with a checksum, and
+//! a build refuses a store whose checksums differ. It also refuses a store that a newer build has migrated, unless
+//! `schema_compatibility` permits this build (decision 0025).
 
 use sha2::{Digest, Sha256};
 
@@ -21,8 +21,8 @@ pub struct Migration {
     pub sql: &'static str,
 }
 
-/// The migrations that a build knows, in their order. A store is opened with those of this build; tests open one
-/// with those of an earlier or a later build.
+/// The migrations of a build, in order. Servers use those of this build; tests also use those of earlier and later
+/// builds.
 #[derive(Clone, Debug)]
 pub struct Schema(Vec<Migration>);
 
@@ -120,49 +120,49 @@ const MIGRATIONS: &[Migration] = &[
     },
 ];
 
-/// A table, for whoever has to do with all of them.
+/// A table that is copied.
 pub struct Table {
     pub name: &'static str,
-    /// What tells its rows apart: its first columns.
+    /// The columns of the primary key, which are the first columns of the table.
     pub key: &'static [&'static str],
-    /// Whether its key is a number that counts up.
-    pub counts: bool,
+    /// Whether the database generates the key from a sequence.
+    pub has_sequence: bool,
 }
 
-/// All tables that are copied, each behind those it refers to. The record of migrations and the oldest schema that is
-/// compatible with them are each store's own, and the words that are searched for are made anew.
+/// All tables that are copied, each after the tables that it refers to. Not copied are `migration` and
+/// `schema_compatibility`, which belong to one store, and `ticket_text`, which the copy rebuilds.
 pub const TABLES: &[Table] = &[
-    counted("account"),
-    counted("app_user"),
+    numbered("account"),
+    numbered("app_user"),
     keyed("global_grant", &["app_user", "name"]),
     keyed("entity_grant", &["app_user", "kind", "entity"]),
-    counted("token"),
-    counted("vpc"),
-    counted("subnet"),
-    counted("event"),
+    numbered("token"),
+    numbered("vpc"),
+    numbered("subnet"),
+    numbered("event"),
     keyed("event_read", &["app_user", "event"]),
-    counted("instance"),
+    numbered("instance"),
     keyed("public_address", &["address"]),
-    counted("disk"),
-    counted("config"),
-    counted("interface"),
+    numbered("disk"),
+    numbered("config"),
+    numbered("interface"),
     keyed("interface_range", &["interface", "place"]),
     keyed("free_range", &["subnet", "first_address"]),
-    counted("due_work"),
-    counted("job"),
-    counted("ticket"),
-    counted("reply"),
-    counted("note"),
-    counted("attachment"),
+    numbered("due_work"),
+    numbered("job"),
+    numbered("ticket"),
+    numbered("reply"),
+    numbered("note"),
+    numbered("attachment"),
     keyed("attachment_check", &["attachment"]),
     keyed("upload", &["file_key"]),
-    counted("ticket_history"),
+    numbered("ticket_history"),
     keyed("ticket_viewer", &["ticket", "tab"]),
-    counted("canned_reply"),
+    numbered("canned_reply"),
     keyed("entity", &["account", "kind", "id"]),
-    counted("vlan"),
+    numbered("vlan"),
     keyed("oauth_client", &["id"]),
-    counted("oauth_grant"),
+    numbered("oauth_grant"),
     keyed("oauth_code", &["hash"]),
     keyed("refresh_token", &["hash"]),
     keyed("session", &["hash"]),
@@ -173,11 +173,11 @@ pub const TABLES: &[Table] = &[
     keyed("change_log", &["account", "revision", "kind", "id"]),
 ];
 
-const fn counted(name: &'static str) -> Table {
+const fn numbered(name: &'static str) -> Table {
     Table {
         name,
         key: &["id"],
-        counts: true,
+        has_sequence: true,
     }
 }
 
@@ -185,27 +185,28 @@ const fn keyed(name: &'static str, key: &'static [&'static str]) -> Table {
     Table {
         name,
         key,
-        counts: false,
+        has_sequence: false,
     }
 }
 
-/// The words in which the engines' schemas differ.
+/// The parts of the schema that differ between the engines. Each field replaces the placeholder of its name in the
+/// migrations.
 pub struct Dialect {
-    /// A primary key that counts up and never reuses a number.
+    /// A generated primary key whose numbers are never reused.
     pub identity: &'static str,
-    /// A primary key that is a number given to it.
+    /// A primary key whose number the application sets.
     pub number_key: &'static str,
-    /// What is said of a table whose rows change often.
+    /// The storage options of a table whose rows are often updated.
     pub roomy: &'static str,
-    /// What is said of a table that is only ever looked into by its key.
+    /// The storage options of a table that is only read by its key.
     pub keyed: &'static str,
     /// Text that sorts by its bytes.
     pub text: &'static str,
-    /// The table `ticket_text (ticket, body)`, with whatever finds words in its `body`.
+    /// The table `ticket_text (ticket, body)`, with a full-text index of `body`.
     pub search_table: &'static str,
 }
 
-/// Applies what is missing. The caller holds the write lock and commits.
+/// Applies the missing migrations. The caller holds the write lock and commits.
 pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time) -> Result<(), StoreError> {
     sql.execute(
         "CREATE TABLE IF NOT EXISTS migration (
@@ -226,7 +227,7 @@ pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time)
     Ok(())
 }
 
-/// The numbers and checksums of the migrations that a store has, in their order.
+/// The numbers and checksums of the migrations of a store, in order.
 fn applied(sql: &mut dyn Sql) -> Result<Vec<(i64, String)>, StoreError> {
     let rows = sql.query("SELECT number, checksum FROM migration ORDER BY number", args![])?;
     let read = |mut row: Row| Ok((row.take()?, row.take()?));
@@ -248,8 +249,8 @@ fn refuse_other_checksums(schema: &Schema, applied: &[(i64, String)]) -> Result<
     Ok(())
 }
 
-/// Whether this build may use a store that a newer one has migrated: the store records the oldest schema for which
-/// that holds.
+/// Permits a store that a newer build has migrated, if the oldest compatible schema that it records is known to this
+/// build.
 fn permit_newer(sql: &mut dyn Sql, schema: &Schema, newest: i64) -> Result<(), StoreError> {
     let known = schema.newest();
     match oldest_schema(sql)? {
@@ -282,7 +283,7 @@ pub fn refuse_incompatible(tx: &mut ReadTx, newest: i64) -> Result<(), StoreErro
     }
 }
 
-/// The oldest schema whose builds may use the store; `None` before migration 11.
+/// The oldest schema that is compatible with the store; `None` before migration 11.
 fn oldest_schema(sql: &mut dyn Sql) -> Result<Option<i64>, StoreError> {
     if !sql.tables()?.iter().any(|table| table == "schema_compatibility") {
         return Ok(None);
@@ -315,7 +316,7 @@ fn apply(sql: &mut dyn Sql, dialect: &Dialect, migration: &Migration, now: Time)
     Ok(())
 }
 
-/// What is recorded of a migration beside its number.
+/// The checksum that a store records for a migration.
 pub fn checksum_of(migration: &Migration) -> String {
     hex(&Sha256::digest(migration.sql.as_bytes()))
 }

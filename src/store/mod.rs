@@ -1,13 +1,13 @@
-//! Where things are kept: SQL in, model out.
+//! The database: SQL in, model out.
 //!
-//! A rule is plain synchronous Rust over a transaction; the store runs it on a thread of its own
-//! and hands back what it made. No rule, no permission and no event is decided here, and only
-//! `sqlite` and `postgres` know which database this is.
+//! A rule is synchronous code that uses a transaction. The store runs it on one of its threads and returns the result.
+//! The store makes no decisions about permissions, changes or events. Only `sqlite` and `postgres` have code that is
+//! specific to a database.
 
 mod account;
-pub mod bell;
 pub mod changes;
 mod compute;
+pub mod context;
 pub mod copy;
 pub mod database;
 mod engine;
@@ -19,6 +19,7 @@ pub mod jobs;
 pub mod list;
 mod migrate;
 mod network;
+pub mod notifier;
 #[cfg(feature = "postgres")]
 mod postgres;
 pub mod revisions;
@@ -31,7 +32,6 @@ mod tallies;
 mod task;
 mod tx;
 pub mod value;
-pub mod world;
 pub mod write_lock;
 
 pub use account::{accounts, events};
@@ -48,84 +48,100 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 
+pub use context::StoreContext;
 pub use database::Database;
 pub use error::StoreError;
 pub use migrate::{Migration, Schema, TABLES, checksum_of};
-pub use tx::{Asked, ReadTx, WriteTx};
-pub use world::World;
+pub use tx::{PendingQuery, ReadTx, WriteTx};
 pub use write_lock::WriteLock;
 
 use crate::model::id::AccountId;
-use bell::Bell;
 use engine::Engine;
+use notifier::Notifier;
 use task::Task;
 
-/// A handle to the store; clones share it.
+/// A handle to the store. Clones share the store.
 #[derive(Clone)]
 pub struct Store {
     engine: Arc<dyn Engine>,
-    world: Arc<World>,
-    bell: Arc<Bell>,
-    /// The number of the newest migration that it was opened with.
+    context: Arc<StoreContext>,
+    notifier: Arc<Notifier>,
+    /// The number of the newest migration that this build knows.
     schema: i64,
 }
 
 impl Store {
-    /// Opens the embedded store in a folder, making both if they are not there.
-    pub fn open_embedded(folder: &Path, world: World) -> Result<Self, StoreError> {
-        Self::open_embedded_grouping(folder, world, sqlite::GROUP)
+    /// Opens the embedded store in a folder. Creates both if they do not exist.
+    pub fn open_embedded(folder: &Path, context: StoreContext) -> Result<Self, StoreError> {
+        Self::open_embedded_batching(folder, context, sqlite::MAX_BATCH_JOBS)
     }
 
-    /// The same with the schema of another build.
-    pub fn open_embedded_with(folder: &Path, schema: &Schema, world: World) -> Result<Self, StoreError> {
-        Self::embedded(folder, schema, world, sqlite::GROUP)
+    /// Opens an embedded store with the schema of another build.
+    pub fn open_embedded_with(
+        folder: &Path,
+        schema: &Schema,
+        context: StoreContext,
+    ) -> Result<Self, StoreError> {
+        Self::embedded(folder, schema, context, sqlite::MAX_BATCH_JOBS)
     }
 
-    /// The same with another number of writes that may share a commit, for measuring what that brings.
-    pub fn open_embedded_grouping(folder: &Path, world: World, group: usize) -> Result<Self, StoreError> {
-        Self::embedded(folder, &Schema::current(), world, group)
+    /// Opens an embedded store with another limit of writes per commit, for benchmarks.
+    pub fn open_embedded_batching(
+        folder: &Path,
+        context: StoreContext,
+        max_batch_jobs: usize,
+    ) -> Result<Self, StoreError> {
+        Self::embedded(folder, &Schema::current(), context, max_batch_jobs)
     }
 
-    fn embedded(folder: &Path, schema: &Schema, world: World, group: usize) -> Result<Self, StoreError> {
-        let world = Arc::new(world);
-        let bell = Arc::new(Bell::default());
-        let engine = sqlite::Sqlite::open(folder, schema, world.clone(), bell.clone(), group)?;
+    fn embedded(
+        folder: &Path,
+        schema: &Schema,
+        context: StoreContext,
+        max_batch_jobs: usize,
+    ) -> Result<Self, StoreError> {
+        let context = Arc::new(context);
+        let notifier = Arc::new(Notifier::default());
+        let engine = sqlite::Sqlite::open(folder, schema, context.clone(), notifier.clone(), max_batch_jobs)?;
         Ok(Self {
             engine: Arc::new(engine),
-            world,
-            bell,
+            context,
+            notifier,
             schema: schema.newest(),
         })
     }
 
-    /// Opens the store that several nodes share.
-    pub fn open_shared(database: &Database, world: World) -> Result<Self, StoreError> {
-        Self::open_shared_with(database, &Schema::current(), world)
+    /// Opens the store in a database that several nodes share.
+    pub fn open_shared(database: &Database, context: StoreContext) -> Result<Self, StoreError> {
+        Self::open_shared_with(database, &Schema::current(), context)
     }
 
-    /// The same with the schema of another build.
+    /// Opens a shared store with the schema of another build.
     #[cfg(feature = "postgres")]
-    pub fn open_shared_with(database: &Database, schema: &Schema, world: World) -> Result<Self, StoreError> {
-        let world = Arc::new(world);
-        let bell = Arc::new(Bell::default());
-        let engine = postgres::Postgres::open(database, schema, &world, &bell)?;
+    pub fn open_shared_with(
+        database: &Database,
+        schema: &Schema,
+        context: StoreContext,
+    ) -> Result<Self, StoreError> {
+        let context = Arc::new(context);
+        let notifier = Arc::new(Notifier::default());
+        let engine = postgres::Postgres::open(database, schema, &context, &notifier)?;
         Ok(Self {
             engine: Arc::new(engine),
-            world,
-            bell,
+            context,
+            notifier,
             schema: schema.newest(),
         })
     }
 
     #[cfg(not(feature = "postgres"))]
-    pub fn open_shared_with(_: &Database, _: &Schema, _: World) -> Result<Self, StoreError> {
+    pub fn open_shared_with(_: &Database, _: &Schema, _: StoreContext) -> Result<Self, StoreError> {
         Err(StoreError::Schema(
             "this Garth was built without PostgreSQL".to_owned(),
         ))
     }
 
-    /// Runs work that only looks, all of it at one moment of the store. It may be run a second time, from its
-    /// beginning, if it turns out to take long.
+    /// Runs a read on one snapshot of the store. If it takes long, the store may run it again from the beginning.
     pub async fn read<T, E>(
         &self,
         work: impl FnMut(&mut ReadTx) -> Result<T, E> + Send + 'static,
@@ -135,16 +151,15 @@ impl Store {
         E: From<StoreError> + Send + 'static,
     {
         let mut task = Task::new(work);
-        if self.engine.read_at_once(&mut task) {
+        if self.engine.try_read_inline(&mut task) {
             return task.into_result();
         }
-        let (answer, waiting) = oneshot::channel();
-        self.engine.read(Box::new(task.answering(answer)))?;
-        waiting.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
+        let (reply, result) = oneshot::channel();
+        self.engine.read(Box::new(task.with_reply(reply)))?;
+        result.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 
-    /// The same for work that is known to take long, or that does more than look: it runs once, on a thread of
-    /// the store's.
+    /// Runs a read once, on a thread of the store: for reads that take long or have side effects.
     pub async fn read_once<T, E>(
         &self,
         work: impl FnOnce(&mut ReadTx) -> Result<T, E> + Send + 'static,
@@ -158,30 +173,30 @@ impl Store {
             let work = work.take().expect("a read runs once");
             work(tx)
         };
-        let (answer, waiting) = oneshot::channel();
-        self.engine.read(Box::new(Task::new(once).answering(answer)))?;
-        waiting.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
+        let (reply, result) = oneshot::channel();
+        self.engine.read(Box::new(Task::new(once).with_reply(reply)))?;
+        result.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 
-    /// Runs a read that shows whether the database answers, and whether no other node has migrated it to a schema that
-    /// this build cannot work with. It does not wait for other reads, only for other probes.
+    /// Checks that the database responds, and that no other node has migrated it to a schema that is incompatible with
+    /// this build. Waits for other probes, but not for other reads.
     pub async fn probe(&self) -> Result<(), StoreError> {
         let schema = self.schema;
         let work = move |tx: &mut ReadTx<'_>| migrate::refuse_incompatible(tx, schema);
-        let (answer, waiting) = oneshot::channel();
-        self.engine.probe(Box::new(Task::new(work).answering(answer)))?;
-        waiting.await.unwrap_or(Err(StoreError::Stopped))
+        let (reply, result) = oneshot::channel();
+        self.engine.probe(Box::new(Task::new(work).with_reply(reply)))?;
+        result.await.unwrap_or(Err(StoreError::Stopped))
     }
 
-    /// For how long the flush that runs now has been running, if one runs.
+    /// The time since the current flush started, if the store is flushing.
     pub fn flushing(&self) -> Option<Duration> {
         self.engine.flushing()
     }
 
-    /// Runs work that changes things: all of it is kept, durably, or none of it.
+    /// Runs a write atomically and durably.
     ///
-    /// The work may be run again if the database asks for that, so it must touch the world only
-    /// through its transaction. It goes on to its end even if nobody waits for it any more.
+    /// The store may run it again, as after a conflict, so it must have no effects outside its transaction. It runs to
+    /// completion even if the caller is canceled.
     pub async fn write<T, E>(
         &self,
         work: impl FnMut(&mut WriteTx) -> Result<T, E> + Send + 'static,
@@ -193,8 +208,7 @@ impl Store {
         self.write_with(None, work).await
     }
 
-    /// The same for work that concerns one account, if it is known which: what others do to it at the same
-    /// time waits its turn.
+    /// Runs a write that changes one account, if the account is known. Other writes to the account wait for it.
     pub async fn write_for<T, E>(
         &self,
         account: Option<AccountId>,
@@ -207,7 +221,7 @@ impl Store {
         self.write_with(account.map(WriteLock::Account), work).await
     }
 
-    /// The same for work that holds a lock from before its transaction begins until it is committed.
+    /// Runs a write that holds a lock from before its transaction begins until its commit.
     pub async fn write_with<T, E>(
         &self,
         lock: Option<WriteLock>,
@@ -217,31 +231,33 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        let (answer, waiting) = oneshot::channel();
-        let task = Task::new(work).answering(answer);
+        let (reply, result) = oneshot::channel();
+        let task = Task::new(work).with_reply(reply);
         self.engine.write(Box::new(task), lock)?;
-        waiting.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
+        result.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 
-    /// Leaves the store as tidy as can be. Nothing depends on it: a store is whole at any moment.
+    /// Moves the write-ahead log of an embedded store into its database file. Optional: the store is consistent at any
+    /// time.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.engine.close();
         self.write(|_| Ok(())).await
     }
 
-    /// Reads all of an embedded database; what is wrong with its structure. It finds no changed values.
+    /// Reads the whole embedded database and returns an error in its structure, if there is one. It does not detect
+    /// changed values.
     pub async fn check(&self) -> Result<Option<String>, StoreError> {
         let engine = self.engine.clone();
         let checking = tokio::task::spawn_blocking(move || engine.check());
         checking.await.unwrap_or(Err(StoreError::Panicked))
     }
 
-    pub fn world(&self) -> &World {
-        &self.world
+    pub fn context(&self) -> &StoreContext {
+        &self.context
     }
 
-    pub fn bell(&self) -> &Bell {
-        &self.bell
+    pub fn notifier(&self) -> &Notifier {
+        &self.notifier
     }
 
     pub fn failed(&self) -> watch::Receiver<bool> {

@@ -1,9 +1,9 @@
-//! The revision of each account, and the log of what each of its commits has changed.
+//! The revision of each account, and the log of the objects that each revision changed.
 //!
-//! Functions of the store that write a row report it (`WriteTx::changed`). What all the writes of one commit have
-//! reported is folded (`changes.rs`) and written just before it: the revision of each account rises once, and the log gets one row for
-//! each thing that was changed. A commit that changes nothing of an account, or is refused, leaves both as they are.
-//! Readers: decision 0026.
+//! Functions of the store that write a row report it with `WriteTx::changed`. The changes of all writes in a commit
+//! are merged (`changes.rs`) and written just before it: the revision of each account rises once, and the log gets
+//! one row for each changed object. A write that is rolled back, or does not change the account, affects neither.
+//! Decision 0026 describes how clients read the log.
 
 use super::error::StoreError;
 use super::tx::{ReadTx, WriteTx};
@@ -11,22 +11,23 @@ use super::value::{FromValue, Row, Value, args};
 use crate::model::change::{Change, ChangeKind};
 use crate::model::id::AccountId;
 
-/// How many revisions of an account remain in the log when it is trimmed.
-const KEPT_REVISIONS: i64 = 1000;
-/// How many commits have changed something of an account.
+/// The number of revisions of an account that remain in the log when it is trimmed.
+const RETAINED_REVISIONS: i64 = 1000;
+
+/// The current revision of an account: the number of commits that have changed it.
 pub fn current(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
     let sql = "SELECT revision FROM account_revision WHERE account = $1";
     let row = tx.find(sql, args![account])?;
     row.map_or(Ok(0), |mut row| row.take())
 }
 
-/// What was changed after a revision, in the order of the commits, at most so many rows; `None` if the log does not go
-/// back so far, so that a reader has to start over.
+/// Up to `limit` changes after a revision, in the order of the commits. `None` if the log starts later: the reader must
+/// then read everything again.
 pub fn since(
     tx: &mut ReadTx,
     account: AccountId,
     revision: i64,
-    most: i64,
+    limit: i64,
 ) -> Result<Option<Vec<Change>>, StoreError> {
     let sql = "SELECT log_start FROM account_revision WHERE account = $1";
     let start = tx.find(sql, args![account])?;
@@ -43,17 +44,18 @@ pub fn since(
             id: row.take()?,
         })
     };
-    tx.read(sql, args![account, revision, most], read).map(Some)
+    tx.read(sql, args![account, revision, limit], read).map(Some)
 }
 
-/// Shortens the logs that have grown to twice what is kept, of a few accounts at a time; whether there may be more.
-pub fn trim(tx: &mut WriteTx, most: i64) -> Result<bool, StoreError> {
+/// Trims logs with more than twice the retained revisions, of up to `max_accounts` accounts. Returns whether there
+/// may be more of them.
+pub fn trim(tx: &mut WriteTx, max_accounts: i64) -> Result<bool, StoreError> {
     let sql = "SELECT account, revision FROM account_revision WHERE revision - log_start > $1 LIMIT $2";
-    let long = tx.all(sql, args![2 * KEPT_REVISIONS, most])?;
+    let long = tx.all(sql, args![2 * RETAINED_REVISIONS, max_accounts])?;
     let accounts = long.len() as i64;
     for mut row in long {
         let (account, revision): (AccountId, i64) = (row.take()?, row.take()?);
-        let start = revision - KEPT_REVISIONS;
+        let start = revision - RETAINED_REVISIONS;
         tx.execute(
             "DELETE FROM change_log WHERE account = $1 AND revision <= $2",
             args![account, start],
@@ -63,7 +65,7 @@ pub fn trim(tx: &mut WriteTx, most: i64) -> Result<bool, StoreError> {
             args![account, start],
         )?;
     }
-    Ok(accounts == most)
+    Ok(accounts == max_accounts)
 }
 
 impl FromValue for ChangeKind {

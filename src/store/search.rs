@@ -1,24 +1,23 @@
-//! Finding tickets by the words in them.
+//! Full-text search of tickets.
 //!
-//! Texts are kept as plain words, in small letters with a blank between them, so that what counts as a
-//! word is the same in every engine.
+//! Texts are stored as lower-case words separated by spaces, so that both engines split them into the same words.
 
 use super::error::StoreError;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Value, args};
 use crate::model::id::TicketId;
 
-/// Makes a ticket findable by the words of these texts.
+/// Adds the words of these texts to the index of a ticket.
 pub fn add(tx: &mut WriteTx, ticket: TicketId, texts: &[&str]) -> Result<(), StoreError> {
     let words: Vec<String> = texts.iter().flat_map(|text| words(text)).collect();
     let sql = "INSERT INTO ticket_text (ticket, body) VALUES ($1, $2)";
-    tx.later(sql, args![ticket, words.join(" ")])?;
+    tx.execute_deferred(sql, args![ticket, words.join(" ")])?;
     Ok(())
 }
 
-/// Makes every ticket findable again, by what is in it.
+/// Rebuilds the index of all tickets.
 pub fn rebuild(tx: &mut WriteTx) -> Result<(), StoreError> {
-    const FEW: i64 = 500;
+    const ROWS_PER_QUERY: i64 = 500;
     tx.execute("DELETE FROM ticket_text", args![])?;
     for texts in [
         "SELECT id, id, summary || ' ' || description FROM ticket",
@@ -28,7 +27,7 @@ pub fn rebuild(tx: &mut WriteTx) -> Result<(), StoreError> {
         let sql = format!("{texts} WHERE id > $1 ORDER BY id LIMIT $2");
         let mut last = 0_i64;
         loop {
-            let rows = tx.all(&sql, args![last, FEW])?;
+            let rows = tx.all(&sql, args![last, ROWS_PER_QUERY])?;
             if rows.is_empty() {
                 break;
             }
@@ -42,25 +41,29 @@ pub fn rebuild(tx: &mut WriteTx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The condition that a ticket `t` has all these words, or words that begin so, somewhere.
+/// The condition that a ticket `t` contains all these words, each as a prefix of a word.
 pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value<'static>>) {
     let dialect = tx.dialect();
     let mut condition = "1 = 1".to_owned();
     let mut args = Vec::new();
     for word in words {
-        args.push(Value::from(dialect.beginning(word)));
-        let matches = dialect.matches(args.len());
+        args.push(Value::from(dialect.prefix_term(word)));
+        let matches = dialect.match_condition(args.len());
         condition += &format!(" AND t.id IN (SELECT ticket FROM ticket_text WHERE {matches})");
     }
     (condition, args)
 }
 
-/// The words of a text: runs of letters and digits, of which an engine need not keep more than these.
+/// The words of a text: runs of letters and digits in lower case, cut to a length that both engines index.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
-    const LONGEST: usize = 255;
-    // Letter by letter: what a letter is in small must not depend on what follows it.
-    let small = |word: &str| word.chars().take(LONGEST).flat_map(char::to_lowercase).collect();
+    const MAX_WORD_CHARS: usize = 255;
+    // Converted character by character, so that the result does not depend on the next character (as for a final
+    // sigma).
+    let lower_case = |word: &str| {
+        let chars = word.chars().take(MAX_WORD_CHARS);
+        chars.flat_map(char::to_lowercase).collect()
+    };
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
-        .map(small)
+        .map(lower_case)
 }

@@ -1,11 +1,11 @@
-//! Secrets that all nodes share, as rows.
+//! The `server_secret` table: secrets that all nodes share.
 
 use super::error::StoreError;
 use super::tx::WriteTx;
 use super::value::args;
 use crate::model::token::{Secret, TokenText};
 
-/// The secret of a name, made now if there is none yet.
+/// The secret with this name. Creates it if it does not exist.
 pub fn find_or_insert(tx: &mut WriteTx, name: &str) -> Result<Secret, StoreError> {
     let (fresh, now) = (TokenText::from_bytes(tx.random()), tx.now());
     tx.execute(

@@ -1,4 +1,4 @@
-//! What an engine's connection must do.
+//! The interface of an engine's connection.
 
 use super::error::StoreError;
 use super::value::{Row, Value};
@@ -8,45 +8,45 @@ pub trait Sql {
     fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row<'static>>, StoreError>;
     fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError>;
 
-    /// Shows each row of an answer to somebody; an engine that is near does so while it reads them.
-    fn each(
+    /// Calls `visit` with each row. SQLite passes each row while it steps through the result, without a copy.
+    fn for_each(
         &mut self,
         sql: &str,
         args: &[Value],
-        see: &mut dyn FnMut(&mut Row) -> Result<(), StoreError>,
+        visit: &mut dyn FnMut(&mut Row) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        self.query(sql, args)?.iter_mut().try_for_each(see)
+        self.query(sql, args)?.iter_mut().try_for_each(visit)
     }
 
-    /// Sends a question whose answer is wanted later, and gives it a number, if the engine is far away: together
-    /// with what is asked next it costs one wait.
+    /// Pipelines a query, if the engine is across a network: together with the next query it costs one round trip.
+    /// Returns the number of the query, for `receive`.
     fn send(&mut self, _sql: &str, _args: &[Value]) -> Option<Result<usize, StoreError>> {
         None
     }
 
-    /// The answer to what was sent.
+    /// The rows of a pipelined query.
     fn receive(&mut self, number: usize) -> Result<Vec<Row<'static>>, StoreError> {
         Err(StoreError::Unexpected(format!("nothing was sent as {number}")))
     }
 
-    /// Runs a statement without waiting for its result: if it fails, so does the transaction.
-    fn later(&mut self, sql: &str, args: &[Value]) -> Result<(), StoreError> {
+    /// Runs a statement without waiting for its result. If it fails, the transaction fails.
+    fn execute_deferred(&mut self, sql: &str, args: &[Value]) -> Result<(), StoreError> {
         self.execute(sql, args).map(drop)
     }
 
-    /// The condition that a row of `ticket_text` has what an argument asks for.
-    fn matches(&self, argument: usize) -> String;
-    /// That argument, for a word that begins like this one.
-    fn beginning(&self, word: &str) -> String;
+    /// The condition that a row of `ticket_text` matches a full-text argument.
+    fn match_condition(&self, argument: usize) -> String;
+    /// The full-text argument that matches words with this prefix.
+    fn prefix_term(&self, word: &str) -> String;
 
-    /// The last number that a table's key has given out, if only to a row that is gone.
-    fn last_number(&mut self, table: &str) -> Result<i64, StoreError>;
-    fn set_last_number(&mut self, table: &str, number: i64) -> Result<(), StoreError>;
-    /// The tables that are there, by name.
+    /// The last ID that the table has generated, even if its row was deleted.
+    fn last_generated_id(&mut self, table: &str) -> Result<i64, StoreError>;
+    fn set_last_generated_id(&mut self, table: &str, number: i64) -> Result<(), StoreError>;
+    /// The names of all tables, in order.
     fn tables(&mut self) -> Result<Vec<String>, StoreError>;
 
-    /// Makes sure that the account's events get their ids in the order in which they are committed. An
-    /// engine with a single writer need do nothing.
+    /// Makes the order of the account's event IDs the order of their commits. An engine with a single writer does
+    /// nothing.
     fn order_events(&mut self, _account: AccountId) -> Result<(), StoreError> {
         Ok(())
     }

@@ -1,11 +1,11 @@
-//! How many rows a list has, without counting them, and where any page of it begins, without walking there.
+//! Stored row counts, which give the length of a list and the first ID of any page without a scan.
 //!
-//! Of each collection it is kept how many rows it has in every stretch of 256 ids, and in every stretch of
-//! 65,536. A page is found by going through the long stretches, then through the short ones of one long
-//! stretch, and then past fewer than 256 rows: as many steps at a million rows as at a few thousand.
+//! For each collection the table `tally` has the number of rows in each bucket of 256 IDs and in each bucket of
+//! 65,536. To find a page, a query reads the large buckets, then the small buckets of one large bucket, and then
+//! skips fewer than 256 rows. The number of steps hardly depends on the number of rows.
 //!
-//! Whoever adds or removes a row says so (`WriteTx::tally`); what all the writes of one commit have said is
-//! summed up and kept just before it, so that a busy account costs a few rows per commit and not per write.
+//! Code that inserts or deletes a row calls `WriteTx::tally`. The changes of all writes in a commit are summed and
+//! written just before it, so that a busy account costs a few rows per commit and not per write.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,12 +15,11 @@ use super::sql::Sql;
 use super::tx::ReadTx;
 use super::value::{Row, Value, args};
 
-/// How many ids a short stretch has.
-const SHORT: i64 = 256;
-/// How many a long one has.
-pub(super) const LONG: i64 = SHORT * 256;
-/// How many stretches one statement changes at most.
-const AT_ONCE: usize = 16;
+/// The number of IDs in a small bucket.
+const SMALL_SPAN: i64 = 256;
+/// The number of IDs in a large bucket.
+pub(super) const LARGE_SPAN: i64 = SMALL_SPAN * 256;
+const MAX_BUCKETS_PER_STATEMENT: usize = 16;
 
 /// The rows of one collection that belong to one owner.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,9 +34,9 @@ impl Tally {
         Self { collection, owner }
     }
 
-    /// Only those of the rows that have something in common.
-    pub fn within(collection: &'static str, common: &str, owner: i64) -> Self {
-        let collection = Cow::Owned(format!("{collection}:{common}"));
+    /// The rows of one group within the collection, such as the VPCs in a region.
+    pub fn within(collection: &'static str, group: &str, owner: i64) -> Self {
+        let collection = Cow::Owned(format!("{collection}:{group}"));
         Self { collection, owner }
     }
 
@@ -46,90 +45,95 @@ impl Tally {
     }
 }
 
-/// What is to be added to tallies, by their short stretches.
+/// Changes of tallies that are not written yet, by small bucket.
 #[derive(Debug, Default)]
-pub struct Changes(BTreeMap<(Tally, i64), i64>);
+pub struct TallyChanges(BTreeMap<(Tally, i64), i64>);
 
-impl Changes {
+impl TallyChanges {
     pub fn add(&mut self, tally: Tally, id: i64, by: i64) {
-        *self.0.entry((tally, id / SHORT)).or_default() += by;
+        *self.0.entry((tally, id / SMALL_SPAN)).or_default() += by;
     }
 
-    pub fn merge(&mut self, others: Changes) {
+    pub fn merge(&mut self, others: TallyChanges) {
         for (key, by) in others.0 {
             *self.0.entry(key).or_default() += by;
         }
     }
 
-    /// By how much a tally will have grown.
+    /// The total change of a tally.
     pub fn of(&self, tally: &Tally) -> i64 {
         let beginning = (tally.clone(), i64::MIN);
         let end = (tally.clone(), i64::MAX);
         self.0.range(beginning..=end).map(|(_, by)| by).sum()
     }
 
-    /// Keeps the changes, as the last thing before a commit.
-    pub fn keep(self, sql: &mut dyn Sql) -> Result<(), StoreError> {
-        let mut stretches: BTreeMap<(Tally, i64, i64), i64> = BTreeMap::new();
+    /// Writes the changes. Must run just before the commit.
+    pub fn write(self, sql: &mut dyn Sql) -> Result<(), StoreError> {
+        let mut buckets: BTreeMap<BucketKey, i64> = BTreeMap::new();
         for ((tally, bucket), by) in self.0 {
-            let long = (tally.clone(), LONG, bucket / (LONG / SHORT));
-            *stretches.entry(long).or_default() += by;
-            stretches.insert((tally, SHORT, bucket), by);
+            let large = (tally.clone(), LARGE_SPAN, bucket / (LARGE_SPAN / SMALL_SPAN));
+            *buckets.entry(large).or_default() += by;
+            buckets.insert((tally, SMALL_SPAN, bucket), by);
         }
-        let changed: Vec<_> = stretches.into_iter().filter(|(_, by)| *by != 0).collect();
-        in_few_statements(&changed, |some| add(sql, some))?;
+        let changed: Vec<_> = buckets.into_iter().filter(|(_, by)| *by != 0).collect();
+        in_chunks(&changed, |chunk| add(sql, chunk))?;
         let shrunk: Vec<_> = changed.into_iter().filter(|(_, by)| *by < 0).collect();
-        in_few_statements(&shrunk, |some| drop_empty(sql, some))
+        in_chunks(&shrunk, |chunk| delete_empty(sql, chunk))
     }
 }
 
-type Stretch = ((Tally, i64, i64), i64);
+/// A tally, the span of the bucket and its number.
+type BucketKey = (Tally, i64, i64);
+type BucketChange = (BucketKey, i64);
 
-/// Works through a list in pieces of 16, 8, 4, 2 and 1, so that few different statements are prepared.
-fn in_few_statements(
-    mut all: &[Stretch],
-    mut work: impl FnMut(&[Stretch]) -> Result<(), StoreError>,
+/// Calls `work` with chunks of 16, 8, 4, 2 and 1 changes, so that few different statements are prepared.
+fn in_chunks(
+    mut all: &[BucketChange],
+    mut work: impl FnMut(&[BucketChange]) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     while !all.is_empty() {
-        let most = AT_ONCE.min(1 << all.len().ilog2());
-        let (some, rest) = all.split_at(most);
-        work(some)?;
+        let size = MAX_BUCKETS_PER_STATEMENT.min(1 << all.len().ilog2());
+        let (chunk, rest) = all.split_at(size);
+        work(chunk)?;
         all = rest;
     }
     Ok(())
 }
 
-fn add(sql: &mut dyn Sql, stretches: &[Stretch]) -> Result<(), StoreError> {
-    let mut args = Vec::with_capacity(stretches.len() * 5);
-    for (stretch, by) in stretches {
-        args.extend(key(stretch));
+fn add(sql: &mut dyn Sql, changes: &[BucketChange]) -> Result<(), StoreError> {
+    let mut args = Vec::with_capacity(changes.len() * 5);
+    for (bucket, by) in changes {
+        args.extend(key(bucket));
         args.push(Value::Int(*by));
     }
-    let one = |at: usize| {
+    let row = |at: usize| {
         let [collection, owner, span, bucket, by] = [1, 2, 3, 4, 5].map(|column| at * 5 + column);
         format!("(${collection}, ${owner}, ${span}, ${bucket}, ${by})")
     };
-    let all: Vec<_> = (0..stretches.len()).map(one).collect();
+    let rows: Vec<_> = (0..changes.len()).map(row).collect();
     let statement = format!(
         "INSERT INTO tally (collection, owner, span, bucket, items) VALUES {}
          ON CONFLICT (collection, owner, span, bucket) DO UPDATE SET items = tally.items + excluded.items",
-        all.join(", ")
+        rows.join(", ")
     );
-    sql.later(&statement, &args)
+    sql.execute_deferred(&statement, &args)
 }
 
-fn drop_empty(sql: &mut dyn Sql, stretches: &[Stretch]) -> Result<(), StoreError> {
-    let args: Vec<_> = stretches.iter().flat_map(|(stretch, _)| key(stretch)).collect();
-    let one = |at: usize| {
+fn delete_empty(sql: &mut dyn Sql, changes: &[BucketChange]) -> Result<(), StoreError> {
+    let args: Vec<_> = changes.iter().flat_map(|(bucket, _)| key(bucket)).collect();
+    let condition = |at: usize| {
         let [collection, owner, span, bucket] = [1, 2, 3, 4].map(|column| at * 4 + column);
         format!("(collection = ${collection} AND owner = ${owner} AND span = ${span} AND bucket = ${bucket})")
     };
-    let any: Vec<_> = (0..stretches.len()).map(one).collect();
-    let statement = format!("DELETE FROM tally WHERE items = 0 AND ({})", any.join(" OR "));
-    sql.later(&statement, &args)
+    let conditions: Vec<_> = (0..changes.len()).map(condition).collect();
+    let statement = format!(
+        "DELETE FROM tally WHERE items = 0 AND ({})",
+        conditions.join(" OR ")
+    );
+    sql.execute_deferred(&statement, &args)
 }
 
-fn key((tally, span, bucket): &(Tally, i64, i64)) -> [Value<'_>; 4] {
+fn key((tally, span, bucket): &BucketKey) -> [Value<'_>; 4] {
     [
         Value::from(&*tally.collection),
         Value::Int(tally.owner),
@@ -138,7 +142,7 @@ fn key((tally, span, bucket): &(Tally, i64, i64)) -> [Value<'_>; 4] {
     ]
 }
 
-/// The query of how many rows are kept to be in a tally; its span is `LONG`.
+/// The query for the stored count of a tally. Its span must be `LARGE_SPAN`.
 macro_rules! count_sql {
     ($collection:literal, $owner:literal, $span:literal) => {
         concat!(
@@ -153,58 +157,61 @@ macro_rules! count_sql {
 }
 pub(super) use count_sql;
 
-/// How many rows there are.
+/// The number of rows in a tally, including changes that are not written yet.
 pub fn count(tx: &mut ReadTx, tally: &Tally) -> Result<i64, StoreError> {
     let sql = count_sql!("$1", "$2", "$3");
-    let kept: i64 = tx
-        .one(sql, args![&*tally.collection, tally.owner, LONG])?
+    let stored: i64 = tx
+        .one(sql, args![&*tally.collection, tally.owner, LARGE_SPAN])?
         .take()?;
-    Ok(kept + tx.untold(tally))
+    Ok(stored + tx.pending_delta(tally))
 }
 
-/// How many rows an owner has of each kind that a collection is told apart by.
+/// The stored number of rows in each group of an owner's collection.
 pub fn counts(
     tx: &mut ReadTx,
     collection: &'static str,
     owner: i64,
 ) -> Result<Vec<(String, i64)>, StoreError> {
-    // What begins with the name and a colon lies between that and the name with the next sign.
+    // A prefix scan for `name:`. The exclusive upper bound is `name;`, because `;` is the next character after `:`.
     let sql = "SELECT collection, CAST(sum(items) AS BIGINT) FROM tally
         WHERE collection > $1 AND collection < $2 AND owner = $3 AND span = $4
         GROUP BY collection ORDER BY collection";
-    let (first, last) = (format!("{collection}:"), format!("{collection};"));
-    let rows = tx.all(sql, args![first.as_str(), last.as_str(), owner, LONG])?;
+    let (prefix, upper_bound) = (format!("{collection}:"), format!("{collection};"));
+    let rows = tx.all(
+        sql,
+        args![prefix.as_str(), upper_bound.as_str(), owner, LARGE_SPAN],
+    )?;
     let read = |mut row: Row| {
         let name: String = row.take()?;
-        Ok((name[first.len()..].to_owned(), row.take()?))
+        Ok((name[prefix.len()..].to_owned(), row.take()?))
     };
     rows.into_iter().map(read).collect()
 }
 
-/// Where to begin to read a list.
+/// The position where reading a list begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// Upwards the first id that may be wanted, downwards the last.
+    /// The first ID of a bucket, or the last one if the order is descending.
     pub id: i64,
-    /// How many rows to pass from there.
-    pub pass: i64,
+    /// The number of rows to skip from there.
+    pub offset: i64,
 }
 
-/// Finds the row behind `skip` others; there must be so many.
+/// Locates the row after the first `skip` rows. The tally must have more than `skip` rows.
 pub fn start(tx: &mut ReadTx, tally: &Tally, skip: i64, descending: bool) -> Result<Start, StoreError> {
-    let (long, skip) = stretch_with(tx, tally, LONG, (0, i64::MAX), skip, descending)?;
-    let per_long = LONG / SHORT;
-    let inside = (long * per_long, (long + 1) * per_long);
-    let (short, pass) = stretch_with(tx, tally, SHORT, inside, skip, descending)?;
+    let (large, skip) = find_bucket(tx, tally, LARGE_SPAN, (0, i64::MAX), skip, descending)?;
+    let small_per_large = LARGE_SPAN / SMALL_SPAN;
+    let range = (large * small_per_large, (large + 1) * small_per_large);
+    let (small, offset) = find_bucket(tx, tally, SMALL_SPAN, range, skip, descending)?;
     let id = match descending {
-        false => short * SHORT,
-        true => (short + 1) * SHORT - 1,
+        false => small * SMALL_SPAN,
+        true => (small + 1) * SMALL_SPAN - 1,
     };
-    Ok(Start { id, pass })
+    Ok(Start { id, offset })
 }
 
-/// The stretch that has the row behind `skip` others, and how many of these are in it.
-fn stretch_with(
+/// The bucket with the row after the first `skip` rows, and the number of skipped rows in that bucket.
+fn find_bucket(
     tx: &mut ReadTx,
     tally: &Tally,
     span: i64,
@@ -226,7 +233,7 @@ fn stretch_with(
         skip -= items;
     }
     Err(StoreError::Unexpected(format!(
-        "the tally of {} is shorter than it says",
+        "the buckets of tally {} do not add up to its count",
         tally.collection
     )))
 }
@@ -235,16 +242,16 @@ fn stretch_with(
 mod tests {
     use rusqlite::Connection;
 
-    use super::{Changes, SHORT, Start, Tally, count, start};
+    use super::{SMALL_SPAN, Start, Tally, TallyChanges, count, start};
     use crate::cli::{Settings, policy_of};
+    use crate::store::context::{Clock, RandomSource, StoreContext};
     use crate::store::migrate::{Schema, migrate};
     use crate::store::sqlite::{DIALECT, Statements};
     use crate::store::tx::ReadTx;
     use crate::store::value::args;
-    use crate::store::world::{Chance, Clock, World};
 
-    /// Ids with gaps of all sizes, over several long stretches.
-    fn scattered() -> Vec<i64> {
+    /// IDs with gaps of different sizes, in several large buckets.
+    fn sparse_ids() -> Vec<i64> {
         let mut ids = Vec::new();
         let (mut id, mut seed) = (0, 7_u64);
         while ids.len() < 3000 {
@@ -255,76 +262,81 @@ mod tests {
             };
             ids.push(id);
         }
-        assert!(ids.last() > Some(&(3 * super::LONG)), "{:?}", ids.last());
+        assert!(ids.last() > Some(&(3 * super::LARGE_SPAN)), "{:?}", ids.last());
         ids
     }
 
-    fn world() -> World {
-        World {
+    fn context() -> StoreContext {
+        StoreContext {
             clock: Clock::System,
-            chance: Chance::System,
+            random: RandomSource::System,
             policy: policy_of(&Settings::default()).unwrap(),
         }
     }
 
-    fn keep(connection: &Connection, tally: &Tally, ids: &[i64], by: i64) {
-        let mut changes = Changes::default();
+    fn write(connection: &Connection, tally: &Tally, ids: &[i64], by: i64) {
+        let mut changes = TallyChanges::default();
         for id in ids {
             changes.add(tally.clone(), *id, by);
         }
-        changes.keep(&mut Statements::on(connection)).unwrap();
+        changes.write(&mut Statements::on(connection)).unwrap();
     }
 
     #[test]
-    fn every_row_is_found_from_both_ends_after_many_came_and_went() {
+    fn start_locates_every_row_in_both_directions_after_inserts_and_deletes() {
         let connection = Connection::open_in_memory().unwrap();
-        let world = world();
+        let context = context();
         let schema = Schema::current();
         migrate(
             &mut Statements::on(&connection),
             &DIALECT,
             &schema,
-            world.clock.now(),
+            context.clock.now(),
         )
         .unwrap();
         let (mine, other) = (Tally::of("thing", 1), Tally::of("thing", 2));
-        let ids = scattered();
-        let (gone, kept): (Vec<i64>, Vec<i64>) = ids.iter().partition(|id| *id % 3 == 0);
+        let ids = sparse_ids();
+        let (deleted, remaining): (Vec<i64>, Vec<i64>) = ids.iter().partition(|id| *id % 3 == 0);
 
-        // In several commits, and what goes mostly in another than it came in.
-        for some in ids.chunks(700) {
-            keep(&connection, &mine, some, 1);
-            keep(&connection, &other, some, 1);
+        // In several commits. Most rows are deleted in another commit than they were inserted in.
+        for chunk in ids.chunks(700) {
+            write(&connection, &mine, chunk, 1);
+            write(&connection, &other, chunk, 1);
         }
-        for some in gone.chunks(90) {
-            keep(&connection, &mine, some, -1);
+        for chunk in deleted.chunks(90) {
+            write(&connection, &mine, chunk, -1);
         }
-        keep(&connection, &other, &ids, -1);
+        write(&connection, &other, &ids, -1);
 
         let mut sql = Statements::on(&connection);
-        let tx = &mut ReadTx::new(&mut sql, &world);
-        assert_eq!(count(tx, &mine).unwrap(), kept.len() as i64);
-        for skip in 0..kept.len() {
-            let Start { id, pass } = start(tx, &mine, skip as i64, false).unwrap();
-            let found = kept.iter().filter(|at| **at >= id).nth(pass as usize);
-            assert_eq!((found, pass < SHORT), (Some(&kept[skip]), true));
+        let tx = &mut ReadTx::new(&mut sql, &context);
+        assert_eq!(count(tx, &mine).unwrap(), remaining.len() as i64);
+        for skip in 0..remaining.len() {
+            let Start { id, offset } = start(tx, &mine, skip as i64, false).unwrap();
+            let found = remaining.iter().filter(|at| **at >= id).nth(offset as usize);
+            assert_eq!((found, offset < SMALL_SPAN), (Some(&remaining[skip]), true));
 
-            let Start { id, pass } = start(tx, &mine, skip as i64, true).unwrap();
-            let found = kept.iter().rev().filter(|at| **at <= id).nth(pass as usize);
-            assert_eq!((found, pass < SHORT), (Some(&kept[kept.len() - 1 - skip]), true));
+            let Start { id, offset } = start(tx, &mine, skip as i64, true).unwrap();
+            let found = remaining
+                .iter()
+                .rev()
+                .filter(|at| **at <= id)
+                .nth(offset as usize);
+            let expected = &remaining[remaining.len() - 1 - skip];
+            assert_eq!((found, offset < SMALL_SPAN), (Some(expected), true));
         }
         let sql = "SELECT count(*) FROM tally WHERE items <= 0 OR owner = 2";
-        let left: i64 = tx.one(sql, args![]).unwrap().take().unwrap();
-        assert_eq!(left, 0, "an empty stretch is not kept");
+        let empty: i64 = tx.one(sql, args![]).unwrap().take().unwrap();
+        assert_eq!(empty, 0, "an empty bucket is deleted");
     }
 
     #[test]
-    fn changes_are_summed_up_and_what_was_undone_is_no_change() {
+    fn merged_changes_of_a_tally_are_summed() {
         let tally = Tally::of("thing", 1);
-        let mut changes = Changes::default();
+        let mut changes = TallyChanges::default();
         changes.add(tally.clone(), 5, 1);
         changes.add(tally.clone(), 70_000, 1);
-        let mut others = Changes::default();
+        let mut others = TallyChanges::default();
         others.add(tally.clone(), 5, -1);
         others.add(Tally::within("thing", "blue", 1), 5, 1);
         changes.merge(others);

@@ -1,4 +1,4 @@
-//! A piece of work on its way to a store thread and back.
+//! Jobs for the threads of the store, and the results that they send back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,35 +7,32 @@ use tokio::sync::oneshot;
 use super::error::StoreError;
 use super::tx::{ReadTx, WriteTx};
 
-/// How many writes may wait; the next one is turned away.
-pub const MOST_WRITES: usize = 4096;
-/// The same of reads. It is the long ones that have to wait, so fewer of them are as long a wait.
-pub const MOST_READS: usize = 1024;
+/// Above this number, the store refuses writes.
+pub const MAX_QUEUED_WRITES: usize = 4096;
+/// Above this number, the store refuses reads. Lower than for writes, because only long reads are queued.
+pub const MAX_QUEUED_READS: usize = 1024;
+/// Above this number, the store refuses probes.
+pub const MAX_QUEUED_PROBES: usize = 16;
 
-/// How many reads may wait that show whether the database answers.
-pub const MAX_PROBES: usize = 16;
-
-/// Work that looks.
 pub trait ReadJob: Send {
     fn run(&mut self, tx: &mut ReadTx<'_>);
-    /// Whether somebody still waits for the result.
-    fn is_wanted(&self) -> bool;
-    /// Sends the result, or the reason why there can be none.
-    fn answer(self: Box<Self>, ended: Result<(), StoreError>);
+    /// Whether the caller no longer waits for the result.
+    fn is_canceled(&self) -> bool;
+    /// Sends the result, or the error of the transaction.
+    fn complete(self: Box<Self>, ended: Result<(), StoreError>);
 }
 
-/// Work that changes things.
 pub trait WriteJob: Send {
-    /// True if what was changed is to be kept.
+    /// Whether to commit the changes.
     fn run(&mut self, tx: &mut WriteTx<'_>) -> bool;
-    /// Sends the result once it is known whether the changes are kept.
-    fn answer(self: Box<Self>, ended: Result<(), StoreError>);
+    /// Sends the result. `ended` says whether the transaction has committed.
+    fn complete(self: Box<Self>, ended: Result<(), StoreError>);
 }
 
 pub struct Task<F, T, E> {
     work: F,
     result: Option<Result<T, E>>,
-    waiting: Option<oneshot::Sender<Result<T, E>>>,
+    reply: Option<oneshot::Sender<Result<T, E>>>,
 }
 
 impl<F, T, E: From<StoreError>> Task<F, T, E> {
@@ -43,33 +40,33 @@ impl<F, T, E: From<StoreError>> Task<F, T, E> {
         Self {
             work,
             result: None,
-            waiting: None,
+            reply: None,
         }
     }
 
-    /// Somebody waits elsewhere for the result.
-    pub fn answering(self, waiting: oneshot::Sender<Result<T, E>>) -> Self {
-        let waiting = Some(waiting);
-        Self { waiting, ..self }
+    /// Sends the result to this channel.
+    pub fn with_reply(self, reply: oneshot::Sender<Result<T, E>>) -> Self {
+        let reply = Some(reply);
+        Self { reply, ..self }
     }
 
-    /// The result of work that has run.
+    /// The result of a task that has run.
     pub fn into_result(self) -> Result<T, E> {
-        self.result.expect("work that is over has a result")
+        self.result.expect("the task has run")
     }
 
     fn finish(self, ended: Result<(), StoreError>) {
         let result = match ended {
-            Ok(()) => self.result.expect("work that ended well has run"),
-            // The caller's own mistake is the better answer, whatever befell the batch.
-            Err(reason) => match self.result {
-                Some(Err(refusal)) => Err(refusal),
-                _ => Err(reason.into()),
+            Ok(()) => self.result.expect("a task that has succeeded has run"),
+            // The error of the task itself takes precedence over the error of its batch.
+            Err(batch_error) => match self.result {
+                Some(Err(own_error)) => Err(own_error),
+                _ => Err(batch_error.into()),
             },
         };
-        if let Some(waiting) = self.waiting {
-            // Nobody there any more is fine: a caller that hung up still had its request carried out.
-            let _ = waiting.send(result);
+        if let Some(reply) = self.reply {
+            // Fails if the caller has disconnected. The task is complete all the same.
+            let _ = reply.send(result);
         }
     }
 }
@@ -85,11 +82,11 @@ where
         self.result = Some(result.unwrap_or_else(|_| Err(StoreError::Panicked.into())));
     }
 
-    fn is_wanted(&self) -> bool {
-        self.waiting.as_ref().is_none_or(|waiting| !waiting.is_closed())
+    fn is_canceled(&self) -> bool {
+        self.reply.as_ref().is_some_and(oneshot::Sender::is_closed)
     }
 
-    fn answer(self: Box<Self>, ended: Result<(), StoreError>) {
+    fn complete(self: Box<Self>, ended: Result<(), StoreError>) {
         self.finish(ended);
     }
 }
@@ -103,12 +100,12 @@ where
     fn run(&mut self, tx: &mut WriteTx<'_>) -> bool {
         let result = catch_unwind(AssertUnwindSafe(|| (self.work)(tx)));
         let result = result.unwrap_or_else(|_| Err(StoreError::Panicked.into()));
-        let keep = result.is_ok();
+        let commit = result.is_ok();
         self.result = Some(result);
-        keep
+        commit
     }
 
-    fn answer(self: Box<Self>, ended: Result<(), StoreError>) {
+    fn complete(self: Box<Self>, ended: Result<(), StoreError>) {
         self.finish(ended);
     }
 }

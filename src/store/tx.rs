@@ -1,67 +1,74 @@
-//! Transactions, as rules see them.
+//! The transactions that rules run in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 
-use super::bell::Topic;
 use super::changes::{Owner, PendingChanges};
+use super::context::StoreContext;
 use super::error::StoreError;
+use super::notifier::Topic;
 use super::sql::Sql;
-use super::tallies::{Changes, Tally};
-use super::value::{Read, Row, Value, args};
-use super::world::World;
+use super::tallies::{Tally, TallyChanges};
+use super::value::{ReadRow, Row, Value, args};
 use crate::model::change::ChangeKind;
 use crate::model::id::AccountId;
 use crate::model::policy::Policy;
 use crate::model::time::Time;
 
-/// A question that was asked, and perhaps answered.
-pub enum Asked<T> {
-    Answered(Result<Vec<T>, StoreError>),
-    /// On its way, under this number.
-    Sent(usize, Read<T>),
+/// A query that was sent, and whose rows are not needed yet.
+pub enum PendingQuery<T> {
+    /// The engine has run the query, because it does not pipeline, or could not send it.
+    Complete(Result<Vec<T>, StoreError>),
+    /// The engine has pipelined the query under this number.
+    Sent(usize, ReadRow<T>),
 }
 
-/// A look at one moment of the store.
+/// A read transaction: a snapshot of the store.
 pub struct ReadTx<'a> {
     sql: &'a mut dyn Sql,
-    world: &'a World,
-    tallied: Tallied<'a>,
+    context: &'a StoreContext,
+    pending_tallies: PendingTallies<'a>,
 }
 
-/// What was said of tallies and is not kept yet: in this transaction, and by those it will be committed with.
+/// The changes of tallies that are not written yet.
 #[derive(Default)]
-struct Tallied<'a> {
-    here: Changes,
-    /// Rows that were added and whose ids are still to be heard, with what to report of them as changed.
-    awaited: Vec<(Tally, (AccountId, ChangeKind), Asked<i64>)>,
-    before: Option<&'a Changes>,
+struct PendingTallies<'a> {
+    /// The changes of this transaction.
+    own: TallyChanges,
+    /// Inserted rows whose IDs were not received yet, and the changes to log for them.
+    inserts: Vec<(Tally, (AccountId, ChangeKind), PendingQuery<i64>)>,
+    /// The changes of earlier jobs in the same batch.
+    batch: Option<&'a TallyChanges>,
 }
 
 impl<'a> ReadTx<'a> {
-    pub(super) fn new(sql: &'a mut dyn Sql, world: &'a World) -> Self {
-        let tallied = Tallied::default();
-        Self { sql, world, tallied }
+    pub(super) fn new(sql: &'a mut dyn Sql, context: &'a StoreContext) -> Self {
+        let pending_tallies = PendingTallies::default();
+        Self {
+            sql,
+            context,
+            pending_tallies,
+        }
     }
 
-    /// The time, to the second: what is kept and shown.
+    /// The time in whole seconds, as stored and shown.
     pub fn now(&self) -> Time {
-        self.world.clock.now().to_second()
+        self.context.clock.now().to_second()
     }
 
-    /// The time of a change to something that was last changed at `before`: never earlier, even if the system's clock was
-    /// set back meanwhile.
+    /// The time of a change to an object that was last changed at `before`. Never earlier than `before`, even if the
+    /// system's clock was set back.
     pub fn now_after(&self, before: Time) -> Time {
         self.now().max(before)
     }
 
-    /// The time as exactly as the clock tells it, for what is due later.
+    /// The time with the full precision of the clock, for due times.
     pub fn instant(&self) -> Time {
-        self.world.clock.now()
+        self.context.clock.now()
     }
 
     pub fn policy(&self) -> &'a Policy {
-        &self.world.policy
+        &self.context.policy
     }
 
     pub(super) fn dialect(&self) -> &dyn Sql {
@@ -72,57 +79,58 @@ impl<'a> ReadTx<'a> {
         self.sql.query(sql, args)
     }
 
-    /// All rows, as what they stand for.
-    pub(super) fn read<T>(&mut self, sql: &str, args: &[Value], read: Read<T>) -> Result<Vec<T>, StoreError> {
+    /// Runs a query and converts its rows.
+    pub(super) fn read<T>(
+        &mut self,
+        sql: &str,
+        args: &[Value],
+        read: ReadRow<T>,
+    ) -> Result<Vec<T>, StoreError> {
         let mut found = Vec::new();
-        let mut see = |row: &mut Row| {
+        let mut visit = |row: &mut Row| {
             found.push(read(row).map_err(|cause| cause.of_statement(sql))?);
             Ok(())
         };
-        self.sql.each(sql, args, &mut see)?;
+        self.sql.for_each(sql, args, &mut visit)?;
         Ok(found)
     }
 
-    /// The same in two steps, for those who have something else to ask before they need the answer.
-    pub(super) fn ask<T>(&mut self, sql: &str, args: &[Value], read: Read<T>) -> Asked<T> {
+    /// Sends a query whose rows are needed only after the next query. `receive` returns them.
+    pub(super) fn send<T>(&mut self, sql: &str, args: &[Value], read: ReadRow<T>) -> PendingQuery<T> {
         match self.sql.send(sql, args) {
-            None => Asked::Answered(self.read(sql, args, read)),
-            Some(Ok(number)) => Asked::Sent(number, read),
-            Some(Err(cause)) => Asked::Answered(Err(cause)),
+            None => PendingQuery::Complete(self.read(sql, args, read)),
+            Some(Ok(number)) => PendingQuery::Sent(number, read),
+            Some(Err(cause)) => PendingQuery::Complete(Err(cause)),
         }
     }
 
-    pub(super) fn hear<T>(&mut self, asked: Asked<T>) -> Result<Vec<T>, StoreError> {
-        match asked {
-            Asked::Answered(answer) => answer,
-            Asked::Sent(number, read) => self.sql.receive(number)?.iter_mut().map(read).collect(),
+    pub(super) fn receive<T>(&mut self, pending: PendingQuery<T>) -> Result<Vec<T>, StoreError> {
+        match pending {
+            PendingQuery::Complete(result) => result,
+            PendingQuery::Sent(number, read) => self.sql.receive(number)?.iter_mut().map(read).collect(),
         }
     }
 
-    pub(super) fn hear_one<T>(&mut self, asked: Asked<T>) -> Result<T, StoreError> {
-        self.hear(asked)?.pop().ok_or_else(missing)
+    pub(super) fn receive_one<T>(&mut self, pending: PendingQuery<T>) -> Result<T, StoreError> {
+        self.receive(pending)?.pop().ok_or_else(missing)
     }
 
     pub(super) fn find(&mut self, sql: &str, args: &[Value]) -> Result<Option<Row<'static>>, StoreError> {
         Ok(self.all(sql, args)?.into_iter().next())
     }
 
-    /// By how much a tally has grown since it was last kept.
-    pub(super) fn untold(&self, tally: &Tally) -> i64 {
-        let Tallied {
-            here,
-            awaited,
-            before,
-        } = &self.tallied;
-        let unheard = awaited.iter().filter(|(whose, ..)| whose == tally).count();
-        here.of(tally) + unheard as i64 + before.map_or(0, |before| before.of(tally))
+    /// The change of a tally that is not written yet.
+    pub(super) fn pending_delta(&self, tally: &Tally) -> i64 {
+        let PendingTallies { own, inserts, batch } = &self.pending_tallies;
+        let inserted = inserts.iter().filter(|(of, ..)| of == tally).count();
+        own.of(tally) + inserted as i64 + batch.map_or(0, |batch| batch.of(tally))
     }
 
-    pub(super) fn last_number(&mut self, table: &str) -> Result<i64, StoreError> {
-        self.sql.last_number(table)
+    pub(super) fn last_generated_id(&mut self, table: &str) -> Result<i64, StoreError> {
+        self.sql.last_generated_id(table)
     }
 
-    /// The tables that are there, by name, with the one that records migrations.
+    /// The names of all tables, including `migration`.
     pub fn tables(&mut self) -> Result<Vec<String>, StoreError> {
         self.sql.tables()
     }
@@ -133,43 +141,46 @@ impl<'a> ReadTx<'a> {
 }
 
 fn missing() -> StoreError {
-    StoreError::Unexpected("a row that must be there is not".to_owned())
+    StoreError::Unexpected("a required row is missing".to_owned())
 }
 
-/// A look that can also change things. It goes wherever a `ReadTx` is asked for.
+/// A write transaction. It dereferences to a `ReadTx`.
 pub struct WriteTx<'a> {
     tx: ReadTx<'a>,
-    /// The topics whose subscribers are notified once this is committed.
-    touched: BTreeSet<Topic>,
+    /// The topics whose subscribers the commit notifies.
+    topics: BTreeSet<Topic>,
     changes: PendingChanges,
-    /// The accounts of owners that were looked up.
+    /// A cache of the accounts of owners.
     accounts: BTreeMap<Owner, AccountId>,
 }
 
-/// What a transaction leaves to be done with its commit.
+/// The rows to write before the commit, and the topics to notify after it.
 #[derive(Default)]
 pub struct Finished {
-    /// The topics whose subscribers are to be notified.
-    pub touched: BTreeSet<Topic>,
-    pub tallied: Changes,
+    pub topics: BTreeSet<Topic>,
+    pub tallies: TallyChanges,
     pub changes: PendingChanges,
 }
 
 impl<'a> WriteTx<'a> {
-    /// `before` is what others have said of tallies with whom this will be committed.
-    pub(super) fn new(sql: &'a mut dyn Sql, world: &'a World, before: Option<&'a Changes>) -> Self {
-        let mut tx = ReadTx::new(sql, world);
-        tx.tallied.before = before;
+    /// `batch` has the changes of tallies by earlier jobs that share the commit.
+    pub(super) fn new(
+        sql: &'a mut dyn Sql,
+        context: &'a StoreContext,
+        batch: Option<&'a TallyChanges>,
+    ) -> Self {
+        let mut tx = ReadTx::new(sql, context);
+        tx.pending_tallies.batch = batch;
         Self {
             tx,
-            touched: BTreeSet::new(),
+            topics: BTreeSet::new(),
             changes: PendingChanges::default(),
             accounts: BTreeMap::new(),
         }
     }
 
-    /// Reports that a thing of an account was created, changed or is about to be deleted: the commit raises the
-    /// account's revision and logs it.
+    /// Reports that an object of an account was created, was changed or is about to be deleted. The commit raises the
+    /// account's revision and logs the change.
     pub(super) fn changed(
         &mut self,
         owner: impl Into<Owner>,
@@ -182,7 +193,7 @@ impl<'a> WriteTx<'a> {
         Ok(())
     }
 
-    /// The account that something belongs to; `None` if it is not there.
+    /// The account that the owner belongs to; `None` if the owner does not exist.
     pub(super) fn account_of(&mut self, owner: impl Into<Owner>) -> Result<Option<AccountId>, StoreError> {
         let owner = owner.into();
         let (sql, id) = match owner.account() {
@@ -198,22 +209,22 @@ impl<'a> WriteTx<'a> {
         Ok(found)
     }
 
-    /// Says that a collection has got, or lost, the row with this id.
+    /// Counts a row that was inserted into a collection or deleted from it.
     pub(super) fn tally(&mut self, tally: Tally, id: i64, by: i64) {
-        self.tx.tallied.here.add(tally, id, by);
+        self.tx.pending_tallies.own.add(tally, id, by);
     }
 
-    /// Says that a collection of an account has got a row whose id comes with the answer to a question.
-    pub(super) fn tally_when_heard(
+    /// Counts an inserted row, and logs it as a change of the account, when its ID is received.
+    pub(super) fn count_on_receipt(
         &mut self,
         tally: Tally,
         (account, kind): (AccountId, ChangeKind),
-        id: Asked<i64>,
+        id: PendingQuery<i64>,
     ) -> Result<(), StoreError> {
         match id {
-            Asked::Sent(..) => self.tx.tallied.awaited.push((tally, (account, kind), id)),
-            Asked::Answered(_) => {
-                let id = self.tx.hear_one(id)?;
+            PendingQuery::Sent(..) => self.tx.pending_tallies.inserts.push((tally, (account, kind), id)),
+            PendingQuery::Complete(_) => {
+                let id = self.tx.receive_one(id)?;
                 self.tally(tally, id, 1);
                 self.changes.add(account, kind, id);
             }
@@ -221,9 +232,9 @@ impl<'a> WriteTx<'a> {
         Ok(())
     }
 
-    /// 32 bytes nobody can guess.
+    /// 32 unpredictable bytes.
     pub fn random(&self) -> [u8; 32] {
-        self.tx.world.chance.bytes()
+        self.tx.context.random.bytes()
     }
 
     pub(super) fn order_events(&mut self, account: AccountId) -> Result<(), StoreError> {
@@ -234,27 +245,27 @@ impl<'a> WriteTx<'a> {
         self.tx.sql.execute(sql, args)
     }
 
-    pub(super) fn later(&mut self, sql: &str, args: &[Value]) -> Result<(), StoreError> {
-        self.tx.sql.later(sql, args)
+    pub(super) fn execute_deferred(&mut self, sql: &str, args: &[Value]) -> Result<(), StoreError> {
+        self.tx.sql.execute_deferred(sql, args)
     }
 
-    pub(super) fn set_last_number(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
-        self.tx.sql.set_last_number(table, number)
+    pub(super) fn set_last_generated_id(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
+        self.tx.sql.set_last_generated_id(table, number)
     }
 
-    pub(super) fn touch(&mut self, topic: Topic) {
-        self.touched.insert(topic);
+    pub(super) fn notify_on_commit(&mut self, topic: Topic) {
+        self.topics.insert(topic);
     }
 
     pub(super) fn finish(mut self) -> Result<Finished, StoreError> {
-        for (tally, (account, kind), asked) in std::mem::take(&mut self.tx.tallied.awaited) {
-            let id = self.tx.hear_one(asked)?;
+        for (tally, (account, kind), pending) in std::mem::take(&mut self.tx.pending_tallies.inserts) {
+            let id = self.tx.receive_one(pending)?;
             self.tally(tally, id, 1);
             self.changes.add(account, kind, id);
         }
         Ok(Finished {
-            touched: self.touched,
-            tallied: self.tx.tallied.here,
+            topics: self.topics,
+            tallies: self.tx.pending_tallies.own,
             changes: self.changes,
         })
     }

@@ -1,4 +1,4 @@
-//! Values on their way into SQL and rows on their way out, the same for every engine.
+//! The arguments and result rows of SQL statements, for both engines.
 
 use std::borrow::Cow;
 
@@ -17,8 +17,8 @@ use crate::model::text::{Description, Line, Prose};
 use crate::model::time::Time;
 use crate::model::user::{Email, Username};
 
-/// Nothing sorts before numbers, and numbers before texts. An argument borrows its text from the caller, and a column from
-/// the database, until the statement is over.
+/// A value in SQL. `Null` sorts before numbers, and numbers before texts. An argument borrows its text from the
+/// caller, and a column borrows it from the engine while the statement runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value<'a> {
     Null,
@@ -27,7 +27,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// The same value, whose text belongs to this one.
+    /// The value with its text borrowed from `self`.
     pub fn borrowed(&self) -> Value<'_> {
         match self {
             Value::Null => Value::Null,
@@ -36,7 +36,7 @@ impl Value<'_> {
         }
     }
 
-    /// The same value with a text of its own.
+    /// The value with an owned text.
     pub fn into_owned(self) -> Value<'static> {
         match self {
             Value::Null => Value::Null,
@@ -45,7 +45,7 @@ impl Value<'_> {
         }
     }
 
-    /// The text, if it is one.
+    /// The text, if the value is one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Value::Text(text) => Some(text),
@@ -54,7 +54,7 @@ impl Value<'_> {
     }
 }
 
-/// Arguments of a statement: `args![account, &label]` are `$1, $2`.
+/// The arguments of a statement: `args![account, &label]` are `$1, $2`.
 macro_rules! args {
     ($($value:expr),* $(,)?) => { &[$($crate::store::value::Value::from($value)),*] };
 }
@@ -73,8 +73,8 @@ impl From<u32> for Value<'_> {
 }
 
 impl From<bool> for Value<'_> {
-    fn from(truth: bool) -> Self {
-        Value::Int(truth.into())
+    fn from(value: bool) -> Self {
+        Value::Int(value.into())
     }
 }
 
@@ -193,7 +193,7 @@ impl<'a> From<&'a RegionId> for Value<'a> {
     }
 }
 
-/// Something a column can be read as.
+/// A type that a column can be converted to. `None` if the value is invalid for the type.
 pub trait FromValue: Sized {
     fn from_value(value: Value) -> Option<Self>;
 }
@@ -252,47 +252,47 @@ impl<T: FromValue> FromValue for Option<T> {
     }
 }
 
-/// A row of an answer; its columns are taken in the order the statement names them.
+/// A row of a result. Its columns are taken in the order of the statement. The number is the index of the next column.
 pub enum Row<'r> {
-    /// One that is kept until it is read, and the column that comes next.
-    Held(Vec<Value<'static>>, usize),
-    /// One that is read while the database is at it, and the column that comes next.
-    Passing(&'r dyn Columns, usize),
+    /// A copy of the row.
+    Owned(Vec<Value<'static>>, usize),
+    /// The current row of a running statement.
+    Borrowed(&'r dyn Columns, usize),
 }
 
-/// What the database is at.
+/// The current row of a running statement.
 pub trait Columns {
     fn column(&self, at: usize) -> Option<Value<'_>>;
 }
 
 impl<'r> Row<'r> {
-    pub fn held(columns: Vec<Value<'static>>) -> Row<'static> {
-        Row::Held(columns, 0)
+    pub fn owned(columns: Vec<Value<'static>>) -> Row<'static> {
+        Row::Owned(columns, 0)
     }
 
-    /// The columns that were not taken yet.
+    /// Takes the remaining columns.
     pub fn rest(&mut self) -> Vec<Value<'static>> {
         std::iter::from_fn(|| self.next().map(Value::into_owned)).collect()
     }
 
     fn next(&mut self) -> Option<Value<'r>> {
         match self {
-            Row::Held(columns, at) => {
+            Row::Owned(columns, at) => {
                 *at += 1;
-                // Numbers stay, so that an error can name the row.
+                // Numbers are copied, not moved, so that an error can name the row by its ID.
                 Some(match columns.get_mut(*at - 1)? {
                     Value::Int(number) => Value::Int(*number),
                     other => std::mem::replace(other, Value::Null),
                 })
             }
-            Row::Passing(columns, at) => {
+            Row::Borrowed(columns, at) => {
                 *at += 1;
                 columns.column(*at - 1)
             }
         }
     }
 
-    /// The next column.
+    /// Takes the next column.
     pub fn take<T: FromValue>(&mut self) -> Result<T, StoreError> {
         match self.next().and_then(T::from_value) {
             Some(value) => Ok(value),
@@ -301,10 +301,10 @@ impl<'r> Row<'r> {
     }
 
     #[cold]
-    fn corrupt(&self, wanted: &'static str) -> StoreError {
+    fn corrupt(&self, expected: &'static str) -> StoreError {
         let (first, column) = match self {
-            Row::Held(columns, at) => (columns.first().map(Value::borrowed), *at),
-            Row::Passing(columns, at) => (columns.column(0), *at),
+            Row::Owned(columns, at) => (columns.first().map(Value::borrowed), *at),
+            Row::Borrowed(columns, at) => (columns.column(0), *at),
         };
         let row = match first {
             Some(Value::Int(id)) if column > 1 => id.to_string(),
@@ -314,10 +314,10 @@ impl<'r> Row<'r> {
             table: "unknown".to_owned(),
             row,
             column,
-            wanted,
+            expected,
         }
     }
 }
 
-/// How a row becomes something.
-pub type Read<T> = fn(&mut Row) -> Result<T, StoreError>;
+/// Converts a row.
+pub type ReadRow<T> = fn(&mut Row) -> Result<T, StoreError>;

@@ -1,11 +1,11 @@
-//! What a write can hold against other writes, on all nodes.
+//! The locks that writes hold against other writes, on all nodes.
 
 use crate::model::id::AccountId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WriteLock {
-    /// Making the first account of a store.
+    /// Creates the first account of a store.
     Bootstrap,
-    /// Changing one account.
+    /// Changes one account.
     Account(AccountId),
 }

@@ -86,7 +86,7 @@ async fn admit(
         }
     };
     if let (Some(limits), Some(key)) = (app.limits(), key) {
-        let clock = &app.store().world().clock;
+        let clock = &app.store().context().clock;
         noted.verdict = limits.count(key, operation.id, operation.class, clock);
         if let Some(verdict) = noted.verdict.as_ref().filter(|verdict| verdict.refused) {
             return Err(Box::new(Verdict::refusal(verdict)));
@@ -104,7 +104,7 @@ fn address_of(request: &Request) -> Option<Key> {
 /// many: a good token from the same address is counted for itself.
 fn count_bad_token(app: &App, request: &Request, noted: &mut Noted) -> Response {
     if let (Some(limits), Some(key)) = (app.limits(), address_of(request)) {
-        let clock = &app.store().world().clock;
+        let clock = &app.store().context().clock;
         let verdict = limits.count(key, "bad token", Class::Command, clock);
         if let Some(verdict) = verdict.filter(|verdict| verdict.refused) {
             let refusal = Verdict::refusal(&verdict);

@@ -212,14 +212,14 @@ impl App {
 
     /// What a rule takes of a request. Lists in a body are read here, and not on the thread of the transaction.
     pub fn prepare<I: Prepared>(&self, request: Request) -> I {
-        I::prepare(request, &self.store().world().policy)
+        I::prepare(request, &self.store().context().policy)
     }
 
     /// The identity behind a token, perhaps as it was a moment ago: whoever acts on it does so
     /// through `read` or `write`, which confirm it.
     pub async fn identify(&self, hash: TokenHash) -> Result<Arc<Identity>> {
         if let Some(identity) = self.0.identities.get(&hash) {
-            let now = self.store().world().clock.now();
+            let now = self.store().context().clock.now();
             return match identity.expiry {
                 Some(expiry) if expiry <= now => Err(Error::Unauthenticated),
                 _ => Ok(identity),

@@ -95,7 +95,7 @@ pub fn form_proof(app: &App, headers: &HeaderMap) -> (TokenHash, Option<TokenTex
     match read(headers, FORM) {
         Some(cookie) => (proof(LOG_IN, &cookie), None),
         None => {
-            let fresh = TokenText::from_bytes(app.store().world().chance.bytes());
+            let fresh = TokenText::from_bytes(app.store().context().random.bytes());
             (proof(LOG_IN, &fresh), Some(fresh))
         }
     }

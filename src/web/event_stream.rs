@@ -9,7 +9,7 @@ use futures_util::stream;
 use tokio::sync::watch;
 
 use crate::rules::Result;
-use crate::store::bell::Topic;
+use crate::store::notifier::Topic;
 use crate::web::App;
 
 /// Where a stream gets its events, and how far its client has got.
@@ -36,7 +36,7 @@ impl Waking {
     /// Subscribes to the commits of an account. Do that before the first read, so that no commit falls between the two.
     pub fn new(app: &App, topic: Topic) -> Self {
         Self {
-            commits: app.store().bell().listen(topic),
+            commits: app.store().notifier().subscribe(topic),
             stopping: app.stopping(),
             app: app.clone(),
             look: true,

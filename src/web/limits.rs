@@ -12,7 +12,7 @@ use axum::response::Response;
 
 use crate::model::id::{TokenId, UserId};
 use crate::model::reason::Code;
-use crate::store::world::Clock;
+use crate::store::context::Clock;
 use crate::web::error;
 use crate::web::proxies::client_network;
 

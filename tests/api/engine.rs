@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use garth::cli::{Settings, policy_of};
 use garth::model::time::Time;
-use garth::store::world::{Chance, Clock};
-use garth::store::{Database, Schema, Store, StoreError, World};
+use garth::store::context::{Clock, RandomSource};
+use garth::store::{Database, Schema, Store, StoreContext, StoreError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
@@ -38,12 +38,12 @@ impl Engine {
     }
 
     /// A fresh store.
-    pub fn open(self, world: World) -> (Store, Home) {
+    pub fn open(self, context: StoreContext) -> (Store, Home) {
         let name = unused_name();
         let folder = std::env::temp_dir().join(&name);
         match self {
             Engine::Embedded => {
-                let store = Store::open_embedded(&folder, world).expect("a fresh store opens");
+                let store = Store::open_embedded(&folder, context).expect("a fresh store opens");
                 let home = Home {
                     folder,
                     database: None,
@@ -58,7 +58,7 @@ impl Engine {
                     order("postgres", &format!("CREATE DATABASE {name} TEMPLATE {template}"));
                     name
                 });
-                let store = Store::open_shared(&database(&name), world).expect("a fresh store opens");
+                let store = Store::open_shared(&database(&name), context).expect("a fresh store opens");
                 let home = Home {
                     folder,
                     database: Some(name),
@@ -96,10 +96,10 @@ fn unused_name() -> String {
 
 impl Home {
     /// Opens the store that is here, as a build with this schema does.
-    pub fn open(&self, schema: &Schema, world: World) -> Result<Store, StoreError> {
+    pub fn open(&self, schema: &Schema, context: StoreContext) -> Result<Store, StoreError> {
         match &self.database {
-            None => Store::open_embedded_with(&self.folder, schema, world),
-            Some(name) => Store::open_shared_with(&database(name), schema, world),
+            None => Store::open_embedded_with(&self.folder, schema, context),
+            Some(name) => Store::open_shared_with(&database(name), schema, context),
         }
     }
 
@@ -176,12 +176,12 @@ fn template() -> &'static str {
         let name = format!("garth_api_{}", std::process::id());
         order("postgres", &format!("CREATE DATABASE {name}"));
         let policy = policy_of(&Settings::default()).expect("the defaults are good");
-        let world = World {
+        let context = StoreContext {
             clock: Clock::fixed(Time::from_micros(0)),
-            chance: Chance::System,
+            random: RandomSource::System,
             policy,
         };
-        drop(Store::open_shared(&database(&name), world).expect("a fresh store opens"));
+        drop(Store::open_shared(&database(&name), context).expect("a fresh store opens"));
         order(&name, REMEMBER);
         name
     })

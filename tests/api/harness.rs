@@ -21,8 +21,8 @@ use garth::model::time::Time;
 use garth::model::token::{NewToken, TokenKind};
 use garth::model::user::{Email, NewUser, Username};
 use garth::rules::{self, Error, grants::Grant};
-use garth::store::world::{Chance, Clock};
-use garth::store::{Store, World};
+use garth::store::context::{Clock, RandomSource};
+use garth::store::{Store, StoreContext};
 use garth::web::{App, Options, server};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
@@ -65,9 +65,9 @@ impl TestApp {
 
     pub async fn on(engine: Engine, change: impl FnOnce(&mut Policy, &mut Options)) -> Self {
         let mut options = Options::default();
-        let mut world = world();
-        change(&mut world.policy, &mut options);
-        let (store, home) = engine.open(world);
+        let mut context = context();
+        change(&mut context.policy, &mut options);
+        let (store, home) = engine.open(context);
         let email = Email::parse("owner@example.com").expect("an address");
         let account = store
             .write(move |tx| rules::accounts::create(tx, "Example", &email))
@@ -161,12 +161,12 @@ impl TestApp {
     }
 
     pub fn advance(&self, seconds: i64) {
-        self.store.world().clock.advance(seconds);
+        self.store.context().clock.advance(seconds);
     }
 
     /// Sets the clock forward or back, while no time passes.
     pub fn set_clock_by(&self, seconds: i64) {
-        self.store.world().clock.set_by(seconds);
+        self.store.context().clock.set_by(seconds);
     }
 }
 
@@ -177,10 +177,10 @@ impl Drop for TestApp {
 }
 
 /// A fixed clock, and what was random counts up.
-pub fn world() -> World {
-    World {
+pub fn context() -> StoreContext {
+    StoreContext {
         clock: Clock::fixed(Time::parse(BEGINNING).expect("a time")),
-        chance: Chance::Counting(AtomicU64::new(1)),
+        random: RandomSource::Counting(AtomicU64::new(1)),
         policy: policy_of(&Settings::default()).expect("the defaults are good"),
     }
 }

@@ -105,7 +105,7 @@ async fn a_job_that_fails_is_retried_ever_later_then_dead_and_can_be_revived() {
         let Some(retry) = failed.expect("the failure is recorded") else {
             break;
         };
-        let wait = retry.seconds() - app.store.world().clock.now().seconds();
+        let wait = retry.seconds() - app.store.context().clock.now().seconds();
         app.advance(wait - 1);
         assert!(claim(&app, "node").await.is_empty(), "not before its time");
         app.advance(1);
@@ -135,7 +135,7 @@ async fn a_job_that_fails_is_retried_ever_later_then_dead_and_can_be_revived() {
 #[tokio::test]
 async fn a_job_whose_handler_fails_changes_nothing() {
     let app = slow_app().await;
-    let now = app.store.world().clock.now();
+    let now = app.store.context().clock.now();
     let bad = move |tx: &mut store::WriteTx| {
         store::jobs::schedule(tx, JobKind::InstancePower, "1", "nonsense", now)
     };
@@ -211,7 +211,7 @@ async fn kinds_that_repeat_are_scheduled_at_the_start_and_again_after_each_run()
         .await
         .into_iter()
         .find(|job| job.kind == "event_retention");
-    let wait = next.expect("it repeats").due.seconds() - app.store.world().clock.now().seconds();
+    let wait = next.expect("it repeats").due.seconds() - app.store.context().clock.now().seconds();
     assert_eq!(wait, 3600);
 
     start(&[JobKind::InstancePower, JobKind::UploadSweep]).await;

@@ -9,7 +9,7 @@ use garth::web::Options;
 use serde_json::{Value, json};
 
 use crate::engine::Engine;
-use crate::harness::{TestApp, world};
+use crate::harness::{TestApp, context};
 use crate::rows::{Content, Row, sorted};
 
 const FROZEN: [&str; 12] = [
@@ -42,7 +42,7 @@ async fn a_store_of_every_schema_is_upgraded_with_all_that_is_in_it() {
     for (number, rows) in (1..).zip(FROZEN) {
         let home = Engine::chosen().empty_home();
         drop(
-            home.open(&Schema::at(number), world())
+            home.open(&Schema::at(number), context())
                 .expect("a store of that schema opens"),
         );
         assert_eq!(recorded(rows), checksums(number), "migrations up to {number}");
@@ -50,7 +50,7 @@ async fn a_store_of_every_schema_is_upgraded_with_all_that_is_in_it() {
         let before = home.content().await;
 
         let store = home
-            .open(&Schema::current(), world())
+            .open(&Schema::current(), context())
             .expect("the store is upgraded");
 
         let after = home.content().await;

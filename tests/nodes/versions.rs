@@ -10,8 +10,8 @@ use garth::api;
 use garth::cli::{Settings, policy_of};
 use garth::console;
 use garth::files::Files;
-use garth::store::world::{Chance, Clock};
-use garth::store::{Database, Migration, Schema, Store, World};
+use garth::store::context::{Clock, RandomSource};
+use garth::store::{Database, Migration, Schema, Store, StoreContext};
 use garth::web::{App, Options, server};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -51,13 +51,13 @@ struct NewerNode {
 impl NewerNode {
     fn start(folder: &Folder, url: &str, schema: &Schema) -> Self {
         let runtime = Runtime::new().expect("a runtime");
-        let world = World {
+        let context = StoreContext {
             clock: Clock::System,
-            chance: Chance::System,
+            random: RandomSource::System,
             policy: policy_of(&quotas()).expect("the settings are good"),
         };
         let store =
-            Store::open_shared_with(&Database::at(url), schema, world).expect("the store is migrated");
+            Store::open_shared_with(&Database::at(url), schema, context).expect("the store is migrated");
         let (stop, stopping) = watch::channel(false);
         let files = Files::open(None, &folder.path("newer")).expect("a place for files");
         let address = runtime.block_on(async {

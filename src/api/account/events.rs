@@ -16,7 +16,7 @@ use crate::rules::caller::Caller;
 use crate::rules::events::Position;
 use crate::rules::lists::ListRequest;
 use crate::rules::{self, Result};
-use crate::store::bell::Topic;
+use crate::store::notifier::Topic;
 use crate::store::{ReadTx, StoreError};
 use crate::web::event_stream::{Source, Waking, follow};
 use crate::web::{App, answer};

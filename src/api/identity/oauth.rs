@@ -167,7 +167,7 @@ struct ServerView {
 pub async fn metadata(State(app): State<App>, parts: Parts) -> Response {
     const AUTH: [&str; 3] = ["client_secret_post", "client_secret_basic", "none"];
     let issuer = issuer(&app, &parts);
-    let implicit = app.store().world().policy.oauth.implicit;
+    let implicit = app.store().context().policy.oauth.implicit;
     let and = |usual: &[&'static str], more: &'static str| {
         let more = implicit.then_some(more);
         usual.iter().copied().chain(more).collect::<Vec<_>>()

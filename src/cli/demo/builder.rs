@@ -46,12 +46,12 @@ impl DemoBuilder {
     }
 
     pub fn policy(&self) -> &crate::model::policy::Policy {
-        &self.store.world().policy
+        &self.store.context().policy
     }
 
     /// Advances the clock, at most to the end.
     pub fn advance(&self, hours: f64) {
-        let clock = &self.store.world().clock;
+        let clock = &self.store.context().clock;
         let remaining = self.end.seconds() - clock.now().seconds();
         clock.advance(((hours * 3600.0) as i64).min(remaining));
     }
@@ -170,7 +170,7 @@ impl DemoBuilder {
 /// A random password: four groups of five letters and digits, without characters that look alike.
 pub fn random_password(store: &Store) -> Secret {
     const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let bytes = store.world().chance.bytes();
+    let bytes = store.context().random.bytes();
     let character = |byte: &u8| char::from(ALPHABET[usize::from(byte % 32)]);
     let groups = bytes[..20].chunks(5);
     let groups: Vec<String> = groups

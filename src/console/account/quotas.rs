@@ -67,7 +67,7 @@ fn limits_text(used: &QuotaUse) -> String {
 
 fn regions(app: &App, used: &QuotaUse) -> Markup {
     let name = |id: &str| {
-        let regions = &app.store().world().policy.regions;
+        let regions = &app.store().context().policy.regions;
         regions
             .iter()
             .find(|region| region.id == id)

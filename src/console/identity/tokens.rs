@@ -71,7 +71,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             rules::tokens::page(tx, caller, &list_request)
         })
         .await?;
-    let now = app.store().world().clock.now();
+    let now = app.store().context().clock.now();
     let body = html! {
         (tabs(&caller, LIST.1))
         div .title {
@@ -137,7 +137,7 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageRe
 pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
     let mut object = data.non_empty(&["label"]);
     object.push(("scopes".to_owned(), Input::Text(selected_scopes(&data))));
-    if let Some(expiry) = expiry(&data, app.store().world().clock.now()) {
+    if let Some(expiry) = expiry(&data, app.store().context().clock.now()) {
         object.push(("expiry".to_owned(), Input::Text(expiry)));
     }
     let (request, newest) = (data.request(object), data.newest_id());

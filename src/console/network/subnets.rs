@@ -59,7 +59,7 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller, At(id): A
         .read(caller, move |tx, caller| load_writable(tx, caller, id))
         .await?;
     let ranges: Vec<Cidr> = vpc.subnets.iter().map(|subnet| subnet.ipv4).collect();
-    let proposed = rules::subnets::propose(&app.store().world().policy, &ranges);
+    let proposed = rules::subnets::propose(&app.store().context().policy, &ranges);
     let range = proposed.map(|range| range.to_string()).unwrap_or_default();
     let label = format!("subnet-{}", vpc.subnets.len() + 1);
     let form_state = FormState::prefilled(&[("label", &label), ("ipv4", &range)]);
@@ -103,7 +103,7 @@ pub async fn check(State(app): State<App>, caller: Caller, At(id): At<VpcId>, qu
             Ok((errors, ranges))
         })
         .await?;
-    let proposed = rules::subnets::propose(&app.store().world().policy, &ranges);
+    let proposed = rules::subnets::propose(&app.store().context().policy, &ranges);
     let feedback = range_feedback("ipv4", data.text("ipv4"), &errors, proposed);
     Ok(fragment(&feedback))
 }

@@ -71,7 +71,7 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
             Ok((found, updated_by, mark))
         })
         .await?;
-    let now = app.store().world().clock.now();
+    let now = app.store().context().clock.now();
     let (found, updated_by, mark) = found;
     let context = QueueContext {
         me: &visit.username.clone(),

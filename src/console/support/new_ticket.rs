@@ -95,7 +95,7 @@ fn render(
     (choices, newest): &(Vec<Offered>, i64),
     preview: bool,
 ) -> Response {
-    let support = &app.store().world().policy.support;
+    let support = &app.store().context().policy.support;
     let body = html! {
         h1 { "Open a ticket" }
         (form_state.alert_with_labels(&[(DESCRIPTION.name, DESCRIPTION.label)]))

@@ -233,7 +233,7 @@ fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
 }
 
 fn render_page(app: &App, visit: &Visit, ticket_page: &TicketPage, forms: &Forms) -> Response {
-    let support = &app.store().world().policy.support;
+    let support = &app.store().context().policy.support;
     let ticket = &ticket_page.ticket;
     let here = url(ticket.id);
     let page = ticket_page.replies.page.number;

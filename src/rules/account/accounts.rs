@@ -55,7 +55,7 @@ pub struct QuotaReport {
 pub fn quota_report(tx: &mut ReadTx, account: AccountId) -> Result<QuotaReport> {
     Ok(QuotaReport {
         usage: quota_use_of(tx, account)?,
-        most_subnets: store::subnets::most_in_one_vpc(tx, account)?,
+        most_subnets: store::subnets::max_per_vpc(tx, account)?,
         set: load(tx, account)?.quota,
         default: tx.policy().quota,
     })

@@ -172,7 +172,7 @@ pub fn record_account(
         guard: ("account", 0),
         progress: DONE,
     };
-    Ok(store::events::append_unnumbered(tx, caller.account, &new)?)
+    Ok(store::events::append_without_id(tx, caller.account, &new)?)
 }
 
 /// Records something that takes time, or took none though it might have.
@@ -222,14 +222,14 @@ fn record(
         guard,
         progress: DONE,
     };
-    Ok(store::events::append_unnumbered(tx, author.account, &new)?)
+    Ok(store::events::append_without_id(tx, author.account, &new)?)
 }
 
 fn reader(tx: &ReadTx, caller: &Caller) -> Reader {
     Reader {
         account: caller.account,
         user: caller.user(),
-        sight: caller.sight(),
+        visibility: caller.visibility(),
         since: kept_since(tx),
     }
 }

@@ -133,7 +133,7 @@ pub fn remove(tx: &mut WriteTx, config: &Config) -> Result<()> {
     for interface in &config.interfaces {
         interfaces::remove(tx, interface)?;
     }
-    store::instances::forget_config(tx, config.id, config.instance)?;
+    store::instances::clear_last_config(tx, config.id, config.instance)?;
     Ok(store::configs::delete(tx, config.id)?)
 }
 

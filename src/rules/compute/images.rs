@@ -12,7 +12,7 @@ static FIELDS: [Field; 5] = [
     Field::new("id", Kind::Text, ""),
     Field::new("label", Kind::Text, ""),
     Field::new("vendor", Kind::Text, ""),
-    Field::new("is_public", Kind::Truth, ""),
+    Field::new("is_public", Kind::Boolean, ""),
     Field::new("size", Kind::Integer, ""),
 ];
 

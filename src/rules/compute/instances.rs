@@ -26,7 +26,7 @@ use crate::rules::lists::ListRequest;
 use crate::rules::loading::{self, instance_for};
 use crate::rules::power;
 use crate::rules::request::{Drafted, Request};
-use crate::store::vpc_ips::Only;
+use crate::store::vpc_ips::Scope;
 use crate::store::{self, ReadTx, WriteTx};
 
 pub use draft::{Change, Draft};
@@ -36,7 +36,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     Ok(store::instances::list(
         tx,
         caller.account,
-        caller.sight(),
+        caller.visibility(),
         &wanted,
     )?)
 }
@@ -111,7 +111,13 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
 pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(Instance, Vec<VpcIp>)> {
     let instance = instance_for(tx, caller, id, Permission::ReadOnly)?;
     let wanted = ListRequest::longest().read(tx.policy(), &store::vpc_ips::FIELDS)?;
-    let found = store::vpc_ips::list(tx, caller.account, caller.sight(), Only::Instance(id), &wanted)?;
+    let found = store::vpc_ips::list(
+        tx,
+        caller.account,
+        caller.visibility(),
+        Scope::Instance(id),
+        &wanted,
+    )?;
     Ok((instance, found.items))
 }
 
@@ -191,7 +197,7 @@ fn free_public_address(tx: &mut ReadTx) -> Result<Option<u32>> {
     for range in &tx.policy().public_ranges {
         // The first address is the network, the second its gateway, the last the broadcast.
         let (first, last) = (range.first() + 2, range.last() - 1);
-        if let Some(address) = store::instances::free_public(tx, first, last)? {
+        if let Some(address) = store::instances::find_free_public(tx, first, last)? {
             return Ok(Some(address));
         }
     }

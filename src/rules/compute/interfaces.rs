@@ -153,7 +153,7 @@ fn read_change(
                 }
             }
             vpc.ranges = change.ranges.clone().unwrap_or(std::mem::take(&mut vpc.ranges));
-            if let Some(subnet) = store::subnets::find_alone(tx, vpc.subnet)? {
+            if let Some(subnet) = store::subnets::find_without_uses(tx, vpc.subnet)? {
                 let wish = addresses::Wish {
                     path: "",
                     address: Some(vpc.address),

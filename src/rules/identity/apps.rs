@@ -41,7 +41,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: i64, request: &Request) -> 
     let grant = view(tx, caller, id)?;
     request.unchanged(&grant)?;
     request.asks_nothing()?;
-    Ok(store::oauth_grants::end(tx, id)?)
+    Ok(store::oauth_grants::revoke_with_personal_tokens(tx, id)?)
 }
 
 /// What a user has let programs do.
@@ -54,7 +54,7 @@ pub fn of(tx: &mut ReadTx, username: &str) -> Result<Vec<OauthGrant>> {
 pub fn revoke(tx: &mut WriteTx, username: &str, id: i64) -> Result<()> {
     let user = users::load(tx, username)?;
     load(tx, user.id, id)?;
-    Ok(store::oauth_grants::end(tx, id)?)
+    Ok(store::oauth_grants::revoke_with_personal_tokens(tx, id)?)
 }
 
 fn load(tx: &mut ReadTx, user: UserId, id: i64) -> Result<OauthGrant> {

@@ -35,7 +35,7 @@ pub fn create_once(
 ) -> Result<Once<(OauthClient, TokenText), ()>> {
     let new = read(caller, request)?;
     let same = (&new.label, &new.redirect_uri, new.public);
-    if store::oauth_clients::has_same(tx, caller.account, same, newest)? {
+    if store::oauth_clients::has_duplicate(tx, caller.account, same, newest)? {
         return Ok(Once::Before(()));
     }
     make(tx, caller, &new).map(Once::Made)
@@ -137,7 +137,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
     client.label = label.unwrap_or(client.label);
     if let Some(redirect_uri) = redirect_uri.filter(|wanted| *wanted != client.redirect_uri) {
         // Users have let it act for them as it was: whoever sends them elsewhere asks them anew.
-        store::oauth_grants::end_of_client(tx, id)?;
+        store::oauth_grants::revoke_of_client(tx, id)?;
         client.redirect_uri = redirect_uri;
     }
     store::oauth_clients::update(tx, &client)?;
@@ -157,7 +157,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
 /// Deletes any client, for the provider.
 pub fn remove(tx: &mut WriteTx, id: &str) -> Result<()> {
     store::oauth_clients::find(tx, id)?.ok_or(Error::NotFound)?;
-    store::oauth_grants::end_of_client(tx, id)?;
+    store::oauth_grants::revoke_of_client(tx, id)?;
     Ok(store::oauth_clients::delete(tx, id)?)
 }
 
@@ -181,7 +181,7 @@ pub fn renew_secret(tx: &mut WriteTx, id: &str) -> Result<(OauthClient, TokenTex
     let mut client = store::oauth_clients::find(tx, id)?.ok_or(Error::NotFound)?;
     let secret = TokenText::from_bytes(tx.random());
     client.secret = secret.hash().hex();
-    store::oauth_grants::end_of_client(tx, id)?;
+    store::oauth_grants::revoke_of_client(tx, id)?;
     store::oauth_clients::update(tx, &client)?;
     Ok((client, secret))
 }

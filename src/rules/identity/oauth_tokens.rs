@@ -109,7 +109,7 @@ pub fn make_access(
         expiry: Some(tx.now().plus_seconds(ACCESS_LASTS)),
     };
     store::tokens::insert(tx, &new, &access)?;
-    store::oauth_grants::adopt(tx, grant, access.hash())?;
+    store::oauth_grants::link_token(tx, grant, access.hash())?;
     Ok(access)
 }
 
@@ -177,7 +177,7 @@ fn with_code(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, code: &Secret)
     let grant = grant_of(tx, code.grant, client)?.ok_or(unknown)?;
     if code.used {
         // Two have it, and one of them should not.
-        store::oauth_grants::end(tx, grant.id)?;
+        store::oauth_grants::revoke_with_personal_tokens(tx, grant.id)?;
         return Err(invalid("This code was used before; what it gave has ended").into());
     }
     if grant.revoked || code.expiry <= tx.now() {
@@ -231,7 +231,7 @@ fn with_refresh(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, token: &Sec
     let refresh = store::oauth_grants::find_refresh(tx, hash)?.ok_or(unknown)?;
     let grant = grant_of(tx, refresh.grant, client)?.ok_or(unknown)?;
     if refresh.used {
-        store::oauth_grants::end(tx, grant.id)?;
+        store::oauth_grants::revoke_with_personal_tokens(tx, grant.id)?;
         return Err(invalid("This refresh token was used before; what it gave has ended").into());
     }
     if grant.revoked || refresh.expiry <= tx.now() {
@@ -246,7 +246,7 @@ fn with_refresh(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, token: &Sec
         }
     };
     store::oauth_grants::use_refresh(tx, hash)?;
-    store::oauth_grants::end_tokens(tx, grant.id)?;
+    store::oauth_grants::revoke_access_tokens(tx, grant.id)?;
     make(tx, &grant, scopes)
 }
 
@@ -274,7 +274,7 @@ fn try_to_take_back(tx: &mut WriteTx, back: &Return) -> Result<(), Stop> {
         && let Some(grant) = grant_of(tx, grant, &client)?
     {
         // Programs do so when their user logs out of them; what the user made there is not theirs to end.
-        store::oauth_grants::close(tx, grant.id)?;
+        store::oauth_grants::revoke(tx, grant.id)?;
     }
     Ok(())
 }

@@ -86,7 +86,7 @@ pub fn set(tx: &mut WriteTx, username: &str, hash: &str) -> Result<User> {
     store::logins::set_password(tx, user.id, hash)?;
     store::logins::delete_links_of(tx, user.id)?;
     store::sessions::delete_of(tx, user.id)?;
-    store::oauth_grants::close_of_user(tx, user.id)?;
+    store::oauth_grants::revoke_of_user(tx, user.id)?;
     users::load(tx, username)
 }
 

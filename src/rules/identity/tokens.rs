@@ -46,7 +46,7 @@ pub fn revoke(tx: &mut WriteTx, id: TokenId) -> Result<()> {
         .and_then(|origin| origin.grant)
     {
         store::tokens::revoke(tx, id)?;
-        return Ok(store::oauth_grants::end(tx, grant)?);
+        return Ok(store::oauth_grants::revoke_with_personal_tokens(tx, grant)?);
     }
     match store::tokens::revoke(tx, id)? {
         true => Ok(()),
@@ -75,7 +75,7 @@ pub fn create_own_once(
     newest: i64,
 ) -> Result<Once<(Token, TokenText), ()>> {
     let (new, grant) = read_own(tx, caller, request)?;
-    if store::tokens::has_same(tx, &new, newest)? {
+    if store::tokens::has_duplicate(tx, &new, newest)? {
         return Ok(Once::Before(()));
     }
     make_own(tx, caller, &new, grant).map(Once::Made)
@@ -121,7 +121,7 @@ fn make_own(
 ) -> Result<(Token, TokenText)> {
     let (token, text) = create(tx, new, None)?;
     if let Some(grant) = grant {
-        store::oauth_grants::adopt(tx, grant, text.hash())?;
+        store::oauth_grants::link_token(tx, grant, text.hash())?;
     }
     events::record_account(tx, caller, Action::TokenCreate, Some(&Entity::token(&token)))?;
     Ok((token, text))

@@ -204,11 +204,11 @@ pub fn give_back(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
     let subnet = attachment.subnet;
     for (first, last) in spans(attachment) {
         let mut next = u64::from(first);
-        let used = store::interfaces::claims(tx, subnet, first, last)?;
+        let used = store::interfaces::used_spans(tx, subnet, first, last)?;
         for (from, to) in used.into_iter().chain([(last.saturating_add(1), u32::MAX)]) {
             let gap_end = u64::from(from).min(u64::from(last) + 1);
             if next < gap_end {
-                store::free_ranges::give_back(tx, subnet, next as u32, (gap_end - 1) as u32)?;
+                store::free_ranges::release(tx, subnet, next as u32, (gap_end - 1) as u32)?;
             }
             next = next.max(u64::from(to) + 1);
         }

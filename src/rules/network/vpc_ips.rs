@@ -8,7 +8,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::Result;
 use crate::rules::lists::ListRequest;
 use crate::rules::vpcs;
-use crate::store::vpc_ips::{FIELDS, Only};
+use crate::store::vpc_ips::{FIELDS, Scope};
 use crate::store::{self, ReadTx};
 
 /// All of the account's that the caller may see.
@@ -17,8 +17,8 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     Ok(store::vpc_ips::list(
         tx,
         caller.account,
-        caller.sight(),
-        Only::All,
+        caller.visibility(),
+        Scope::All,
         &wanted,
     )?)
 }
@@ -29,8 +29,8 @@ pub fn of_vpc(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) 
     Ok(store::vpc_ips::list(
         tx,
         caller.account,
-        caller.sight(),
-        Only::Vpc(vpc),
+        caller.visibility(),
+        Scope::Vpc(vpc),
         &wanted,
     )?)
 }

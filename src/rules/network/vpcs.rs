@@ -22,7 +22,12 @@ use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Vpc>> {
     let wanted = list.read(tx.policy(), &store::vpcs::FIELDS)?;
-    Ok(store::vpcs::list(tx, caller.account, caller.sight(), &wanted)?)
+    Ok(store::vpcs::list(
+        tx,
+        caller.account,
+        caller.visibility(),
+        &wanted,
+    )?)
 }
 
 /// Of those, the ones with a subnet that has an address in common with a range.
@@ -33,8 +38,10 @@ pub fn list_in_range(
     range: Cidr,
 ) -> Result<Paged<Vpc>> {
     let wanted = list.read(tx.policy(), &store::vpcs::FIELDS)?;
-    let (account, sight) = (caller.account, caller.sight());
-    Ok(store::vpcs::list_in_range(tx, account, sight, range, &wanted)?)
+    let (account, visibility) = (caller.account, caller.visibility());
+    Ok(store::vpcs::list_in_range(
+        tx, account, visibility, range, &wanted,
+    )?)
 }
 
 /// Creates a VPC with its first subnets: all of them, or nothing.
@@ -106,7 +113,7 @@ pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission)
 
 /// The same without its subnets, for what only passes through it.
 pub fn load_alone_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
-    let vpc = store::vpcs::find_alone(tx, caller.account, id)?.ok_or(Error::NotFound)?;
+    let vpc = store::vpcs::find_without_subnets(tx, caller.account, id)?.ok_or(Error::NotFound)?;
     caller.may(tx, Granted::Vpc, id.0, access)?;
     Ok(vpc)
 }
@@ -153,7 +160,7 @@ impl Draft {
 
 fn settle(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
     let (draft, mut form) = request.open()?;
-    let room = store::vpcs::room_for(tx, caller.account, draft.label.as_ref(), draft.region.as_ref())?;
+    let room = store::vpcs::creation_limits(tx, caller.account, draft.label.as_ref(), draft.region.as_ref())?;
     let quota = room.quota.over(tx.policy().quota);
     if room.label_is_taken {
         form.refuse("label", label_taken());

@@ -77,7 +77,7 @@ pub fn create(
     unchanged(expected, &ticket)?;
     refuse_more(tx, &ticket)?;
     refuse_over_quota(tx, caller, new.size)?;
-    if !store::attachments::forget_upload(tx, &new.key)? {
+    if !store::attachments::delete_upload(tx, &new.key)? {
         let swept = "it took so long that its bytes were taken for abandoned";
         return Err(Error::Files(FilesFault::Storage(swept.to_owned())));
     }
@@ -119,7 +119,7 @@ pub fn stale(tx: &mut ReadTx, seconds: i64) -> Result<Vec<String>> {
 
 /// The bytes of a key are gone, or were never there.
 pub fn forget(tx: &mut WriteTx, key: &str) -> Result<()> {
-    store::attachments::forget_upload(tx, key)?;
+    store::attachments::delete_upload(tx, key)?;
     Ok(())
 }
 

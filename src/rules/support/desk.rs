@@ -52,7 +52,7 @@ pub fn create_once(
     let party = party(tx, agent);
     let new = read_new(tx, &party, request)?;
     let recent = tx.now().plus_seconds(-MOMENTS);
-    if let Some(before) = store::tickets::same(tx, &new, newest, recent)? {
+    if let Some(before) = store::tickets::find_duplicate(tx, &new, newest, recent)? {
         return Ok(Once::Before(before));
     }
     Ok(Once::Made(open(tx, &party, &new)?.ticket.id))
@@ -255,7 +255,7 @@ pub fn note_once(
 
 /// Whoever changed each of these tickets last: tenants are told that it was the provider, staff who of them.
 pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<TicketId, String>> {
-    Ok(store::history::last_changers(tx, tickets)?)
+    Ok(store::history::last_updaters(tx, tickets)?)
 }
 
 /// The newest step of a ticket's history.
@@ -265,7 +265,7 @@ pub fn newest(tx: &mut ReadTx, id: TicketId) -> Result<HistoryId> {
 
 /// What others have done to a ticket since one of the staff saw it.
 pub fn since(tx: &mut ReadTx, agent: &Agent, id: TicketId, seen: HistoryId) -> Result<Vec<History>> {
-    Ok(store::history::of_others(tx, id, agent.username.as_str(), seen)?)
+    Ok(store::history::by_others(tx, id, agent.username.as_str(), seen)?)
 }
 
 pub fn close(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
@@ -354,7 +354,7 @@ pub struct Mark {
 
 /// The mark of this moment; of the second kind only if a ticket is watched.
 pub fn mark(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Result<Mark> {
-    let (newest, near) = store::history::mark(tx)?;
+    let (newest, near) = store::history::watermark(tx)?;
     let ticket = match watched {
         None => String::new(),
         Some(id) => {
@@ -439,7 +439,7 @@ fn has_said(
 ) -> Result<bool> {
     let whose = (id, agent.username.as_str());
     match text {
-        Some(text) => Ok(store::history::has_said(tx, whose, (step, &text), seen)?),
+        Some(text) => Ok(store::history::has_duplicate(tx, whose, (step, &text), seen)?),
         None => Ok(false),
     }
 }

@@ -44,7 +44,9 @@ pub fn create_once(
     let (mut ticket, description) = read(tx, caller, ticket, request)?;
     let party = Party::of(caller);
     let recent = tx.now().plus_seconds(-MOMENTS);
-    if let Some(before) = store::replies::same(tx, ticket.id, &new(&party, &description), newest, recent)? {
+    if let Some(before) =
+        store::replies::find_duplicate(tx, ticket.id, &new(&party, &description), newest, recent)?
+    {
         return Ok(Once::Before(before));
     }
     let reply = add(tx, &mut ticket, &party, Act::CustomerReply, &description)?;

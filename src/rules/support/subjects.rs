@@ -12,7 +12,7 @@ use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::{loading, vpcs};
-use crate::store::list::Sight;
+use crate::store::list::Visibility;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// In whose eyes a thing must be there for a ticket to be about it.
@@ -95,9 +95,9 @@ pub struct Offered {
 /// directory is the account's own, so it is shown to whoever may look at the account.
 pub fn offered(tx: &mut ReadTx, eyes: Eyes, words: &str) -> Result<Vec<Offered>> {
     let account = eyes.account();
-    let (sight, may_look) = match eyes {
-        Eyes::Tenant(caller) => (caller.sight(), caller.account_access().is_some()),
-        Eyes::Staff(_) => (Sight::Everything, true),
+    let (visibility, may_look) = match eyes {
+        Eyes::Tenant(caller) => (caller.visibility(), caller.account_access().is_some()),
+        Eyes::Staff(_) => (Visibility::All, true),
     };
     let mut offered = Vec::new();
     let mut add = |kind, id, label: &str| {
@@ -105,11 +105,11 @@ pub fn offered(tx: &mut ReadTx, eyes: Eyes, words: &str) -> Result<Vec<Offered>>
         offered.push(Offered { kind, id, label });
     };
     let wanted = few(words, None).read(tx.policy(), &store::vpcs::FIELDS)?;
-    for vpc in store::vpcs::list(tx, account, sight, &wanted)?.items {
+    for vpc in store::vpcs::list(tx, account, visibility, &wanted)?.items {
         add(SubjectKind::Vpc, vpc.id.0, vpc.label.as_str());
     }
     let wanted = few(words, None).read(tx.policy(), &store::instances::FIELDS)?;
-    for instance in store::instances::list(tx, account, sight, &wanted)?.items {
+    for instance in store::instances::list(tx, account, visibility, &wanted)?.items {
         add(SubjectKind::Linode, instance.id.0, instance.label.as_str());
     }
     if may_look {
@@ -185,7 +185,7 @@ fn find(tx: &mut ReadTx, eyes: Eyes, kind: SubjectKind, id: i64) -> Result<Optio
                 Eyes::Tenant(caller) => {
                     visible(vpcs::load_alone_for(tx, caller, VpcId(id), Permission::ReadOnly))?
                 }
-                Eyes::Staff(_) => store::vpcs::find_alone(tx, account, VpcId(id))?,
+                Eyes::Staff(_) => store::vpcs::find_without_subnets(tx, account, VpcId(id))?,
             };
             Ok(vpc.as_ref().map(Entity::vpc))
         }

@@ -30,7 +30,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 pub fn search(tx: &mut ReadTx, caller: &Caller, list: &ListRequest, words: &str) -> Result<Paged<Ticket>> {
     let mut wanted = list.read(tx.policy(), &store::tickets::FIELDS)?;
     if !words.is_empty() {
-        let looked_for = store::tickets::looked_for(words);
+        let looked_for = store::tickets::search_filter(words);
         wanted.filter = Filter::All(vec![wanted.filter, looked_for]);
     }
     let only = match caller.account_access() {
@@ -55,7 +55,7 @@ pub fn create_once(
 ) -> Result<Once<TicketId>> {
     let new = read(tx, caller, request)?;
     let recent = tx.now().plus_seconds(-MOMENTS);
-    if let Some(before) = store::tickets::same(tx, &new, newest, recent)? {
+    if let Some(before) = store::tickets::find_duplicate(tx, &new, newest, recent)? {
         return Ok(Once::Before(before));
     }
     Ok(Once::Made(open(tx, caller, &new)?.id))

@@ -20,17 +20,17 @@ pub fn arrive(tx: &mut WriteTx, agent: &Agent, ticket: TicketId) -> Result<Strin
     let before = present_since(tx);
     store::viewers::delete_before(tx, before)?;
     let tab = hex(&tx.random()[16..]);
-    store::viewers::see(tx, ticket, &tab, agent.user)?;
+    store::viewers::renew(tx, ticket, &tab, agent.user)?;
     Ok(tab)
 }
 
 /// The page is still open.
 pub fn stay(tx: &mut WriteTx, agent: &Agent, ticket: TicketId, tab: &str) -> Result<()> {
-    Ok(store::viewers::see(tx, ticket, tab, agent.user)?)
+    Ok(store::viewers::renew(tx, ticket, tab, agent.user)?)
 }
 
 pub fn leave(tx: &mut WriteTx, ticket: TicketId, tab: &str) -> Result<()> {
-    Ok(store::viewers::leave(tx, ticket, tab)?)
+    Ok(store::viewers::delete(tx, ticket, tab)?)
 }
 
 /// Which colleagues have the ticket before them.

@@ -1,4 +1,4 @@
-//! Accounts as rows.
+//! The `account` table.
 
 use crate::model::account::{Account, DeskAccount, QuotaOverride};
 use crate::model::change::ChangeKind;
@@ -7,7 +7,7 @@ use crate::model::page::Paged;
 use crate::model::user::Email;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
@@ -25,8 +25,8 @@ pub static FIELDS: [Field; 4] = [
     Field::new("created", Kind::Time, "a.created"),
 ];
 
-/// A page of all accounts, with what the staff want to know of each.
-pub fn desk_list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<DeskAccount>, StoreError> {
+/// A page of all accounts, with the columns for the desk.
+pub fn desk_list(tx: &mut ReadTx, query: &ListQuery) -> Result<Paged<DeskAccount>, StoreError> {
     let collection = Collection {
         columns: DESK_COLUMNS,
         from: "account a",
@@ -36,7 +36,7 @@ pub fn desk_list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<DeskAccount>,
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read_desk)
+    collection.page(tx, query, read_desk)
 }
 
 pub fn desk_find(tx: &mut ReadTx, id: AccountId) -> Result<Option<DeskAccount>, StoreError> {

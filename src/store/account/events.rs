@@ -1,7 +1,7 @@
 //! The `event` table.
 //!
-//! `append` and `append_unnumbered` insert a row in the transaction of the change that it records. `progress` updates
-//! the row while the work goes on, and `delete_before` removes rows past their retention.
+//! `append` and `append_without_id` insert a row in the transaction of the change that it records. `progress` updates
+//! the row while the operation runs, and `delete_before` deletes rows past their retention.
 
 use crate::model::change::ChangeKind;
 use crate::model::entity::Entity;
@@ -9,17 +9,18 @@ use crate::model::event::{Action, Event};
 use crate::model::id::{AccountId, EventId, UserId};
 use crate::model::page::Paged;
 use crate::model::time::Time;
-use crate::store::bell::Topic;
 use crate::store::changes::Owner;
 use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
-use crate::store::filter::{Field, Gist, Kind};
-use crate::store::list::{Collection, Part, Sight, Tallied, Wanted};
+use crate::store::filter::{Field, FilterShape, Kind};
+use crate::store::list::{Collection, ListQuery, Part, Tallied, Visibility};
+use crate::store::notifier::Topic;
 use crate::store::tallies::Tally;
-use crate::store::tx::{Asked, ReadTx, WriteTx};
+use crate::store::tx::{PendingQuery, ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
-// `seen` and `read` are the reader's own, who is always `$2`. They look it up themselves, so that counting events does not.
+// `seen` and `read` depend on the user who reads, which is always `$2`. They are subqueries and not joins, so that
+// counting events does not evaluate them.
 macro_rules! seen {
     () => {
         "CASE WHEN e.id <= (SELECT s.events_seen FROM app_user s WHERE s.id = $2) THEN 1 ELSE 0 END"
@@ -41,33 +42,33 @@ const COLUMNS: &str = concat!(
 pub static FIELDS: [Field; 9] = [
     Field::new("id", Kind::Integer, "e.id"),
     Field::new("action", Kind::Text, "e.action"),
-    Field::new("created", Kind::Time, "e.created").growing(),
-    Field::new("read", Kind::Truth, read!()),
-    Field::new("seen", Kind::Truth, seen!()),
+    Field::new("created", Kind::Time, "e.created").increasing(),
+    Field::new("read", Kind::Boolean, read!()),
+    Field::new("seen", Kind::Boolean, seen!()),
     Field::new("status", Kind::Text, "e.status"),
     Field::new("username", Kind::Text, "e.username"),
     Field::new("entity.id", Kind::Integer, "e.entity_id"),
     Field::new("entity.type", Kind::Text, "e.entity_kind").synonyms(&[("compute", "linode")]),
 ];
 
-/// Who reads events, of which account, and since when they are kept.
+/// The user who reads events, the account, and the start of the retention period.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
     pub account: AccountId,
     pub user: UserId,
-    pub sight: Sight,
+    pub visibility: Visibility,
     pub since: Time,
 }
 
-/// A page of events: newest first, or those after an id in the order they happened.
+/// A page of events: newest first, or the events after an ID, oldest first.
 pub fn list(
     tx: &mut ReadTx,
     reader: Reader,
     after: Option<EventId>,
-    wanted: &Wanted,
+    query: &ListQuery,
 ) -> Result<Paged<Event>, StoreError> {
     let mut collection = visible_to(reader);
-    if let (Sight::Everything, None, Gist::Everything) = (reader.sight, after, wanted.filter.gist()) {
+    if let (Visibility::All, None, FilterShape::All) = (reader.visibility, after, query.filter.shape()) {
         collection.tallied = tallied(tx, reader)?;
     }
     if let Some(after) = after {
@@ -75,21 +76,21 @@ pub fn list(
         collection.condition += &format!(" AND e.id > ${}", collection.args.len());
         collection.order = None;
     }
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
-/// The next events after an id, oldest first.
-pub fn next(tx: &mut ReadTx, reader: Reader, after: EventId, most: i64) -> Result<Vec<Event>, StoreError> {
+/// The next events after an ID, oldest first.
+pub fn next(tx: &mut ReadTx, reader: Reader, after: EventId, limit: i64) -> Result<Vec<Event>, StoreError> {
     let Collection {
         from,
         condition,
         mut args,
         ..
     } = visible_to(reader);
-    args.extend(args![after, most].iter().cloned());
-    let (after, most) = (args.len() - 1, args.len());
+    args.extend(args![after, limit].iter().cloned());
+    let (after, limit) = (args.len() - 1, args.len());
     let sql = format!(
-        "SELECT {COLUMNS} FROM {from} WHERE {condition} AND e.id > ${after} ORDER BY e.id LIMIT ${most}"
+        "SELECT {COLUMNS} FROM {from} WHERE {condition} AND e.id > ${after} ORDER BY e.id LIMIT ${limit}"
     );
     tx.read(&sql, &args, read)
 }
@@ -109,32 +110,32 @@ pub fn find(tx: &mut ReadTx, reader: Reader, id: EventId) -> Result<Option<Event
     tx.find(&sql, &args)?.as_mut().map(read).transpose()
 }
 
-/// The id of the account's newest event; zero if there is none.
+/// The ID of the account's newest event; zero if there is none.
 pub fn last_id(tx: &mut ReadTx, account: AccountId) -> Result<EventId, StoreError> {
     let sql = "SELECT coalesce(max(id), 0) FROM event WHERE account = $1";
     tx.one(sql, args![account])?.take()
 }
 
-/// How many events of others a user has not seen. Only so many of the newest are looked at, or whoever does much and
-/// never looks at events would wait for all of them to be counted, on every page.
-pub fn unseen(tx: &mut ReadTx, reader: Reader, looked_at: i64) -> Result<i64, StoreError> {
+/// The number of events of other users that the reader has not seen, among the newest `max_scanned`. The limit bounds
+/// the cost for a user with many unseen events, because every page of the console shows this number.
+pub fn unseen(tx: &mut ReadTx, reader: Reader, max_scanned: i64) -> Result<i64, StoreError> {
     let Collection {
         from,
         condition,
         mut args,
         ..
     } = visible_to(reader);
-    args.push(looked_at.into());
+    args.push(max_scanned.into());
     let sql = format!(
         "SELECT count(*) FROM (SELECT e.author FROM {from} WHERE {condition}
-             AND e.id > (SELECT s.events_seen FROM app_user s WHERE s.id = $2) ORDER BY e.id DESC LIMIT ${}) few
-         WHERE few.author IS DISTINCT FROM $2",
+             AND e.id > (SELECT s.events_seen FROM app_user s WHERE s.id = $2) ORDER BY e.id DESC LIMIT ${}) newest
+         WHERE newest.author IS DISTINCT FROM $2",
         args.len()
     );
     tx.one(&sql, &args)?.take()
 }
 
-/// An event about to be recorded.
+/// An event to insert.
 pub struct NewEvent<'a> {
     pub action: Action,
     pub username: &'a str,
@@ -142,12 +143,12 @@ pub struct NewEvent<'a> {
     pub author: Option<UserId>,
     pub entity: Option<&'a Entity>,
     pub secondary: Option<&'a Entity>,
-    /// What a restricted user must be granted, or otherwise may see, to see it.
+    /// A restricted user sees the event only with a grant for this object, or if the user can see the object anyway.
     pub guard: (&'static str, i64),
     pub progress: Progress,
 }
 
-/// How far the thing has come that an event tells of.
+/// The progress of the operation that an event describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     pub status: &'static str,
@@ -156,27 +157,27 @@ pub struct Progress {
     pub duration: Option<i64>,
 }
 
-/// Adds an event, and tells its id.
+/// Inserts an event and returns its ID.
 pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<EventId, StoreError> {
-    let asked = insert(tx, account, new)?;
-    let id = tx.hear_one(asked)?;
+    let pending = insert(tx, account, new)?;
+    let id = tx.receive_one(pending)?;
     tx.tally(of(account), id, 1);
     tx.changed(account, ChangeKind::Event, id)?;
     Ok(EventId(id))
 }
 
-/// The same for those who do not want to know the id, and need not wait for it.
-pub fn append_unnumbered(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<(), StoreError> {
-    let asked = insert(tx, account, new)?;
-    tx.tally_when_heard(of(account), (account, ChangeKind::Event), asked)
+/// Inserts an event without waiting for its ID.
+pub fn append_without_id(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<(), StoreError> {
+    let pending = insert(tx, account, new)?;
+    tx.count_on_receipt(of(account), (account, ChangeKind::Event), pending)
 }
 
-fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Asked<i64>, StoreError> {
+fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<PendingQuery<i64>, StoreError> {
     let now = tx.now();
     let (entity, secondary) = (new.entity, new.secondary);
     tx.order_events(account)?;
-    tx.touch(Topic::Account(account));
-    Ok(tx.ask(
+    tx.notify_on_commit(Topic::Account(account));
+    Ok(tx.send(
         "INSERT INTO event (account, created, action, username,
              entity_kind, entity_id, entity_label, secondary_kind, secondary_id, secondary_label,
              guard_kind, guard_id, status, percent_complete, duration, author)
@@ -204,14 +205,14 @@ fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Asked<
     ))
 }
 
-/// Who caused an event: the name it was told under, and the user.
+/// The author of an event: the username that the event shows, and the user.
 pub fn author(tx: &mut ReadTx, id: EventId) -> Result<(Option<String>, Option<UserId>), StoreError> {
     let row = tx.find("SELECT username, author FROM event WHERE id = $1", args![id])?;
     let read = row.map(|mut row| Ok((row.take()?, row.take()?))).transpose()?;
     Ok(read.unwrap_or_default())
 }
 
-/// Moves an event on.
+/// Updates the progress of an event.
 pub fn progress(tx: &mut WriteTx, id: EventId, progress: Progress) -> Result<(), StoreError> {
     tx.execute(
         "UPDATE event SET status = $2, percent_complete = $3, duration = $4 WHERE id = $1",
@@ -220,7 +221,7 @@ pub fn progress(tx: &mut WriteTx, id: EventId, progress: Progress) -> Result<(),
     tx.changed(Owner::Event(id), ChangeKind::Event, id.0)
 }
 
-/// Marks everything up to an event as seen by a user.
+/// Marks all events up to this one as seen by a user.
 pub fn mark_seen(tx: &mut WriteTx, user: UserId, upto: EventId) -> Result<(), StoreError> {
     let sql = "UPDATE app_user SET events_seen = $2 WHERE id = $1 AND events_seen < $2";
     match tx.execute(sql, args![user, upto])? {
@@ -237,14 +238,15 @@ pub fn mark_read(tx: &mut WriteTx, user: UserId, event: EventId) -> Result<(), S
     }
 }
 
-/// Deletes up to `most` events older than a time; how many they were.
-pub fn delete_before(tx: &mut WriteTx, before: Time, most: i64) -> Result<u64, StoreError> {
+/// Deletes up to `limit` events older than a time. Returns their number.
+pub fn delete_before(tx: &mut WriteTx, before: Time, limit: i64) -> Result<u64, StoreError> {
     let deleted = tx.all(
-        // Account by account, in this order: there is an index of each account's events by their time.
+        // CROSS JOIN fixes the order of the join: accounts first, because the index on the time starts with the
+        // account.
         "DELETE FROM event WHERE id IN (SELECT e.id FROM account a CROSS JOIN event e
              WHERE e.account = a.id AND e.created < $1 LIMIT $2)
          RETURNING account, id",
-        args![before, most],
+        args![before, limit],
     )?;
     let rows = deleted.len() as u64;
     for mut row in deleted {
@@ -259,8 +261,9 @@ fn of(account: AccountId) -> Tally {
     Tally::of("event", account.0)
 }
 
-/// How an account's events are tallied: all of them, the old ones too that nobody sees any more and that have not
-/// been deleted yet. These must be the ones with the lowest ids, else there is no telling where a page begins.
+/// The tally of an account's events. It counts all rows, including hidden ones: those past their retention that are
+/// not deleted yet. `None` if the hidden rows are not those with the lowest IDs, because the tally then cannot locate
+/// a page.
 fn tallied(tx: &mut ReadTx, reader: Reader) -> Result<Option<Tallied>, StoreError> {
     let mut old = tx.one(
         "SELECT count(*), coalesce(max(id), 0) FROM event WHERE account = $1 AND created < $2",
@@ -286,12 +289,11 @@ fn tallied(tx: &mut ReadTx, reader: Reader) -> Result<Option<Tallied>, StoreErro
 }
 
 fn visible_to(reader: Reader) -> Collection<'static> {
-    // With the plus, so that no index by time is taken for it: nearly all events are young enough, and what
-    // is wanted is their order by id.
-    // The reader is named even where nothing is asked about it, because PostgreSQL has to know of what type it is.
+    // The plus prevents the use of the index on the time: nearly all events match, and the order is by ID.
+    // The condition refers to the reader even if no column does, because PostgreSQL must infer the type of `$2`.
     let mut condition = "e.account = $1 AND CAST($2 AS BIGINT) IS NOT NULL AND +e.created >= $3".to_owned();
     let mut from = "event e";
-    if let Sight::OnlyGrantedTo(_) = reader.sight {
+    if let Visibility::GrantedTo(_) = reader.visibility {
         from = "event e JOIN app_user u ON u.id = $2";
         condition += " AND (e.author = u.id
             OR EXISTS (SELECT 1 FROM entity_grant g

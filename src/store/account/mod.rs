@@ -1,4 +1,4 @@
-//! Rows of accounts and events.
+//! Queries for accounts and events.
 
 pub mod accounts;
 pub mod events;

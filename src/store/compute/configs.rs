@@ -1,4 +1,4 @@
-//! Configs as rows.
+//! The `config` table.
 
 use crate::model::change::ChangeKind;
 use crate::model::config::{Config, ConfigLabel, Settings};
@@ -8,7 +8,7 @@ use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::interfaces;
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
@@ -20,7 +20,7 @@ pub static FIELDS: [Field; 2] = [
     Field::new("label", Kind::Text, "c.label"),
 ];
 
-pub fn list(tx: &mut ReadTx, instance: InstanceId, wanted: &Wanted) -> Result<Paged<Config>, StoreError> {
+pub fn list(tx: &mut ReadTx, instance: InstanceId, query: &ListQuery) -> Result<Paged<Config>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "config c",
@@ -30,7 +30,7 @@ pub fn list(tx: &mut ReadTx, instance: InstanceId, wanted: &Wanted) -> Result<Pa
         order: None,
         tallied: None,
     };
-    let mut configs = collection.page(tx, wanted, read)?;
+    let mut configs = collection.page(tx, query, read)?;
     let mut interfaces = interfaces::of_instance(tx, instance)?;
     for config in &mut configs.items {
         config.interfaces = interfaces.remove(&config.id).unwrap_or_default();
@@ -38,7 +38,7 @@ pub fn list(tx: &mut ReadTx, instance: InstanceId, wanted: &Wanted) -> Result<Pa
     Ok(configs)
 }
 
-/// The ids and labels of an instance's configs, by id.
+/// The IDs and labels of an instance's configs, by ID.
 pub fn names(tx: &mut ReadTx, instance: InstanceId) -> Result<Vec<(ConfigId, String)>, StoreError> {
     let rows = tx.all(
         "SELECT id, label FROM config WHERE instance = $1 ORDER BY id",
@@ -79,8 +79,8 @@ pub fn insert(
             settings.root_device.as_str(),
             settings.run_level.as_str(),
             settings.virt_mode.as_str(),
-            written_helpers(settings),
-            written_devices(settings),
+            encode_helpers(settings),
+            encode_devices(settings),
             now,
         ],
     );
@@ -103,15 +103,15 @@ pub fn update(tx: &mut WriteTx, config: &Config) -> Result<(), StoreError> {
             settings.root_device.as_str(),
             settings.run_level.as_str(),
             settings.virt_mode.as_str(),
-            written_helpers(settings),
-            written_devices(settings),
+            encode_helpers(settings),
+            encode_devices(settings),
             config.updated,
         ],
     )?;
     tx.changed(Owner::Instance(config.instance), ChangeKind::Config, config.id.0)
 }
 
-/// Deletes a config whose interfaces are gone.
+/// Deletes a config. Its interfaces must already be deleted.
 pub fn delete(tx: &mut WriteTx, id: ConfigId) -> Result<(), StoreError> {
     tx.changed(Owner::Config(id), ChangeKind::Config, id.0)?;
     tx.execute("DELETE FROM config WHERE id = $1", args![id])?;
@@ -130,8 +130,8 @@ fn read(row: &mut Row) -> Result<Config, StoreError> {
             root_device: row.take()?,
             run_level: row.take()?,
             virt_mode: row.take()?,
-            helpers: read_helpers(&row.take::<String>()?),
-            devices: read_devices(&row.take::<String>()?),
+            helpers: decode_helpers(&row.take::<String>()?),
+            devices: decode_devices(&row.take::<String>()?),
         },
         interfaces: Vec::new(),
         created: row.take()?,
@@ -139,8 +139,8 @@ fn read(row: &mut Row) -> Result<Config, StoreError> {
     })
 }
 
-/// Helpers are kept as `11011`.
-fn written_helpers(settings: &Settings) -> String {
+/// Helpers are stored as flags, such as `11011`.
+fn encode_helpers(settings: &Settings) -> String {
     settings
         .helpers
         .iter()
@@ -148,7 +148,7 @@ fn written_helpers(settings: &Settings) -> String {
         .collect()
 }
 
-fn read_helpers(text: &str) -> [bool; 5] {
+fn decode_helpers(text: &str) -> [bool; 5] {
     let mut helpers = [true; 5];
     for (helper, mark) in helpers.iter_mut().zip(text.chars()) {
         *helper = mark == '1';
@@ -156,13 +156,13 @@ fn read_helpers(text: &str) -> [bool; 5] {
     helpers
 }
 
-/// Devices are kept as the ids of their disks: `12,,,,,,,`.
-fn written_devices(settings: &Settings) -> String {
+/// Devices are stored as the IDs of their disks, such as `12,,,,,,,`.
+fn encode_devices(settings: &Settings) -> String {
     let disk = |device: &Option<DiskId>| device.map_or(String::new(), |disk| disk.to_string());
     settings.devices.iter().map(disk).collect::<Vec<_>>().join(",")
 }
 
-fn read_devices(text: &str) -> [Option<DiskId>; 8] {
+fn decode_devices(text: &str) -> [Option<DiskId>; 8] {
     let mut devices = [None; 8];
     for (device, id) in devices.iter_mut().zip(text.split(',')) {
         *device = id.parse().ok().map(DiskId);

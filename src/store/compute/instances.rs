@@ -1,4 +1,4 @@
-//! Instances as rows, with their public addresses and disks.
+//! The `instance` table, with the public addresses and disks of instances.
 
 use crate::model::change::ChangeKind;
 use crate::model::id::{AccountId, ConfigId, DiskId, InstanceId};
@@ -6,15 +6,15 @@ use crate::model::instance::{Disk, Instance, InstanceLabel, NewInstance, Status}
 use crate::model::page::Paged;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
-use crate::store::filter::{Field, Gist, Kind};
-use crate::store::list::{Collection, Sight, Tallied, Wanted, among};
+use crate::store::filter::{Field, FilterShape, Kind};
+use crate::store::list::{Collection, ListQuery, Tallied, Visibility, id_list};
 use crate::store::tallies::Tally;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "i.id, i.account, i.label, i.group_name, i.region, i.plan, i.image, i.status,
     i.running_config, i.last_config, i.tags, i.watchdog, i.has_user_data, i.host, i.created, i.updated";
-const ITS_ADDRESSES: &str = "SELECT 1 FROM public_address a WHERE a.instance = i.id";
+const ADDRESSES_OF_INSTANCE: &str = "SELECT 1 FROM public_address a WHERE a.instance = i.id";
 
 pub static FIELDS: [Field; 9] = [
     Field::new("id", Kind::Integer, "i.id"),
@@ -25,14 +25,14 @@ pub static FIELDS: [Field; 9] = [
     Field::new("type", Kind::Text, "i.plan"),
     Field::new("status", Kind::Text, "i.status"),
     Field::new("created", Kind::Time, "i.created"),
-    Field::new("ipv4", Kind::Address, "a.address").within(ITS_ADDRESSES),
+    Field::new("ipv4", Kind::Address, "a.address").subquery(ADDRESSES_OF_INSTANCE),
 ];
 
 pub fn list(
     tx: &mut ReadTx,
     account: AccountId,
-    sight: Sight,
-    wanted: &Wanted,
+    visibility: Visibility,
+    query: &ListQuery,
 ) -> Result<Paged<Instance>, StoreError> {
     let mut collection = Collection {
         columns: COLUMNS,
@@ -41,18 +41,18 @@ pub fn list(
         args: args![account].to_vec(),
         key: &["i.id"],
         order: None,
-        tallied: match wanted.filter.gist() {
-            Gist::Everything => Some(Tallied::whole(of(account))),
+        tallied: match query.filter.shape() {
+            FilterShape::All => Some(Tallied::whole(of(account))),
             _ => None,
         },
     };
-    if let Sight::OnlyGrantedTo(user) = sight {
+    if let Visibility::GrantedTo(user) = visibility {
         collection.condition += " AND i.id IN (SELECT g.entity FROM entity_grant g
             WHERE g.app_user = $2 AND g.kind = 'linode')";
         collection.args.push(user.into());
         collection.tallied = None;
     }
-    let mut instances = collection.page(tx, wanted, read)?;
+    let mut instances = collection.page(tx, query, read)?;
     add_addresses(tx, &mut instances.items)?;
     Ok(instances)
 }
@@ -62,7 +62,7 @@ pub fn find(tx: &mut ReadTx, account: AccountId, id: InstanceId) -> Result<Optio
     with_addresses(tx, &sql, args![id, account])
 }
 
-/// The instance of that id, whosever it is.
+/// An instance of any account.
 pub fn find_any(tx: &mut ReadTx, id: InstanceId) -> Result<Option<Instance>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM instance i WHERE i.id = $1");
     with_addresses(tx, &sql, args![id])
@@ -90,8 +90,8 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// Inserts an instance. One without a label gets a placeholder until `set_label`, and cannot be read before: the colon
-/// makes it a label that no user can choose.
+/// Inserts an instance. Without a label it gets a placeholder and cannot be read until `set_label`: users cannot
+/// choose a label with a colon.
 pub fn insert(
     tx: &mut WriteTx,
     account: AccountId,
@@ -125,7 +125,7 @@ pub fn insert(
     Ok(id)
 }
 
-/// Gives an instance a label in place of its placeholder.
+/// Replaces the placeholder of an instance by a label.
 pub fn set_label(tx: &mut WriteTx, id: InstanceId, label: &InstanceLabel) -> Result<(), StoreError> {
     tx.execute("UPDATE instance SET label = $2 WHERE id = $1", args![id, label])?;
     Ok(())
@@ -150,7 +150,7 @@ pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
     tx.changed(instance.account, ChangeKind::Instance, instance.id.0)
 }
 
-/// Deletes an instance whose configs are gone, with its addresses and disks.
+/// Deletes an instance with its addresses and disks. Its configs must already be deleted.
 pub fn delete(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
     let id = instance.id;
     for table in ["public_address", "disk"] {
@@ -166,8 +166,8 @@ fn of(account: AccountId) -> Tally {
     Tally::of("instance", account.0)
 }
 
-/// Forgets a config that is deleted as the one last booted.
-pub fn forget_config(tx: &mut WriteTx, config: ConfigId, id: InstanceId) -> Result<(), StoreError> {
+/// Clears the last booted config of an instance, if it is this one.
+pub fn clear_last_config(tx: &mut WriteTx, config: ConfigId, id: InstanceId) -> Result<(), StoreError> {
     let sql = "UPDATE instance SET last_config = NULL WHERE id = $1 AND last_config = $2";
     match tx.execute(sql, args![id, config])? {
         0 => Ok(()),
@@ -175,9 +175,9 @@ pub fn forget_config(tx: &mut WriteTx, config: ConfigId, id: InstanceId) -> Resu
     }
 }
 
-/// A public address of a range that no instance has: the next after the highest in use, and only
-/// when there is none left the lowest that was given back.
-pub fn free_public(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>, StoreError> {
+/// A free public address of a range: the next after the highest in use, or, if the range is used to its end, the lowest
+/// free one.
+pub fn find_free_public(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>, StoreError> {
     let highest = "SELECT max(address) FROM public_address WHERE address BETWEEN $1 AND $2";
     let highest: Option<u32> = tx.one(highest, args![first, last])?.take()?;
     match highest {
@@ -233,11 +233,11 @@ fn add_addresses(tx: &mut ReadTx, instances: &mut [Instance]) -> Result<(), Stor
         return Ok(());
     }
     let ids: Vec<i64> = instances.iter().map(|instance| instance.id.0).collect();
-    let (among, args) = among(&ids);
+    let (list, args) = id_list(&ids);
     let at: std::collections::HashMap<i64, usize> =
         ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
     let sql =
-        format!("SELECT instance, address FROM public_address WHERE instance IN {among} ORDER BY address");
+        format!("SELECT instance, address FROM public_address WHERE instance IN {list} ORDER BY address");
     for mut row in tx.all(&sql, &args)? {
         let instance: i64 = row.take()?;
         instances[at[&instance]].ipv4.push(row.take()?);

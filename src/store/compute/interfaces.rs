@@ -1,4 +1,4 @@
-//! Interfaces of configs as rows, with the ranges routed to them.
+//! The `interface` table, with the ranges that are routed to interfaces.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use crate::model::interface::{Interface, Purpose, VpcAttachment};
 use crate::model::subnet::Use;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
-use crate::store::list::among;
+use crate::store::list::id_list;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "f.id, f.config, f.purpose, f.is_primary, f.active, f.label, f.ipam_address,
     f.vpc, f.subnet, f.address, f.nat_1_1";
 
-/// How subnets are used, under a condition; a text of its own where it is asked for all the time.
+/// The query for the uses of subnets under a condition. A macro, so that frequent queries are constants.
 macro_rules! uses_sql {
     ($condition:literal) => {
         concat!(
@@ -30,7 +30,7 @@ macro_rules! uses_sql {
     };
 }
 
-/// The interfaces of a config, in their order.
+/// The interfaces of a config, in order.
 pub fn of_config(tx: &mut ReadTx, config: ConfigId) -> Result<Vec<Interface>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM interface f WHERE f.config = $1 ORDER BY f.place");
     Ok(read_all(tx, &sql, args![config])?
@@ -55,22 +55,27 @@ pub fn of_instance(
     Ok(found)
 }
 
-/// Every interface on these subnets, by subnet, instance, config and place.
+/// All interfaces on these subnets, ordered by subnet, instance, config and position.
 pub fn on_subnets(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<Vec<Use>, StoreError> {
     if subnets.is_empty() {
         return Ok(Vec::new());
     }
     let ids: Vec<i64> = subnets.iter().map(|subnet| subnet.0).collect();
-    let (among, args) = among(&ids);
-    uses(tx, &format!("f.subnet IN {among}"), &args)
+    let (list, args) = id_list(&ids);
+    uses(tx, &format!("f.subnet IN {list}"), &args)
 }
 
-/// Every interface on the subnets of several VPCs, in the same order; `near` is a condition on their ids.
-pub(in crate::store) fn in_vpcs(tx: &mut ReadTx, near: &str, args: &[Value]) -> Result<Vec<Use>, StoreError> {
-    uses(tx, &format!("f.vpc {near}"), args)
+/// All interfaces on the subnets of several VPCs, in the same order. `condition` selects the IDs of the VPCs, for
+/// example `IN ($1, $2)`.
+pub(in crate::store) fn in_vpcs(
+    tx: &mut ReadTx,
+    condition: &str,
+    args: &[Value],
+) -> Result<Vec<Use>, StoreError> {
+    uses(tx, &format!("f.vpc {condition}"), args)
 }
 
-/// Every interface on a VPC's subnets, in the same order.
+/// All interfaces on the subnets of a VPC, in the same order.
 pub fn in_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Use>, StoreError> {
     tx.read(uses_sql!("f.vpc = $1"), args![vpc], read_use)
 }
@@ -160,7 +165,7 @@ pub fn delete(tx: &mut WriteTx, id: InterfaceId) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// From now on the instance runs with the interfaces of this config, or with none.
+/// Makes the interfaces of this config the active ones of the instance; without a config, none is active.
 pub fn set_active(
     tx: &mut WriteTx,
     instance: InstanceId,
@@ -178,7 +183,7 @@ pub fn set_active(
     Ok(())
 }
 
-/// Whether anything in a span of a subnet belongs to another instance.
+/// Whether another instance uses an address in a span of a subnet.
 pub fn is_taken_by_another(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -197,8 +202,8 @@ pub fn is_taken_by_another(
     Ok(row.is_some())
 }
 
-/// What is in use in a span of a subnet, as spans in the order of their first address.
-pub fn claims(
+/// The used addresses and ranges in a span of a subnet, as spans ordered by their first address.
+pub fn used_spans(
     tx: &mut ReadTx,
     subnet: SubnetId,
     first: u32,
@@ -217,7 +222,7 @@ pub fn claims(
         .collect()
 }
 
-/// The address of an interface that is on this subnet.
+/// The address of an interface, if it is on this subnet.
 pub fn address_on(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -228,8 +233,8 @@ pub fn address_on(
     row.map(|mut row| row.take()).transpose()
 }
 
-/// Who has what in a span of a subnet, in the order of addresses; each once for an instance, by its
-/// first config.
+/// The holders of addresses and ranges in a span of a subnet, ordered by address and interface. An address that several
+/// configs of an instance repeat has one holder for each.
 pub fn holders(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Result<Vec<Holder>, StoreError> {
     let rows = tx.all(
         "SELECT f.address AS a, f.address, 0 AS is_range, f.instance, i.label, f.config, f.id AS b, f.active
@@ -257,8 +262,8 @@ pub fn holders(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Resu
     rows.into_iter().map(read).collect()
 }
 
-/// How many addresses outside of ranges are taken in each part of a span: the number of the part,
-/// and the count where it is not zero.
+/// The number of used addresses, outside of ranges, in each block of a span: the index of the block and its count, if
+/// it is not zero.
 pub fn counts(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -275,13 +280,13 @@ pub fn counts(
         args![subnet, span.first(), span.last(), size],
     )?;
     let read = |mut row: Row| {
-        let (part, count): (i64, i64) = (row.take()?, row.take()?);
-        Ok((part.unsigned_abs(), count.unsigned_abs()))
+        let (block, count): (i64, i64) = (row.take()?, row.take()?);
+        Ok((block.unsigned_abs(), count.unsigned_abs()))
     };
     rows.into_iter().map(read).collect()
 }
 
-/// The ranges that touch a span, in order.
+/// The ranges that overlap a span, in order.
 pub fn ranges(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -326,9 +331,9 @@ fn read_all(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<(ConfigId,
         return Ok(found);
     }
     let ids: Vec<i64> = found.iter().map(|(_, interface)| interface.id.0).collect();
-    let (among, args) = among(&ids);
+    let (list, args) = id_list(&ids);
     let sql = format!(
-        "SELECT interface, ipv4 FROM interface_range WHERE interface IN {among} ORDER BY interface, place"
+        "SELECT interface, ipv4 FROM interface_range WHERE interface IN {list} ORDER BY interface, place"
     );
     for mut row in tx.all(&sql, &args)? {
         let interface: InterfaceId = row.take()?;

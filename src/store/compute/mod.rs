@@ -1,4 +1,4 @@
-//! Rows of instances, configs and interfaces.
+//! Queries for instances, configs and interfaces.
 
 pub mod configs;
 pub mod instances;

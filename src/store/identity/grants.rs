@@ -1,11 +1,11 @@
-//! Grants as rows.
+//! The tables `global_grant` and `entity_grant`.
 
 use crate::model::change::ChangeKind;
 use crate::model::grant::{Global, Granted, Granting, Permission};
 use crate::model::id::{AccountId, UserId};
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
-use crate::store::tokens::forget_identities;
+use crate::store::tokens::invalidate_identities;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
@@ -20,7 +20,7 @@ pub fn globals(tx: &mut ReadTx, user: UserId) -> Result<Vec<Global>, StoreError>
     rows.into_iter().map(|mut row| read(row.take()?)).collect()
 }
 
-/// What a user was granted on one thing.
+/// The permission of a user on one object.
 pub fn permission(
     tx: &mut ReadTx,
     user: UserId,
@@ -66,7 +66,7 @@ pub fn set(
     changed(tx, user, rows)
 }
 
-/// Everything of a kind that an account has, with what a user may do with each.
+/// All objects of a kind in an account, with the permission of a user on each.
 pub fn of_kind(
     tx: &mut ReadTx,
     account: AccountId,
@@ -107,7 +107,7 @@ pub fn remove_global(tx: &mut WriteTx, user: UserId, global: Global) -> Result<(
     changed_identity(tx, user, rows)
 }
 
-/// Takes everything back that a user was granted.
+/// Deletes all grants of a user.
 pub fn clear(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
     let rows = tx.execute("DELETE FROM entity_grant WHERE app_user = $1", args![user])?;
     changed(tx, user, rows)?;
@@ -116,7 +116,7 @@ pub fn clear(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
     set_account_access(tx, user, None)
 }
 
-/// Reports a change of so many rows, if there are any.
+/// Reports a change of grants, if it has changed rows.
 fn changed(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> {
     match rows {
         0 => Ok(()),
@@ -124,11 +124,11 @@ fn changed(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> 
     }
 }
 
-/// The same for what is part of an identity.
+/// Reports a change of grants that are part of an identity, if it has changed rows.
 fn changed_identity(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> {
     changed(tx, user, rows)?;
     match rows {
         0 => Ok(()),
-        _ => forget_identities(tx, Owner::User(user)),
+        _ => invalidate_identities(tx, Owner::User(user)),
     }
 }

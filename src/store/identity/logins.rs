@@ -1,4 +1,4 @@
-//! Passwords as hashes, links to set them, and the last log-in.
+//! Password hashes, password links and the last log-in attempt of users.
 
 use crate::model::change::ChangeKind;
 use crate::model::id::UserId;
@@ -9,8 +9,8 @@ use crate::store::error::StoreError;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::args;
 
-/// The user of a name and the hash of its password. One query for any name, so that its time does not show whether there
-/// is such a user.
+/// The user with this name and the hash of the password. Runs the same query for all names, so that its duration does
+/// not reveal whether the user exists.
 pub fn credentials(tx: &mut ReadTx, username: &str) -> Result<Option<Credentials>, StoreError> {
     let sql = "SELECT id, password FROM app_user WHERE lower(username) = lower($1)";
     let row = tx.find(sql, args![username])?;
@@ -30,7 +30,7 @@ pub struct Credentials {
     pub password: Option<String>,
 }
 
-/// The hash of a user's password, if there is such a user and it has one.
+/// The hash of a user's password, if the user exists and has a password.
 pub fn find_password(tx: &mut ReadTx, user: UserId) -> Result<Option<String>, StoreError> {
     let row = tx.find("SELECT password FROM app_user WHERE id = $1", args![user])?;
     row.map_or(Ok(None), |mut row| row.take())
@@ -43,8 +43,8 @@ pub fn set_password(tx: &mut WriteTx, user: UserId, hash: &str) -> Result<(), St
     tx.changed(Owner::User(user), ChangeKind::User, user.0)
 }
 
-/// Keeps when somebody last tried to log in as a user, and how that went. It raises no revision: anyone can try, and a
-/// flood of guesses must leave no rows.
+/// Records the time and result of the last log-in attempt. Does not raise the revision, so that password guessing
+/// does not fill the change log.
 pub fn set_last(tx: &mut WriteTx, user: UserId, status: &str) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "UPDATE app_user SET last_login = $2, last_login_status = $3 WHERE id = $1";
@@ -60,7 +60,7 @@ pub fn insert_link(tx: &mut WriteTx, hash: TokenHash, user: UserId, expiry: Time
     Ok(())
 }
 
-/// Whose link it is, if it is still good.
+/// The user of a password link that has not expired.
 pub fn find_link(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<UserId>, StoreError> {
     let now = tx.now();
     let sql = "SELECT app_user FROM password_link WHERE hash = $1 AND expiry > $2";

@@ -1,4 +1,4 @@
-//! Rows of users, grants, tokens, sessions and programs.
+//! Queries for users, grants, tokens, sessions and OAuth clients.
 
 pub mod grants;
 pub mod logins;

@@ -1,4 +1,4 @@
-//! Programs that may ask users for access, as rows.
+//! The `oauth_client` table.
 
 use crate::model::change::ChangeKind;
 use crate::model::id::AccountId;
@@ -6,7 +6,7 @@ use crate::model::oauth::{ClientLabel, OauthClient, RedirectUri};
 use crate::model::page::Paged;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -15,11 +15,15 @@ const COLUMNS: &str = "id, account, label, redirect_uri, secret, is_public, stat
 pub static FIELDS: [Field; 4] = [
     Field::new("id", Kind::Text, "id"),
     Field::new("label", Kind::Text, "label"),
-    Field::new("public", Kind::Truth, "is_public"),
+    Field::new("public", Kind::Boolean, "is_public"),
     Field::new("status", Kind::Text, "status"),
 ];
 
-pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Paged<OauthClient>, StoreError> {
+pub fn list(
+    tx: &mut ReadTx,
+    account: AccountId,
+    query: &ListQuery,
+) -> Result<Paged<OauthClient>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "oauth_client",
@@ -29,10 +33,10 @@ pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Page
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
-/// All clients, of all accounts and the provider's own, in the order they were made.
+/// All clients of all accounts and of the provider, in the order of their creation.
 pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM oauth_client ORDER BY number");
     tx.read(&sql, args![], read)
@@ -67,8 +71,8 @@ pub fn newest(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
     tx.one(sql, args![account])?.take()
 }
 
-/// Whether an account has made such a client after one.
-pub fn has_same(
+/// Whether an account has created the same client since the client with the number `after`.
+pub fn has_duplicate(
     tx: &mut ReadTx,
     account: AccountId,
     (label, redirect_uri, public): (&ClientLabel, &RedirectUri, bool),
@@ -99,14 +103,14 @@ pub fn update(tx: &mut WriteTx, client: &OauthClient) -> Result<(), StoreError> 
     }
 }
 
-/// Deletes a client with all that users had granted it.
+/// Deletes a client with its grants.
 pub fn delete(tx: &mut WriteTx, id: &str) -> Result<(), StoreError> {
     changed(tx, id)?;
     tx.execute("DELETE FROM oauth_client WHERE id = $1", args![id])?;
     Ok(())
 }
 
-/// The log names a client by its number.
+/// Reports a change of a client. The change log identifies a client by its number.
 fn changed(tx: &mut WriteTx, id: &str) -> Result<(), StoreError> {
     let sql = "SELECT account, number FROM oauth_client WHERE id = $1";
     let Some(mut row) = tx.find(sql, args![id])? else {

@@ -1,4 +1,4 @@
-//! What users have granted to programs, and what came of it: codes, refresh tokens, tokens.
+//! The authorizations that users give to OAuth clients, with their codes, refresh tokens and access tokens.
 
 use crate::model::change::ChangeKind;
 use crate::model::id::{TokenId, UserId};
@@ -9,7 +9,7 @@ use crate::model::time::Time;
 use crate::model::token::TokenHash;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
-use crate::store::tokens::forget_identities;
+use crate::store::tokens::invalidate_identities;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -35,22 +35,22 @@ pub fn find(tx: &mut ReadTx, id: i64) -> Result<Option<OauthGrant>, StoreError> 
     tx.find(&sql, args![id])?.as_mut().map(read).transpose()
 }
 
-/// What a user has granted and can still be used, newest last.
+/// The grants of a user that can still be used, newest last.
 pub fn live_of_user(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>, StoreError> {
     let (now, mut grants) = (tx.now(), of_user(tx, user)?);
     grants.retain(|grant| grant.is_live(now));
     Ok(grants)
 }
 
-/// What a user has granted and not taken back, newest last.
+/// The grants of a user that are not revoked, newest last.
 fn of_user(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>, StoreError> {
     let sql =
         format!("SELECT {COLUMNS} FROM {FROM} WHERE g.app_user = $1 AND g.revoked IS NULL ORDER BY g.id");
     tx.read(&sql, args![user], read)
 }
 
-/// Puts a new grant in the place of those its user gave the same client before, where it allows as much and
-/// nothing that came of the old one can be used any more. Tokens that the user made through the client go with it.
+/// Deletes earlier grants of the user for the same client that the new grant replaces: those with no more scopes and
+/// without usable tokens or codes. Personal tokens that the user created through the client move to the new grant.
 pub fn replace_idle(
     tx: &mut WriteTx,
     new: i64,
@@ -78,8 +78,8 @@ pub fn replace_idle(
     Ok(())
 }
 
-/// Removes what can be neither used nor misused any more: codes after a day, tokens that have ended,
-/// and grants that were taken back and have nothing left.
+/// Deletes expired refresh tokens, access tokens and codes that expired a day ago, and grants that were revoked a day
+/// ago and have neither codes nor refresh tokens.
 pub fn sweep(tx: &mut WriteTx) -> Result<(), StoreError> {
     let now = tx.now();
     let yesterday = now.plus_seconds(-24 * 3600);
@@ -98,27 +98,27 @@ pub fn sweep(tx: &mut WriteTx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Ends a grant with every token that came of it, and with those its user made through the client.
-pub fn end(tx: &mut WriteTx, id: i64) -> Result<(), StoreError> {
+/// Revokes a grant and all its tokens, including the personal tokens that its user created through the client.
+pub fn revoke_with_personal_tokens(tx: &mut WriteTx, id: i64) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "UPDATE oauth_grant SET revoked = $2 WHERE id = $1 AND revoked IS NULL";
     tx.execute(sql, args![id, now])?;
     let sql = "UPDATE token SET revoked = $2 WHERE oauth_grant = $1 AND revoked IS NULL";
     tx.execute(sql, args![id, now])?;
     tx.changed(Owner::OauthGrant(id), ChangeKind::OauthGrant, id)?;
-    forget_identities(tx, Owner::OauthGrant(id))
+    invalidate_identities(tx, Owner::OauthGrant(id))
 }
 
-/// Ends a grant with the client's own tokens; those its user made through the client stay.
-pub fn close(tx: &mut WriteTx, id: i64) -> Result<(), StoreError> {
+/// Revokes a grant and its access tokens, but not the personal tokens that its user created through the client.
+pub fn revoke(tx: &mut WriteTx, id: i64) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "UPDATE oauth_grant SET revoked = $2 WHERE id = $1 AND revoked IS NULL";
     tx.execute(sql, args![id, now])?;
-    end_tokens(tx, id)
+    revoke_access_tokens(tx, id)
 }
 
-/// Ends all that a user has granted, likewise.
-pub fn close_of_user(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
+/// Revokes all grants of a user and their access tokens, but no personal tokens.
+pub fn revoke_of_user(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
     let now = tx.now();
     tx.execute(
         "UPDATE token SET revoked = $2 WHERE app_user = $1 AND kind = 'oauth' AND revoked IS NULL",
@@ -128,17 +128,17 @@ pub fn close_of_user(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
     for mut row in tx.all(sql, args![user, now])? {
         tx.changed(Owner::User(user), ChangeKind::OauthGrant, row.take()?)?;
     }
-    forget_identities(tx, Owner::User(user))
+    invalidate_identities(tx, Owner::User(user))
 }
 
-/// Ends all grants of a client, with what users made through it.
-pub fn end_of_client(tx: &mut WriteTx, client: &str) -> Result<(), StoreError> {
+/// Revokes all grants of a client and all their tokens, including personal tokens that users created through it.
+pub fn revoke_of_client(tx: &mut WriteTx, client: &str) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "SELECT g.id FROM oauth_grant g WHERE g.client = $1 AND (g.revoked IS NULL
         OR EXISTS (SELECT 1 FROM token t WHERE t.oauth_grant = g.id AND t.revoked IS NULL)) ORDER BY g.id";
     for grant in tx.read(sql, args![client], |row| row.take())? {
         tx.changed(Owner::OauthGrant(grant), ChangeKind::OauthGrant, grant)?;
-        forget_identities(tx, Owner::OauthGrant(grant))?;
+        invalidate_identities(tx, Owner::OauthGrant(grant))?;
     }
     tx.execute(
         "UPDATE token SET revoked = $2 WHERE revoked IS NULL
@@ -150,14 +150,14 @@ pub fn end_of_client(tx: &mut WriteTx, client: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Ties a token to the grant it came of.
-pub fn adopt(tx: &mut WriteTx, id: i64, token: TokenHash) -> Result<(), StoreError> {
+/// Links a token to its grant.
+pub fn link_token(tx: &mut WriteTx, id: i64, token: TokenHash) -> Result<(), StoreError> {
     let sql = "UPDATE token SET oauth_grant = $1 WHERE hash = $2";
     tx.execute(sql, args![id, token.hex()])?;
     tx.changed(Owner::OauthGrant(id), ChangeKind::OauthGrant, id)
 }
 
-/// The grant an access token came of.
+/// The grant of an access token.
 pub fn of_token(tx: &mut ReadTx, token: TokenHash) -> Result<Option<i64>, StoreError> {
     let sql = "SELECT oauth_grant FROM token WHERE hash = $1 AND kind = 'oauth'";
     let row = tx.find(sql, args![token.hex()])?;
@@ -167,7 +167,8 @@ pub fn of_token(tx: &mut ReadTx, token: TokenHash) -> Result<Option<i64>, StoreE
         .flatten())
 }
 
-/// What a token is: an access token of a grant, or a personal one, perhaps made through a client.
+/// The origin of a token: an access token of a grant, or a personal token, which may have been created through a
+/// client.
 pub fn origin(tx: &mut ReadTx, token: TokenId) -> Result<Option<Origin>, StoreError> {
     let sql = "SELECT CASE WHEN kind = 'oauth' THEN 1 ELSE 0 END, oauth_grant FROM token WHERE id = $1";
     let read = |mut row: Row| {
@@ -185,7 +186,7 @@ pub struct Origin {
     pub grant: Option<i64>,
 }
 
-/// A code that was given out for a token.
+/// An authorization code.
 #[derive(Clone, Debug)]
 pub struct Code {
     pub grant: i64,
@@ -235,7 +236,7 @@ pub fn use_code(tx: &mut WriteTx, hash: TokenHash) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A refresh token, as far as it matters.
+/// The state of a refresh token.
 #[derive(Clone, Debug)]
 pub struct Refresh {
     pub grant: i64,
@@ -274,13 +275,13 @@ pub fn use_refresh(tx: &mut WriteTx, hash: TokenHash) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Ends the access tokens of a grant, because a fresh one takes their place.
-pub fn end_tokens(tx: &mut WriteTx, grant: i64) -> Result<(), StoreError> {
+/// Revokes the access tokens of a grant.
+pub fn revoke_access_tokens(tx: &mut WriteTx, grant: i64) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "UPDATE token SET revoked = $2 WHERE oauth_grant = $1 AND kind = 'oauth' AND revoked IS NULL";
     tx.execute(sql, args![grant, now])?;
     tx.changed(Owner::OauthGrant(grant), ChangeKind::OauthGrant, grant)?;
-    forget_identities(tx, Owner::OauthGrant(grant))
+    invalidate_identities(tx, Owner::OauthGrant(grant))
 }
 
 fn read(row: &mut Row) -> Result<OauthGrant, StoreError> {

@@ -1,4 +1,4 @@
-//! Browsers in which somebody has logged in, as rows.
+//! The `session` table: browsers with a logged-in user.
 
 use crate::model::id::UserId;
 use crate::model::proof::{Identity, Proof};
@@ -19,7 +19,7 @@ pub fn insert(tx: &mut WriteTx, hash: TokenHash, user: UserId, expiry: Time) -> 
     Ok(())
 }
 
-/// Whose browser it is, unless the session is over.
+/// The user of a session that has not expired.
 pub fn find(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<UserId>, StoreError> {
     let now = tx.now();
     let sql = "SELECT app_user FROM session WHERE hash = $1 AND expiry > $2";
@@ -27,7 +27,7 @@ pub fn find(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<UserId>, StoreErr
     row.map(|mut row| row.take()).transpose()
 }
 
-/// Who is logged in in a browser, with all that they may do, unless the session is over.
+/// The identity of a session that has not expired, with all scopes.
 pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, StoreError> {
     let now = tx.now();
     let row = tx.find(

@@ -1,4 +1,4 @@
-//! Tokens as rows, and the identity each of them proves.
+//! The `token` table, and the identities that tokens authenticate.
 
 use crate::model::change::ChangeKind;
 use crate::model::id::{AccountId, TokenId, UserId};
@@ -6,56 +6,57 @@ use crate::model::page::Paged;
 use crate::model::proof::{Identity, Proof};
 use crate::model::scope::Scopes;
 use crate::model::token::{NewToken, Token, TokenHash, TokenText};
-use crate::store::bell::Topic;
 use crate::store::changes::{Owner, PROVIDER};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::grants;
-use crate::store::list::{Collection, Wanted};
-use crate::store::tx::{Asked, ReadTx, WriteTx};
+use crate::store::list::{Collection, ListQuery};
+use crate::store::notifier::Topic;
+use crate::store::tx::{PendingQuery, ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
-/// A token without an end is shown with one (`model::token::NEVER`), and found by it.
+/// A token that does not expire is shown and filtered with the expiry `model::token::NEVER`.
 const EXPIRY: &str = "coalesce(expiry, 32501970000000000)";
 const USABLE: &str = "kind = 'personal' AND revoked IS NULL AND (expiry IS NULL OR expiry > $2)";
 
-/// Grows whenever a user, a grant or a token of the account changes. The staff have a version of their own.
+/// The identity version of an account, or of the staff. It rises when a user, a grant or a token of the account
+/// changes.
 pub fn identity_version(tx: &mut ReadTx, account: Option<AccountId>) -> Result<i64, StoreError> {
-    let asked = ask_version(tx, account);
-    hear_version(tx, asked)
+    let pending = send_version_query(tx, account);
+    receive_version(tx, pending)
 }
 
-/// The same in two steps, for those who have something else to ask as well.
-pub fn ask_version(tx: &mut ReadTx, account: Option<AccountId>) -> Asked<i64> {
+/// Sends the query for the identity version. `receive_version` returns its result.
+pub fn send_version_query(tx: &mut ReadTx, account: Option<AccountId>) -> PendingQuery<i64> {
     let sql = "SELECT identity_version FROM account_revision WHERE account = $1";
-    tx.ask(sql, args![account.unwrap_or(PROVIDER)], |row| row.take())
+    tx.send(sql, args![account.unwrap_or(PROVIDER)], |row| row.take())
 }
 
-pub fn hear_version(tx: &mut ReadTx, asked: Asked<i64>) -> Result<i64, StoreError> {
-    // An account whose first row is not committed yet has none.
-    Ok(tx.hear(asked)?.pop().unwrap_or(0))
+pub fn receive_version(tx: &mut ReadTx, pending: PendingQuery<i64>) -> Result<i64, StoreError> {
+    // An account without a row in `account_revision` has version 0.
+    Ok(tx.receive(pending)?.pop().unwrap_or(0))
 }
 
-/// Makes every remembered identity of an account be read again, on every node, from this commit on.
-pub(in crate::store) fn forget_identities(
+/// Invalidates the cached identities of an account on all nodes, from this commit on.
+pub(in crate::store) fn invalidate_identities(
     tx: &mut WriteTx,
     owner: impl Into<Owner>,
 ) -> Result<(), StoreError> {
     let Some(account) = tx.account_of(owner)? else {
         return Ok(());
     };
-    // At once, not with the commit: what is run behind it in the same transaction sees it too.
+    // Not deferred to the commit, so that later jobs in the same transaction see it too.
     tx.execute(
         "INSERT INTO account_revision (account, revision, log_start, identity_version) VALUES ($1, 0, 0, 1)
          ON CONFLICT (account) DO UPDATE SET identity_version = account_revision.identity_version + 1",
         args![account],
     )?;
-    tx.touch(Topic::Everyone);
+    tx.notify_on_commit(Topic::Everyone);
     Ok(())
 }
 
-/// The identity behind a token that has not been revoked; it may have expired.
+/// The identity of a token that is not revoked. The token may have expired.
 pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, StoreError> {
     let row = tx.find(
         "SELECT t.id, t.scopes, t.expiry,
@@ -70,7 +71,7 @@ pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, St
     read_identity(tx, hash, proof, scopes, row).map(Some)
 }
 
-/// The identity that somebody has proved, from when that ends, the user's columns and the version.
+/// An identity from the expiry, the columns of the user and the identity version.
 pub(in crate::store) fn read_identity(
     tx: &mut ReadTx,
     hash: TokenHash,
@@ -89,7 +90,7 @@ pub(in crate::store) fn read_identity(
         email: row.take()?,
         restricted: row.take()?,
         account_access: row.take()?,
-        // An account whose first row is not committed yet has none.
+        // An account without a row in `account_revision` has version 0.
         version: row.take::<Option<i64>>()?.unwrap_or(0),
         globals: Vec::new(),
     };
@@ -105,8 +106,8 @@ pub static FIELDS: [Field; 5] = [
     Field::new("expiry", Kind::Time, EXPIRY),
 ];
 
-/// A page of the personal tokens of a user that can be used.
-pub fn page(tx: &mut ReadTx, user: UserId, wanted: &Wanted) -> Result<Paged<Token>, StoreError> {
+/// A page of the usable personal tokens of a user.
+pub fn page(tx: &mut ReadTx, user: UserId, query: &ListQuery) -> Result<Paged<Token>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "token",
@@ -116,10 +117,10 @@ pub fn page(tx: &mut ReadTx, user: UserId, wanted: &Wanted) -> Result<Paged<Toke
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
-/// A personal token of a user that can be used.
+/// A usable personal token of a user.
 pub fn find(tx: &mut ReadTx, user: UserId, id: TokenId) -> Result<Option<Token>, StoreError> {
     let now = tx.now();
     let sql = format!("SELECT {COLUMNS} FROM token WHERE app_user = $1 AND {USABLE} AND id = $3");
@@ -137,7 +138,7 @@ pub fn set_label(tx: &mut WriteTx, id: TokenId, label: &str) -> Result<(), Store
     }
 }
 
-/// The tokens of a user that were not revoked, by id.
+/// The tokens of a user that are not revoked, by ID.
 pub fn list(tx: &mut ReadTx, user: UserId) -> Result<Vec<Token>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM token WHERE app_user = $1 AND revoked IS NULL ORDER BY id");
     tx.read(&sql, args![user], read)
@@ -162,18 +163,18 @@ pub fn insert(tx: &mut WriteTx, new: &NewToken, text: &TokenText) -> Result<Toke
         )?
         .take()?;
     tx.changed(Owner::User(new.user), ChangeKind::Token, id.0)?;
-    forget_identities(tx, Owner::User(new.user))?;
+    invalidate_identities(tx, Owner::User(new.user))?;
     Ok(id)
 }
 
-/// The id of a user's newest token; zero if there is none.
+/// The ID of a user's newest token; zero if there is none.
 pub fn newest(tx: &mut ReadTx, user: UserId) -> Result<i64, StoreError> {
     let sql = "SELECT coalesce(max(id), 0) FROM token WHERE app_user = $1";
     tx.one(sql, args![user])?.take()
 }
 
-/// Whether such a token was made after one, even if it has been revoked since.
-pub fn has_same(tx: &mut ReadTx, new: &NewToken, after: i64) -> Result<bool, StoreError> {
+/// Whether the user has created the same token since the token `after`, even if it is revoked.
+pub fn has_duplicate(tx: &mut ReadTx, new: &NewToken, after: i64) -> Result<bool, StoreError> {
     let row = tx.find(
         "SELECT 1 FROM token WHERE app_user = $1 AND id > $2 AND kind = $3 AND label = $4 AND scopes = $5 LIMIT 1",
         args![
@@ -187,14 +188,14 @@ pub fn has_same(tx: &mut ReadTx, new: &NewToken, after: i64) -> Result<bool, Sto
     Ok(row.is_some())
 }
 
-/// True if there was such a token to revoke.
+/// Revokes a token. True if it was not revoked before.
 pub fn revoke(tx: &mut WriteTx, id: TokenId) -> Result<bool, StoreError> {
     let now = tx.now();
     let sql = "UPDATE token SET revoked = $2 WHERE id = $1 AND revoked IS NULL";
     let revoked = tx.execute(sql, args![id, now])? > 0;
     if revoked {
         tx.changed(Owner::Token(id), ChangeKind::Token, id.0)?;
-        forget_identities(tx, Owner::Token(id))?;
+        invalidate_identities(tx, Owner::Token(id))?;
     }
     Ok(revoked)
 }

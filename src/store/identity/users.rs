@@ -1,4 +1,4 @@
-//! Users as rows.
+//! The `app_user` table.
 
 use crate::model::change::ChangeKind;
 use crate::model::grant::Permission;
@@ -8,7 +8,7 @@ use crate::model::user::{Login, NewUser, User, Username};
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 use crate::store::{grants, tokens};
@@ -19,11 +19,11 @@ const COLUMNS: &str = "id, account, username, email, restricted, account_access,
 pub static FIELDS: [Field; 3] = [
     Field::new("username", Kind::Text, "username"),
     Field::new("email", Kind::Text, "email"),
-    Field::new("restricted", Kind::Truth, "restricted"),
+    Field::new("restricted", Kind::Boolean, "restricted"),
 ];
 
 /// The users of an account.
-pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Paged<User>, StoreError> {
+pub fn list(tx: &mut ReadTx, account: AccountId, query: &ListQuery) -> Result<Paged<User>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "app_user",
@@ -33,10 +33,10 @@ pub fn list(tx: &mut ReadTx, account: AccountId, wanted: &Wanted) -> Result<Page
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
-/// All users, of all accounts and of the staff, in the order they were made. What each is granted is not read.
+/// All users of all accounts and all staff users, in the order of their creation, without their grants.
 pub fn all(tx: &mut ReadTx) -> Result<Vec<User>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM app_user ORDER BY id");
     tx.read(&sql, args![], read)
@@ -62,7 +62,7 @@ pub fn find(tx: &mut ReadTx, username: &str) -> Result<Option<User>, StoreError>
     Ok(Some(user))
 }
 
-/// A user of one account. A user of another takes the same query and the same time as none.
+/// A user of one account. Whether a user of another account has the name does not affect the duration of the query.
 pub fn find_in(tx: &mut ReadTx, account: AccountId, username: &str) -> Result<Option<User>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM app_user WHERE lower(username) = lower($1) AND account = $2");
     let Some(mut row) = tx.find(&sql, args![username, account])? else {
@@ -101,11 +101,11 @@ pub fn insert(tx: &mut WriteTx, new: &NewUser) -> Result<UserId, StoreError> {
         )?
         .take()?;
     tx.changed(new.account, ChangeKind::User, id.0)?;
-    tokens::forget_identities(tx, new.account)?;
+    tokens::invalidate_identities(tx, new.account)?;
     Ok(id)
 }
 
-/// Keeps what a user may change of itself or of another. What tokens prove of it is read again.
+/// Updates the columns that users can change. Invalidates cached identities.
 pub fn update(tx: &mut WriteTx, user: &User) -> Result<(), StoreError> {
     let changed = tx.execute(
         "UPDATE app_user SET username = $2, email = $3, restricted = $4, timezone = $5,
@@ -127,18 +127,18 @@ pub fn update(tx: &mut WriteTx, user: &User) -> Result<(), StoreError> {
         return Ok(());
     }
     tx.changed(user.account, ChangeKind::User, user.id.0)?;
-    tokens::forget_identities(tx, user.account)
+    tokens::invalidate_identities(tx, user.account)
 }
 
-/// Deletes a user with its tokens, sessions and grants; what it wrote stays.
+/// Deletes a user with its tokens, sessions and grants. Tickets, replies and events of the user remain.
 pub fn delete(tx: &mut WriteTx, id: UserId) -> Result<(), StoreError> {
     tx.changed(Owner::User(id), ChangeKind::User, id.0)?;
-    tokens::forget_identities(tx, Owner::User(id))?;
+    tokens::invalidate_identities(tx, Owner::User(id))?;
     tx.execute("DELETE FROM app_user WHERE id = $1", args![id])?;
     Ok(())
 }
 
-/// What a program keeps for a user, as the JSON it sent.
+/// The preferences of a user: JSON that a client has stored.
 pub fn preferences(tx: &mut ReadTx, id: UserId) -> Result<String, StoreError> {
     tx.one("SELECT preferences FROM app_user WHERE id = $1", args![id])?
         .take()

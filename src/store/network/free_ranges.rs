@@ -1,29 +1,29 @@
-//! What is free in each subnet, kept as ranges that do not touch each other.
+//! The free addresses of each subnet, as ranges that are not adjacent to each other.
 //!
-//! The lowest free address is the first of the first range, found through the key, however many
-//! addresses are taken. Taking splits a range, giving back joins its neighbours.
+//! The lowest free address is the start of the first range. The primary key finds it, no matter how many addresses
+//! are in use. Taking an address splits a range, and releasing it merges its neighbors.
 
 use std::collections::HashMap;
 
 use crate::model::cidr::Cidr;
 use crate::model::id::SubnetId;
 use crate::store::error::StoreError;
-use crate::store::list::among;
+use crate::store::list::id_list;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
-/// Everything that can be assigned of a new subnet.
-pub fn open(tx: &mut WriteTx, subnet: SubnetId, range: Cidr) -> Result<(), StoreError> {
+/// Inserts all assignable addresses of a new subnet.
+pub fn insert_all(tx: &mut WriteTx, subnet: SubnetId, range: Cidr) -> Result<(), StoreError> {
     let all = range.assignable();
     insert(tx, subnet, *all.start(), *all.end())
 }
 
-pub fn close(tx: &mut WriteTx, subnet: SubnetId) -> Result<(), StoreError> {
-    tx.later("DELETE FROM free_range WHERE subnet = $1", args![subnet])?;
+pub fn delete_all(tx: &mut WriteTx, subnet: SubnetId) -> Result<(), StoreError> {
+    tx.execute_deferred("DELETE FROM free_range WHERE subnet = $1", args![subnet])?;
     Ok(())
 }
 
-/// The lowest free address outside of these ranges.
+/// The lowest free address that is not in one of these ranges.
 pub fn lowest_outside(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -60,16 +60,16 @@ pub fn lowest_outside(
     }
 }
 
-/// How many addresses are free in each of these subnets; one that is full is left out.
+/// The number of free addresses in each of these subnets. The result omits full subnets.
 pub fn totals(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<HashMap<SubnetId, u64>, StoreError> {
     if subnets.is_empty() {
         return Ok(HashMap::new());
     }
     let ids: Vec<i64> = subnets.iter().map(|subnet| subnet.0).collect();
-    let (among, args) = among(&ids);
+    let (list, args) = id_list(&ids);
     let sql = format!(
         "SELECT subnet, CAST(sum(last_address - first_address + 1) AS BIGINT) FROM free_range
-         WHERE subnet IN {among} GROUP BY subnet"
+         WHERE subnet IN {list} GROUP BY subnet"
     );
     let read = |mut row: Row| {
         let (subnet, free): (SubnetId, i64) = (row.take()?, row.take()?);
@@ -78,9 +78,9 @@ pub fn totals(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<HashMap<SubnetId,
     tx.all(&sql, &args)?.into_iter().map(read).collect()
 }
 
-/// Takes whatever of a span is free.
+/// Takes the free addresses of a span.
 pub fn take(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
-    for (from, to) in touching(tx, subnet, first, last)? {
+    for (from, to) in overlapping(tx, subnet, first, last)? {
         delete(tx, subnet, from)?;
         if from < first {
             insert(tx, subnet, from, first - 1)?;
@@ -92,10 +92,10 @@ pub fn take(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result
     Ok(())
 }
 
-/// Gives a span back that nobody uses any more.
-pub fn give_back(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
+/// Makes the addresses of a span free. None of them may be in use.
+pub fn release(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
     let (mut joined_first, mut joined_last) = (first, last);
-    for (from, to) in touching(tx, subnet, first - 1, last + 1)? {
+    for (from, to) in overlapping(tx, subnet, first - 1, last + 1)? {
         delete(tx, subnet, from)?;
         joined_first = joined_first.min(from);
         joined_last = joined_last.max(to);
@@ -103,9 +103,13 @@ pub fn give_back(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> R
     insert(tx, subnet, joined_first, joined_last)
 }
 
-/// The free ranges that share an address with a span. They do not overlap each other, so all but
-/// the first begin inside the span.
-fn touching(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Result<Vec<(u32, u32)>, StoreError> {
+/// The free ranges that overlap a span. They do not overlap each other, so all but the first begin inside the span.
+fn overlapping(
+    tx: &mut ReadTx,
+    subnet: SubnetId,
+    first: u32,
+    last: u32,
+) -> Result<Vec<(u32, u32)>, StoreError> {
     let rows = tx.all(
         "SELECT first_address, last_address FROM free_range
          WHERE subnet = $1 AND first_address <= $3 AND last_address >= $2
@@ -121,12 +125,12 @@ fn touching(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Result<
 
 fn insert(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
     let sql = "INSERT INTO free_range (subnet, first_address, last_address) VALUES ($1, $2, $3)";
-    tx.later(sql, args![subnet, first, last])?;
+    tx.execute_deferred(sql, args![subnet, first, last])?;
     Ok(())
 }
 
 fn delete(tx: &mut WriteTx, subnet: SubnetId, first: u32) -> Result<(), StoreError> {
     let sql = "DELETE FROM free_range WHERE subnet = $1 AND first_address = $2";
-    tx.later(sql, args![subnet, first])?;
+    tx.execute_deferred(sql, args![subnet, first])?;
     Ok(())
 }

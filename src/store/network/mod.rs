@@ -1,4 +1,4 @@
-//! Rows of VPCs and subnets.
+//! Queries for VPCs and subnets.
 
 pub mod free_ranges;
 pub mod subnets;

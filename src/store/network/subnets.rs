@@ -1,4 +1,4 @@
-//! Subnets as rows.
+//! The `subnet` table.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ use crate::model::label::Label;
 use crate::model::page::Paged;
 use crate::model::subnet::{NewSubnet, Subnet, Use};
 use crate::store::error::StoreError;
-use crate::store::filter::{Field, Gist, Kind};
-use crate::store::list::{Collection, Tallied, Wanted};
+use crate::store::filter::{Field, FilterShape, Kind};
+use crate::store::list::{Collection, ListQuery, Tallied};
 use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, Value, args};
@@ -26,7 +26,7 @@ pub static FIELDS: [Field; 5] = [
     Field::new("updated", Kind::Time, "s.updated"),
 ];
 
-pub fn list(tx: &mut ReadTx, vpc: VpcId, wanted: &Wanted) -> Result<Paged<Subnet>, StoreError> {
+pub fn list(tx: &mut ReadTx, vpc: VpcId, query: &ListQuery) -> Result<Paged<Subnet>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "subnet s",
@@ -34,38 +34,38 @@ pub fn list(tx: &mut ReadTx, vpc: VpcId, wanted: &Wanted) -> Result<Paged<Subnet
         args: args![vpc].to_vec(),
         key: &["s.id"],
         order: None,
-        tallied: match wanted.filter.gist() {
-            Gist::Everything => Some(Tallied::whole(of(vpc))),
+        tallied: match query.filter.shape() {
+            FilterShape::All => Some(Tallied::whole(of(vpc))),
             _ => None,
         },
     };
-    let mut subnets = collection.page(tx, wanted, read)?;
+    let mut subnets = collection.page(tx, query, read)?;
     add_uses(tx, &mut subnets.items)?;
     Ok(subnets)
 }
 
-/// All subnets of a VPC, by id.
+/// All subnets of a VPC, by ID.
 pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
     let sql = "SELECT s.id, s.vpc, s.label, s.first_address, s.last_address, s.created, s.updated
         FROM subnet s WHERE s.vpc = $1 ORDER BY s.id";
-    let asked = tx.ask(sql, args![vpc], read);
+    let pending = tx.send(sql, args![vpc], read);
     let uses = interfaces::in_vpc(tx, vpc)?;
-    let mut subnets = tx.hear(asked)?;
-    give(&mut subnets, uses);
+    let mut subnets = tx.receive(pending)?;
+    add_to_subnets(&mut subnets, uses);
     Ok(subnets)
 }
 
-/// The subnets of several VPCs, by VPC and id; `near` is a condition on their ids.
+/// The subnets of several VPCs, by VPC and ID. `condition` selects the IDs of the VPCs, for example `IN ($1, $2)`.
 pub(in crate::store) fn of_vpcs(
     tx: &mut ReadTx,
-    near: &str,
+    condition: &str,
     args: &[Value],
 ) -> Result<Vec<Subnet>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.vpc {near} ORDER BY s.vpc, s.id");
-    let asked = tx.ask(&sql, args, read);
-    let uses = interfaces::in_vpcs(tx, near, args)?;
-    let mut subnets = tx.hear(asked)?;
-    give(&mut subnets, uses);
+    let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.vpc {condition} ORDER BY s.vpc, s.id");
+    let pending = tx.send(&sql, args, read);
+    let uses = interfaces::in_vpcs(tx, condition, args)?;
+    let mut subnets = tx.receive(pending)?;
+    add_to_subnets(&mut subnets, uses);
     Ok(subnets)
 }
 
@@ -74,8 +74,8 @@ pub fn find(tx: &mut ReadTx, vpc: VpcId, id: SubnetId) -> Result<Option<Subnet>,
     Ok(with_uses(tx, &sql, args![id, vpc])?.into_iter().next())
 }
 
-/// The subnet of that id in whatever VPC, without its uses, of which there may be a great many.
-pub fn find_alone(tx: &mut ReadTx, id: SubnetId) -> Result<Option<Subnet>, StoreError> {
+/// A subnet of any VPC, without its uses, because there may be many.
+pub fn find_without_uses(tx: &mut ReadTx, id: SubnetId) -> Result<Option<Subnet>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.id = $1");
     tx.find(&sql, args![id])?.as_mut().map(read).transpose()
 }
@@ -93,8 +93,8 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// The subnets of a VPC that share addresses with a range, in the order of their addresses. As they share none
-/// with each other, only the last one that begins before the range can reach into it.
+/// The subnets of a VPC that overlap a range, ordered by address. They do not overlap each other, so of those that
+/// begin before the range only the last one can.
 pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subnet>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM subnet s
@@ -124,7 +124,7 @@ pub fn insert(
             args![vpc, &new.label, new.ipv4.to_string(), first, last, now],
         )?
         .take()?;
-    free_ranges::open(tx, id, new.ipv4)?;
+    free_ranges::insert_all(tx, id, new.ipv4)?;
     tx.tally(of(vpc), id.0, 1);
     tx.changed(account, ChangeKind::Subnet, id.0)?;
     Ok(Subnet {
@@ -146,16 +146,16 @@ pub fn update(tx: &mut WriteTx, account: AccountId, subnet: &Subnet) -> Result<(
     tx.changed(account, ChangeKind::Subnet, subnet.id.0)
 }
 
-/// Deletes a subnet that nothing uses any more.
+/// Deletes a subnet. It must not be in use.
 pub fn delete(tx: &mut WriteTx, account: AccountId, vpc: VpcId, id: SubnetId) -> Result<(), StoreError> {
-    free_ranges::close(tx, id)?;
+    free_ranges::delete_all(tx, id)?;
     tx.execute("DELETE FROM subnet WHERE id = $1", args![id])?;
     tx.tally(of(vpc), id.0, -1);
     tx.changed(account, ChangeKind::Subnet, id.0)
 }
 
-/// How many subnets the VPC of an account has that has the most.
-pub fn most_in_one_vpc(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
+/// The number of subnets of the account's VPC with the most subnets.
+pub fn max_per_vpc(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
     let sql = "SELECT COALESCE(MAX(subnets), 0) FROM (
                    SELECT COUNT(*) AS subnets FROM subnet s JOIN vpc v ON v.id = s.vpc
                    WHERE v.account = $1 GROUP BY s.vpc
@@ -163,8 +163,8 @@ pub fn most_in_one_vpc(tx: &mut ReadTx, account: AccountId) -> Result<i64, Store
     tx.one(sql, args![account])?.take()
 }
 
-/// The tally of a VPC's subnets. By its name it stands behind all others: nearly every new VPC has a row here, and
-/// PostgreSQL would take two of them for a conflict with whoever has just read a neighbour.
+/// The tally of a VPC's subnets. Its name sorts after all others. Nearly every new VPC inserts a row here, and next to
+/// other tallies these rows would conflict with transactions that have read a neighboring row (SERIALIZABLE).
 fn of(vpc: VpcId) -> Tally {
     Tally::of("vpc_subnet", vpc.0)
 }
@@ -178,12 +178,12 @@ fn with_uses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<Subnet>, 
 fn add_uses(tx: &mut ReadTx, subnets: &mut [Subnet]) -> Result<(), StoreError> {
     let ids: Vec<SubnetId> = subnets.iter().map(|subnet| subnet.id).collect();
     let uses = interfaces::on_subnets(tx, &ids)?;
-    give(subnets, uses);
+    add_to_subnets(subnets, uses);
     Ok(())
 }
 
-/// Gives each subnet the interfaces that are on it.
-fn give(subnets: &mut [Subnet], uses: Vec<Use>) {
+/// Adds the interfaces to their subnets.
+fn add_to_subnets(subnets: &mut [Subnet], uses: Vec<Use>) {
     if uses.is_empty() {
         return;
     }
@@ -208,7 +208,7 @@ fn read(row: &mut Row) -> Result<Subnet, StoreError> {
     })
 }
 
-/// A subnet's range, from its ends: they are read sooner than its text.
+/// The range of a subnet, from its first and last address: that is faster than parsing its text.
 fn read_range(row: &mut Row) -> Result<Cidr, StoreError> {
     let (first, last) = (row.take()?, row.take()?);
     let unexpected = || StoreError::Unexpected(format!("no subnet goes from {first} to {last}"));

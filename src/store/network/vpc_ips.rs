@@ -1,11 +1,11 @@
-//! Addresses and ranges in use on VPC interfaces, as a list of their own.
+//! The list of addresses and ranges that VPC interfaces use.
 
 use crate::model::id::{AccountId, InstanceId, VpcId};
 use crate::model::page::Paged;
 use crate::model::vpc_ip::VpcIp;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Sight, Wanted};
+use crate::store::list::{Collection, ListQuery, Visibility};
 use crate::store::tx::ReadTx;
 use crate::store::value::{Row, args};
 
@@ -21,7 +21,7 @@ const COLUMNS: &str = "p.address, p.address_range, v.id, s.id, v.region, p.insta
     p.active, p.nat_1_1, s.ipv4";
 
 pub static FIELDS: [Field; 9] = [
-    Field::new("active", Kind::Truth, "p.active"),
+    Field::new("active", Kind::Boolean, "p.active"),
     Field::new("address", Kind::Address, "p.address"),
     Field::new("config_id", Kind::Integer, "p.config"),
     Field::new("interface_id", Kind::Integer, "p.interface"),
@@ -32,13 +32,13 @@ pub static FIELDS: [Field; 9] = [
     Field::new("subnet_id", Kind::Integer, "s.id"),
 ];
 
-/// The records of an account, or of one of its VPCs or instances.
+/// The addresses and ranges of an account, of one of its VPCs or of one of its instances.
 pub fn list(
     tx: &mut ReadTx,
     account: AccountId,
-    sight: Sight,
-    only: Only,
-    wanted: &Wanted,
+    visibility: Visibility,
+    scope: Scope,
+    query: &ListQuery,
 ) -> Result<Paged<VpcIp>, StoreError> {
     let mut collection = Collection {
         columns: COLUMNS,
@@ -49,18 +49,18 @@ pub fn list(
         order: None,
         tallied: None,
     };
-    match only {
-        Only::All => {}
-        Only::Vpc(vpc) => {
+    match scope {
+        Scope::All => {}
+        Scope::Vpc(vpc) => {
             collection.args.push(vpc.into());
             collection.condition += &format!(" AND v.id = ${}", collection.args.len());
         }
-        Only::Instance(instance) => {
+        Scope::Instance(instance) => {
             collection.args.push(instance.into());
             collection.condition += &format!(" AND p.instance = ${}", collection.args.len());
         }
     }
-    if let Sight::OnlyGrantedTo(user) = sight {
+    if let Visibility::GrantedTo(user) = visibility {
         collection.args.push(user.into());
         collection.condition += &format!(
             " AND EXISTS (SELECT 1 FROM entity_grant g
@@ -68,11 +68,11 @@ pub fn list(
             collection.args.len()
         );
     }
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
 #[derive(Clone, Copy, Debug)]
-pub enum Only {
+pub enum Scope {
     All,
     Vpc(VpcId),
     Instance(InstanceId),

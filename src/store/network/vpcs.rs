@@ -1,4 +1,4 @@
-//! VPCs as rows.
+//! The `vpc` table.
 
 use crate::model::account::QuotaOverride;
 use crate::model::change::ChangeKind;
@@ -9,8 +9,8 @@ use crate::model::page::Paged;
 use crate::model::region::RegionId;
 use crate::model::vpc::{NewVpc, Vpc};
 use crate::store::error::StoreError;
-use crate::store::filter::{Field, Gist, Kind};
-use crate::store::list::{Collection, Sight, Tallied, Wanted, near};
+use crate::store::filter::{Field, FilterShape, Kind};
+use crate::store::list::{Collection, ListQuery, Tallied, Visibility, covering_condition};
 use crate::store::subnets;
 use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
@@ -19,7 +19,7 @@ use crate::store::value::{Row, Value, args};
 const COLUMNS: &str = "v.id, v.label, v.description, v.region, v.created, v.updated";
 const FIND: &str = "SELECT v.id, v.label, v.description, v.region, v.created, v.updated
     FROM vpc v WHERE v.id = $1 AND v.account = $2";
-const ITS_SUBNETS: &str = "SELECT 1 FROM subnet s WHERE s.vpc = v.id";
+const SUBNETS_OF_VPC: &str = "SELECT 1 FROM subnet s WHERE s.vpc = v.id";
 
 pub static FIELDS: [Field; 9] = [
     Field::new("id", Kind::Integer, "v.id"),
@@ -27,31 +27,31 @@ pub static FIELDS: [Field; 9] = [
     Field::new("region", Kind::Text, "v.region"),
     Field::new("created", Kind::Time, "v.created"),
     Field::new("updated", Kind::Time, "v.updated"),
-    Field::new("subnets.id", Kind::Integer, "s.id").within(ITS_SUBNETS),
-    Field::new("subnets.label", Kind::Text, "s.label").within(ITS_SUBNETS),
-    Field::new("subnets.created", Kind::Time, "s.created").within(ITS_SUBNETS),
-    Field::new("subnets.updated", Kind::Time, "s.updated").within(ITS_SUBNETS),
+    Field::new("subnets.id", Kind::Integer, "s.id").subquery(SUBNETS_OF_VPC),
+    Field::new("subnets.label", Kind::Text, "s.label").subquery(SUBNETS_OF_VPC),
+    Field::new("subnets.created", Kind::Time, "s.created").subquery(SUBNETS_OF_VPC),
+    Field::new("subnets.updated", Kind::Time, "s.updated").subquery(SUBNETS_OF_VPC),
 ];
 
 pub fn list(
     tx: &mut ReadTx,
     account: AccountId,
-    sight: Sight,
-    wanted: &Wanted,
+    visibility: Visibility,
+    query: &ListQuery,
 ) -> Result<Paged<Vpc>, StoreError> {
-    page(tx, visible_to(account, sight, wanted), wanted)
+    page(tx, visible_to(account, visibility, query), query)
 }
 
-/// Of those, the ones with a subnet that has an address in common with a range. Subnets of a VPC do not overlap, so of
-/// each VPC one is looked at: the last one that does not begin behind the range.
+/// The listed VPCs that have a subnet overlapping a range. Subnets of a VPC do not overlap each other, so the query
+/// checks one subnet of each VPC: the last one that does not begin after the range.
 pub fn list_in_range(
     tx: &mut ReadTx,
     account: AccountId,
-    sight: Sight,
+    visibility: Visibility,
     range: Cidr,
-    wanted: &Wanted,
+    query: &ListQuery,
 ) -> Result<Paged<Vpc>, StoreError> {
-    let mut collection = visible_to(account, sight, wanted);
+    let mut collection = visible_to(account, visibility, query);
     collection.args.extend(
         args![i64::from(range.last()), i64::from(range.first())]
             .iter()
@@ -63,16 +63,16 @@ pub fn list_in_range(
             ORDER BY s.first_address DESC LIMIT 1) >= ${first}"
     );
     collection.tallied = None;
-    page(tx, collection, wanted)
+    page(tx, collection, query)
 }
 
-fn page(tx: &mut ReadTx, collection: Collection, wanted: &Wanted) -> Result<Paged<Vpc>, StoreError> {
-    let mut vpcs = collection.page(tx, wanted, read)?;
+fn page(tx: &mut ReadTx, collection: Collection, query: &ListQuery) -> Result<Paged<Vpc>, StoreError> {
+    let mut vpcs = collection.page(tx, query, read)?;
     add_subnets(tx, &mut vpcs.items)?;
     Ok(vpcs)
 }
 
-fn visible_to(account: AccountId, sight: Sight, wanted: &Wanted) -> Collection<'static> {
+fn visible_to(account: AccountId, visibility: Visibility, query: &ListQuery) -> Collection<'static> {
     let mut collection = Collection {
         columns: COLUMNS,
         from: "vpc v",
@@ -80,9 +80,9 @@ fn visible_to(account: AccountId, sight: Sight, wanted: &Wanted) -> Collection<'
         args: args![account].to_vec(),
         key: &["v.id"],
         order: None,
-        tallied: tally_of(account, wanted).map(Tallied::whole),
+        tallied: tally_of(account, query).map(Tallied::whole),
     };
-    if let Sight::OnlyGrantedTo(user) = sight {
+    if let Visibility::GrantedTo(user) = visibility {
         collection.condition += " AND v.id IN (SELECT g.entity FROM entity_grant g
             WHERE g.app_user = $2 AND g.kind = 'vpc')";
         collection.args.push(user.into());
@@ -92,15 +92,18 @@ fn visible_to(account: AccountId, sight: Sight, wanted: &Wanted) -> Collection<'
 }
 
 pub fn find(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {
-    let asked = tx.ask(FIND, args![id, account], read);
+    let pending = tx.send(FIND, args![id, account], read);
     let subnets = subnets::of_vpc(tx, id)?;
-    let vpc = tx.hear(asked)?.pop();
+    let vpc = tx.receive(pending)?.pop();
     Ok(vpc.map(|vpc| Vpc { subnets, ..vpc }))
 }
 
-/// The VPC without its subnets, for those who only pass through it: it may have a great many, with a
-/// great many interfaces on them.
-pub fn find_alone(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {
+/// A VPC without its subnets, because it may have many, with many interfaces on them.
+pub fn find_without_subnets(
+    tx: &mut ReadTx,
+    account: AccountId,
+    id: VpcId,
+) -> Result<Option<Vpc>, StoreError> {
     tx.find(FIND, args![id, account])?.as_mut().map(read).transpose()
 }
 
@@ -117,21 +120,21 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// What stands in the way of one more VPC, all of it in one question.
-pub struct Room {
+/// The facts that decide whether an account may create a VPC, from one query.
+pub struct CreationLimits {
     pub quota: QuotaOverride,
-    /// Whether the account has a VPC of that label.
+    /// Whether the account has a VPC with the label.
     pub label_is_taken: bool,
-    /// How many VPCs the account has in that region.
+    /// The number of VPCs of the account in the region.
     pub in_region: i64,
 }
 
-pub fn room_for(
+pub fn creation_limits(
     tx: &mut ReadTx,
     account: AccountId,
     label: Option<&Label>,
     region: Option<&RegionId>,
-) -> Result<Room, StoreError> {
+) -> Result<CreationLimits, StoreError> {
     let tally = region.map(|region| in_region(account, &region.0));
     let sql = concat!(
         "SELECT a.vpcs_per_region, a.subnets_per_vpc, a.attachment_bytes,
@@ -142,24 +145,24 @@ pub fn room_for(
         ") FROM account a WHERE a.id = $1"
     );
     let collection = tally.as_ref().map(Tally::collection);
-    let mut row = tx.one(sql, args![account, label, collection, tallies::LONG])?;
-    Ok(Room {
+    let mut row = tx.one(sql, args![account, label, collection, tallies::LARGE_SPAN])?;
+    Ok(CreationLimits {
         quota: QuotaOverride {
             vpcs_per_region: row.take()?,
             subnets_per_vpc: row.take()?,
             attachment_bytes: row.take()?,
         },
         label_is_taken: row.take()?,
-        in_region: row.take::<i64>()? + tally.map_or(0, |tally| tx.untold(&tally)),
+        in_region: row.take::<i64>()? + tally.map_or(0, |tally| tx.pending_delta(&tally)),
     })
 }
 
-/// How many VPCs an account has in each region where it has any.
+/// The number of VPCs of an account in each region, except regions without VPCs.
 pub fn counts(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(String, i64)>, StoreError> {
     tallies::counts(tx, "vpc", account.0)
 }
 
-/// Inserts a VPC; its subnets are still to come.
+/// Inserts a VPC without subnets.
 pub fn insert(tx: &mut WriteTx, account: AccountId, new: &NewVpc) -> Result<Vpc, StoreError> {
     let now = tx.now();
     let id: VpcId = tx
@@ -190,7 +193,7 @@ pub fn update(tx: &mut WriteTx, account: AccountId, vpc: &Vpc) -> Result<(), Sto
     tx.changed(account, ChangeKind::Vpc, vpc.id.0)
 }
 
-/// Deletes a VPC that has no subnets any more.
+/// Deletes a VPC. It must have no subnets.
 pub fn delete(tx: &mut WriteTx, account: AccountId, vpc: &Vpc) -> Result<(), StoreError> {
     tx.execute("DELETE FROM vpc WHERE id = $1", args![vpc.id])?;
     tally(tx, account, &vpc.region, vpc.id, -1);
@@ -206,11 +209,13 @@ fn in_region(account: AccountId, region: &str) -> Tally {
     Tally::within("vpc", region, account.0)
 }
 
-/// The tally of what is wanted, if there is one: of all VPCs, or of those in one region.
-fn tally_of(account: AccountId, wanted: &Wanted) -> Option<Tally> {
-    match wanted.filter.gist() {
-        Gist::Everything => Some(Tally::of("vpc", account.0)),
-        Gist::Equal(field, Value::Text(region)) if field.name == "region" => Some(in_region(account, region)),
+/// The tally of a list query, if there is one: of all VPCs, or of those in one region.
+fn tally_of(account: AccountId, query: &ListQuery) -> Option<Tally> {
+    match query.filter.shape() {
+        FilterShape::All => Some(Tally::of("vpc", account.0)),
+        FilterShape::Equal(field, Value::Text(region)) if field.name == "region" => {
+            Some(in_region(account, region))
+        }
         _ => None,
     }
 }
@@ -220,11 +225,11 @@ fn add_subnets(tx: &mut ReadTx, vpcs: &mut [Vpc]) -> Result<(), StoreError> {
         return Ok(());
     }
     let ids: Vec<i64> = vpcs.iter().map(|vpc| vpc.id.0).collect();
-    let (near, args) = near(&ids);
+    let (condition, args) = covering_condition(&ids);
     let mut by_id: Vec<&mut Vpc> = vpcs.iter_mut().collect();
     by_id.sort_by_key(|vpc| vpc.id.0);
     let mut vpcs = by_id.into_iter().peekable();
-    for subnet in subnets::of_vpcs(tx, &near, &args)? {
+    for subnet in subnets::of_vpcs(tx, &condition, &args)? {
         while vpcs.next_if(|vpc| vpc.id.0 < subnet.vpc.0).is_some() {}
         if let Some(vpc) = vpcs.peek_mut().filter(|vpc| vpc.id == subnet.vpc) {
             vpc.subnets.push(subnet);

@@ -1,4 +1,4 @@
-//! From a URL to connections.
+//! Opens connections to the database of a URL.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::failure::{Failure, Kind, words_of};
+use super::failure::{Failure, FailureKind, message_of};
 use super::tls;
 use crate::store::database::Database;
 use crate::store::error::StoreError;
 
-/// What tokio-postgres reads by itself; `sslmode` and `sslrootcert` are read here.
-const KNOWN: [&str; 17] = [
+/// The parameters that tokio-postgres parses. This module parses `sslmode` and `sslrootcert`.
+const DRIVER_PARAMETERS: [&str; 17] = [
     "user",
     "password",
     "dbname",
@@ -32,17 +32,18 @@ const KNOWN: [&str; 17] = [
     "channel_binding",
     "load_balance_hosts",
 ];
-/// A host that says nothing is given up after this time, and the next one tried.
-const CONNECTING: Duration = Duration::from_secs(2);
-/// What was sent and not confirmed after this time will never be.
-const SILENCE: Duration = Duration::from_secs(10);
+/// The timeout for one host. The next host is tried after it.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// A connection is lost if the server does not acknowledge data for this time.
+const TCP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How every session begins. Index scans keep what a serializable transaction is said to have read small:
-/// reading a short table from end to end would put it in the way of every other account. Where there is no
-/// index the planner then thinks a scan so dear that it would compile it.
-const SESSION: &str = "SET statement_timeout = '15s'; SET lock_timeout = '5s';
+/// The settings of every session. A sequential scan in a serializable transaction takes a predicate lock on the whole
+/// table and would conflict with transactions of other accounts; index scans lock less. Where a table has no index, the
+/// disabled sequential scan has such a high cost that the planner would compile the query: hence `jit = off`.
+const SESSION_SETTINGS: &str = "SET statement_timeout = '15s'; SET lock_timeout = '5s';
     SET idle_in_transaction_session_timeout = '30s'; SET enable_seqscan = off; SET jit = off";
 
+/// The half of a connection that moves bytes between the client and its socket.
 pub type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 pub struct Address {
@@ -52,7 +53,7 @@ pub struct Address {
 
 impl Address {
     pub fn new(database: &Database) -> Result<Self, StoreError> {
-        Self::parse(database).map_err(|why| StoreError::Schema(format!("the database's URL: {why}")))
+        Self::parse(database).map_err(|error| StoreError::Schema(format!("the database's URL: {error}")))
     }
 
     fn parse(database: &Database) -> Result<Self, String> {
@@ -60,22 +61,22 @@ impl Address {
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
             return Err("must begin with postgres://".to_owned());
         }
-        let (place, parameters) = url.split_once('?').unwrap_or((url, ""));
+        let (base, parameters) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut root_file) = ("prefer".to_owned(), None);
-        let mut kept = form_urlencoded::Serializer::new(String::new());
+        let mut passed_on = form_urlencoded::Serializer::new(String::new());
         for (name, value) in form_urlencoded::parse(parameters.as_bytes()) {
             match name.as_ref() {
                 "sslmode" => mode = value.into_owned(),
                 "sslrootcert" => root_file = Some(value.into_owned()),
-                name if KNOWN.contains(&name) => drop(kept.append_pair(name, &value)),
+                name if DRIVER_PARAMETERS.contains(&name) => drop(passed_on.append_pair(name, &value)),
                 name => tracing::warn!(parameter = name, "database url parameter ignored"),
             }
         }
-        // The parser knows %20 for a space, but not the + of forms.
-        let kept = kept.finish().replace('+', "%20");
-        let mut config: Config = format!("{place}?{kept}")
+        // The driver decodes %20 as a space, but not the + of URL-encoded forms.
+        let passed_on = passed_on.finish().replace('+', "%20");
+        let mut config: Config = format!("{base}?{passed_on}")
             .parse()
-            .map_err(|e: tokio_postgres::Error| words_of(&e))?;
+            .map_err(|e: tokio_postgres::Error| message_of(&e))?;
         if config.get_password().is_none() {
             let password = database
                 .password
@@ -91,25 +92,28 @@ impl Address {
             config.application_name("garth");
         }
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECTING);
+            config.connect_timeout(CONNECT_TIMEOUT);
         }
-        config.keepalives_idle(SILENCE);
-        config.keepalives_interval(SILENCE / 5);
+        config.keepalives_idle(TCP_TIMEOUT);
+        config.keepalives_interval(TCP_TIMEOUT / 5);
         config.keepalives_retries(3);
-        config.tcp_user_timeout(SILENCE);
+        config.tcp_user_timeout(TCP_TIMEOUT);
         Ok(Self { config, tls })
     }
 
     pub async fn connect(&self) -> Result<(Client, Wire), Failure> {
         let connected = self.config.connect(self.tls.clone()).await;
         connected.map_err(|cause| Failure {
-            kind: Kind::Lost,
-            text: words_of(&cause),
+            kind: FailureKind::Lost,
+            text: message_of(&cause),
         })
     }
 
-    /// Readies a session whose wire is being looked after.
+    /// Applies the session settings. A task must already drive the connection.
     pub async fn prepare(client: &Client) -> Result<(), Failure> {
-        client.batch_execute(SESSION).await.map_err(|e| Failure::new(&e))
+        client
+            .batch_execute(SESSION_SETTINGS)
+            .await
+            .map_err(|e| Failure::new(&e))
     }
 }

@@ -1,5 +1,5 @@
-//! The numbers of the locks that nodes take against each other. A database knows them for itself alone, so
-//! they concern nobody else's but those who use the same numbers: hence the prefix.
+//! The keys of the advisory locks between nodes. All programs that use the database share its advisory locks: the
+//! prefix keeps these keys apart from theirs.
 
 use crate::store::write_lock::WriteLock;
 
@@ -7,12 +7,12 @@ use crate::store::write_lock::WriteLock;
 const PREFIX: i64 = 0x6761 << 48;
 const KIND: i64 = 1 << 44;
 
-/// Held while the tables are brought to their shape.
+/// Held during migrations.
 pub const MIGRATION: i64 = PREFIX;
 
-/// Held by a write until it is committed, and by one that has taken the ID of an event.
+/// The key of a write lock. A write holds it until its commit; so does a transaction that has inserted an event.
 pub fn of_write(lock: WriteLock) -> i64 {
-    // The IDs of accounts begin at 1.
+    // Account IDs start at 1.
     let number = match lock {
         WriteLock::Bootstrap => 0,
         WriteLock::Account(account) => account.0,

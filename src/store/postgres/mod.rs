@@ -1,22 +1,22 @@
-//! The engine for several nodes: PostgreSQL, which all of them share (decision 0016).
+//! The engine for several nodes that share a PostgreSQL database (decision 0016).
 //!
-//! Threads with a connection each take whatever waits; some of them only look, so that looking goes on while
-//! writers wait for each other. Nothing is remembered here: a node may be killed at any moment, and another
-//! started. What other databases call by other names is in this folder and nowhere else.
+//! Worker threads, each with a connection, take jobs from the queues. Some of them only read, so that reads continue
+//! while writes wait for each other. A node keeps no state in memory that a crash could lose. Only this folder has code
+//! that is specific to PostgreSQL.
 
 mod address;
-mod announcing;
 mod connection;
 mod failure;
-mod line;
 mod locks;
+mod node_notifications;
+mod reconnect;
 mod schema;
 mod sql;
 mod statements;
 mod tls;
-mod turns;
 mod values;
 mod worker;
+mod write_queue;
 
 use std::sync::Arc;
 use std::thread;
@@ -25,27 +25,27 @@ use crossbeam_channel::{Sender, TrySendError, bounded, never};
 use tokio::sync::watch;
 
 use self::address::Address;
-use self::announcing::Announcements;
-use self::line::Line;
-use self::turns::Turns;
+use self::node_notifications::NodeNotifications;
+use self::reconnect::ReconnectingConnection;
 use self::worker::Worker;
-use super::bell::Bell;
+use self::write_queue::WriteQueue;
+use super::context::StoreContext;
 use super::database::Database;
 use super::engine::Engine;
 use super::error::StoreError;
 use super::migrate::Schema;
-use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
-use super::world::World;
+use super::notifier::Notifier;
+use super::task::{MAX_QUEUED_PROBES, MAX_QUEUED_READS, MAX_QUEUED_WRITES, ReadJob, WriteJob};
 use super::write_lock::WriteLock;
 
 pub struct Postgres {
     reads: Sender<Box<dyn ReadJob>>,
     probes: Sender<Box<dyn ReadJob>>,
-    turns: Arc<Turns>,
-    announcements: Arc<Announcements>,
-    /// The threads end when it is dropped.
+    write_queue: Arc<WriteQueue>,
+    node_notifications: Arc<NodeNotifications>,
+    /// Dropping it ends the threads.
     _open: Sender<()>,
-    /// Never true: what the server has committed is the server's to keep.
+    /// Never true: the server is responsible for the durability of commits.
     failed: watch::Sender<bool>,
 }
 
@@ -53,49 +53,49 @@ impl Postgres {
     pub fn open(
         database: &Database,
         schema: &Schema,
-        world: &Arc<World>,
-        bell: &Arc<Bell>,
+        context: &Arc<StoreContext>,
+        notifier: &Arc<Notifier>,
     ) -> Result<Self, StoreError> {
         let address = Arc::new(Address::new(database)?);
-        on_own_thread(|| schema::ready(&address, schema, world.clock.now()))?;
+        on_own_thread(|| schema::migrate_shared(&address, schema, context.clock.now()))?;
 
-        let (reads, waiting_reads) = bounded(MOST_READS);
-        let (turns, waiting_writes) = Turns::new(MOST_WRITES);
-        let turns = Arc::new(turns);
+        let (reads, queued_reads) = bounded(MAX_QUEUED_READS);
+        let (write_queue, ready_writes) = WriteQueue::new(MAX_QUEUED_WRITES);
+        let write_queue = Arc::new(write_queue);
         let (open, is_open) = bounded(0);
-        let announcements = Arc::new(Announcements::default());
-        let (probes, waiting_probes) = bounded(MAX_PROBES);
+        let node_notifications = Arc::new(NodeNotifications::default());
+        let (probes, queued_probes) = bounded(MAX_QUEUED_PROBES);
         let connections = database.connections.max(2);
-        let only_reading = (connections / 4).max(1);
+        let read_only_workers = (connections / 4).max(1);
         let worker = |reads, writes| Worker {
-            line: Line::new(address.clone()),
+            connection: ReconnectingConnection::new(address.clone()),
             reads,
             writes,
-            turns: turns.clone(),
+            write_queue: write_queue.clone(),
             open: is_open.clone(),
-            world: world.clone(),
-            bell: bell.clone(),
-            announcements: announcements.clone(),
+            context: context.clone(),
+            notifier: notifier.clone(),
+            node_notifications: node_notifications.clone(),
         };
         for number in 0..connections {
-            let writes = match number < only_reading {
+            let writes = match number < read_only_workers {
                 true => never(),
-                false => waiting_writes.clone(),
+                false => ready_writes.clone(),
             };
-            let worker = worker(waiting_reads.clone(), writes);
+            let worker = worker(queued_reads.clone(), writes);
             spawn(format!("store-{number}"), move || worker.run())?;
         }
-        let probing = worker(waiting_probes, never());
-        spawn("store-probe".to_owned(), move || probing.run())?;
-        let (heard, told) = (bell.clone(), announcements.clone());
+        let prober = worker(queued_probes, never());
+        spawn("store-probe".to_owned(), move || prober.run())?;
+        let (receiving, sending) = (notifier.clone(), node_notifications.clone());
         spawn("store-announce".to_owned(), move || {
-            announcing::run(&address, &heard, &told)
+            node_notifications::run(&address, &receiving, &sending)
         })?;
         Ok(Self {
             reads,
             probes,
-            turns,
-            announcements,
+            write_queue,
+            node_notifications,
             _open: open,
             failed: watch::Sender::new(false),
         })
@@ -104,7 +104,7 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        self.announcements.close();
+        self.node_notifications.close();
     }
 }
 
@@ -118,7 +118,7 @@ impl Engine for Postgres {
     }
 
     fn write(&self, job: Box<dyn WriteJob>, lock: Option<WriteLock>) -> Result<(), StoreError> {
-        self.turns.join(job, lock)
+        self.write_queue.push(job, lock)
     }
 
     fn failed(&self) -> watch::Receiver<bool> {
@@ -142,7 +142,7 @@ fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<(), Store
         .map_err(|e| StoreError::Files("starting a store thread".to_owned(), e))
 }
 
-/// Whoever opens a store may be inside of a runtime, where a connection must not be used.
+/// Runs work on a new thread. The caller may run in a Tokio runtime, where a connection must not be used.
 fn on_own_thread<T: Send>(work: impl FnOnce() -> Result<T, StoreError> + Send) -> Result<T, StoreError> {
     thread::scope(|scope| scope.spawn(work).join().unwrap_or(Err(StoreError::Panicked)))
 }

@@ -1,14 +1,15 @@
-//! The statements a connection has prepared, up to a number: filters make texts without end.
+//! The prepared statements of a connection. Their number is bounded, because each combination of filters is a new
+//! statement.
 
 use std::collections::HashMap;
 
 use tokio_postgres::Statement;
 
-const MOST: usize = 256;
+const MAX_STATEMENTS: usize = 256;
 
 #[derive(Default)]
 pub struct Statements {
-    /// With the time of their last use, counted in uses.
+    /// Each with the value of `uses` at its last use.
     known: HashMap<String, (Statement, u64)>,
     uses: u64,
 }
@@ -21,9 +22,9 @@ impl Statements {
         Some(statement.clone())
     }
 
-    /// Keeps a statement, for which the one that was used least lately may have to go.
-    pub fn keep(&mut self, sql: &str, statement: Statement) {
-        if self.known.len() >= MOST {
+    /// Adds a statement, and evicts the least recently used one if there are too many.
+    pub fn insert(&mut self, sql: &str, statement: Statement) {
+        if self.known.len() >= MAX_STATEMENTS {
             let oldest = self.known.iter().min_by_key(|(_, (_, used))| *used);
             if let Some(oldest) = oldest.map(|(sql, _)| sql.clone()) {
                 self.known.remove(&oldest);

@@ -1,8 +1,8 @@
-//! TLS to the database, by the words of libpq's `sslmode`.
+//! TLS to the database, as libpq's `sslmode` selects it.
 //!
-//! `require`, `verify-ca` and `verify-full` all prove who the server is, by the system's root certificates
-//! and those of `sslrootcert`. `prefer`, the default, encrypts if the server can but proves nothing: whoever
-//! sits in between could have turned encryption off altogether.
+//! `require`, `verify-ca` and `verify-full` all verify the server's certificate, with the system's root certificates
+//! and those of `sslrootcert`. `prefer`, the default, encrypts if the server supports it and does not verify the
+//! certificate: an attacker on the network could turn encryption off anyway.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, Signatur
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// How a word of `sslmode` connects.
+/// The TLS connector for an `sslmode`.
 pub fn connector(mode: &str, root_file: Option<&str>) -> Result<(SslMode, MakeRustlsConnect), String> {
-    let (mode, proves) = match mode {
+    let (mode, verifies) = match mode {
         "disable" => (SslMode::Disable, false),
         "allow" | "prefer" => (SslMode::Prefer, false),
         "require" | "verify-ca" | "verify-full" => (SslMode::Require, true),
@@ -26,13 +26,13 @@ pub fn connector(mode: &str, root_file: Option<&str>) -> Result<(SslMode, MakeRu
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|e| format!("TLS: {e}"))?;
-    let config = match proves || root_file.is_some() {
+    let config = match verifies || root_file.is_some() {
         true => builder
             .with_root_certificates(roots(root_file)?)
             .with_no_client_auth(),
         false => builder
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(ProvesNothing(provider)))
+            .with_custom_certificate_verifier(Arc::new(AcceptAnyCertificate(provider)))
             .with_no_client_auth(),
     };
     Ok((mode, MakeRustlsConnect::new(config)))
@@ -42,11 +42,11 @@ fn roots(file: Option<&str>) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if let Some(file) = file {
-        let wrong = |cause: &dyn std::fmt::Display| format!("sslrootcert: {file}: {cause}");
-        let certificates = CertificateDer::pem_file_iter(file).map_err(|e| wrong(&e))?;
+        let invalid = |cause: &dyn std::fmt::Display| format!("sslrootcert: {file}: {cause}");
+        let certificates = CertificateDer::pem_file_iter(file).map_err(|e| invalid(&e))?;
         for certificate in certificates {
-            let certificate = certificate.map_err(|e| wrong(&e))?;
-            roots.add(certificate).map_err(|e| wrong(&e))?;
+            let certificate = certificate.map_err(|e| invalid(&e))?;
+            roots.add(certificate).map_err(|e| invalid(&e))?;
         }
     }
     if roots.is_empty() {
@@ -55,11 +55,11 @@ fn roots(file: Option<&str>) -> Result<RootCertStore, String> {
     Ok(roots)
 }
 
-/// Takes any certificate, as long as the server holds its key.
+/// Accepts any certificate whose private key the server has.
 #[derive(Debug)]
-struct ProvesNothing(Arc<CryptoProvider>);
+struct AcceptAnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for ProvesNothing {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

@@ -1,4 +1,4 @@
-//! Values on the wire: numbers of any width, truths and texts, and nothing else.
+//! Conversion of values: integers of any width, booleans and texts. No other types are used.
 
 use std::error::Error;
 
@@ -10,19 +10,19 @@ use crate::store::value::Value;
 type Fault = Box<dyn Error + Sync + Send>;
 
 impl ToSql for Value<'_> {
-    fn to_sql(&self, wanted: &Type, out: &mut BytesMut) -> Result<IsNull, Fault> {
+    fn to_sql(&self, expected: &Type, out: &mut BytesMut) -> Result<IsNull, Fault> {
         match self {
             Value::Null => Ok(IsNull::Yes),
-            Value::Int(number) => match *wanted {
-                Type::INT8 => number.to_sql(wanted, out),
-                Type::INT4 => i32::try_from(*number)?.to_sql(wanted, out),
-                Type::INT2 => i16::try_from(*number)?.to_sql(wanted, out),
-                Type::BOOL => (*number != 0).to_sql(wanted, out),
-                _ => Err(format!("a number was given where {wanted} is wanted").into()),
+            Value::Int(number) => match *expected {
+                Type::INT8 => number.to_sql(expected, out),
+                Type::INT4 => i32::try_from(*number)?.to_sql(expected, out),
+                Type::INT2 => i16::try_from(*number)?.to_sql(expected, out),
+                Type::BOOL => (*number != 0).to_sql(expected, out),
+                _ => Err(format!("expected {expected}, got a number").into()),
             },
-            Value::Text(text) => match <&str as ToSql>::accepts(wanted) {
-                true => (&**text).to_sql(wanted, out),
-                false => Err(format!("a text was given where {wanted} is wanted").into()),
+            Value::Text(text) => match <&str as ToSql>::accepts(expected) {
+                true => (&**text).to_sql(expected, out),
+                false => Err(format!("expected {expected}, got a text").into()),
             },
         }
     }
@@ -35,15 +35,15 @@ impl ToSql for Value<'_> {
 }
 
 impl FromSql<'_> for Value<'static> {
-    fn from_sql(is: &Type, raw: &[u8]) -> Result<Self, Fault> {
-        Ok(match *is {
-            Type::INT8 => Value::Int(i64::from_sql(is, raw)?),
-            Type::INT4 => Value::Int(i32::from_sql(is, raw)?.into()),
-            Type::INT2 => Value::Int(i16::from_sql(is, raw)?.into()),
-            Type::BOOL => Value::Int(bool::from_sql(is, raw)?.into()),
-            // What `SELECT pg_advisory_xact_lock(…)` answers.
+    fn from_sql(ty: &Type, raw: &[u8]) -> Result<Self, Fault> {
+        Ok(match *ty {
+            Type::INT8 => Value::Int(i64::from_sql(ty, raw)?),
+            Type::INT4 => Value::Int(i32::from_sql(ty, raw)?.into()),
+            Type::INT2 => Value::Int(i16::from_sql(ty, raw)?.into()),
+            Type::BOOL => Value::Int(bool::from_sql(ty, raw)?.into()),
+            // The result of `SELECT pg_advisory_xact_lock(…)`.
             Type::VOID => Value::Null,
-            _ => Value::from(<&str>::from_sql(is, raw)?.to_owned()),
+            _ => Value::from(<&str>::from_sql(ty, raw)?.to_owned()),
         })
     }
 
@@ -51,10 +51,10 @@ impl FromSql<'_> for Value<'static> {
         Ok(Value::Null)
     }
 
-    fn accepts(is: &Type) -> bool {
+    fn accepts(ty: &Type) -> bool {
         matches!(
-            *is,
+            *ty,
             Type::INT8 | Type::INT4 | Type::INT2 | Type::BOOL | Type::VOID
-        ) || <&str as FromSql>::accepts(is)
+        ) || <&str as FromSql>::accepts(ty)
     }
 }

@@ -1,8 +1,8 @@
-//! The threads that do the work: each owns a line to the database and takes whatever waits.
+//! The worker threads. Each has a connection and takes jobs from the queues.
 //!
-//! A write is SERIALIZABLE, so of two that cannot both have happened in either order, one is undone by the
-//! database; it is run again here, and nobody above learns of it. Writes that are known to concern the same
-//! account wait for each other instead, across all nodes. That is for speed; what is right does not hang on it.
+//! Writes are SERIALIZABLE. PostgreSQL aborts one of two transactions that conflict, and the worker retries it;
+//! callers do not notice. Writes of the same account wait for each other, on all nodes. That is an optimization, and
+//! correctness does not depend on it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,197 +10,200 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, select};
 
-use super::announcing::Announcements;
 use super::connection::Connection;
-use super::failure::{Failure, Kind};
-use super::line::{Line, pause};
-use super::turns::{Turn, Turns};
-use crate::store::bell::{Bell, Topic};
+use super::failure::{Failure, FailureKind};
+use super::node_notifications::NodeNotifications;
+use super::reconnect::{ReconnectingConnection, back_off};
+use super::write_queue::{QueuedWrite, WriteQueue};
+use crate::store::context::StoreContext;
 use crate::store::error::StoreError;
+use crate::store::notifier::{Notifier, Topic};
 use crate::store::task::{ReadJob, WriteJob};
 use crate::store::tx::{ReadTx, WriteTx};
-use crate::store::world::World;
 use crate::store::write_lock::WriteLock;
 
-const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
-const WRITE: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
-/// For how long nothing need be done when there is nothing to do.
-const LONG: Duration = Duration::from_secs(3600);
-/// How often a write is run at most, and for how long.
-const ATTEMPTS: u32 = 40;
-const PATIENCE: Duration = Duration::from_secs(15);
-/// A constraint that still says no after so many runs was not violated by chance.
-const CHANCES: u32 = 5;
+const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
+/// The timeout of the wait for a job when no rollback is deferred.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(3600);
+const MAX_WRITE_ATTEMPTS: u32 = 40;
+/// A write that fails later than this after its start is not retried.
+const MAX_WRITE_RETRY_TIME: Duration = Duration::from_secs(15);
+/// After so many violations of a constraint, a concurrent write is not the cause.
+const MAX_CONSTRAINT_ATTEMPTS: u32 = 5;
 
 pub struct Worker {
-    pub line: Line,
+    pub connection: ReconnectingConnection,
     pub reads: Receiver<Box<dyn ReadJob>>,
-    pub writes: Receiver<Turn>,
-    pub turns: Arc<Turns>,
-    /// Ends when the store does.
+    pub writes: Receiver<QueuedWrite>,
+    pub write_queue: Arc<WriteQueue>,
+    /// Disconnected when the store is dropped.
     pub open: Receiver<()>,
-    pub world: Arc<World>,
-    pub bell: Arc<Bell>,
-    pub announcements: Arc<Announcements>,
+    pub context: Arc<StoreContext>,
+    pub notifier: Arc<Notifier>,
+    pub node_notifications: Arc<NodeNotifications>,
 }
 
-/// How a run of a write ended.
-enum Run {
-    /// It is over, and this is what to tell.
-    Over(Result<(), StoreError>),
-    /// Nothing of it was kept, and another run may fare better.
-    Again(Failure),
+/// The outcome of one attempt of a write.
+enum Attempt {
+    /// The write has ended with this result.
+    Finished(Result<(), StoreError>),
+    /// The attempt was rolled back, and a retry may succeed.
+    Retry(Failure),
 }
 
 impl Worker {
     pub fn run(mut self) {
         loop {
-            // Whoever only looked has left the end of that to what comes next. If nothing waits, it is now.
-            let patience = match self.line.is_looking() {
+            // A read defers its rollback to the next transaction. If no job is waiting, run it now.
+            let timeout = match self.connection.has_deferred_rollback() {
                 true => Duration::ZERO,
-                false => LONG,
+                false => IDLE_TIMEOUT,
             };
             select! {
                 recv(self.reads) -> job => match job {
                     Ok(job) => self.read(job),
                     Err(_) => return,
                 },
-                recv(self.writes) -> turn => match turn {
-                    Ok(turn) => self.write(turn),
+                recv(self.writes) -> write => match write {
+                    Ok(write) => self.write(write),
                     Err(_) => return,
                 },
                 recv(self.open) -> _ => return,
-                default(patience) => self.look_away(),
+                default(timeout) => self.run_deferred_rollback(),
             }
         }
     }
 
-    fn look_away(&mut self) {
-        let ended = self.line.look_away();
-        self.tidy_after(ended);
+    fn run_deferred_rollback(&mut self) {
+        let ended = self.connection.run_deferred_rollback();
+        self.clean_up_after(ended);
     }
 
-    fn tidy_after(&mut self, ended: Result<(), Failure>) {
+    fn clean_up_after(&mut self, ended: Result<(), Failure>) {
         if let Err(failure) = ended {
             let cause = failure.text;
             tracing::debug!(cause, "read transaction not ended");
         }
-        self.line.tidy();
+        self.connection.drop_broken();
     }
 
     fn read(&mut self, mut job: Box<dyn ReadJob>) {
-        if !job.is_wanted() {
+        if job.is_canceled() {
             return;
         }
-        let connection = match self.line.ready() {
+        let connection = match self.connection.get() {
             Ok(connection) => connection,
-            Err(cause) => return job.answer(Err(cause)),
+            Err(cause) => return job.complete(Err(cause)),
         };
-        connection.begin(READ, &BTreeSet::new());
-        job.run(&mut ReadTx::new(connection, &self.world));
-        // What went wrong is in the job's own result. What went right does not depend on the end of a
-        // transaction that changes nothing, so nobody waits for that.
-        job.answer(Ok(()));
-        let ended = connection.look_no_more();
-        self.tidy_after(ended);
+        connection.begin(BEGIN_READ, &BTreeSet::new());
+        job.run(&mut ReadTx::new(connection, &self.context));
+        // An error of the read is in the job's result. The caller need not wait for the end of a read transaction.
+        job.complete(Ok(()));
+        let ended = connection.end_read();
+        self.clean_up_after(ended);
     }
 
-    fn write(&mut self, turn: Turn) {
-        let Turn { job, lock } = turn;
-        self.turns.begin();
-        self.write_until_kept(job, lock);
-        self.turns.end(lock);
+    fn write(&mut self, write: QueuedWrite) {
+        let QueuedWrite { job, lock } = write;
+        self.write_queue.start();
+        self.write_with_retries(job, lock);
+        self.write_queue.release(lock);
     }
 
-    fn write_until_kept(&mut self, mut job: Box<dyn WriteJob>, lock: Option<WriteLock>) {
-        let (begun, mut locks) = (Instant::now(), BTreeSet::from_iter(lock));
+    fn write_with_retries(&mut self, mut job: Box<dyn WriteJob>, lock: Option<WriteLock>) {
+        let (started, mut locks) = (Instant::now(), BTreeSet::from_iter(lock));
         for attempt in 1.. {
-            match self.run_once(&mut job, &mut locks) {
-                Run::Over(ended) => return job.answer(ended),
-                Run::Again(failure) => {
+            match self.attempt(&mut job, &mut locks) {
+                Attempt::Finished(result) => return job.complete(result),
+                Attempt::Retry(failure) => {
                     metrics::counter!("garth_store_retries_total").increment(1);
-                    let most = if failure.kind == Kind::Constraint {
-                        CHANCES
+                    let max_attempts = if failure.kind == FailureKind::Constraint {
+                        MAX_CONSTRAINT_ATTEMPTS
                     } else {
-                        ATTEMPTS
+                        MAX_WRITE_ATTEMPTS
                     };
-                    if attempt >= most || begun.elapsed() > PATIENCE {
-                        return job.answer(Err(failure.into_store_error()));
+                    if attempt >= max_attempts || started.elapsed() > MAX_WRITE_RETRY_TIME {
+                        return job.complete(Err(failure.into_store_error()));
                     }
-                    pause(attempt);
+                    back_off(attempt);
                 }
             }
         }
     }
 
-    fn run_once(&mut self, job: &mut Box<dyn WriteJob>, locks: &mut BTreeSet<WriteLock>) -> Run {
-        let connection = match self.line.ready() {
+    fn attempt(&mut self, job: &mut Box<dyn WriteJob>, locks: &mut BTreeSet<WriteLock>) -> Attempt {
+        let connection = match self.connection.get() {
             Ok(connection) => connection,
-            Err(cause) => return Run::Over(Err(cause)),
+            Err(cause) => return Attempt::Finished(Err(cause)),
         };
-        let run = run_on(connection, job, locks, &self.world);
-        // If it has to be run again, it waits from the beginning for all it got to know of.
-        locks.extend(connection.ordered());
-        self.line.tidy();
-        match run {
-            Ok((ended, touched)) => {
-                self.bell.ring(touched.iter().copied());
-                self.announcements.add(touched);
-                Run::Over(ended)
+        let outcome = run_transaction(connection, job, locks, &self.context);
+        // A retry takes the locks for events before it begins.
+        locks.extend(connection.event_locks());
+        self.connection.drop_broken();
+        match outcome {
+            Ok((result, topics)) => {
+                self.notifier.notify(topics.iter().copied());
+                self.node_notifications.add(topics);
+                Attempt::Finished(result)
             }
-            Err(failure) => Run::Again(failure),
+            Err(failure) => Attempt::Retry(failure),
         }
     }
 }
 
-/// One run from begin to commit; an error means that nothing was kept.
-fn run_on(
+/// Runs a write from BEGIN to COMMIT. An error means that the transaction did not commit and can be retried.
+fn run_transaction(
     connection: &mut Connection,
     job: &mut Box<dyn WriteJob>,
     locks: &BTreeSet<WriteLock>,
-    world: &World,
+    context: &StoreContext,
 ) -> Result<(Result<(), StoreError>, BTreeSet<Topic>), Failure> {
-    connection.begin(WRITE, locks);
-    let mut tx = WriteTx::new(connection, world, None);
-    let keep = job.run(&mut tx);
-    let finished = match keep {
+    connection.begin(BEGIN_WRITE, locks);
+    let mut tx = WriteTx::new(connection, context, None);
+    let commit = job.run(&mut tx);
+    let finished = match commit {
         true => tx.finish().and_then(|finished| {
-            finished.tallied.keep(connection)?;
+            finished.tallies.write(connection)?;
             finished.changes.write(connection)?;
-            Ok(finished.touched)
+            Ok(finished.topics)
         }),
         false => Ok(BTreeSet::new()),
     };
     if let Some(failure) = connection.failure().cloned() {
-        if failure.kind != Kind::Lost {
+        if failure.kind != FailureKind::Lost {
             connection.roll_back()?;
         }
         return match failure.kind {
-            Kind::Contended | Kind::Constraint | Kind::Lost => Err(failure),
-            // The database took nothing after that, whatever the work made of it.
-            Kind::Busy | Kind::Wrong => Ok((Err(failure.into_store_error()), BTreeSet::new())),
+            FailureKind::Contended | FailureKind::Constraint | FailureKind::Lost => Err(failure),
+            // PostgreSQL ignored all later statements, even if the job handled the error.
+            FailureKind::Busy | FailureKind::Invalid => {
+                Ok((Err(failure.into_store_error()), BTreeSet::new()))
+            }
         };
     }
-    let touched = match finished {
-        Ok(touched) if keep => touched,
+    let topics = match finished {
+        Ok(topics) if commit => topics,
         finished => {
             connection.roll_back()?;
             return Ok((finished.map(drop), BTreeSet::new()));
         }
     };
-    // Changes of who may do what are rare, and no node should hear of them late: they are announced by the
-    // commit itself. Events are announced after it, because such commits happen one after another.
-    let and = match touched.contains(&Topic::Everyone) {
+    // Changes of permissions are rare and must reach all nodes immediately: the transaction itself notifies them. For
+    // events a node notifies after the commit, because PostgreSQL serializes the commits of transactions that notify.
+    let notify = match topics.contains(&Topic::Everyone) {
         true => "NOTIFY garth_bell, 'all'; ",
         false => "",
     };
-    match connection.commit(and) {
-        Ok(()) => Ok((Ok(()), touched)),
-        Err(failure) if matches!(failure.kind, Kind::Contended | Kind::Constraint) => Err(failure),
-        Err(failure) if failure.kind == Kind::Lost => {
+    match connection.commit(notify) {
+        Ok(()) => Ok((Ok(()), topics)),
+        Err(failure) if matches!(failure.kind, FailureKind::Contended | FailureKind::Constraint) => {
+            Err(failure)
+        }
+        Err(failure) if failure.kind == FailureKind::Lost => {
             tracing::warn!(cause = failure.text, "commit outcome unknown");
-            let text = format!("it is not known whether the change was kept: {}", failure.text);
-            // Not to be run again: it may have been kept.
+            let text = format!("the outcome of the commit is unknown: {}", failure.text);
+            // Not retried: the transaction may have committed.
             Ok((Err(StoreError::Unavailable(text)), BTreeSet::new()))
         }
         Err(failure) => Ok((Err(failure.into_store_error()), BTreeSet::new())),

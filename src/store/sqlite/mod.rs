@@ -1,12 +1,13 @@
-//! The embedded engine: SQLite, many readers, one writer that commits in groups.
+//! The embedded engine: SQLite, with many readers and one writer that commits in batches (group commit).
 //!
-//! Most reads are over in a few microseconds, less than it takes to wake another thread and be woken by it:
-//! these run where they are asked for, on a connection of that thread. One that takes longer is interrupted and run
-//! again by a reader thread. The writer takes whatever waits and commits it together, so that one flush of the disk
-//! serves many callers. Nobody is answered before that flush has returned. When it fails, the store stops for good:
-//! the system may have dropped what it could not write, and a second try would report success for data that is gone.
+//! - **Reads**: most take a few microseconds, less than a switch to another thread. They run on the thread of the
+//!   caller, which has its own connection. A read that takes longer is interrupted, and a reader thread runs it again.
+//! - **Writes**: the writer commits all queued writes together, so that one flush of the disk serves many callers. It
+//!   sends their results after the flush.
+//! - **A failed flush** stops the store for good. The kernel may have dropped the pages that it could not write, so a
+//!   second flush could report success for lost data.
 
-mod flush_clock;
+mod flush_timer;
 mod opening;
 mod readers;
 mod statements;
@@ -21,31 +22,31 @@ use std::time::Duration;
 use crossbeam_channel::{Sender, TrySendError, bounded};
 use tokio::sync::watch;
 
-use super::bell::Bell;
+use super::context::StoreContext;
 use super::engine::Engine;
 use super::error::StoreError;
 use super::migrate::Schema;
-use super::task::{MAX_PROBES, MOST_READS, MOST_WRITES, ReadJob, WriteJob};
-use super::world::World;
+use super::notifier::Notifier;
+use super::task::{MAX_QUEUED_PROBES, MAX_QUEUED_READS, MAX_QUEUED_WRITES, ReadJob, WriteJob};
 use super::write_lock::WriteLock;
-use flush_clock::FlushClock;
+use flush_timer::FlushTimer;
 use opening::{make_private_file, make_private_folder, migrate_embedded, open_reader, open_writer};
-use writer::{Writer, count_pages};
+use writer::{Writer, count_wal_pages};
 #[cfg(test)]
 pub(super) use {opening::DIALECT, statements::Statements};
 
 const FILE: &str = "garth.db";
-/// How many jobs share a commit at most.
-pub const GROUP: usize = 256;
+/// The maximum number of jobs that share a commit.
+pub const MAX_BATCH_JOBS: usize = 256;
 
 pub struct Sqlite {
-    /// The file it is kept in, of which each thread that asks has a connection.
+    /// The database file. Each thread that reads has a connection to it.
     file: Arc<PathBuf>,
-    world: Arc<World>,
+    context: Arc<StoreContext>,
     reads: Sender<Box<dyn ReadJob>>,
     probes: Sender<Box<dyn ReadJob>>,
     writes: Sender<Box<dyn WriteJob>>,
-    flush: Arc<FlushClock>,
+    flush: Arc<FlushTimer>,
     stopped: Arc<AtomicBool>,
     closing: Arc<AtomicBool>,
     failed: watch::Receiver<bool>,
@@ -55,51 +56,51 @@ impl Sqlite {
     pub fn open(
         folder: &Path,
         schema: &Schema,
-        world: Arc<World>,
-        bell: Arc<Bell>,
-        group: usize,
+        context: Arc<StoreContext>,
+        notifier: Arc<Notifier>,
+        max_batch_jobs: usize,
     ) -> Result<Self, StoreError> {
         make_private_folder(folder)?;
         let file = Arc::new(folder.join(FILE));
         make_private_file(&file)?;
         let mut connection = open_writer(&file)?;
-        migrate_embedded(&connection, schema, &world)?;
+        migrate_embedded(&connection, schema, &context)?;
 
-        let (reads, waiting_reads) = bounded::<Box<dyn ReadJob>>(MOST_READS);
+        let (reads, queued_reads) = bounded::<Box<dyn ReadJob>>(MAX_QUEUED_READS);
         let readers = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         for number in 0..readers {
-            let (connection, jobs, world) = (open_reader(&file)?, waiting_reads.clone(), world.clone());
+            let (connection, jobs, context) = (open_reader(&file)?, queued_reads.clone(), context.clone());
             spawn(format!("store-read-{number}"), move || {
-                readers::read_loop(&connection, &jobs, &world);
+                readers::read_loop(&connection, &jobs, &context);
             })?;
         }
 
-        let (probes, waiting_probes) = bounded::<Box<dyn ReadJob>>(MAX_PROBES);
-        let (connection_of_probes, world_of_probes) = (open_reader(&file)?, world.clone());
+        let (probes, queued_probes) = bounded::<Box<dyn ReadJob>>(MAX_QUEUED_PROBES);
+        let (probe_connection, probe_context) = (open_reader(&file)?, context.clone());
         spawn("store-probe".to_owned(), move || {
-            readers::read_loop(&connection_of_probes, &waiting_probes, &world_of_probes);
+            readers::read_loop(&probe_connection, &queued_probes, &probe_context);
         })?;
 
-        let (writes, jobs) = bounded::<Box<dyn WriteJob>>(MOST_WRITES);
+        let (writes, jobs) = bounded::<Box<dyn WriteJob>>(MAX_QUEUED_WRITES);
         let (failing, failed) = watch::channel(false);
-        let flush = Arc::new(FlushClock::default());
+        let flush = Arc::new(FlushTimer::default());
         let stopped = Arc::new(AtomicBool::new(false));
         let closing = Arc::new(AtomicBool::new(false));
         let writer = Writer {
             jobs,
-            world: world.clone(),
-            bell,
+            context: context.clone(),
+            notifier,
             stopped: stopped.clone(),
             closing: closing.clone(),
             failing,
-            group,
-            log_pages: count_pages(&mut connection)?,
+            max_batch_jobs,
+            wal_pages: count_wal_pages(&mut connection)?,
             flush: flush.clone(),
         };
         spawn("store-write".to_owned(), move || writer.run(&connection))?;
         Ok(Self {
             file,
-            world,
+            context,
             reads,
             probes,
             writes,
@@ -112,8 +113,8 @@ impl Sqlite {
 }
 
 impl Engine for Sqlite {
-    fn read_at_once(&self, job: &mut dyn ReadJob) -> bool {
-        readers::read_here(&self.file, job, &self.world)
+    fn try_read_inline(&self, job: &mut dyn ReadJob) -> bool {
+        readers::try_read_inline(&self.file, job, &self.context)
     }
 
     fn read(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError> {
@@ -169,10 +170,10 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use crate::cli::{Settings, policy_of};
+    use crate::store::context::{Clock, RandomSource, StoreContext};
     use crate::store::error::StoreError;
     use crate::store::tx::{ReadTx, WriteTx};
     use crate::store::value::args;
-    use crate::store::world::{Chance, Clock, World};
     use crate::store::{Store, sqlite};
 
     fn count_to(tx: &mut ReadTx, end: i64) -> Result<i64, StoreError> {
@@ -183,17 +184,17 @@ mod tests {
 
     fn empty_store(name: &str) -> (Store, PathBuf) {
         let folder = std::env::temp_dir().join(format!("garth-{name}-{}", std::process::id()));
-        let world = World {
+        let context = StoreContext {
             clock: Clock::System,
-            chance: Chance::System,
+            random: RandomSource::System,
             policy: policy_of(&Settings::default()).unwrap(),
         };
-        let store = Store::open_embedded_grouping(&folder, world, sqlite::GROUP).unwrap();
+        let store = Store::open_embedded_batching(&folder, context, sqlite::MAX_BATCH_JOBS).unwrap();
         (store, folder)
     }
 
     #[tokio::test]
-    async fn a_read_that_takes_long_is_run_again_elsewhere_and_a_short_one_is_not() {
+    async fn a_long_read_runs_again_on_a_reader_thread_and_a_short_one_runs_once() {
         let (store, folder) = empty_store("reads");
         for (end, runs) in [(10, 1), (1_000_000, 2), (10, 1)] {
             let counted = Arc::new(AtomicUsize::new(0));
@@ -210,8 +211,8 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_read_that_nobody_waits_for_any_more_is_not_run() {
-        let (store, folder) = empty_store("unwanted");
+    async fn a_canceled_read_does_not_run() {
+        let (store, folder) = empty_store("canceled");
         let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         let (begin, begun) = crossbeam_channel::bounded(threads);
         let (hold, held) = crossbeam_channel::bounded::<()>(0);
@@ -230,7 +231,7 @@ mod tests {
             .collect();
         begun.iter().take(threads).for_each(drop);
         let counted = Arc::new(AtomicUsize::new(0));
-        let ask = || {
+        let read = || {
             let (store, count) = (store.clone(), counted.clone());
             tokio::spawn(async move {
                 let read = store.read_once(move |_| {
@@ -240,13 +241,13 @@ mod tests {
                 read.await
             })
         };
-        let gone = ask();
+        let canceled = read();
         tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-        gone.abort();
-        assert!(gone.await.unwrap_err().is_cancelled());
-        let patient = ask();
+        canceled.abort();
+        assert!(canceled.await.unwrap_err().is_cancelled());
+        let awaited = read();
         drop(hold);
-        for read in busy.into_iter().chain([patient]) {
+        for read in busy.into_iter().chain([awaited]) {
             read.await.unwrap().unwrap();
         }
         assert_eq!(counted.load(Ordering::SeqCst), 1);
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn what_a_refused_write_did_is_taken_back_and_nothing_of_those_it_was_committed_with() {
+    async fn a_refused_write_is_rolled_back_alone_and_the_rest_of_its_batch_commits() {
         let (store, folder) = empty_store("refused");
         let table = store.write(|tx| tx.execute("CREATE TABLE thing (number BIGINT)", args![]));
         table.await.unwrap();
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn nothing_is_kept_of_a_batch_whose_transaction_has_ended_before_it() {
+    async fn a_batch_whose_transaction_has_ended_early_reports_what_it_committed() {
         let (store, folder) = empty_store("ended");
         let table = store.write(|tx| tx.execute("CREATE TABLE thing (number BIGINT)", args![]));
         table.await.unwrap();
@@ -310,7 +311,7 @@ mod tests {
         let (hold, held) = crossbeam_channel::bounded::<()>(0);
         let ended = tokio::spawn({
             let store = store.clone();
-            // As SQLite does by itself when it cannot read a page.
+            // SQLite does this itself after some errors, such as an I/O error.
             let write = move |tx: &mut WriteTx<'_>| {
                 begin.send(()).unwrap();
                 let _ = held.recv();
@@ -328,17 +329,17 @@ mod tests {
         drop(hold);
 
         assert!(ended.await.unwrap().is_err());
-        let told = next.await.unwrap().is_ok();
+        let reported = next.await.unwrap().is_ok();
         assert_eq!(
             count_things(&store).await == 1,
-            told,
-            "what is told is what is kept"
+            reported,
+            "the result of a write says whether it was committed"
         );
         std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_write_that_violates_a_constraint_is_run_again() {
+    async fn a_write_that_violates_a_constraint_is_retried() {
         let (store, folder) = empty_store("conflict");
         let table = store.write(|tx| tx.execute("CREATE TABLE thing (number BIGINT PRIMARY KEY)", args![]));
         table.await.unwrap();
@@ -352,7 +353,7 @@ mod tests {
         };
         store.write(insert(0)).await.unwrap();
         store.write(insert(1)).await.unwrap();
-        // The first two runs draw numbers that are taken.
+        // The numbers of the first two runs are already in the table.
         store.write(insert(0)).await.unwrap();
         let runs = Arc::new(AtomicUsize::new(0));
         let count = runs.clone();

@@ -1,4 +1,4 @@
-//! Opening the database file, with everything set that is relied upon.
+//! Opens the database file with the required settings.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,9 +7,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::statements::{Statements, database};
+use crate::store::context::StoreContext;
 use crate::store::error::StoreError;
 use crate::store::migrate::{Dialect, Schema, migrate};
-use crate::store::world::World;
 
 pub const DIALECT: Dialect = Dialect {
     identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
@@ -21,11 +21,11 @@ pub const DIALECT: Dialect = Dialect {
         USING fts5 (ticket UNINDEXED, body, tokenize = 'unicode61 remove_diacritics 0')",
 };
 
-/// 3.51.3 mends a fault of the write-ahead log that could lose a commit.
-const OLDEST: i32 = 3_051_003;
+/// 3.51.3 fixes a bug in the write-ahead log that could lose a commit.
+const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
 pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
-    if rusqlite::version_number() < OLDEST {
+    if rusqlite::version_number() < MIN_SQLITE_VERSION {
         let text = format!(
             "SQLite {} is too old: 3.51.3 or later is needed",
             rusqlite::version()
@@ -38,10 +38,11 @@ pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
     pragma(&connection, "journal_mode", "wal", Some("wal"))?;
     pragma(&connection, "synchronous", "full", Some("2"))?;
     pragma(&connection, "foreign_keys", "on", Some("1"))?;
-    // The pages that a savepoint may bring back: SQLite would write more than 64 KiB of them to a file.
+    // Holds the original pages for savepoints. By default SQLite writes more than 64 KiB of them to a file.
     pragma(&connection, "temp_store", "memory", Some("2"))?;
     pragma(&connection, "cache_size", "-16384", None)?;
-    // SQLite's own checkpoint after a commit swallows its errors; a flush that fails must not be.
+    // SQLite's automatic checkpoint ignores errors. The writer runs checkpoints itself, because a failed flush must
+    // stop the store.
     pragma(&connection, "wal_autocheckpoint", "0", Some("0"))?;
     Ok(connection)
 }
@@ -50,8 +51,8 @@ pub fn open_reader(file: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = open(file, flags)?;
     pragma(&connection, "query_only", "on", Some("1"))?;
-    // Pages are read from the mapped file. Only those that are still in the log are copied into this cache, and each commit
-    // empties it. Every thread that reads has one: larger ones would fill, one after the other, and hold memory for nothing.
+    // Pages are read from the memory-mapped file. This cache only holds pages that are still in the log, and each
+    // commit empties it. Every thread that reads has such a cache, so larger ones would waste memory.
     pragma(&connection, "cache_size", "-4096", None)?;
     Ok(connection)
 }
@@ -61,7 +62,7 @@ fn open(file: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     connection
         .busy_timeout(Duration::from_secs(10))
         .map_err(database)?;
-    // Plans do not depend on arguments: else SQLite prepares a cached statement anew for each.
+    // Query plans must not depend on arguments: otherwise SQLite prepares a cached statement again for new arguments.
     let config = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
     connection.set_db_config(config, true).map_err(database)?;
     pragma(&connection, "trusted_schema", "off", Some("0"))?;
@@ -69,27 +70,32 @@ fn open(file: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Sets a pragma and, where it matters, makes sure it took.
-fn pragma(connection: &Connection, name: &str, value: &str, wanted: Option<&str>) -> Result<(), StoreError> {
+/// Sets a pragma, and checks its value if `expected` is given.
+fn pragma(
+    connection: &Connection,
+    name: &str,
+    value: &str,
+    expected: Option<&str>,
+) -> Result<(), StoreError> {
     connection.pragma_update(None, name, value).map_err(database)?;
-    let Some(wanted) = wanted else { return Ok(()) };
+    let Some(expected) = expected else { return Ok(()) };
     let read_back = |row: &rusqlite::Row<'_>| {
         Ok(match row.get_ref(0)? {
             ValueRef::Integer(number) => number.to_string(),
             other => other.as_str().unwrap_or_default().to_owned(),
         })
     };
-    let is: String = connection
+    let actual: String = connection
         .pragma_query_value(None, name, read_back)
         .map_err(database)?;
-    if is != wanted {
-        let text = format!("SQLite would not set {name} to {value}: it is {is}");
+    if actual != expected {
+        let text = format!("SQLite did not set {name} to {value}: it is {actual}");
         return Err(StoreError::Schema(text));
     }
     Ok(())
 }
 
-/// Reads the whole file, on a connection of its own; what is wrong with its structure.
+/// Reads the whole file on a separate connection and returns the first error in its structure, if there is one.
 pub fn check(file: &Path) -> Result<Option<String>, StoreError> {
     let connection = open_reader(file)?;
     let first = connection.pragma_query_value(None, "quick_check", |row| row.get::<_, String>(0));
@@ -103,32 +109,37 @@ pub fn check(file: &Path) -> Result<Option<String>, StoreError> {
     }
 }
 
-pub fn migrate_embedded(connection: &Connection, schema: &Schema, world: &World) -> Result<(), StoreError> {
+pub fn migrate_embedded(
+    connection: &Connection,
+    schema: &Schema,
+    context: &StoreContext,
+) -> Result<(), StoreError> {
     let mut statements = Statements::on(connection);
     statements.run("BEGIN IMMEDIATE")?;
-    let migrated = migrate(&mut statements, &DIALECT, schema, world.clock.now());
+    let migrated = migrate(&mut statements, &DIALECT, schema, context.clock.now());
     statements.run(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     migrated
 }
 
 pub fn make_private_folder(folder: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::DirBuilderExt;
-    let made = std::fs::DirBuilder::new()
+    let created = std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(folder);
-    made.map_err(|e| StoreError::Files(format!("making the data folder {}", folder.display()), e))
+    created.map_err(|e| StoreError::Files(format!("making the data folder {}", folder.display()), e))
 }
 
-/// Whoever else may look into the folder may not read the store; its log gets the same mode.
+/// Creates the file for its owner only, whatever the mode of the folder. SQLite gives its log the same mode.
 pub fn make_private_file(file: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::OpenOptionsExt;
-    let made = std::fs::OpenOptions::new()
+    let created = std::fs::OpenOptions::new()
         .create(true)
         .append(true)
         .mode(0o600)
         .open(file);
-    made.map(drop)
+    created
+        .map(drop)
         .map_err(|e| StoreError::Files(format!("making {}", file.display()), e))
 }
 
@@ -140,7 +151,7 @@ mod tests {
     use crate::model::time::Time;
 
     #[test]
-    fn what_staff_granted_to_clients_of_accounts_ends_with_migration_8() {
+    fn migration_8_revokes_authorizations_of_staff_for_clients_of_accounts() {
         let connection = Connection::open_in_memory().expect("memory");
         pragma(&connection, "foreign_keys", "on", Some("1")).expect("a pragma");
         let mut statements = Statements::on(&connection);
@@ -175,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_instances_have_under_way_becomes_jobs() {
+    fn migration_10_converts_due_work_of_instances_to_jobs() {
         let connection = Connection::open_in_memory().expect("memory");
         let mut statements = Statements::on(&connection);
         let now = Time::from_micros(1);
@@ -200,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_was_overwritten_is_found() {
+    fn check_reports_an_overwritten_page() {
         let file = std::env::temp_dir().join(format!("garth-check-{}.db", std::process::id()));
         let _ = std::fs::remove_file(&file);
         let connection = open_writer(&file).unwrap();

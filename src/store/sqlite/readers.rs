@@ -1,4 +1,4 @@
-//! Connections that look: one of each thread that asks, and those of the reader threads (decision 0020).
+//! Read connections: one of each thread that calls the store, and those of the reader threads (decision 0020).
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -11,13 +11,14 @@ use self_cell::self_cell;
 
 use super::opening::open_reader;
 use super::statements::{Statements, database};
+use crate::store::context::StoreContext;
 use crate::store::error::StoreError;
 use crate::store::task::ReadJob;
 use crate::store::tx::ReadTx;
-use crate::store::world::World;
 
-/// How many steps of SQLite's machine a statement may take on the thread that asks: about a millisecond.
-const AT_ONCE: i32 = 50_000;
+/// The number of virtual machine instructions after which SQLite interrupts a statement on the caller's thread: about a
+/// millisecond.
+const MAX_INLINE_INSTRUCTIONS: i32 = 50_000;
 
 self_cell!(
     struct Reader {
@@ -27,20 +28,20 @@ self_cell!(
     }
 );
 
-/// The connection to a store that a thread has for itself, so that its pages and statements stay in that core's cache.
-struct Near {
-    /// The store's own copy of its path: it tells the store from others, and when it has ended.
+/// The connection of one thread to a store, so that its pages and statements remain in the cache of a core.
+struct ThreadReader {
+    /// Identifies the store, and shows when it was dropped.
     store: Weak<PathBuf>,
     reader: Reader,
-    /// Whether it has interrupted what took too long.
+    /// Whether SQLite has interrupted the last read.
     interrupted: Arc<AtomicBool>,
 }
 
 thread_local! {
-    static MINE: RefCell<Vec<Near>> = const { RefCell::new(Vec::new()) };
+    static THREAD_READERS: RefCell<Vec<ThreadReader>> = const { RefCell::new(Vec::new()) };
 }
 
-impl Near {
+impl ThreadReader {
     fn open(file: &Arc<PathBuf>) -> Result<Self, StoreError> {
         let mut connection = open_reader(file)?;
         let interrupted = Arc::new(AtomicBool::new(false));
@@ -50,7 +51,7 @@ impl Near {
             true
         };
         connection
-            .progress_handler(AT_ONCE, Some(too_long))
+            .progress_handler(MAX_INLINE_INSTRUCTIONS, Some(too_long))
             .map_err(database)?;
         Ok(Self {
             store: Arc::downgrade(file),
@@ -59,54 +60,58 @@ impl Near {
         })
     }
 
-    fn is_to(&self, file: &Arc<PathBuf>) -> bool {
+    fn is_for(&self, file: &Arc<PathBuf>) -> bool {
         std::ptr::eq(self.store.as_ptr(), Arc::as_ptr(file))
     }
 
-    fn run(&mut self, job: &mut dyn ReadJob, world: &World) -> bool {
+    fn run(&mut self, job: &mut dyn ReadJob, context: &StoreContext) -> bool {
         self.interrupted.store(false, Ordering::Relaxed);
-        let look = |_: &Connection, statements: &mut Statements| look(statements, job, world);
-        let ended = self.reader.with_dependent_mut(look);
+        let read = |_: &Connection, statements: &mut Statements| run_read(statements, job, context);
+        let ended = self.reader.with_dependent_mut(read);
         ended.is_ok() && !self.interrupted.load(Ordering::Relaxed)
     }
 }
 
-/// Runs a job on the thread that asks: true if it was over in no time.
-pub fn read_here(file: &Arc<PathBuf>, job: &mut dyn ReadJob, world: &World) -> bool {
-    let read = |mine: &RefCell<Vec<Near>>| {
-        // Whoever asks in the middle of asking finds the thread's connection taken.
-        let mut mine = mine.try_borrow_mut().ok()?;
-        let at = match mine.iter().position(|near| near.is_to(file)) {
+/// Runs a job on the thread of the caller. False if SQLite has interrupted it, or if the connection is not available.
+pub fn try_read_inline(file: &Arc<PathBuf>, job: &mut dyn ReadJob, context: &StoreContext) -> bool {
+    let read = |readers: &RefCell<Vec<ThreadReader>>| {
+        // Fails for a read within a read.
+        let mut readers = readers.try_borrow_mut().ok()?;
+        let at = match readers.iter().position(|reader| reader.is_for(file)) {
             Some(at) => at,
             None => {
-                mine.retain(|near| near.store.strong_count() > 0);
-                mine.push(Near::open(file).ok()?);
-                mine.len() - 1
+                readers.retain(|reader| reader.store.strong_count() > 0);
+                readers.push(ThreadReader::open(file).ok()?);
+                readers.len() - 1
             }
         };
-        Some(mine[at].run(job, world))
+        Some(readers[at].run(job, context))
     };
-    MINE.try_with(read).ok().flatten().unwrap_or(false)
+    THREAD_READERS.try_with(read).ok().flatten().unwrap_or(false)
 }
 
-/// What a reader thread does.
-pub fn read_loop(connection: &Connection, jobs: &Receiver<Box<dyn ReadJob>>, world: &World) {
+/// The loop of a reader thread.
+pub fn read_loop(connection: &Connection, jobs: &Receiver<Box<dyn ReadJob>>, context: &StoreContext) {
     let mut statements = Statements::on(connection);
     for mut job in jobs {
-        if job.is_wanted() {
-            let ended = look(&mut statements, &mut *job, world);
-            job.answer(ended);
+        if !job.is_canceled() {
+            let ended = run_read(&mut statements, &mut *job, context);
+            job.complete(ended);
         }
     }
 }
 
-/// Runs a job in a transaction of its own.
-fn look(statements: &mut Statements, job: &mut dyn ReadJob, world: &World) -> Result<(), StoreError> {
+/// Runs a job in a read transaction.
+fn run_read(
+    statements: &mut Statements,
+    job: &mut dyn ReadJob,
+    context: &StoreContext,
+) -> Result<(), StoreError> {
     let ended = statements.run("BEGIN").and_then(|()| {
-        job.run(&mut ReadTx::new(statements, world));
+        job.run(&mut ReadTx::new(statements, context));
         statements.run("COMMIT")
     });
-    if ended.is_err() && !statements.is_at_rest() {
+    if ended.is_err() && !statements.is_autocommit() {
         let _ = statements.run("ROLLBACK");
     }
     ended

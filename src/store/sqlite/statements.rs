@@ -1,4 +1,5 @@
-//! Statements on a connection: each is prepared once and kept, with what it takes to fill it in.
+//! A connection with its prepared statements. Each statement is prepared once and cached, with the numbers of its
+//! arguments.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,59 +12,59 @@ use crate::store::error::StoreError;
 use crate::store::sql::Sql;
 use crate::store::value::{Columns, Row, Value};
 
-/// How many statements are kept. The texts of filters are without number: when there are too many, all are
-/// forgotten, and those that are used all the time are soon there again.
-const MOST: usize = 256;
+/// Each combination of filters is a new statement. When there are too many, all are dropped; those in frequent use are
+/// soon prepared again.
+const MAX_STATEMENTS: usize = 256;
 
-/// A connection, as one who knows what was asked before.
 pub struct Statements<'c> {
     connection: &'c Connection,
-    /// Where the statement with a text is.
-    places: HashMap<Box<str>, usize, RandomState>,
+    /// The index of each text in `prepared`.
+    indexes: HashMap<Box<str>, usize, RandomState>,
     prepared: Vec<Prepared<'c>>,
-    /// Whether something may have been changed since this was last asked.
+    /// Whether a statement that can change data has run since `take_changed`.
     changed: bool,
-    /// Whether a constraint was violated since this was last asked.
+    /// Whether a constraint was violated since `take_conflicted`.
     conflicted: bool,
 }
 
 struct Prepared<'c> {
     statement: Statement<'c>,
-    /// The argument of each parameter.
+    /// The index of the argument of each parameter.
     arguments: Vec<usize>,
+    /// Whether the statement can change data.
     changes: bool,
-    /// Whether the one column of its one row is the id of the row it has added.
-    answers_id: bool,
+    /// Whether the result is the ID of the inserted row.
+    returns_id: bool,
 }
 
 impl<'c> Statements<'c> {
     pub fn on(connection: &'c Connection) -> Self {
         Self {
             connection,
-            places: HashMap::default(),
+            indexes: HashMap::default(),
             prepared: Vec::new(),
             changed: false,
             conflicted: false,
         }
     }
 
-    /// Runs a statement that takes and gives nothing.
+    /// Runs a statement without arguments or result.
     pub fn run(&mut self, command: &str) -> Result<(), StoreError> {
         self.execute(command, &[]).map(drop)
     }
 
-    /// Whether no transaction was begun, or it is over.
-    pub fn is_at_rest(&self) -> bool {
+    /// Whether no transaction is open.
+    pub fn is_autocommit(&self) -> bool {
         self.connection.is_autocommit()
     }
 
-    /// Whether something may have been changed since this was last asked.
-    pub fn have_changed(&mut self) -> bool {
+    /// Whether a statement that can change data has run since the last call.
+    pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
     }
 
-    /// Whether a constraint was violated since this was last asked.
-    pub fn have_conflicted(&mut self) -> bool {
+    /// Whether a constraint was violated since the last call.
+    pub fn take_conflicted(&mut self) -> bool {
         std::mem::take(&mut self.conflicted)
     }
 
@@ -73,39 +74,39 @@ impl<'c> Statements<'c> {
         cause
     }
 
-    /// The statement with this text and these arguments.
-    fn filled(&mut self, sql: &str, args: &[Value]) -> Result<&mut Prepared<'c>, StoreError> {
-        let place = match self.places.get(sql) {
-            Some(place) => *place,
+    /// The prepared statement with these arguments bound.
+    fn bound(&mut self, sql: &str, args: &[Value]) -> Result<&mut Prepared<'c>, StoreError> {
+        let index = match self.indexes.get(sql) {
+            Some(index) => *index,
             None => self.prepare(sql)?,
         };
-        let prepared = &mut self.prepared[place];
+        let prepared = &mut self.prepared[index];
         self.changed |= prepared.changes;
-        for (place, argument) in prepared.arguments.iter().enumerate() {
+        for (parameter, argument) in prepared.arguments.iter().enumerate() {
             let value = args.get(*argument).ok_or_else(|| {
                 let number = argument + 1;
                 StoreError::Unexpected(format!("no argument for ${number} in {sql}"))
             })?;
-            let bound = prepared.statement.raw_bind_parameter(place + 1, value);
+            let bound = prepared.statement.raw_bind_parameter(parameter + 1, value);
             bound.map_err(database)?;
         }
         Ok(prepared)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<usize, StoreError> {
-        let adding = without_answer(sql);
-        let statement = self.connection.prepare(adding.unwrap_or(sql)).map_err(database)?;
+        let insert = without_returning(sql);
+        let statement = self.connection.prepare(insert.unwrap_or(sql)).map_err(database)?;
         let arguments = (1..=statement.parameter_count())
-            .map(|place| argument_of(&statement, place))
+            .map(|parameter| argument_of(&statement, parameter))
             .collect::<Result<_, _>>()?;
-        if self.prepared.len() == MOST {
-            self.places.clear();
+        if self.prepared.len() == MAX_STATEMENTS {
+            self.indexes.clear();
             self.prepared.clear();
         }
-        self.places.insert(sql.into(), self.prepared.len());
+        self.indexes.insert(sql.into(), self.prepared.len());
         self.prepared.push(Prepared {
             changes: !statement.readonly(),
-            answers_id: adding.is_some(),
+            returns_id: insert.is_some(),
             statement,
             arguments,
         });
@@ -113,18 +114,19 @@ impl<'c> Statements<'c> {
     }
 }
 
-/// The statement that adds a row and answers with its id, without the answer: SQLite tells the id of the last row anyway.
-/// To answer, it first copies every page that it changes, and makes a table for the answer.
-fn without_answer(sql: &str) -> Option<&str> {
-    let adding = sql.strip_suffix("RETURNING id")?;
-    let adds_one =
-        adding.starts_with("INSERT INTO") && !adding.contains("SELECT") && !adding.contains("CONFLICT");
-    adds_one.then_some(adding)
+/// An INSERT of one row without its `RETURNING id`. `last_insert_rowid` gives the same ID at a lower cost: for
+/// RETURNING, SQLite copies every page before it changes it and creates a temporary table for the result.
+fn without_returning(sql: &str) -> Option<&str> {
+    let insert = sql.strip_suffix("RETURNING id")?;
+    let inserts_one =
+        insert.starts_with("INSERT INTO") && !insert.contains("SELECT") && !insert.contains("CONFLICT");
+    inserts_one.then_some(insert)
 }
 
-/// SQLite takes `$2` for a name and numbers names as they first appear; what comes where is in the names.
-fn argument_of(statement: &Statement, place: usize) -> Result<usize, StoreError> {
-    let name = statement.parameter_name(place).unwrap_or_default();
+/// The index of the argument of a parameter. To SQLite, `$2` is a name, and parameters are numbered in the order in
+/// which their names first appear.
+fn argument_of(statement: &Statement, parameter: usize) -> Result<usize, StoreError> {
+    let name = statement.parameter_name(parameter).unwrap_or_default();
     let number = name.strip_prefix('$').and_then(|number| number.parse().ok());
     number
         .and_then(|number: usize| number.checked_sub(1))
@@ -134,36 +136,36 @@ fn argument_of(statement: &Statement, place: usize) -> Result<usize, StoreError>
 impl Sql for Statements<'_> {
     fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row<'static>>, StoreError> {
         let mut found = Vec::new();
-        let mut hold = |row: &mut Row| {
-            found.push(Row::held(row.rest()));
+        let mut visit = |row: &mut Row| {
+            found.push(Row::owned(row.rest()));
             Ok(())
         };
-        self.each(sql, args, &mut hold)?;
+        self.for_each(sql, args, &mut visit)?;
         Ok(found)
     }
 
-    fn each(
+    fn for_each(
         &mut self,
         sql: &str,
         args: &[Value],
-        see: &mut dyn FnMut(&mut Row) -> Result<(), StoreError>,
+        visit: &mut dyn FnMut(&mut Row) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let connection = self.connection;
         let Prepared {
             statement,
-            answers_id,
+            returns_id,
             ..
-        } = self.filled(sql, args)?;
-        if *answers_id {
-            let added = statement.raw_execute();
-            added.map_err(|cause| self.failed(cause))?;
+        } = self.bound(sql, args)?;
+        if *returns_id {
+            let inserted = statement.raw_execute();
+            inserted.map_err(|cause| self.failed(cause))?;
             let id = Value::Int(connection.last_insert_rowid());
-            return see(&mut Row::held(vec![id]));
+            return visit(&mut Row::owned(vec![id]));
         }
         let mut rows = statement.raw_query();
         let ended = loop {
             match rows.next() {
-                Ok(Some(row)) => see(&mut Row::Passing(row, 0))?,
+                Ok(Some(row)) => visit(&mut Row::Borrowed(row, 0))?,
                 Ok(None) => break Ok(()),
                 Err(cause) => break Err(cause),
             }
@@ -173,25 +175,25 @@ impl Sql for Statements<'_> {
     }
 
     fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError> {
-        let changed = self.filled(sql, args)?.statement.raw_execute();
+        let changed = self.bound(sql, args)?.statement.raw_execute();
         Ok(changed.map_err(|cause| self.failed(cause))? as u64)
     }
 
-    fn matches(&self, argument: usize) -> String {
+    fn match_condition(&self, argument: usize) -> String {
         format!("ticket_text MATCH ${argument}")
     }
 
-    fn beginning(&self, word: &str) -> String {
+    fn prefix_term(&self, word: &str) -> String {
         format!("\"{word}\"*")
     }
 
-    fn last_number(&mut self, table: &str) -> Result<i64, StoreError> {
+    fn last_generated_id(&mut self, table: &str) -> Result<i64, StoreError> {
         let sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = $1";
         let mut rows = self.query(sql, &[table.into()])?;
         rows.first_mut().map_or(Ok(0), Row::take)
     }
 
-    fn set_last_number(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
+    fn set_last_generated_id(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
         self.execute("DELETE FROM sqlite_sequence WHERE name = $1", &[table.into()])?;
         let sql = "INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)";
         self.execute(sql, &[table.into(), number.into()]).map(drop)
@@ -199,7 +201,7 @@ impl Sql for Statements<'_> {
 
     fn tables(&mut self) -> Result<Vec<String>, StoreError> {
         let sql =
-            // A full-text index keeps itself in tables of its own.
+            // Without the internal tables of the full-text index.
             "SELECT name FROM sqlite_schema WHERE type = 'table'
                 AND name NOT LIKE 'sqlite%' AND name NOT GLOB 'ticket_text_*' ORDER BY name";
         self.query(sql, &[])?.iter_mut().map(Row::take).collect()

@@ -1,4 +1,4 @@
-//! The one thread that writes: whatever waits is committed together (decision 0010).
+//! The writer thread, which commits all queued writes together (decision 0010).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,56 +9,54 @@ use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::watch;
 
-use super::flush_clock::FlushClock;
+use super::flush_timer::FlushTimer;
 use super::statements::{Statements, database};
-use crate::store::bell::{Bell, Topic};
 use crate::store::changes::PendingChanges;
+use crate::store::context::StoreContext;
 use crate::store::error::StoreError;
+use crate::store::notifier::{Notifier, Topic};
 use crate::store::sql::Sql;
-use crate::store::tallies::Changes;
+use crate::store::tallies::TallyChanges;
 use crate::store::task::WriteJob;
 use crate::store::tx::WriteTx;
-use crate::store::world::World;
 
-/// How many pages the log may hold before they are moved into the database file.
-const LOG_PAGES: i32 = 1000;
-/// How often a job is run that violates a constraint, as on PostgreSQL: rules look before they write, so the next
-/// run sees what was in the way, or draws another random number.
+/// The size of the write-ahead log (WAL) at which the writer runs a checkpoint.
+const CHECKPOINT_PAGES: i32 = 1000;
+/// The number of runs of a job that violates a constraint, as on PostgreSQL. Rules check before they write, so the next
+/// run sees the conflicting row, or uses another random number.
 const MAX_CONFLICT_RUNS: u32 = 5;
 
-/// What is taken back when a job is refused that has changed something.
+/// The scope of the rollback when a job has changed data and fails.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Undo {
-    /// What it did.
-    Each,
-    /// What all of the batch did.
-    All,
+enum RollbackScope {
+    Job,
+    Batch,
 }
 
 pub struct Writer {
     pub jobs: Receiver<Box<dyn WriteJob>>,
-    pub world: Arc<World>,
-    pub bell: Arc<Bell>,
+    pub context: Arc<StoreContext>,
+    pub notifier: Arc<Notifier>,
     pub stopped: Arc<AtomicBool>,
-    /// The server is about to end: the log is emptied with the next commit.
+    /// The server is stopping: the writer empties the log after the next commit.
     pub closing: Arc<AtomicBool>,
     pub failing: watch::Sender<bool>,
-    pub group: usize,
-    /// How many pages the log had after the last commit.
-    pub log_pages: Arc<AtomicI32>,
-    pub flush: Arc<FlushClock>,
+    pub max_batch_jobs: usize,
+    /// The number of pages in the log after the last commit.
+    pub wal_pages: Arc<AtomicI32>,
+    pub flush: Arc<FlushTimer>,
 }
 
-/// Keeps the number of pages that the log has after each commit.
-pub fn count_pages(connection: &mut Connection) -> Result<Arc<AtomicI32>, StoreError> {
-    let log_pages = Arc::new(AtomicI32::new(0));
-    let counted = log_pages.clone();
+/// A counter that SQLite sets to the number of pages in the log with each commit.
+pub fn count_wal_pages(connection: &mut Connection) -> Result<Arc<AtomicI32>, StoreError> {
+    let wal_pages = Arc::new(AtomicI32::new(0));
+    let counter = wal_pages.clone();
     let count = move |_: &mut Wal, pages| {
-        counted.store(pages, Ordering::Relaxed);
+        counter.store(pages, Ordering::Relaxed);
         Ok(())
     };
     connection.wal_hook(Some(count)).map_err(database)?;
-    Ok(log_pages)
+    Ok(wal_pages)
 }
 
 impl Writer {
@@ -66,81 +64,82 @@ impl Writer {
         let statements = &mut Statements::on(connection);
         while let Ok(first) = self.jobs.recv() {
             let mut batch = vec![first];
-            match self.commit_together(statements, &mut batch) {
+            match self.commit_batch(statements, &mut batch) {
                 Ok(()) => {
                     if self.closing.load(Ordering::SeqCst) {
-                        empty_log(statements);
+                        truncate_wal(statements);
                     }
-                    answer_all(batch, || Ok(()));
+                    complete_all(batch, || Ok(()));
                 }
                 Err(cause) if is_fatal(&cause) => {
                     self.stopped.store(true, Ordering::SeqCst);
                     tracing::error!(%cause, "flush failed, store stopped");
                     self.failing.send_replace(true);
-                    answer_all(batch, || Err(StoreError::Stopped));
-                    answer_all(self.jobs.try_iter().collect(), || Err(StoreError::Stopped));
+                    complete_all(batch, || Err(StoreError::Stopped));
+                    complete_all(self.jobs.try_iter().collect(), || Err(StoreError::Stopped));
                     return;
                 }
                 Err(cause) => {
                     tracing::error!(%cause, "write batch rolled back");
                     let reason = cause.to_string();
-                    answer_all(batch, || Err(StoreError::Unavailable(reason.clone())));
+                    complete_all(batch, || Err(StoreError::Unavailable(reason.clone())));
                 }
             }
         }
     }
 
-    /// Runs the first job, and every other that waits by then, in one transaction.
+    /// Runs the first job and all jobs queued meanwhile in one transaction.
     ///
-    /// One that is refused has nearly always changed nothing, so there is nothing to take back. If it has, all of them
-    /// are run again, each with a savepoint: that is dear, as every page that a job changes is then copied first.
-    fn commit_together(
+    /// A job that fails has rarely changed data. If it has, the writer rolls back the batch and runs it again with a
+    /// savepoint for each job. Savepoints are expensive, because SQLite copies every page before a job changes it.
+    fn commit_batch(
         &self,
         statements: &mut Statements,
         batch: &mut Vec<Box<dyn WriteJob>>,
     ) -> Result<(), StoreError> {
-        let together = self.commit(statements, batch, Undo::All)?;
-        let touched = match together {
-            None => self.commit(statements, batch, Undo::Each)?,
-            together => together,
+        let committed = self.commit(statements, batch, RollbackScope::Batch)?;
+        let topics = match committed {
+            None => self.commit(statements, batch, RollbackScope::Job)?,
+            committed => committed,
         };
         metrics::histogram!("garth_store_batch_jobs").record(batch.len() as f64);
-        self.bell.ring(touched.unwrap_or_default());
+        self.notifier.notify(topics.unwrap_or_default());
         Ok(())
     }
 
+    /// The topics to notify; `None` if the batch was rolled back because of one job.
     fn commit(
         &self,
         statements: &mut Statements,
         batch: &mut Vec<Box<dyn WriteJob>>,
-        undo: Undo,
+        scope: RollbackScope,
     ) -> Result<Option<BTreeSet<Topic>>, StoreError> {
         statements.run("BEGIN IMMEDIATE")?;
-        let done = self.run_jobs(statements, batch, undo).and_then(|touched| {
-            if touched.is_some() {
+        let committed = self.run_jobs(statements, batch, scope).and_then(|topics| {
+            if topics.is_some() {
                 self.flush.time(|| self.flush(statements))?;
             }
-            Ok(touched)
+            Ok(topics)
         });
-        if !statements.is_at_rest() {
+        if !statements.is_autocommit() {
             let _ = statements.run("ROLLBACK");
         }
-        done
+        committed
     }
 
-    /// Commits; whether anything was written.
+    /// Commits. Returns whether the commit has written pages.
     fn flush(&self, statements: &mut Statements) -> Result<bool, StoreError> {
-        // The hook counts the pages of the log if the commit writes any.
-        self.log_pages.store(0, Ordering::Relaxed);
+        // The WAL hook sets the counter only if the commit writes pages.
+        self.wal_pages.store(0, Ordering::Relaxed);
         statements.run("COMMIT")?;
-        self.shorten_log(statements)?;
-        Ok(self.log_pages.load(Ordering::Relaxed) > 0)
+        self.checkpoint(statements)?;
+        Ok(self.wal_pages.load(Ordering::Relaxed) > 0)
     }
 
-    /// Moves the log into the database file when it has grown long. That flushes the file, so it
-    /// belongs to the commit: if it fails, the commit is not acknowledged.
-    fn shorten_log(&self, statements: &mut Statements) -> Result<(), StoreError> {
-        if self.log_pages.load(Ordering::Relaxed) < LOG_PAGES {
+    /// Moves a long log into the database file. This flushes the file and is part of the commit: if it fails, the
+    /// commit is not acknowledged.
+    fn checkpoint(&self, statements: &mut Statements) -> Result<(), StoreError> {
+        if self.wal_pages.load(Ordering::Relaxed) < CHECKPOINT_PAGES {
             return Ok(());
         }
         match statements.query("PRAGMA wal_checkpoint(PASSIVE)", &[]) {
@@ -149,74 +148,74 @@ impl Writer {
         }
     }
 
-    /// Whose events are to be heard of; nothing if all of it has to be taken back because of one.
+    /// The topics to notify; `None` if the batch must be rolled back because of one job.
     fn run_jobs(
         &self,
         statements: &mut Statements,
         batch: &mut Vec<Box<dyn WriteJob>>,
-        undo: Undo,
+        scope: RollbackScope,
     ) -> Result<Option<BTreeSet<Topic>>, StoreError> {
-        let mut touched = BTreeSet::new();
-        let mut tallied = Changes::default();
+        let mut topics = BTreeSet::new();
+        let mut tally_changes = TallyChanges::default();
         let mut changes = PendingChanges::default();
         let (mut next, mut runs) = (0, 1);
         while next < batch.len() {
-            if undo == Undo::Each {
+            if scope == RollbackScope::Job {
                 statements.run("SAVEPOINT job")?;
             }
-            statements.have_changed();
-            statements.have_conflicted();
-            let mut tx = WriteTx::new(statements, &self.world, Some(&tallied));
-            let keep = batch[next].run(&mut tx);
-            if keep {
+            statements.take_changed();
+            statements.take_conflicted();
+            let mut tx = WriteTx::new(statements, &self.context, Some(&tally_changes));
+            let commit = batch[next].run(&mut tx);
+            if commit {
                 let finished = tx.finish()?;
-                touched.extend(finished.touched);
-                tallied.merge(finished.tallied);
+                topics.extend(finished.topics);
+                tally_changes.merge(finished.tallies);
                 changes.merge(finished.changes);
-            } else if statements.have_changed() {
-                match undo {
-                    Undo::All => return Ok(None),
-                    Undo::Each => statements.run("ROLLBACK TO job")?,
+            } else if statements.take_changed() {
+                match scope {
+                    RollbackScope::Batch => return Ok(None),
+                    RollbackScope::Job => statements.run("ROLLBACK TO job")?,
                 }
             }
-            // After some failures SQLite takes back everything by itself; what came next would be kept statement by statement.
-            if statements.is_at_rest() {
-                let text = "the database has taken back the whole transaction";
+            // After some errors SQLite rolls back the transaction itself. Later statements would commit one by one.
+            if statements.is_autocommit() {
+                let text = "the database has rolled back the whole transaction";
                 return Err(StoreError::Unavailable(text.to_owned()));
             }
-            if undo == Undo::Each {
+            if scope == RollbackScope::Job {
                 statements.run("RELEASE job")?;
             }
-            if !keep && statements.have_conflicted() && runs < MAX_CONFLICT_RUNS {
+            if !commit && statements.take_conflicted() && runs < MAX_CONFLICT_RUNS {
                 runs += 1;
                 continue;
             }
             (next, runs) = (next + 1, 1);
-            if next == batch.len() && next < self.group {
+            if next == batch.len() && next < self.max_batch_jobs {
                 batch.extend(self.jobs.try_recv().ok());
             }
         }
-        tallied.keep(statements)?;
+        tally_changes.write(statements)?;
         changes.write(statements)?;
-        Ok(Some(touched))
+        Ok(Some(topics))
     }
 }
 
-/// Leaves a store that is whole in its one file, for whoever copies it after a stop. If that does
-/// not succeed nothing is lost: the log is read again at the next start.
-fn empty_log(statements: &mut Statements) {
+/// Moves the whole log into the database file, so that a copy of this file is complete after a stop. If that fails, no
+/// data is lost: SQLite reads the log at the next start.
+fn truncate_wal(statements: &mut Statements) {
     if let Err(cause) = statements.query("PRAGMA wal_checkpoint(TRUNCATE)", &[]) {
         tracing::warn!(%cause, "wal checkpoint failed");
     }
 }
 
-fn answer_all(batch: Vec<Box<dyn WriteJob>>, ended: impl Fn() -> Result<(), StoreError>) {
+fn complete_all(batch: Vec<Box<dyn WriteJob>>, ended: impl Fn() -> Result<(), StoreError>) {
     for job in batch {
-        job.answer(ended());
+        job.complete(ended());
     }
 }
 
-/// Whether the disk may hold something else than was written to it.
+/// Whether the contents of the disk may differ from the data that was written.
 fn is_fatal(cause: &StoreError) -> bool {
     let StoreError::Database(cause) = cause else {
         return false;

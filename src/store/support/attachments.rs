@@ -1,4 +1,4 @@
-//! Attachments as rows, and the keys of files that are on their way to become some.
+//! The tables `attachment` and `upload`. An upload is a file that is not an attachment yet.
 
 use crate::model::attachment::{Attachment, NewAttachment};
 use crate::model::change::ChangeKind;
@@ -7,7 +7,7 @@ use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
@@ -23,7 +23,7 @@ pub static FIELDS: [Field; 6] = [
     Field::new("created_by", Kind::Text, "created_by"),
 ];
 
-pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<Attachment>, StoreError> {
+pub fn list(tx: &mut ReadTx, ticket: TicketId, query: &ListQuery) -> Result<Paged<Attachment>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "attachment",
@@ -33,7 +33,7 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
 pub fn find(tx: &mut ReadTx, ticket: TicketId, id: AttachmentId) -> Result<Option<Attachment>, StoreError> {
@@ -41,7 +41,7 @@ pub fn find(tx: &mut ReadTx, ticket: TicketId, id: AttachmentId) -> Result<Optio
     tx.find(&sql, args![id, ticket])?.as_mut().map(read).transpose()
 }
 
-/// How many bytes of attachments an account has.
+/// The total size of an account's attachments, in bytes.
 pub fn bytes_of(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
     tallies::count(tx, &bytes_tally(account))
 }
@@ -50,7 +50,7 @@ fn bytes_tally(account: AccountId) -> Tally {
     Tally::of("attachment_bytes", account.0)
 }
 
-/// Makes a file part of a ticket of an account.
+/// Inserts an attachment of a ticket.
 pub fn insert(
     tx: &mut WriteTx,
     account: AccountId,
@@ -78,7 +78,7 @@ pub fn insert(
     Ok(attachment)
 }
 
-/// Remembers that bytes are about to be kept under a key.
+/// Records that a file is about to be stored under a key.
 pub fn begin_upload(tx: &mut WriteTx, key: &str) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "INSERT INTO upload (file_key, begun) VALUES ($1, $2)";
@@ -86,21 +86,21 @@ pub fn begin_upload(tx: &mut WriteTx, key: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether there was such an upload to forget.
-pub fn forget_upload(tx: &mut WriteTx, key: &str) -> Result<bool, StoreError> {
+/// Deletes an upload. False if it does not exist.
+pub fn delete_upload(tx: &mut WriteTx, key: &str) -> Result<bool, StoreError> {
     Ok(tx.execute("DELETE FROM upload WHERE file_key = $1", args![key])? > 0)
 }
 
-/// Makes all uploads that have not become attachments count as begun long ago.
+/// Marks all uploads as stale.
 pub fn expire_uploads(tx: &mut WriteTx) -> Result<(), StoreError> {
     tx.execute("UPDATE upload SET begun = 0", args![])?;
     Ok(())
 }
 
-/// The keys of uploads that began before a time and have not become attachments.
-pub fn stale_uploads(tx: &mut ReadTx, before: Time, most: i64) -> Result<Vec<String>, StoreError> {
+/// The keys of uploads that began before a time.
+pub fn stale_uploads(tx: &mut ReadTx, before: Time, limit: i64) -> Result<Vec<String>, StoreError> {
     let sql = "SELECT file_key FROM upload WHERE begun < $1 ORDER BY begun LIMIT $2";
-    let rows = tx.all(sql, args![before, most])?;
+    let rows = tx.all(sql, args![before, limit])?;
     rows.into_iter().map(|mut row| row.take()).collect()
 }
 

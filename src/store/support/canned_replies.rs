@@ -1,4 +1,4 @@
-//! Canned replies as rows.
+//! The `canned_reply` table.
 
 use crate::model::canned_reply::{CannedLabel, CannedReply, Template};
 use crate::model::change::ChangeKind;
@@ -7,7 +7,7 @@ use crate::model::page::Paged;
 use crate::store::changes::PROVIDER;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
@@ -20,7 +20,7 @@ pub static FIELDS: [Field; 4] = [
     Field::new("updated", Kind::Time, "updated"),
 ];
 
-pub fn list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<CannedReply>, StoreError> {
+pub fn list(tx: &mut ReadTx, query: &ListQuery) -> Result<Paged<CannedReply>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "canned_reply",
@@ -30,7 +30,7 @@ pub fn list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<CannedReply>, Stor
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
 pub fn find(tx: &mut ReadTx, id: CannedReplyId) -> Result<Option<CannedReply>, StoreError> {

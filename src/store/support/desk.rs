@@ -1,11 +1,11 @@
-//! Tickets of all accounts, with what only the staff see of them.
+//! The tickets of all accounts, with the columns that only staff see.
 
 use crate::model::id::{TicketId, UserId};
 use crate::model::page::Paged;
 use crate::model::ticket::{Claim, Customer, DeskTicket, Priority};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::search;
 use crate::store::tickets::{self, add_attachments};
 use crate::store::tx::{ReadTx, WriteTx};
@@ -20,7 +20,7 @@ pub static FIELDS: [Field; 19] = [
     Field::new("id", Kind::Integer, "t.id"),
     Field::new("summary", Kind::Text, "t.summary"),
     Field::new("status", Kind::Text, "t.status"),
-    Field::new("closable", Kind::Truth, tickets::CLOSABLE),
+    Field::new("closable", Kind::Boolean, tickets::CLOSABLE),
     Field::new("closed", Kind::Time, "t.closed"),
     Field::new("opened", Kind::Time, "t.opened"),
     Field::new("opened_by", Kind::Text, "t.opened_by"),
@@ -33,13 +33,13 @@ pub static FIELDS: [Field; 19] = [
     Field::new("claimed_by", Kind::Text, "s.username"),
     Field::new("claimed", Kind::Time, "t.claimed"),
     Field::new("priority", Kind::Rank(&Priority::WORDS), "t.priority"),
-    Field::new("managed_issue", Kind::Truth, "t.managed_issue"),
+    Field::new("managed_issue", Kind::Boolean, "t.managed_issue"),
     Field::new("replies", Kind::Integer, "t.replies"),
     Field::new("notes", Kind::Integer, "t.notes"),
 ];
 
-/// A page of the queue; with words, only of tickets in which all of them stand somewhere.
-pub fn list(tx: &mut ReadTx, words: &[String], wanted: &Wanted) -> Result<Paged<DeskTicket>, StoreError> {
+/// A page of the queue. With words, it has only tickets that contain all of them.
+pub fn list(tx: &mut ReadTx, words: &[String], query: &ListQuery) -> Result<Paged<DeskTicket>, StoreError> {
     let (condition, args) = search::condition(tx, words);
     let columns = columns();
     let collection = Collection {
@@ -51,7 +51,7 @@ pub fn list(tx: &mut ReadTx, words: &[String], wanted: &Wanted) -> Result<Paged<
         order: Some(tickets::ORDER),
         tallied: None,
     };
-    let mut found = collection.page(tx, wanted, read)?;
+    let mut found = collection.page(tx, query, read)?;
     add_attachments(tx, found.items.iter_mut().map(|found| &mut found.ticket))?;
     Ok(found)
 }
@@ -66,7 +66,7 @@ pub fn find(tx: &mut ReadTx, id: TicketId) -> Result<Option<DeskTicket>, StoreEr
     Ok(Some(found))
 }
 
-/// Gives a ticket to one of the staff, or to nobody.
+/// Assigns a ticket to a staff user, or unassigns it.
 pub fn set_claimer(tx: &mut WriteTx, id: TicketId, agent: Option<UserId>) -> Result<(), StoreError> {
     let since = agent.map(|_| tx.now());
     let sql = "UPDATE ticket SET claimer = $2, claimed = $3 WHERE id = $1";

@@ -1,4 +1,4 @@
-//! The directory of what other services keep, as far as tickets can be about it.
+//! The `entity` table: objects of other services that tickets can refer to.
 
 use crate::model::change::ChangeKind;
 use crate::model::entity::Entry;
@@ -7,7 +7,7 @@ use crate::model::page::Paged;
 use crate::model::subject::{SubjectKind, VlanLabel};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -20,7 +20,7 @@ pub static FIELDS: [Field; 4] = [
     Field::new("label", Kind::Text, "label"),
 ];
 
-pub fn list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<Entry>, StoreError> {
+pub fn list(tx: &mut ReadTx, query: &ListQuery) -> Result<Paged<Entry>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "entity",
@@ -30,7 +30,7 @@ pub fn list(tx: &mut ReadTx, wanted: &Wanted) -> Result<Paged<Entry>, StoreError
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
 pub fn find(
@@ -44,7 +44,7 @@ pub fn find(
     row.map(|mut row| read(&mut row)).transpose()
 }
 
-/// Makes an entry, or gives it another label.
+/// Inserts an entry, or updates its label.
 pub fn set(tx: &mut WriteTx, entry: &Entry) -> Result<(), StoreError> {
     let changed = tx.execute(
         "INSERT INTO entity (account, kind, id, label) VALUES ($1, $2, $3, $4)
@@ -63,7 +63,7 @@ pub fn delete(tx: &mut WriteTx, entry: &Entry) -> Result<(), StoreError> {
     tx.changed(entry.account, ChangeKind::Entity, entry.id)
 }
 
-/// The id under which a VLAN is known, the same each time.
+/// The stable ID of a VLAN. Creates it if it does not exist.
 pub fn vlan(
     tx: &mut WriteTx,
     account: AccountId,

@@ -1,4 +1,4 @@
-//! What has happened to tickets, as rows.
+//! The `ticket_history` table.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use crate::model::id::{AttachmentId, HistoryId, NoteId, ReplyId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reply::ReplyText;
 use crate::model::ticket::Status;
-use crate::store::bell::Topic;
 use crate::store::changes::PROVIDER;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted, among};
+use crate::store::list::{Collection, ListQuery, id_list};
+use crate::store::notifier::Topic;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -20,8 +20,8 @@ const FROM: &str = "ticket_history h LEFT JOIN reply r ON r.id = h.reply LEFT JO
 const COLUMNS: &str = "h.id, h.step, h.created, h.created_by, h.from_staff, h.status, h.before, h.after,
     coalesce(r.description, n.description), h.reply, h.note, h.attachment";
 
-/// Steps after which a ticket was last changed when it was before.
-const UNCHANGING: [Step; 5] = [
+/// Steps that do not count as an update of the ticket.
+const STEPS_WITHOUT_UPDATE: [Step; 5] = [
     Step::Opened,
     Step::Note,
     Step::Priority,
@@ -34,10 +34,10 @@ pub static FIELDS: [Field; 5] = [
     Field::new("action", Kind::Text, "h.step"),
     Field::new("created", Kind::Time, "h.created"),
     Field::new("created_by", Kind::Text, "h.created_by"),
-    Field::new("from_staff", Kind::Truth, "h.from_staff"),
+    Field::new("from_staff", Kind::Boolean, "h.from_staff"),
 ];
 
-/// A step about to be recorded.
+/// The details of a step to insert.
 #[derive(Clone, Debug, Default)]
 pub struct NewHistory {
     pub before: Option<String>,
@@ -47,7 +47,7 @@ pub struct NewHistory {
     pub attachment: Option<AttachmentId>,
 }
 
-pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<History>, StoreError> {
+pub fn list(tx: &mut ReadTx, ticket: TicketId, query: &ListQuery) -> Result<Paged<History>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: FROM,
@@ -57,18 +57,18 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
-/// The newest step of a ticket.
+/// The ID of the newest step of a ticket; zero if there is none.
 pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<HistoryId, StoreError> {
     let sql = "SELECT coalesce(max(id), 0) FROM ticket_history WHERE ticket = $1";
     tx.one(sql, args![ticket])?.take()
 }
 
-/// What others than one of the staff have done to a ticket after a step. Steps of one ticket are numbered in the
-/// order of their commits, because each changes the ticket's row.
-pub fn of_others(
+/// The steps of a ticket after a step, except those of one staff user. Step IDs of a ticket are in the order of their
+/// commits, because each step updates the row of the ticket.
+pub fn by_others(
     tx: &mut ReadTx,
     ticket: TicketId,
     agent: &str,
@@ -81,24 +81,26 @@ pub fn of_others(
     tx.read(&sql, args![ticket, after, agent], read)
 }
 
-/// Whoever changed each of these tickets last, by their own name; nobody if it is as it was opened.
-pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<TicketId, String>, StoreError> {
+/// The username of the last update of each ticket. The result omits tickets without an update since they were opened.
+pub fn last_updaters(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<TicketId, String>, StoreError> {
     if tickets.is_empty() {
         return Ok(HashMap::new());
     }
     let ids: Vec<i64> = tickets.iter().map(|ticket| ticket.0).collect();
-    let (among, args) = among(&ids);
-    let unchanging = UNCHANGING.map(|step| format!("'{}'", step.word())).join(", ");
+    let (list, args) = id_list(&ids);
+    let excluded = STEPS_WITHOUT_UPDATE
+        .map(|step| format!("'{}'", step.word()))
+        .join(", ");
     let sql = format!(
         "SELECT ticket, created_by FROM ticket_history WHERE id IN
-             (SELECT max(id) FROM ticket_history WHERE ticket IN {among} AND step NOT IN ({unchanging}) GROUP BY ticket)"
+             (SELECT max(id) FROM ticket_history WHERE ticket IN {list} AND step NOT IN ({excluded}) GROUP BY ticket)"
     );
     let read = |mut row: Row| Ok((row.take()?, row.take()?));
     tx.all(&sql, &args)?.into_iter().map(read).collect()
 }
 
-/// Whether one of the staff has said exactly this on a ticket after a step, or has said it last.
-pub fn has_said(
+/// Whether a staff user has written this text as a reply or note after a step, or as the newest one of the ticket.
+pub fn has_duplicate(
     tx: &mut ReadTx,
     (ticket, agent): (TicketId, &str),
     (step, text): (Step, &ReplyText),
@@ -116,7 +118,7 @@ pub fn has_said(
     Ok(found.is_some())
 }
 
-/// Records a step by somebody. Everything but looking at a file makes the ticket another than it was.
+/// Inserts a step. All steps except downloads raise the revision of the ticket.
 pub fn append(
     tx: &mut WriteTx,
     ticket: TicketId,
@@ -144,9 +146,9 @@ pub fn append(
             new.attachment,
         ],
     )?;
-    tx.touch(Topic::Desk);
+    tx.notify_on_commit(Topic::Desk);
     if from_staff {
-        // What the staff do is not to be seen in the revision of the account.
+        // Reported for the provider, because the revision of the account must not reveal the work of staff.
         tx.changed(PROVIDER, ChangeKind::Ticket, ticket.0)?;
     }
     if step != Step::Download {
@@ -156,14 +158,14 @@ pub fn append(
     Ok(())
 }
 
-/// Something that differs after every step, whichever ticket it was: the newest id, and how many there are
-/// near it. Of several nodes one may commit an older id later, which only the count tells.
-pub fn mark(tx: &mut ReadTx) -> Result<(i64, i64), StoreError> {
-    const NEAR: i64 = 1000;
+/// A watermark that changes with every step of any ticket: the newest ID, and the number of rows in a window of IDs
+/// before it. With several nodes, a lower ID can be committed after a higher one; then only the number changes.
+pub fn watermark(tx: &mut ReadTx) -> Result<(i64, i64), StoreError> {
+    const WINDOW_IDS: i64 = 1000;
     let mut row = tx.one(
         "SELECT coalesce(max(id), 0), count(*) FROM ticket_history
          WHERE id > (SELECT coalesce(max(id), 0) - $1 FROM ticket_history)",
-        args![NEAR],
+        args![WINDOW_IDS],
     )?;
     Ok((row.take()?, row.take()?))
 }

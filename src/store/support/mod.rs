@@ -1,4 +1,4 @@
-//! Rows of tickets and of what hangs on them.
+//! Queries for tickets, their replies, notes, attachments and history.
 
 pub mod attachments;
 pub mod canned_replies;

@@ -1,4 +1,4 @@
-//! Internal notes as rows. Nothing a tenant can ask for reads them.
+//! The `note` table: internal notes. No query for tenants reads it.
 
 use crate::model::id::TicketId;
 use crate::model::reply::{Note, ReplyText};

@@ -1,4 +1,4 @@
-//! Replies as rows.
+//! The `reply` table.
 
 use crate::model::change::ChangeKind;
 use crate::model::id::{ReplyId, TicketId};
@@ -8,7 +8,7 @@ use crate::model::time::Time;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, Wanted};
+use crate::store::list::{Collection, ListQuery};
 use crate::store::search;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
@@ -19,11 +19,11 @@ pub static FIELDS: [Field; 5] = [
     Field::new("id", Kind::Integer, "id"),
     Field::new("created", Kind::Time, "created"),
     Field::new("created_by", Kind::Text, "created_by"),
-    Field::new("from_linode", Kind::Truth, "from_staff"),
-    Field::new("from_compute", Kind::Truth, "from_staff"),
+    Field::new("from_linode", Kind::Boolean, "from_staff"),
+    Field::new("from_compute", Kind::Boolean, "from_staff"),
 ];
 
-pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<Reply>, StoreError> {
+pub fn list(tx: &mut ReadTx, ticket: TicketId, query: &ListQuery) -> Result<Paged<Reply>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "reply",
@@ -33,17 +33,18 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, wanted: &Wanted) -> Result<Paged<
         order: None,
         tallied: None,
     };
-    collection.page(tx, wanted, read)
+    collection.page(tx, query, read)
 }
 
-/// The id of a ticket's newest reply; zero if there is none.
+/// The ID of a ticket's newest reply; zero if there is none.
 pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<i64, StoreError> {
     let sql = "SELECT coalesce(max(id), 0) FROM reply WHERE ticket = $1";
     tx.one(sql, args![ticket])?.take()
 }
 
-/// A reply with the same words from the same side, if it came after one, or is the newest and not older than a time.
-pub fn same(
+/// A reply of the same author with the same text, if it was written after the reply `after`, or if it is the newest
+/// reply and not older than `recent`.
+pub fn find_duplicate(
     tx: &mut ReadTx,
     ticket: TicketId,
     new: &NewReply,

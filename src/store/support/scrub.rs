@@ -1,4 +1,4 @@
-//! When the bytes of attachments were last compared with their hashes, as rows.
+//! The `attachment_check` table: the time when the file of each attachment was last compared with its hash.
 
 use crate::model::attachment::Attachment;
 use crate::model::id::AttachmentId;
@@ -8,17 +8,17 @@ use crate::store::error::StoreError;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::args;
 
-/// Which attachments are to be read again.
+/// Selects the attachments to verify again.
 #[derive(Clone, Copy, Debug)]
 pub struct Due {
-    /// Those that were verified before this time.
+    /// Attachments that were last verified before this time are due.
     pub verified_before: Time,
-    /// The same for those that were found damaged.
+    /// Damaged attachments that were last verified before this time are due.
     pub damaged_before: Time,
     pub limit: i64,
 }
 
-/// The attachments that are due and that no node reads now, the longest unverified first.
+/// The attachments that are due and not leased, least recently verified first.
 pub fn due(tx: &mut ReadTx, due: Due) -> Result<Vec<Attachment>, StoreError> {
     let now = tx.now();
     let sql = format!(
@@ -30,22 +30,22 @@ pub fn due(tx: &mut ReadTx, due: Due) -> Result<Vec<Attachment>, StoreError> {
     tx.read(&sql, args, read)
 }
 
-/// Keeps other nodes from reading an attachment until a time.
+/// Leases an attachment until a time, so that other nodes do not verify it.
 pub fn lease(tx: &mut WriteTx, id: AttachmentId, until: Time) -> Result<(), StoreError> {
     let sql = "UPDATE attachment_check SET leased_until = $2 WHERE attachment = $1";
     tx.execute(sql, args![id, until])?;
     Ok(())
 }
 
-/// Adds an attachment whose bytes were hashed while they were received.
+/// Inserts a new attachment as verified, because its bytes were hashed during the upload.
 pub fn insert(tx: &mut WriteTx, id: AttachmentId) -> Result<(), StoreError> {
     let now = tx.now();
     let sql =
         "INSERT INTO attachment_check (attachment, verified, leased_until, damaged) VALUES ($1, $2, 0, 0)";
-    tx.later(sql, args![id, now])
+    tx.execute_deferred(sql, args![id, now])
 }
 
-/// Records that an attachment was read now, and whether its bytes were missing or different.
+/// Records a verification, and whether the file is damaged: missing or different.
 pub fn record(tx: &mut WriteTx, id: AttachmentId, damaged: bool) -> Result<(), StoreError> {
     let now = tx.now();
     let sql =
@@ -54,7 +54,7 @@ pub fn record(tx: &mut WriteTx, id: AttachmentId, damaged: bool) -> Result<(), S
     Ok(())
 }
 
-/// How many attachments were missing or different when they were last read.
+/// The number of damaged attachments.
 pub fn count_damaged(tx: &mut ReadTx) -> Result<i64, StoreError> {
     let sql = "SELECT count(*) FROM attachment_check WHERE damaged = 1";
     tx.one(sql, args![])?.take()

@@ -1,4 +1,4 @@
-//! Tickets as rows, as their account sees them. What the staff see besides is in `desk`.
+//! The `ticket` table, with the columns that the account sees. `desk` adds the columns that only staff see.
 
 use std::collections::HashMap;
 
@@ -10,8 +10,8 @@ use crate::model::ticket::{NewTicket, Status, Ticket};
 use crate::model::time::Time;
 use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
-use crate::store::filter::{Comparison, Field, Filter, Gist, Kind};
-use crate::store::list::{Collection, Part, Tallied, Wanted, among};
+use crate::store::filter::{Comparison, Field, Filter, FilterShape, Kind};
+use crate::store::list::{Collection, ListQuery, Part, Tallied, id_list};
 use crate::store::search;
 use crate::store::tallies::Tally;
 use crate::store::tx::{ReadTx, WriteTx};
@@ -21,7 +21,7 @@ pub(in crate::store) const COLUMNS: &str =
     "t.id, t.account, t.summary, t.description, t.status, t.closable, t.closed,
     t.opened, t.opened_by, t.opener, t.updated, t.updated_by, t.gravatar_id,
     t.entity_kind, t.entity_id, t.entity_label, t.replies";
-/// Open ones first (interface §4.3), the newest of each first.
+/// Open tickets first, then by descending ID (interface §4.3).
 pub(in crate::store) const ORDER: &str = "t.is_closed ASC, t.id DESC";
 pub(in crate::store) const CLOSABLE: &str = "CASE WHEN t.closable <> 0 AND t.is_closed = 0 THEN 1 ELSE 0 END";
 
@@ -29,45 +29,45 @@ pub static FIELDS: [Field; 12] = [
     Field::new("id", Kind::Integer, "t.id"),
     Field::new("summary", Kind::Text, "t.summary"),
     Field::new("status", Kind::Text, "t.status"),
-    Field::new("closable", Kind::Truth, CLOSABLE),
+    Field::new("closable", Kind::Boolean, CLOSABLE),
     Field::new("closed", Kind::Time, "t.closed"),
     Field::new("opened", Kind::Time, "t.opened"),
     Field::new("opened_by", Kind::Text, "t.opened_by"),
     Field::new("updated", Kind::Time, "t.updated"),
     Field::new("updated_by", Kind::Text, "t.updated_by"),
-    // A published client orders by it; no ticket has one.
+    // Always NULL. It exists because a published client sorts by it.
     Field::new("severity", Kind::Integer, "CAST(NULL AS BIGINT)"),
     Field::new("entity.id", Kind::Integer, "t.entity_id"),
     Field::new("entity.type", Kind::Text, "t.entity_kind").synonyms(&[("compute", "linode")]),
 ];
 
-/// What people look for on a page. The index of words is the desk's alone: it has notes in it.
-static LOOKED_FOR: [Field; 4] = [
+/// The fields that the search in the console uses. Only the desk uses the full-text index, because it contains notes.
+static SEARCH_FIELDS: [Field; 4] = [
     Field::new("id", Kind::Integer, "t.id"),
     Field::new("summary", Kind::Text, "t.summary"),
     Field::new("description", Kind::Text, "t.description"),
     Field::new("opened_by", Kind::Text, "t.opened_by"),
 ];
 
-/// The filter for tickets that say these words; for `#7`, for that one.
-pub fn looked_for(words: &str) -> Filter {
+/// The filter for tickets that contain all these words; `#7` is the ticket with this ID.
+pub fn search_filter(words: &str) -> Filter {
     let number = words.strip_prefix('#').and_then(|number| number.parse().ok());
     if let Some(number) = number {
-        return Filter::Test(&LOOKED_FOR[0], Comparison::Equal, Value::Int(number));
+        return Filter::Test(&SEARCH_FIELDS[0], Comparison::Equal, Value::Int(number));
     }
-    let says = |word: &str| {
+    let matches_word = |word: &str| {
         let contains = |field| Filter::Test(field, Comparison::Contains, Value::from(word.to_owned()));
-        Filter::Any(LOOKED_FOR.iter().map(contains).collect())
+        Filter::Any(SEARCH_FIELDS.iter().map(contains).collect())
     };
-    Filter::All(words.split_whitespace().map(says).collect())
+    Filter::All(words.split_whitespace().map(matches_word).collect())
 }
 
-/// The tickets of an account, or of those only what one user opened.
+/// The tickets of an account, or those of them that one user opened.
 pub fn list(
     tx: &mut ReadTx,
     account: AccountId,
     opener: Option<UserId>,
-    wanted: &Wanted,
+    query: &ListQuery,
 ) -> Result<Paged<Ticket>, StoreError> {
     let mut collection = Collection {
         columns: COLUMNS,
@@ -76,14 +76,14 @@ pub fn list(
         args: args![account].to_vec(),
         key: &["t.id"],
         order: Some(ORDER),
-        tallied: tallied(account, wanted),
+        tallied: tallied(account, query),
     };
     if let Some(opener) = opener {
         collection.condition += " AND t.opener = $2";
         collection.args.push(opener.into());
         collection.tallied = None;
     }
-    let mut tickets = collection.page(tx, wanted, read)?;
+    let mut tickets = collection.page(tx, query, read)?;
     add_attachments(tx, tickets.items.iter_mut())?;
     Ok(tickets)
 }
@@ -98,15 +98,15 @@ pub fn find(tx: &mut ReadTx, account: AccountId, id: TicketId) -> Result<Option<
     Ok(Some(ticket))
 }
 
-/// The id of the newest ticket that a user opened, or the provider; zero if there is none.
+/// The ID of the newest ticket that a user, or the provider, opened; zero if there is none.
 pub fn newest(tx: &mut ReadTx, opener: Option<UserId>) -> Result<i64, StoreError> {
     let sql = "SELECT coalesce(max(id), 0) FROM ticket WHERE opener IS NOT DISTINCT FROM $1";
     tx.one(sql, args![opener])?.take()
 }
 
-/// A ticket with the same words about the same thing by the same opener, if it came after one, or is the opener's
-/// newest and not older than a time.
-pub fn same(
+/// A ticket of the same opener with the same texts and entity, if it was opened after the ticket `after`, or if it is
+/// the opener's newest ticket and not older than `recent`.
+pub fn find_duplicate(
     tx: &mut ReadTx,
     new: &NewTicket,
     after: i64,
@@ -167,7 +167,7 @@ pub fn insert(tx: &mut WriteTx, new: &NewTicket) -> Result<TicketId, StoreError>
     Ok(id)
 }
 
-/// Keeps what can change of a ticket that had another status before.
+/// Updates the columns of a ticket that can change. `before` is its previous status.
 pub fn update(tx: &mut WriteTx, ticket: &Ticket, before: Status) -> Result<(), StoreError> {
     tx.tally(of(ticket.account, before), ticket.id.0, -1);
     tx.tally(of(ticket.account, ticket.status), ticket.id.0, 1);
@@ -187,7 +187,7 @@ pub fn update(tx: &mut WriteTx, ticket: &Ticket, before: Status) -> Result<(), S
     tx.changed(ticket.account, ChangeKind::Ticket, ticket.id.0)
 }
 
-/// The tally of the tickets that stand together with those of a status.
+/// The tally of the open or of the closed tickets, by status.
 fn of(account: AccountId, status: Status) -> Tally {
     match status {
         Status::New | Status::Open => Tally::of("ticket:open", account.0),
@@ -195,7 +195,7 @@ fn of(account: AccountId, status: Status) -> Tally {
     }
 }
 
-fn tallied(account: AccountId, wanted: &Wanted) -> Option<Tallied> {
+fn tallied(account: AccountId, query: &ListQuery) -> Option<Tallied> {
     let part = |status, condition| Part {
         tally: of(account, status),
         condition,
@@ -205,9 +205,11 @@ fn tallied(account: AccountId, wanted: &Wanted) -> Option<Tallied> {
         part(Status::Open, "t.is_closed = 0"),
         part(Status::Closed, "t.is_closed = 1"),
     );
-    let parts = match wanted.filter.gist() {
-        Gist::Everything => vec![open, closed],
-        Gist::Equal(field, Value::Text(word)) if field.name == "status" && word == Status::Closed.word() => {
+    let parts = match query.filter.shape() {
+        FilterShape::All => vec![open, closed],
+        FilterShape::Equal(field, Value::Text(word))
+            if field.name == "status" && word == Status::Closed.word() =>
+        {
             vec![closed]
         }
         _ => return None,
@@ -218,7 +220,7 @@ fn tallied(account: AccountId, wanted: &Wanted) -> Option<Tallied> {
     })
 }
 
-/// Something that tickets may be about is called otherwise from now on.
+/// Updates the label of an entity in the tickets about it.
 pub fn rename_entity(tx: &mut WriteTx, account: AccountId, entity: &Entity) -> Result<(), StoreError> {
     let renamed = tx.all(
         "UPDATE ticket SET entity_label = $4
@@ -232,7 +234,7 @@ pub fn rename_entity(tx: &mut WriteTx, account: AccountId, entity: &Entity) -> R
     Ok(())
 }
 
-/// Gives each ticket the names of its files.
+/// Adds the names of the attachments to the tickets.
 pub(in crate::store) fn add_attachments<'a>(
     tx: &mut ReadTx,
     tickets: impl Iterator<Item = &'a mut Ticket>,
@@ -242,8 +244,8 @@ pub(in crate::store) fn add_attachments<'a>(
         return Ok(());
     }
     let ids: Vec<i64> = tickets.keys().map(|id| id.0).collect();
-    let (among, args) = among(&ids);
-    let sql = format!("SELECT ticket, name FROM attachment WHERE ticket IN {among} ORDER BY id");
+    let (list, args) = id_list(&ids);
+    let sql = format!("SELECT ticket, name FROM attachment WHERE ticket IN {list} ORDER BY id");
     for mut row in tx.all(&sql, &args)? {
         if let Some(ticket) = tickets.get_mut(&row.take()?) {
             ticket.attachments.push(row.take()?);

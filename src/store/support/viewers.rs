@@ -1,14 +1,14 @@
-//! Who of the staff has a ticket before them, as rows that must be renewed.
+//! The `ticket_viewer` table: the browser tabs in which staff have a ticket open. Tabs renew their rows.
 
 use crate::model::id::{TicketId, UserId};
 use crate::model::time::Time;
-use crate::store::bell::Topic;
 use crate::store::error::StoreError;
+use crate::store::notifier::Topic;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::args;
 
-/// Says that somebody looks at a ticket in one of their tabs. Colleagues are woken if that is news.
-pub fn see(tx: &mut WriteTx, ticket: TicketId, tab: &str, user: UserId) -> Result<(), StoreError> {
+/// Renews the row of a tab, or inserts it and notifies the subscribers of the desk.
+pub fn renew(tx: &mut WriteTx, ticket: TicketId, tab: &str, user: UserId) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "UPDATE ticket_viewer SET seen = $3 WHERE ticket = $1 AND tab = $2";
     if tx.execute(sql, args![ticket, tab, now])? == 0 {
@@ -16,20 +16,20 @@ pub fn see(tx: &mut WriteTx, ticket: TicketId, tab: &str, user: UserId) -> Resul
             "INSERT INTO ticket_viewer (ticket, tab, app_user, seen) VALUES ($1, $2, $3, $4)",
             args![ticket, tab, user, now],
         )?;
-        tx.touch(Topic::Desk);
+        tx.notify_on_commit(Topic::Desk);
     }
     Ok(())
 }
 
-pub fn leave(tx: &mut WriteTx, ticket: TicketId, tab: &str) -> Result<(), StoreError> {
+pub fn delete(tx: &mut WriteTx, ticket: TicketId, tab: &str) -> Result<(), StoreError> {
     let sql = "DELETE FROM ticket_viewer WHERE ticket = $1 AND tab = $2";
     if tx.execute(sql, args![ticket, tab])? > 0 {
-        tx.touch(Topic::Desk);
+        tx.notify_on_commit(Topic::Desk);
     }
     Ok(())
 }
 
-/// Whoever but one has looked at a ticket since a time, by name.
+/// The names of the other staff users who have had the ticket open since a time.
 pub fn others(
     tx: &mut ReadTx,
     ticket: TicketId,

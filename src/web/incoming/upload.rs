@@ -103,7 +103,7 @@ async fn throw_away(app: &App, headers: &HeaderMap, body: Body) {
 
 /// The one file of a form; all that is wrong with it is told at once.
 async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> Result<Received> {
-    let most = app.store().world().policy.support.attachment_max_bytes;
+    let most = app.store().context().policy.support.attachment_max_bytes;
     let too_large = || Error::Body(BodyFault::FileTooLarge { most });
     let all = most as u64 + BESIDES;
     let drained = if waits_to_send(headers) { 0 } else { DRAINED };

@@ -174,9 +174,9 @@ pub async fn device_cookie(app: &App, headers: &HeaderMap, user: UserId) -> Resu
     let before = find_device(app, headers)
         .await?
         .filter(|device| device.user == user);
-    let world = app.store().world();
-    let id = before.map_or_else(|| fresh_id(world.chance.bytes()), |device| device.id);
-    let seen = world.clock.now();
+    let context = app.store().context();
+    let id = before.map_or_else(|| fresh_id(context.random.bytes()), |device| device.id);
+    let seen = context.clock.now();
     Ok(app.device_key().await?.sign(&Device { id, user, seen }))
 }
 
@@ -188,7 +188,7 @@ fn fresh_id(random: [u8; 32]) -> [u8; 16] {
 
 async fn find_device(app: &App, headers: &HeaderMap) -> Result<Option<Device>> {
     let key = app.device_key().await?;
-    Ok(cookies::device(headers, key, app.store().world().clock.now()))
+    Ok(cookies::device(headers, key, app.store().context().clock.now()))
 }
 
 /// Reserves an attempt; else the seconds to wait.
@@ -206,5 +206,5 @@ pub fn succeed(app: &App, reservation: Reservation) {
 }
 
 fn now(app: &App) -> Duration {
-    app.store().world().clock.monotonic()
+    app.store().context().clock.monotonic()
 }

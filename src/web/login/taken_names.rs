@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::model::id::AccountId;
 use crate::rules::{Error, Result};
-use crate::store::world::Clock;
+use crate::store::context::Clock;
 use crate::web::throttle::{Failures, Rate, seconds};
 
 const HOUR: Duration = Duration::from_secs(3600);

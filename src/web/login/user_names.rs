@@ -33,7 +33,7 @@ async fn write(
     caller: Caller,
     work: impl Fn(&mut WriteTx, &Caller) -> Result<User> + Send + 'static,
 ) -> Result<User> {
-    let attempt = Attempt::reserve(app.taken_names(), &app.store().world().clock, caller.account)?;
+    let attempt = Attempt::reserve(app.taken_names(), &app.store().context().clock, caller.account)?;
     let outcome = app.write(caller, work).await;
     let is_taken = |wrong: &FieldError| wrong.code == Code::UsernameTaken;
     if matches!(&outcome, Err(Error::Refused(wrong)) if wrong.iter().any(is_taken)) {

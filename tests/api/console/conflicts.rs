@@ -173,12 +173,16 @@ async fn events_are_complete_sentences() {
         "ada created the user bob",
         "ada deleted the user bob",
     ] {
-        assert!(sentences.iter().any(|sentence| sentence == wanted), "{wanted}: {sentences:?}");
+        assert!(
+            sentences.iter().any(|sentence| sentence == wanted),
+            "{wanted}: {sentences:?}"
+        );
     }
     for sentence in &sentences {
         for end in [" of", " the", " client", " a", " profile"] {
-            let is_whole =
-                !sentence.ends_with(end) || sentence.ends_with("a profile") || sentence.ends_with("an OAuth client");
+            let is_whole = !sentence.ends_with(end)
+                || sentence.ends_with("a profile")
+                || sentence.ends_with("an OAuth client");
             assert!(is_whole, "incomplete: {sentence}");
         }
     }

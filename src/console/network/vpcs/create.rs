@@ -73,7 +73,7 @@ pub async fn check(State(app): State<App>, caller: Caller, query: Query) -> Page
         .filter(|(name, _)| *name != field)
         .map(|(_, range)| range)
         .collect();
-    let proposed = rules::subnets::propose(&app.store().world().policy, &others);
+    let proposed = rules::subnets::propose(&app.store().context().policy, &others);
     let feedback = range_feedback(&field, data.text(&field), &errors, proposed);
     Ok(fragment(&feedback))
 }
@@ -100,7 +100,7 @@ fn ranges(data: &FormData) -> Vec<(String, Cidr)> {
 fn add_row(app: &App, data: &mut FormData) {
     let at = data.row_count("subnets", &SUBNET_FIELDS);
     let taken: Vec<Cidr> = ranges(data).into_iter().map(|(_, range)| range).collect();
-    let proposed = rules::subnets::propose(&app.store().world().policy, &taken);
+    let proposed = rules::subnets::propose(&app.store().context().policy, &taken);
     data.set(&format!("subnets[{at}].label"), format!("subnet-{}", at + 1));
     let range = proposed.map(|range| range.to_string()).unwrap_or_default();
     data.set(&format!("subnets[{at}].ipv4"), range);
@@ -109,7 +109,7 @@ fn add_row(app: &App, data: &mut FormData) {
 fn render_new(app: &App, visit: &Visit, form_state: &FormState) -> Response {
     let available = app
         .store()
-        .world()
+        .context()
         .policy
         .regions
         .iter()

@@ -34,7 +34,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             Ok((vpcs, used, caller.must_hold(Global::AddVpcs).is_ok()))
         })
         .await?;
-    let regions = &app.store().world().policy.regions;
+    let regions = &app.store().context().policy.regions;
     let body = html! {
         div .title {
             h1 { "VPCs" }

@@ -56,7 +56,7 @@ pub async fn view(
         }
         found => found?,
     };
-    let forbidden = &app.store().world().policy.forbidden_ranges;
+    let forbidden = &app.store().context().policy.forbidden_ranges;
     Ok(visit.page(page.vpc.label.as_str(), &[LIST], &page.render(forbidden)))
 }
 

@@ -52,7 +52,7 @@ fn render(app: &App, mut visit: Visit, page: &TicketPage, forms: &Forms) -> Resp
     let ticket = &page.desk.ticket;
     let here = url(ticket.id);
     visit.stream_url = Some(live::desk_url(&page.mark, Some(ticket.id)));
-    let policy = &app.store().world().policy;
+    let policy = &app.store().context().policy;
     let (provider, forbidden) = (policy.support.provider.as_str(), &policy.forbidden_ranges);
     let mut live = format!("{here}?after={}", page.newest);
     if !page.is_last_page() {

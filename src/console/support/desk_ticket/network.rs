@@ -72,7 +72,7 @@ pub async fn page(State(app): State<App>, visit: Visit, staff: Staff, At(id): At
         [network] => network.vpc.label.as_str(),
         _ => "VPCs of the instance",
     };
-    let forbidden = &app.store().world().policy.forbidden_ranges;
+    let forbidden = &app.store().context().policy.forbidden_ranges;
     let ticket = format!("Ticket {id}");
     let breadcrumbs = [QUEUE, (ticket.as_str(), &url(id))];
     let body = html! { @for network in &networks { (network.details(id, forbidden)) } };

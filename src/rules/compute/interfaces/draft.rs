@@ -424,7 +424,7 @@ fn resolve_attachment(
 
 /// A subnet the caller may see, with its VPC.
 fn find_subnet(tx: &mut ReadTx, caller: &Caller, id: SubnetId) -> Result<Option<(Subnet, Vpc)>> {
-    let Some(subnet) = store::subnets::find_alone(tx, id)? else {
+    let Some(subnet) = store::subnets::find_without_uses(tx, id)? else {
         return Ok(None);
     };
     match vpcs::load_alone_for(tx, caller, subnet.vpc, Permission::ReadOnly) {

@@ -1,6 +1,6 @@
-//! What a transaction knows besides its data: the time, chance, and the provider's policy.
+//! The inputs of a transaction other than its data: the clock, a random source and the provider's policy.
 //!
-//! Rules take all three from their transaction, so that a test can set the clock and the dice.
+//! Rules take all three from their transaction, so that tests can set the clock and predict random bytes.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 use crate::model::policy::Policy;
 use crate::model::time::Time;
 
-pub struct World {
+pub struct StoreContext {
     pub clock: Clock,
-    pub chance: Chance,
+    pub random: RandomSource,
     pub policy: Policy,
 }
 
 pub enum Clock {
     System,
-    /// Stands still until it is moved; for tests. Both in microseconds.
+    /// Advances only when a test moves it. Both readings are in microseconds.
     Fixed {
         wall: AtomicI64,
         monotonic: AtomicU64,
@@ -32,7 +32,10 @@ impl Clock {
         }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is the clock that all else asks")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the clock that all other code reads"
+    )]
     pub fn now(&self) -> Time {
         match self {
             Clock::System => Time::from_micros(jiff::Timestamp::now().as_microsecond()),
@@ -40,8 +43,8 @@ impl Clock {
         }
     }
 
-    /// Time that only moves forward, for waits and limits: setting the system's clock changes neither. Only differences
-    /// between two readings mean something.
+    /// Monotonic time, for timeouts and rate limits. Setting the system's clock does not affect it. Only the difference
+    /// between two readings is meaningful.
     pub fn monotonic(&self) -> Duration {
         static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
         match self {
@@ -50,7 +53,7 @@ impl Clock {
         }
     }
 
-    /// Lets time pass on a fixed clock; the system's clock is not ours to move.
+    /// Advances a fixed clock. Does nothing to the system's clock.
     pub fn advance(&self, seconds: i64) {
         if let Clock::Fixed { monotonic, .. } = self {
             let micros = u64::try_from(seconds).unwrap_or_default() * 1_000_000;
@@ -59,7 +62,7 @@ impl Clock {
         }
     }
 
-    /// Sets a fixed clock forward or back, while no time passes.
+    /// Sets the wall time of a fixed clock forward or back. Monotonic time does not change.
     pub fn set_by(&self, seconds: i64) {
         if let Clock::Fixed { wall, .. } = self {
             wall.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
@@ -67,21 +70,24 @@ impl Clock {
     }
 }
 
-pub enum Chance {
+pub enum RandomSource {
     System,
-    /// Counts up; for tests.
+    /// A counter; for tests.
     Counting(AtomicU64),
 }
 
-impl Chance {
-    #[expect(clippy::disallowed_methods, reason = "this is the source that all else asks")]
+impl RandomSource {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the source that all other code reads"
+    )]
     pub fn bytes(&self) -> [u8; 32] {
         let mut bytes = [0xab; 32];
         match self {
-            Chance::System => {
+            RandomSource::System => {
                 getrandom::fill(&mut bytes).expect("the operating system has a random source");
             }
-            Chance::Counting(next) => {
+            RandomSource::Counting(next) => {
                 let count = next.fetch_add(1, Ordering::SeqCst);
                 bytes[24..].copy_from_slice(&count.to_be_bytes());
             }

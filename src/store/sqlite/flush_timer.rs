@@ -1,15 +1,15 @@
-//! How long commits take to reach the disk, and how long the one that runs now has taken so far.
+//! Measures how long commits take to reach the disk.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 #[derive(Default)]
-pub struct FlushClock {
+pub struct FlushTimer {
     started: Mutex<Option<Instant>>,
 }
 
-impl FlushClock {
-    /// Times a flush. Work that has written nothing is not recorded.
+impl FlushTimer {
+    /// Measures a flush. It is recorded only if it returns that it has written pages.
     pub fn time<E>(&self, flush: impl FnOnce() -> Result<bool, E>) -> Result<(), E> {
         let started = Instant::now();
         self.set(Some(started));
@@ -21,7 +21,7 @@ impl FlushClock {
         Ok(())
     }
 
-    /// For how long the flush that runs now has been running.
+    /// The time since the current flush started, if there is one.
     pub fn running_for(&self) -> Option<Duration> {
         let started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         started.map(|started| started.elapsed())
