@@ -1,4 +1,5 @@
-//! The door: token, scope, side and rate, in this order (decision 0003), before a handler sees the request.
+//! Access checks that run before a handler: token, scope, audience and rate limit, in this order (decision
+//! 0003).
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -31,7 +32,7 @@ pub async fn check(
             let expected = not_wanted_again(&request);
             let response = next.run(request).await;
             if response.extensions().get::<TokenInvalid>().is_some() {
-                // It was good a moment ago, as far as this node remembered.
+                // The cached identity was valid; the transaction found that the token no longer is.
                 noted.scopes = None;
             }
             unless_unchanged(expected, response)
@@ -100,8 +101,9 @@ fn address_of(request: &Request) -> Option<Key> {
     peer.map(|peer| Key::address(peer.0.ip()))
 }
 
-/// Counts a request without a good token by its address. Its answer is 401 without a word of limits, until there were too
-/// many: a good token from the same address is counted for itself.
+/// Counts a request without a valid token against its client address. The response is a plain 401 without
+/// rate-limit headers until the address exceeds its limit. Requests with a valid token from the same address
+/// are counted by token.
 fn count_bad_token(app: &App, request: &Request, noted: &mut Noted) -> Response {
     if let (Some(limits), Some(key)) = (app.limits(), address_of(request)) {
         let clock = &app.store().world().clock;
@@ -127,7 +129,7 @@ fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
     (kind.eq_ignore_ascii_case("bearer") && !token.is_empty()).then(|| TokenHash::of(token))
 }
 
-/// The tags a reader already has, if it is a reader.
+/// The entity tags in `If-None-Match`, for requests that read.
 fn not_wanted_again(request: &Request) -> Option<KnownTags> {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     reads.then(|| KnownTags::of(request.headers())).flatten()

@@ -1,8 +1,7 @@
-//! From a request as it came to an answer as it goes: what all of them have in common.
+//! Turns a request into a response: everything that all operations have in common.
 //!
-//! Sizes are checked before anything looks at the request; a panic becomes an answer; the common
-//! headers, the log line and the metrics are added last. Tokens, bodies and query strings are
-//! never logged.
+//! Size limits are checked first. A panic becomes a 500 response. The common headers, the log line and the
+//! metrics are added last. Tokens, bodies and query strings are never logged.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::panic::AssertUnwindSafe;
@@ -37,16 +36,17 @@ const MOST_HEADERS: usize = 100;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const OAUTH_SCOPES: HeaderName = HeaderName::from_static("x-oauth-scopes");
 const ACCEPTED_SCOPES: HeaderName = HeaderName::from_static("x-accepted-oauth-scopes");
-/// The scopes of a token that is none.
+/// The value of `X-OAuth-Scopes` without a valid token.
 const UNKNOWN: HeaderValue = HeaderValue::from_static("unknown");
-/// The scopes of a token that may everything, and those an operation takes that asks for none.
+/// Full access as the scope of a token; as the accepted scope of an operation, any scope.
 pub const ANY: HeaderValue = HeaderValue::from_static("*");
 
-/// What the door found out about a request, for its headers, its log line and the metrics.
+/// Facts about a request for its response headers, its log line and the metrics. The access check collects
+/// them.
 #[derive(Clone)]
 pub struct Noted {
     pub operation: &'static str,
-    /// The value of `X-Accepted-OAuth-Scopes`; `None` for a page of the console, which takes no token.
+    /// The value of `X-Accepted-OAuth-Scopes`; `None` for a console page, which accepts no token.
     pub accepted: Option<HeaderValue>,
     /// The value of `X-OAuth-Scopes`.
     pub scopes: Option<HeaderValue>,
@@ -62,7 +62,7 @@ impl Noted {
         }
     }
 
-    /// What is known of a page of the console.
+    /// The facts about a request for a console page.
     pub fn page(operation: &'static str) -> Self {
         Self {
             operation,
@@ -73,7 +73,7 @@ impl Noted {
         }
     }
 
-    /// What is known of a request that came to no operation.
+    /// The facts about a request that matches no operation.
     fn nothing() -> Self {
         Self {
             accepted: Some(ANY),
@@ -86,7 +86,7 @@ impl Noted {
     }
 }
 
-/// Answers a request, unless its connection refuses it already.
+/// Answers a request. `refusal` is the response if the connection limits already refuse it.
 pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Option<Response>) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers());
@@ -139,12 +139,12 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
     response
 }
 
-/// Answers a request within the memory that there is for answers: an answer that does not fit is dropped, and made
-/// again when there is room.
+/// Runs a request within the memory budget for responses. A response that does not fit is dropped, and the
+/// request runs again once there is room.
 async fn within_memory(router: Router, memory: &AnswerMemory, request: Request) -> Response {
     let client = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     let client = client_network(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
-    // Small, and must be answered in time whatever else the client holds.
+    // Health responses are small and must not wait for the client's other responses.
     if is_health(&request) {
         return run(router, request).await;
     }
@@ -182,7 +182,7 @@ async fn within_memory(router: Router, memory: &AnswerMemory, request: Request) 
     refusal
 }
 
-/// Whether a request asks how the server is.
+/// Whether the path of a request is that of a health check.
 pub fn is_health(request: &Request) -> bool {
     matches!(request.uri().path(), "/healthz" | "/readyz")
 }
@@ -238,13 +238,13 @@ fn wrong_with_host(request: &Request) -> Option<&'static str> {
     (!is_valid).then_some("The Host header must be a host name or address, with a port if needed")
 }
 
-/// Whoever asks for an operation while too much waits already is told so before anything else is done for it: the less
-/// a refusal takes, the more is left for answers.
+/// Refuses a request while the server is overloaded. This check comes first, because a cheap refusal leaves
+/// more capacity for other requests.
 fn too_much(request: &Request) -> Option<Response> {
     (request.uri().path().starts_with("/v4") && load::is_too_much()).then(error::too_much)
 }
 
-/// The caller's own id if it is a plain one, else a new one.
+/// The request ID that the client sent, if it is well-formed; otherwise a new one.
 #[expect(
     clippy::disallowed_methods,
     reason = "a request id is no secret and decides nothing"
@@ -281,7 +281,7 @@ fn dress(mut response: Response, id: &HeaderValue, noted: &Noted) -> Response {
         response.headers_mut().extend(told.headers().clone());
         *response.body_mut() = told.into_body();
     }
-    // Pages are for whoever is before the screen: no other origin is told anything of them.
+    // Console pages allow no cross-origin access.
     let usual = if noted.is_page() { &*OF_PAGES } else { &*OF_ANSWERS };
     let own = std::mem::replace(response.headers_mut(), usual.clone());
     let headers = response.headers_mut();
@@ -294,7 +294,7 @@ fn dress(mut response: Response, id: &HeaderValue, noted: &Noted) -> Response {
     response
 }
 
-/// The headers of an answer to what never became a request.
+/// The headers of a response to input that is not an HTTP request.
 pub fn headers_without_a_request() -> HeaderMap {
     let mut headers = OF_ANSWERS.clone();
     headers.insert(header::CONTENT_TYPE, answer::JSON);

@@ -1,7 +1,7 @@
-//! Rate limits, as the public service has them: counted per token in fixed windows (decision 0011).
+//! Rate limits like those of the public service: fixed windows per token (decision 0011).
 //!
-//! The counts are in memory, so each node of several counts for itself. Windows end by the monotonic
-//! clock, so that setting the system's clock neither opens nor lengthens one.
+//! The counters are in memory, so each node counts for itself. Windows use the monotonic clock, so that
+//! changes of the system clock have no effect.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -22,41 +22,42 @@ pub enum Class {
     Command,
     InstanceCreate,
     List,
-    /// Logging in, and tokens for programs: counted by where it comes from.
+    /// Log-ins and OAuth tokens, counted per client address.
     Oauth,
     TicketCreate,
     Unlimited,
 }
 
-/// Who is counted.
+/// The subject of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     Token(TokenId),
-    /// Somebody in a browser.
+    /// A user in a browser.
     User(UserId),
     Address(IpAddr),
 }
 
 impl Key {
-    /// Where a request comes from. Whoever has one IPv6 address has its whole /64, so that is counted as one.
+    /// The key of a client address. A host with one IPv6 address usually has its whole /64, so that counts as
+    /// one.
     pub fn address(address: IpAddr) -> Self {
         Key::Address(client_network(address))
     }
 }
 
-/// So many requests in so many seconds.
+/// A number of requests per number of seconds.
 #[derive(Clone, Copy, Debug)]
 struct Rate {
     most: u32,
     seconds: i64,
 }
 
-/// All requests of one caller together.
+/// The limit for all requests of one key together.
 const ALTOGETHER: Rate = Rate {
     most: 800,
     seconds: 120,
 };
-/// How many windows are remembered before those that have passed are thrown away.
+/// Expired windows are removed when there are more windows than this.
 const MANY: usize = 100_000;
 
 fn rate_of(class: Class) -> Option<Rate> {
@@ -94,20 +95,20 @@ struct Window {
     used: u32,
 }
 
-/// Where a caller stands with an operation's limit.
+/// The state of a caller's rate limit after a request.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     pub refused: bool,
     limit: u32,
     remaining: u32,
-    /// When the window ends, as the system's clock says.
+    /// When the window ends, by the system clock.
     resets: i64,
-    /// The same in seconds from now.
+    /// The same, in seconds from now.
     wait: i64,
 }
 
 impl Limits {
-    /// Counts a request; `None` where no limit applies.
+    /// Counts a request; `None` if no limit applies.
     pub fn count(&self, key: Key, operation: &'static str, class: Class, clock: &Clock) -> Option<Verdict> {
         let rate = rate_of(class)?;
         let now = i64::try_from(clock.monotonic().as_secs()).unwrap_or(i64::MAX);
@@ -162,7 +163,7 @@ impl Verdict {
             HeaderName::from_static("x-ratelimit-reset"),
             HeaderValue::from(self.resets),
         );
-        // An answer may have a better reason to wait.
+        // The response may have set a more specific `Retry-After`.
         let wait = HeaderValue::from(self.wait);
         headers.entry(header::RETRY_AFTER).or_insert(wait);
     }

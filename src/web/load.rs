@@ -1,11 +1,11 @@
-//! Whether more waits than can be answered soon.
+//! Overload detection by the number of tasks that wait for a thread.
 //!
-//! The store's queues are bounded, but short reads never get there: they are run as soon as a thread has read the
-//! request. What waits then are connections that a thread has not come to yet.
+//! The store's queues are bounded, but short reads bypass them: they run as soon as a thread has read the
+//! request. Under overload, connections wait for a thread instead.
 
 use tokio::runtime::Handle;
 
-/// How many tasks may wait for a thread. Until then everybody gets an answer, however late.
+/// The maximum number of tasks that wait for a thread. Below it every request is answered, however late.
 const MOST: usize = 4096;
 
 pub fn is_too_much() -> bool {

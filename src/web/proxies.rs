@@ -1,10 +1,10 @@
-//! Where a request really comes from, if a proxy that is trusted says so.
+//! The client address behind trusted proxies.
 
 use std::net::IpAddr;
 
 use axum::http::HeaderMap;
 
-/// Addresses whose first so many bits are the same.
+/// A range of addresses with a common prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
@@ -12,7 +12,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Reads `10.0.0.0/8`, `fd00::/8` or a single address.
+    /// Parses `10.0.0.0/8`, `fd00::/8` or a single address.
     pub fn parse(raw: &str) -> Option<Self> {
         let (address, prefix) = match raw.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix)),
@@ -39,7 +39,7 @@ fn bits(address: IpAddr) -> (u128, u32) {
     }
 }
 
-/// The address a request comes from: the last one on its way that is no trusted proxy.
+/// The client address: the last address in `X-Forwarded-For` that is not a trusted proxy.
 pub fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
     if trusted.is_empty() {
         return peer;
@@ -56,14 +56,15 @@ pub fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr 
         }
         match said.trim().parse() {
             Ok(address) => origin = address,
-            // What comes before something unreadable cannot be believed either.
+            // Entries before an invalid one cannot be trusted either.
             Err(_) => break,
         }
     }
     origin
 }
 
-/// The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, which one host can use in full.
+/// The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, because one host
+/// can use all of it.
 pub fn client_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & (u128::MAX << 64)).into()),
@@ -71,7 +72,7 @@ pub fn client_network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Whether a trusted proxy was asked by https.
+/// Whether a trusted proxy received the request over HTTPS.
 pub fn was_secured(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> bool {
     if !trusted.iter().any(|network| network.contains(peer)) {
         return false;

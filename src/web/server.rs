@@ -1,4 +1,4 @@
-//! Accepting connections, and stopping without dropping anyone in the middle of a sentence.
+//! Accepts connections, and shuts down gracefully.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -30,23 +30,23 @@ use crate::web::unread::Unread;
 use crate::web::wire::{Cut, Talk, Wire};
 use crate::web::{App, answering, error, proxies};
 
-/// How long requests that run when the server stops may go on.
+/// The grace period for running requests on shutdown.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long a connection that may only ask for health has for the head of its request.
+/// The header timeout of a connection that may only send health checks.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long such a connection may be open altogether.
+/// The maximum lifetime of such a connection.
 const HEALTH_LIFETIME: Duration = Duration::from_secs(5);
-/// How long to wait after the system could not give us a connection (too many open files).
+/// The delay after a failed accept (too many open files).
 const PAUSE: Duration = Duration::from_millis(50);
-/// Smaller answers are sent as they are.
+/// Smaller responses are not compressed.
 const WORTH_COMPRESSING: u64 = 1024;
 
-/// Serves until `stop` becomes true, and then until every request that runs is answered.
+/// Serves until `stop` becomes true, and then until all running requests are answered.
 pub async fn serve(listener: TcpListener, app: App, router: Router, stop: watch::Receiver<bool>) {
     serve_with(listener, app, router, None, stop).await;
 }
 
-/// The same through TLS, if there is a certificate. Each connection takes the one of the moment.
+/// Serves with TLS if there is a certificate. Each connection uses the current certificate.
 pub async fn serve_with(
     listener: TcpListener,
     app: App,
@@ -105,7 +105,7 @@ pub async fn serve_with(
     }
 }
 
-/// A connection that was let in.
+/// An accepted connection.
 struct Connection {
     peer: Peer,
     secured: Secured,
@@ -122,7 +122,7 @@ impl Connection {
         }
     }
 
-    /// How long it may be open in any case. One for health checks makes room for the next.
+    /// The maximum lifetime. A connection for health checks must make room for the next.
     fn max_lifetime(&self) -> Option<Duration> {
         match self.admission {
             Admission::All => None,
@@ -130,7 +130,7 @@ impl Connection {
         }
     }
 
-    /// The answer to a request that this connection may not make.
+    /// The response to a request that this connection may not send.
     fn refusal(&self, request: &Request) -> Option<Response> {
         match self.admission {
             Admission::HealthOnly(limit) if !answering::is_health(request) => {
@@ -141,7 +141,7 @@ impl Connection {
         }
     }
 
-    /// Announces that a connection for a health check closes behind its answer.
+    /// Adds `Connection: close` to the response on a health-check connection.
     fn close_if_health_only(&self, response: &mut Response) {
         if self.admission != Admission::All {
             let close = HeaderValue::from_static("close");
@@ -180,7 +180,7 @@ where
             if talk.is_multiplexed() {
                 response = talk.sending.watch(response);
             }
-            // The request is being answered until its last byte is out.
+            // The request is active until the last byte of its response is sent.
             let response: Response = response.map(|body| {
                 Body::new(body.map_frame(move |frame| {
                     let _until_the_end = &answering;
@@ -209,7 +209,7 @@ where
     }
 }
 
-/// Keeps with a request where it comes from, as far as that can be believed.
+/// Stores the client address in the request, as far as it can be trusted.
 fn come_from(request: &mut Request, Peer(peer): Peer, Secured(secured): Secured, app: &App) {
     let trusted = &app.options().trusted_proxies;
     let origin = proxies::origin(peer.ip(), request.headers(), trusted);
@@ -219,7 +219,7 @@ fn come_from(request: &mut Request, Peer(peer): Peer, Secured(secured): Secured,
     extensions.insert(Secured(secured));
 }
 
-/// The protocol's own limits are wider than ours, so that ours are the ones that answer.
+/// The limits of hyper are wider than ours, so that our own limits apply first.
 fn builder() -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder

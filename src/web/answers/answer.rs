@@ -1,4 +1,4 @@
-//! Shaping answers: one object, a page of them, or nothing to say.
+//! Builds JSON responses: one object, a page of a collection, or an empty object.
 
 use std::hash::Hash;
 
@@ -13,10 +13,10 @@ use crate::model::tag::Tag;
 use crate::model::time::Time;
 use crate::web::pieces::Pieces;
 
-/// Exactly this, without a charset: a published client compares it for equality.
+/// Without a charset: a published client compares the value for equality.
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// How many bytes an item of a list may take: a VPC with two subnets does.
+/// The estimated size of an item in a list: a VPC with two subnets.
 const ITEM: usize = 640;
 
 pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
@@ -30,14 +30,14 @@ pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
     response
 }
 
-/// A single object, with the tag of its present state.
+/// A single object with the entity tag of its current state.
 pub fn one(thing: &impl Hash, view: &impl Serialize) -> Response {
     let mut response = json(StatusCode::OK, view);
     response.headers_mut().insert(header::ETAG, tag(thing));
     response
 }
 
-/// The tag of a thing's present state.
+/// The entity tag of a resource's current state.
 pub fn tag(thing: &impl Hash) -> HeaderValue {
     HeaderValue::try_from(Tag::of(thing).to_string()).expect("a tag is plain ASCII")
 }
@@ -59,14 +59,14 @@ pub fn page<'a, T, V: Serialize>(paged: &'a Paged<T>, view: impl Fn(&'a T) -> V)
     pieces.into_response()
 }
 
-/// `{}`: done, and nothing to say.
+/// The empty object `{}`, for operations without a result.
 pub fn done() -> Response {
     #[derive(Serialize)]
     struct Nothing {}
     json(StatusCode::OK, &Nothing {})
 }
 
-/// A time that may not have come yet.
+/// Serializes an optional time; `None` becomes null.
 pub fn maybe_time<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
     match at {
         Some(at) => time(at, to),
@@ -74,13 +74,13 @@ pub fn maybe_time<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::E
     }
 }
 
-/// A time in the wire's form.
+/// Serializes a time as in the API.
 pub fn time<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
     let mut text = [0; Time::WIDTH];
     to.serialize_str(time.write(&mut text))
 }
 
-/// A network in the wire's form.
+/// Serializes a network as in the API.
 pub fn network<S: Serializer>(network: &Cidr, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(network.write(&mut [0; Cidr::WIDTH]))
 }

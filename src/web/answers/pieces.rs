@@ -1,4 +1,5 @@
-//! A long answer in pieces: each is freed as soon as it was sent, and none has to be copied to grow.
+//! A large response body in pieces. Each piece is freed once it is sent, and no buffer is reallocated to
+//! grow.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -13,7 +14,7 @@ use serde::Serialize;
 
 use crate::web::answer::JSON;
 
-/// A piece that is at least so long is complete.
+/// The size in bytes at which a piece is complete.
 const PIECE: usize = 256 * 1024;
 
 pub struct Pieces {
@@ -22,7 +23,7 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// `size` is how many bytes there may be in all: growing is copying.
+    /// `size` is the expected total in bytes. It sets the capacity, so that appending does not copy.
     pub fn of_about(size: usize) -> Self {
         Self {
             complete: VecDeque::new(),
@@ -61,7 +62,7 @@ impl Pieces {
     }
 }
 
-/// The pieces that were not asked for yet, and how long they are together.
+/// The pieces that the connection has not taken yet, and their total length.
 struct Unsent {
     pieces: VecDeque<Bytes>,
     length: usize,

@@ -1,8 +1,8 @@
-//! How many connections are open, in total and from each address.
+//! Limits on open connections, in total and per client address.
 //!
-//! A server that runs out of file descriptors answers no one, not even its health checks. So the
-//! number is bounded, and some room above the bound is kept for requests that ask for health only
-//! (decision 0023).
+//! A server without free file descriptors cannot answer any request, including health checks. So the number
+//! of connections is limited, and some connections above the limit are reserved for health checks (decision
+//! 0023).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::web::proxies::client_network;
 
-/// Connections above the maximum that may still ask whether the server is well.
+/// Connections above the limit that may send health checks.
 const HEALTH_CHECKS: usize = 64;
-/// How many of them one address gets, so that it cannot keep out the health checks of others.
+/// The share of one address, so that it cannot block the health checks of others.
 const HEALTH_CHECKS_PER_ADDRESS: usize = 8;
-/// How many file descriptors the rest of the server needs: the store, files, logs, streams to the database.
+/// File descriptors reserved for the rest of the server: the store, files, logs, database connections.
 const OTHER_FILES: u64 = 512;
 
-/// How many connections may be open.
+/// The configured limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaxConnections {
     pub total: usize,
@@ -34,7 +34,7 @@ impl Default for MaxConnections {
 }
 
 impl MaxConnections {
-    /// At most as many as the process can have files open.
+    /// Lowers the limits to what the limit of open files of the process allows.
     pub fn within(self, open_files: u64) -> Self {
         let room = open_files
             .saturating_sub(OTHER_FILES + HEALTH_CHECKS as u64)
@@ -44,7 +44,7 @@ impl MaxConnections {
     }
 }
 
-/// A limit that a connection is above.
+/// The limit that a connection exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     Total,
@@ -52,7 +52,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The setting that sets it.
+    /// The setting that configures the limit.
     pub fn setting(self) -> &'static str {
         match self {
             Limit::Total => "limits.connections",
@@ -61,11 +61,11 @@ impl Limit {
     }
 }
 
-/// What a new connection may do.
+/// The requests that a new connection may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     All,
-    /// There are too many: it may ask for health, and is refused everything else.
+    /// Above a limit: only health checks; other requests are refused.
     HealthOnly(Limit),
 }
 
@@ -107,8 +107,8 @@ impl Connections {
         }
     }
 
-    /// Counts a new connection; an error if it must be closed at once. `is_proxy` exempts the provider's own
-    /// proxies from the bounds per address.
+    /// Counts a new connection; an error if it must be closed immediately. `is_proxy` exempts trusted proxies
+    /// from the limits per address.
     pub fn admit(&self, address: IpAddr, is_proxy: bool) -> Result<(Admission, Counted), Limit> {
         let address = client_network(address);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,7 +140,7 @@ impl Connections {
     }
 }
 
-/// A connection that is open until this is dropped.
+/// Counts a connection as open until it is dropped.
 pub struct Counted {
     address: IpAddr,
     admission: Admission,
@@ -169,7 +169,7 @@ mod tests {
         IpAddr::from([192, 0, 2, last])
     }
 
-    /// Admits connections and keeps them open; how each was admitted.
+    /// Admits connections, keeps them open, and returns how each was admitted.
     fn admit(
         connections: &Connections,
         held: &mut Vec<Counted>,

@@ -1,7 +1,7 @@
-//! Request bodies that were answered before they were read.
+//! Request bodies that the handler has not read completely.
 //!
-//! A kept-alive connection can go on only behind the end of the body. What little is left of it is
-//! read and dropped; if there is more, the answer announces that the connection closes.
+//! A keep-alive connection can only be reused after the end of the body. A small rest is read and discarded.
+//! If there is more, the response announces that the connection closes.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,19 +17,19 @@ use hyper::body::{Frame, SizeHint};
 
 use crate::web::body::waits_to_send;
 
-/// How much is read and dropped, and for how long.
+/// Limits on the discarded rest: size and time.
 const MAX_DRAINED: usize = 2 * 1024 * 1024;
 const MAX_DRAINING: Duration = Duration::from_secs(2);
 
-/// Where a body is put when it is dropped before its end.
+/// Receives a body that the handler drops before its end.
 pub struct Unread {
     left: Arc<Mutex<Option<Body>>>,
-    /// The client sends its body only when it is asked to.
+    /// The client sent `Expect: 100-continue` and has not sent its body yet.
     waits: bool,
 }
 
 impl Unread {
-    /// Watches over the body of a request; `None` if it has none, or if the protocol needs no care.
+    /// Tracks the body of a request; `None` if it has none, or for HTTP/2, which does not need this.
     pub fn watch(request: Request) -> (Request, Option<Unread>) {
         if request.version() > Version::HTTP_11 || request.body().is_end_stream() {
             return (request, None);
@@ -47,7 +47,7 @@ impl Unread {
         (request, Some(unread))
     }
 
-    /// Reads the rest of a body, or has the answer say that the connection closes.
+    /// Discards the rest of a body, or adds `Connection: close` to the response.
     pub async fn settle(self, response: &mut Response) {
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(body) = left else { return };
@@ -62,7 +62,7 @@ impl Unread {
     }
 }
 
-/// Whether a body has come to its end within bounds.
+/// Whether the body ended within the limits.
 async fn drain(mut body: Body) -> bool {
     let announced = body.size_hint().lower();
     let mut room = MAX_DRAINED;
@@ -81,7 +81,7 @@ async fn drain(mut body: Body) -> bool {
 }
 
 struct Watched {
-    /// There until it has ended.
+    /// `None` after the end of the body.
     body: Option<Body>,
     slot: Arc<Mutex<Option<Body>>>,
 }

@@ -1,11 +1,10 @@
-//! A connection that does not wait for ever.
+//! A connection with timeouts for each phase of a request.
 //!
-//! A client that begins a request and does not finish its head in time is told so and cut off;
-//! one that sends nothing at all has the same time, one that stays silent between requests has
-//! longer, and then both are let go, and so is one that does not take its answer
-//! (`write_stall.rs`, `sending.rs`). Timing a request's content is not done here: those who read it
-//! know what is too long. What the protocol's own reader refuses before it is a request is put into
-//! our error shape on its way out.
+//! A client that starts a request but does not finish its head in time gets a 408 response and is
+//! disconnected. A new connection has the same time to start its first request. An idle keep-alive connection
+//! has longer. Clients that do not read their response are disconnected as well (`write_stall.rs`,
+//! `sending.rs`). The code that reads a body sets its own timeout. Error responses of the HTTP parser are
+//! rewritten as JSON.
 
 use std::io;
 use std::pin::Pin;
@@ -25,13 +24,13 @@ use crate::web::head_lines::HeadLines;
 use crate::web::sending::Sending;
 use crate::web::write_stall::WriteStall;
 
-/// How long a connection may be silent between two requests.
+/// The maximum time between two requests of a connection.
 const IDLE: Duration = Duration::from_secs(75);
 const HTTP2: &[u8] = b"PRI * HTTP/2";
-/// How much is read at once. Whoever reads more makes room for more, and keeps it on every connection.
+/// The maximum size of one read. A larger read would grow hyper's buffer, which every connection keeps.
 const SOME: usize = 32 * 1024;
 
-/// What the two ends of a connection tell each other: the wire, and those who answer requests.
+/// State that the connection shares with the tasks that answer its requests.
 #[derive(Default)]
 pub struct Talk {
     begun: AtomicUsize,
@@ -41,12 +40,13 @@ pub struct Talk {
 }
 
 impl Talk {
-    /// Whether several requests are answered at once.
+    /// Whether the connection is HTTP/2.
     pub fn is_multiplexed(&self) -> bool {
         self.multiplexed.load(Ordering::Relaxed)
     }
 
-    /// A request's head has arrived; it is being answered until the guard is dropped.
+    /// Records that the head of a request has arrived. The request counts as active until the guard is
+    /// dropped.
     pub fn begin(self: &Arc<Self>) -> Answering {
         self.begun.fetch_add(1, Ordering::SeqCst);
         self.open.fetch_add(1, Ordering::SeqCst);
@@ -66,17 +66,17 @@ impl Drop for Answering {
 enum Phase {
     /// Between two requests.
     Idle,
-    /// Some of a request's head is here, but not all.
+    /// Part of a request head has arrived.
     Head,
     /// A request is being read or answered.
     Busy,
-    /// HTTP/2 has its own way to find out whether the other side is alive.
+    /// HTTP/2 detects dead connections itself.
     Multiplexed,
 }
 
-/// A connection that can be closed without waiting for the client to take what was sent to it.
+/// A connection that can be closed without sending the buffered data.
 pub trait Cut {
-    /// Lets the system forget what is still on its way as soon as the connection is dropped.
+    /// Makes the system discard unsent data when the connection is dropped.
     fn cut(&self);
 }
 
@@ -92,22 +92,22 @@ impl Cut for TlsStream<TcpStream> {
     }
 }
 
-/// `S` is a plain connection, or one through TLS.
+/// `S` is a TCP or a TLS stream.
 pub struct Wire<S> {
     stream: S,
     talk: Arc<Talk>,
     phase: Phase,
-    /// How many requests had begun when the phase was last looked at.
+    /// The number of requests when the phase was last updated.
     begun: usize,
-    /// The first bytes of the connection, as long as they may be HTTP/2's.
+    /// The first bytes of the connection, as long as they may be the HTTP/2 preface.
     opening: Vec<u8>,
     header_timeout: Duration,
-    /// How long the other side may take now, and until when, once it has let us wait.
+    /// The timeout of the current phase, and its deadline once the connection has to wait.
     patience: Duration,
     until: Option<Instant>,
-    /// Wakes us then, or earlier: it is set anew when it has woken us, not with every request.
+    /// Wakes the task at the deadline or earlier. It is reset when it fires, not with every request.
     alarm: Pin<Box<Sleep>>,
-    /// Our own words, on their way out in place of the protocol's.
+    /// The rest of a response of ours that replaces one of the HTTP parser.
     own: Vec<u8>,
     head_lines: HeadLines,
     write_stall: WriteStall,
@@ -122,7 +122,7 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> Wire<S> {
             begun: 0,
             opening: Vec::new(),
             header_timeout,
-            // A new connection owes its first request; only after that it may be idle.
+            // The first request must arrive within the header timeout; only later requests may take longer.
             patience: header_timeout,
             until: None,
             alarm: Box::pin(sleep(header_timeout)),
@@ -163,7 +163,7 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> Wire<S> {
         self.until = None;
     }
 
-    /// Takes note of what was read; false if it cannot be the head of a request.
+    /// Processes bytes that were read; false if they cannot be part of a request head.
     fn hear(&mut self, new: &[u8]) -> bool {
         if self.phase == Phase::Idle && !new.is_empty() {
             self.enter(Phase::Head, self.header_timeout);
@@ -180,7 +180,7 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> Wire<S> {
         self.phase != Phase::Head || self.head_lines.are_good(new)
     }
 
-    /// The client has kept us waiting: true if it is to be cut off.
+    /// Whether the client has exceeded its timeout and must be disconnected.
     fn is_too_late(&mut self, cx: &mut Context<'_>) -> bool {
         match self.phase {
             Phase::Idle | Phase::Head => self.is_past(cx),
@@ -190,7 +190,7 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> Wire<S> {
         }
     }
 
-    /// Whether one of the answers on their way has not gone on for too long.
+    /// Whether one of the responses has made no progress for too long.
     fn is_stalled(&mut self, cx: &mut Context<'_>) -> bool {
         while let Some(patience) = self.talk.sending.patience() {
             if patience.is_zero() {
@@ -221,11 +221,11 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> Wire<S> {
         false
     }
 
-    /// Whether these are the protocol's own words about a head it could not take. No request came of
-    /// it, so nobody but us can say it in JSON.
+    /// Whether the HTTP parser is writing an error response for a head that it could not parse. There is no
+    /// request then, so it must be rewritten as JSON here.
     fn is_refusal(&self, bytes: &[u8]) -> bool {
         let unbegun = self.talk.begun.load(Ordering::SeqCst) == self.begun;
-        // Every answer of ours has a request's id.
+        // All of our responses have a request ID.
         let ours = || {
             bytes
                 .windows(12)
@@ -253,14 +253,14 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> Wire<S> {
         };
     }
 
-    /// Answers at once what will never become a request. The client may be gone already.
+    /// Sends an error response for input that is not a request. The client may already be gone.
     fn refuse_now(&mut self, cx: &mut Context<'_>, status: &str, code: Code, reason: &str) {
         let answer = own_answer(status, code, reason);
         let _ = Pin::new(&mut self.stream).poll_write(cx, &answer);
         let _ = Pin::new(&mut self.stream).poll_flush(cx);
     }
 
-    /// What came of a write, unless the client has not taken anything for too long.
+    /// The result of a write, or a timeout if the client has stopped reading.
     fn unless_stalled(
         &mut self,
         cx: &mut Context<'_>,
@@ -275,7 +275,7 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> Wire<S> {
         }
     }
 
-    /// Sends what is left of our own words.
+    /// Sends the rest of our own response.
     fn poll_own(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.own.is_empty() {
             let sent = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.own))?;
@@ -285,7 +285,7 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> Wire<S> {
     }
 }
 
-/// An answer to what never became a request.
+/// An error response to input that is not a request.
 fn own_answer(status: &str, code: Code, reason: &str) -> Vec<u8> {
     let body = format!(
         r#"{{"errors":[{{"reason":"{reason}","code":"{}"}}]}}"#,
@@ -309,7 +309,7 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> AsyncRead for Wire<S> {
         wire.look();
         let before = buffer.filled().len();
         match wire.read_some(cx, buffer) {
-            // The end of the stream, as if the client had closed it.
+            // Report the end of the stream, as if the client had closed it.
             Poll::Pending if wire.is_too_late(cx) && wire.phase == Phase::Idle => Poll::Ready(Ok(())),
             Poll::Pending if wire.is_too_late(cx) => {
                 if wire.phase == Phase::Head {

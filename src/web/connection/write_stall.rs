@@ -1,7 +1,7 @@
-//! Whether the other side of a connection still takes what it is sent.
+//! Detects clients that stop reading their response (HTTP/1).
 //!
-//! Only the time in which a write could not go on counts. A connection is cut off when it took
-//! nothing for [`MAX_STALL`], or, over that much waiting, less than [`MIN_BYTES_PER_SECOND`].
+//! Only time during which a write was blocked counts. The connection is closed if it accepted nothing for
+//! [`MAX_STALL`], or less than [`MIN_BYTES_PER_SECOND`] on average over that much blocked time.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,23 +9,23 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// How long a write may make no progress.
+/// The maximum time without progress of a write.
 pub const MAX_STALL: Duration = Duration::from_secs(30);
-/// What a slow reader has to take, measured over at least [`MAX_STALL`] of waiting.
+/// The minimum rate of a slow reader, measured over at least [`MAX_STALL`] of blocked time.
 const MIN_BYTES_PER_SECOND: u64 = 1024;
 
 #[derive(Default)]
 pub struct WriteStall {
-    /// Since when the present write waits.
+    /// When the current write blocked.
     since: Option<Instant>,
-    /// How long earlier writes waited, and what was written meanwhile.
+    /// Blocked time of earlier writes, and the bytes written during it.
     waited: Duration,
     written: u64,
     alarm: Option<Pin<Box<Sleep>>>,
 }
 
 impl WriteStall {
-    /// Looks at the outcome of a write: true if the connection is to be cut off.
+    /// Updates the state with the result of a write; true if the connection must be closed.
     pub fn is_over(&mut self, cx: &mut Context<'_>, written: &Poll<std::io::Result<usize>>) -> bool {
         match written {
             Poll::Ready(Ok(bytes)) => {
@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    /// A reader that takes so many bytes after each pause: how long it is served.
+    /// How long a reader that takes `bytes` after each pause is served.
     async fn served(bytes: usize, pause: Duration) -> Option<Duration> {
         let mut stall = WriteStall::default();
         let begun = Instant::now();

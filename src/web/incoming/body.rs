@@ -1,4 +1,4 @@
-//! Reading what comes with a request: bounded in size, time and depth.
+//! Reads request bodies, limited in size, time and depth.
 
 use std::time::Duration;
 
@@ -13,11 +13,10 @@ use crate::rules::error::BodyFault;
 use crate::web::json;
 
 const MOST: usize = 1024 * 1024;
-/// How much more is read and thrown away, so that a client in the middle of sending gets to read
-/// its answer.
+/// How much more is read and discarded, so that a client that is still sending can read its response.
 const DRAINED: usize = 8 * MOST;
 
-/// The object in a request's body; no body at all is an object without keys.
+/// Parses the body as a JSON object; an empty body is an empty object.
 pub async fn read(request: Request, patience: Duration) -> Result<Input, BodyFault> {
     let (parts, body) = request.into_parts();
     let bytes = bytes(&parts.headers, body, patience).await?;
@@ -37,7 +36,7 @@ pub async fn read(request: Request, patience: Duration) -> Result<Input, BodyFau
     }
 }
 
-/// All of a body, if it comes in time and is not too much.
+/// Reads a whole body within the limits of size and time.
 pub async fn bytes(headers: &HeaderMap, body: Body, patience: Duration) -> Result<Bytes, BodyFault> {
     match tokio::time::timeout(patience, collect(headers, body)).await {
         Ok(collected) => collected,
@@ -50,7 +49,7 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse().ok());
-    // A client that waits has sent nothing yet, so nothing has to be read before it gets its answer.
+    // A client that expects a 100 response has sent nothing yet, so there is nothing to discard.
     let drained = if waits_to_send(headers) { 0 } else { DRAINED };
     if announced.is_some_and(|length: u64| length > (MOST + drained) as u64) {
         return Err(too_large);
@@ -78,12 +77,13 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
     }
 }
 
-/// Whether the client sends the body only when it is asked to (`Expect: 100-continue`), which reading the body does.
+/// Whether the client waits for a 100 response before it sends the body (`Expect: 100-continue`). Reading the
+/// body sends it.
 pub fn waits_to_send(headers: &HeaderMap) -> bool {
     headers.contains_key(header::EXPECT)
 }
 
-/// The content type, if it is not JSON in UTF-8; none given counts as JSON.
+/// The content type, if it is not JSON in UTF-8; a missing one counts as JSON.
 fn other_type(headers: &HeaderMap) -> Option<String> {
     let sent = headers
         .get(header::CONTENT_TYPE)?
@@ -97,7 +97,7 @@ fn other_type(headers: &HeaderMap) -> Option<String> {
     }
 }
 
-/// Whether the parameters of a content type leave room for UTF-8, the only encoding of JSON (RFC 8259, 8.1).
+/// Whether the parameters of a content type allow UTF-8, the only encoding of JSON (RFC 8259, 8.1).
 fn is_utf8(parameters: &str) -> bool {
     let charsets = parameters
         .split(';')

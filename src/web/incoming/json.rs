@@ -1,4 +1,4 @@
-//! JSON in, without its traps: no duplicate keys, no endless nesting, no endless lists (decision 0023).
+//! A strict JSON parser: no duplicate keys, limited depth, array length and number of values (decision 0023).
 
 use std::cell::Cell;
 use std::fmt;
@@ -10,16 +10,16 @@ use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 
 const DEEPEST: usize = 64;
-/// How many items an array may have.
+/// The maximum number of items of an array.
 const MAX_ITEMS: usize = 1_000;
-/// How many values a document may have: scalars, arrays and objects, counted at every level.
+/// The maximum number of values of a document: scalars, arrays and objects at all levels.
 const MAX_VALUES: usize = 10_000;
-/// How much of a caller's own text an error repeats, in characters.
+/// The maximum number of characters that an error quotes from the request.
 const MAX_QUOTED: usize = 64;
-/// 2 to the power of 63: from here on, and below its negative, a number is no `i64`.
+/// 2 to the power of 63: numbers from here on, and below its negative, are not an `i64`.
 const TOO_LARGE: f64 = 9_223_372_036_854_775_808.0;
 
-/// Reads a whole document; the reason for a refusal says where.
+/// Parses a whole document; an error names the position.
 pub fn parse(bytes: &[u8]) -> Result<Input, Reason> {
     let fault = Cell::new(Code::JsonInvalid);
     let values = Cell::new(0);
@@ -39,7 +39,7 @@ pub fn parse(bytes: &[u8]) -> Result<Input, Reason> {
 struct Seed<'a> {
     depth: usize,
     fault: &'a Cell<Code>,
-    /// How many values were read so far.
+    /// The number of values read so far.
     values: &'a Cell<usize>,
 }
 
@@ -96,7 +96,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         Ok(i64::try_from(number).map_or(Input::Number(number as f64), Input::Integer))
     }
 
-    /// 193.0 is a whole number too, to JSON Schema and to languages that have only one kind.
+    /// 193.0 is an integer too, according to JSON Schema and in languages with one number type.
     fn visit_f64<E>(self, number: f64) -> Result<Input, E> {
         let whole = number.fract() == 0.0 && (-TOO_LARGE..TOO_LARGE).contains(&number);
         Ok(match whole {
@@ -141,7 +141,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 }
 
-/// A document as JSON again.
+/// Serializes a document as JSON.
 pub fn write(input: &Input) -> String {
     to_value(input).to_string()
 }

@@ -1,22 +1,22 @@
-//! Removes control characters from the heads of a form's parts, before the form is parsed.
+//! Removes control characters from the part heads of a multipart form before it is parsed.
 //!
-//! The parser refuses a head with a control character in it, and file names have some at times. Names are for display,
-//! so the characters are removed. Content passes through as it is.
+//! The parser refuses a head with control characters, and file names sometimes have them. Names are only
+//! displayed, so the characters are removed. Content is not changed.
 
 use bytes::{Bytes, BytesMut};
 
-/// Follows the bytes of a form from piece to piece.
+/// A state machine over the bytes of a form.
 pub struct PartHeads {
-    /// The line break and the dashes before a boundary, and the boundary.
+    /// The line break, the dashes and the boundary.
     delimiter: Vec<u8>,
     state: State,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Not in a head; so many bytes of the delimiter were seen last.
+    /// In content; the number of delimiter bytes matched so far.
     Content(usize),
-    /// In a head; so many bytes of its end, an empty line, were seen last.
+    /// In a head; the number of bytes of its end (an empty line) matched so far.
     Head(usize),
 }
 
@@ -26,18 +26,18 @@ impl PartHeads {
     pub fn new(boundary: &str) -> Self {
         Self {
             delimiter: [b"\r\n--", boundary.as_bytes()].concat(),
-            // The first delimiter needs no line break before it.
+            // The first delimiter has no line break before it.
             state: State::Content(2),
         }
     }
 
-    /// The next bytes of the form, without the control characters in heads.
+    /// The next bytes of the form, without control characters in heads.
     pub fn without_controls(&mut self, bytes: Bytes) -> Bytes {
         let mut kept: Option<BytesMut> = None;
         let mut at = 0;
         while at < bytes.len() {
             if self.state == State::Content(0) {
-                // Only a line break can begin a delimiter.
+                // Only a line break can start a delimiter.
                 let next = bytes[at..].iter().position(|byte| *byte == b'\r');
                 let next = next.map_or(bytes.len(), |found| at + found);
                 if let Some(kept) = &mut kept {
@@ -76,7 +76,8 @@ impl PartHeads {
     }
 }
 
-/// How much of a text has been seen after one more byte. A carriage return stands only where both texts begin again.
+/// The number of matched bytes of `text` after one more byte. A carriage return occurs only where a match of
+/// either text can restart.
 fn step(text: &[u8], seen: usize, byte: u8) -> usize {
     match byte {
         _ if text.get(seen) == Some(&byte) => seen + 1,
@@ -85,7 +86,7 @@ fn step(text: &[u8], seen: usize, byte: u8) -> usize {
     }
 }
 
-/// Line breaks belong to the head itself, and a tab may stand in it.
+/// Line breaks are part of the head, and tabs are allowed in it.
 fn is_removed(byte: u8) -> bool {
     byte.is_ascii_control() && !matches!(byte, b'\r' | b'\n' | b'\t')
 }

@@ -1,4 +1,4 @@
-//! Receiving a file from a form: bounded in size and time, and never in memory whole.
+//! Receives a file from a multipart form, limited in size and time, without buffering it in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,24 +27,23 @@ use crate::web::extract::expected;
 use crate::web::part_heads::PartHeads;
 use crate::web::{App, file_names};
 
-/// What a form may have besides the file itself.
+/// The maximum size of a form without the file.
 const BESIDES: u64 = 1024 * 1024;
-/// How long the head of a part may be, or what stands before the first.
+/// The maximum size of a part head, or of the preamble.
 const HEAD: u64 = 64 * 1024;
-/// How much more is read and thrown away, so that a client in the middle of sending gets to read its
-/// answer.
+/// How much more is read and discarded, so that a client that is still sending can read its response.
 const DRAINED: u64 = 16 * 1024 * 1024;
-/// How long all of it may take, however steadily it comes.
+/// The maximum duration of an upload.
 const ALTOGETHER: Duration = Duration::from_secs(15 * 60);
 const FILE: &str = "file";
 
-/// A file that came in whole, under a name that can be shown.
+/// A received file with a valid name.
 struct Received {
     name: FileName,
     spooled: Spooled,
 }
 
-/// Makes the file in a form an attachment.
+/// Receives a file and attaches it to a ticket.
 pub async fn take(app: App, caller: Caller, ticket: TicketId, request: Request) -> Result<()> {
     let (head, body) = request.into_parts();
     let announced = announced(&head.headers);
@@ -68,13 +67,13 @@ pub async fn take(app: App, caller: Caller, ticket: TicketId, request: Request) 
         name,
         spooled,
     };
-    // From here on it goes to its end, even if the client has gone.
+    // From here on the upload completes even if the client disconnects.
     let uploads = app.uploads();
     let attaching = tokio::spawn(async move { uploads.attach(caller, upload).await });
     attaching.await.unwrap_or(Err(Error::Store(StoreError::Panicked)))
 }
 
-/// What the head of a request says of the file that is to come.
+/// The information in the request headers about the upload.
 fn announced(headers: &HeaderMap) -> Announced {
     let sent = headers
         .get(header::CONTENT_TYPE)
@@ -93,7 +92,7 @@ fn announced(headers: &HeaderMap) -> Announced {
     }
 }
 
-/// Reads a form whose file is not wanted.
+/// Reads and discards the body of a refused upload.
 async fn throw_away(app: &App, headers: &HeaderMap, body: Body) {
     if !waits_to_send(headers) && announced_length(headers).is_none_or(|length| length <= DRAINED) {
         let mut source = Source::new(body, 0, app.options().body_timeout);
@@ -101,7 +100,7 @@ async fn throw_away(app: &App, headers: &HeaderMap, body: Body) {
     }
 }
 
-/// The one file of a form; all that is wrong with it is told at once.
+/// Reads the one file of a form. All errors are reported together.
 async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> Result<Received> {
     let most = app.store().world().policy.support.attachment_max_bytes;
     let too_large = || Error::Body(BodyFault::FileTooLarge { most });
@@ -127,7 +126,7 @@ async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> 
     source.lock().await.drain().await;
     match read {
         Ok(read) => read.map_err(|stopped| match stopped.told() {
-            // It is the file that is too large, or something beside it.
+            // The limit covers the file and the rest of the form; this tells them apart.
             Error::Body(BodyFault::TooLarge { .. }) if form.too_large => too_large(),
             Error::Body(BodyFault::TooLarge { .. }) => {
                 Error::Body(BodyFault::TooLarge { most: all as usize })
@@ -168,7 +167,7 @@ impl Form<'_> {
         Ok(())
     }
 
-    /// Some more of a part's content.
+    /// The next bytes of a part's content.
     async fn next_of(&self, part: &mut Field<'static>) -> std::result::Result<Option<Bytes>, Stopped> {
         self.unparsed.store(0, Ordering::Relaxed);
         Ok(part.chunk().await?)
@@ -232,7 +231,7 @@ impl Form<'_> {
     }
 }
 
-/// Why a form was not read to its end.
+/// Why a form was not read completely.
 #[derive(Debug)]
 enum Stopped {
     Form(multer::Error),
@@ -284,13 +283,14 @@ enum Broken {
     Pointless,
 }
 
-/// A body's bytes up to a size. What comes after that is read for a while, and then it is too much.
+/// The bytes of a body up to a maximum size. The excess is discarded up to a limit; beyond that, reading
+/// fails.
 struct Source {
     body: Body,
     most: u64,
     patience: Duration,
     seen: u64,
-    /// How much has come since a part was last found, or some of its content.
+    /// Bytes received since the parser last returned a part or content.
     unparsed: Arc<AtomicU64>,
     ended: bool,
 }
@@ -333,7 +333,7 @@ impl Source {
         }
     }
 
-    /// What is to be looked at for parts: never much of it before some was found.
+    /// The next bytes for the parser, limited so that it never buffers much without a result.
     async fn next_to_parse(&mut self) -> std::result::Result<Option<Bytes>, Broken> {
         if self.unparsed.load(Ordering::Relaxed) > HEAD {
             return Err(Broken::Pointless);
@@ -344,7 +344,7 @@ impl Source {
         Ok(bytes)
     }
 
-    /// Reads the rest and throws it away.
+    /// Reads and discards the rest.
     async fn drain(&mut self) {
         self.most = 0;
         let drained = async { while let Ok(Some(_)) = self.next().await {} };
@@ -357,7 +357,8 @@ fn bytes_of(
     heads: PartHeads,
 ) -> impl Stream<Item = std::result::Result<Bytes, Broken>> + Send + 'static {
     stream::unfold((source, heads), |(source, mut heads)| async move {
-        // What came last is looked at first: whoever looks takes all that is there before.
+        // Let the consumer process the previous chunk first: the parser would otherwise buffer everything
+        // that has arrived.
         tokio::task::yield_now().await;
         let bytes = source.lock().await.next_to_parse().await;
         let bytes = bytes.map(|bytes| bytes.map(|bytes| heads.without_controls(bytes)));
