@@ -1,7 +1,7 @@
-//! The complaints about one request: collected in any order, answered in the interface's (decision 0002).
+//! The errors of one request: collected in any order, reported in the order of the fields (decision 0002).
 //!
-//! The work is linear in the number of fields and complaints, because a caller decides how many
-//! there are. An answer lists at most [`MAX_LISTED`] of them and says how many it leaves out.
+//! The work is linear in the number of fields and errors, because a client decides how many there are. A
+//! response lists at most [`MAX_LISTED`] errors and the number of omitted ones.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,22 +9,22 @@ use std::collections::HashMap;
 use super::error::{Error, FieldError};
 use crate::model::reason::{Code, Reason};
 
-/// How many complaints an answer lists.
+/// The maximum number of errors in a response.
 pub const MAX_LISTED: usize = 100;
-/// How many complaints are kept for sorting; further ones are counted only.
+/// The maximum number of errors that are stored for sorting; further ones are only counted.
 const MAX_KEPT: usize = 200;
 
 #[derive(Clone, Debug, Default)]
 pub struct Complaints {
-    /// The fields in the order they were asked for, without positions in lists: `subnets[].label`.
+    /// The fields in the order in which they were read, without list positions: `subnets[].label`.
     asked: Vec<Cow<'static, str>>,
     kept: Vec<FieldError>,
-    /// Complaints that were counted but not kept.
+    /// The number of errors that were counted but not stored.
     omitted: usize,
 }
 
 impl Complaints {
-    /// Notes that a field is asked for. Items of one list share a name, which is noted once.
+    /// Records that a field is read. Items of one list share a name, which is recorded once.
     pub fn ask(&mut self, prefix: &str, name: &'static str) {
         if prefix.is_empty() {
             self.asked.push(Cow::Borrowed(name));
@@ -36,7 +36,7 @@ impl Complaints {
         }
     }
 
-    /// Adds a complaint. It is made only if it is kept.
+    /// Adds an error. The closure runs only if the error is stored.
     pub fn push(&mut self, complaint: impl FnOnce() -> FieldError) {
         match self.kept.len() < MAX_KEPT {
             true => self.kept.push(complaint()),
@@ -48,7 +48,7 @@ impl Complaints {
         self.kept.is_empty()
     }
 
-    /// The refusal: in the order of the fields, then the complaints about the request as a whole.
+    /// The errors in the order of the fields; those about the whole request come last.
     pub fn into_error(mut self) -> Error {
         let mut places = HashMap::new();
         for (place, pattern) in self.asked.iter().enumerate() {
@@ -62,7 +62,7 @@ impl Complaints {
     }
 }
 
-/// A refusal that lists the first complaints and says how many more there are.
+/// An error that lists the first errors and the number of omitted ones.
 pub fn refusal(mut complaints: Vec<FieldError>, mut omitted: usize) -> Error {
     if complaints.len() > MAX_LISTED {
         omitted += complaints.len() - MAX_LISTED;
@@ -75,7 +75,7 @@ pub fn refusal(mut complaints: Vec<FieldError>, mut omitted: usize) -> Error {
     Error::Refused(complaints)
 }
 
-/// Where a field stands, level by level: its place among the fields of its object, its position in a list.
+/// The sort key of a field: for each level, its position among the fields of its object and in its list.
 fn place_of(field: &str, places: &HashMap<&str, usize>) -> Vec<usize> {
     let mut levels = Vec::new();
     let mut pattern = String::with_capacity(field.len());

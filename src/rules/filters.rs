@@ -1,7 +1,7 @@
 //! The filter language of lists: `{"label": {"+contains": "web"}, "+order_by": "id"}`.
 //!
-//! `docs/reference.md` teaches it, and decision 0004 says why it is so. What comes out names only fields of the collection's own
-//! table, with values of the field's own kind.
+//! `docs/reference.md` documents it; decision 0004 explains it. A parsed filter names only fields of the
+//! collection's own table, with values of the field's type.
 
 use super::conditions::{Condition, Sorted};
 use crate::model::input::Input;
@@ -16,7 +16,7 @@ const MOST_TERMS: usize = 256;
 
 type Result<T> = std::result::Result<T, Reason>;
 
-/// Reads a whole filter, with the order it asks for.
+/// Parses a filter and its sort order.
 pub fn read(input: &Input, fields: &'static [Field]) -> Result<(Filter, Option<Order>)> {
     let Input::Object(entries) = input else {
         return Err(wrong(Code::FilterInvalid, "Must be a JSON object"));
@@ -30,7 +30,7 @@ pub fn read(input: &Input, fields: &'static [Field]) -> Result<(Filter, Option<O
     Ok((filter, order))
 }
 
-/// The same for what Garth itself looks for.
+/// Builds the filter of an internal list.
 pub fn build(
     conditions: &[Condition],
     sorted: Option<Sorted>,
@@ -74,7 +74,7 @@ impl Reading {
         Ok(Some(Order { field, descending }))
     }
 
-    /// The entries of an object, all of which must hold.
+    /// The entries of an object, combined with AND.
     fn all<'a>(
         &mut self,
         entries: impl Iterator<Item = &'a (String, Input)>,
@@ -117,7 +117,7 @@ impl Reading {
         parts.collect()
     }
 
-    /// What must hold of one field: a value it equals, or an object of operators.
+    /// The condition on one field: a value to equal, or an object of operators.
     fn condition(&mut self, field: &'static Field, value: &Input, depth: usize) -> Result<Filter> {
         if depth > DEEPEST {
             let text = format!("Must not be nested deeper than {DEEPEST}");
@@ -134,7 +134,7 @@ impl Reading {
         parts.collect::<Result<_>>().map(Filter::All)
     }
 
-    /// `+or` or `+and` inside one field: bare values, or objects of operators.
+    /// `+or` or `+and` inside a field: plain values, or objects of operators.
     fn alternatives(
         &mut self,
         field: &'static Field,
@@ -202,7 +202,7 @@ fn comparison(operator: &str) -> Result<Comparison> {
     })
 }
 
-/// A value of the field's own kind.
+/// Converts a value to the field's type.
 fn value_of(field: &Field, value: &Input) -> Result<Value<'static>> {
     let (read, kind) = match (field.kind, value) {
         (Kind::Integer, Input::Integer(number)) => (Some(Value::Int(*number)), "an integer"),
@@ -232,7 +232,7 @@ fn value_of(field: &Field, value: &Input) -> Result<Value<'static>> {
 
 const TIME: &str = "a time like 2024-05-31T17:43:12";
 
-/// A part of a text, or of the digits of a number.
+/// A substring to search in a text or in the digits of a number.
 fn part_of(field: &Field, value: &Input) -> Result<Value<'static>> {
     match (field.kind, value) {
         (Kind::Text | Kind::Integer, Input::Text(text)) if !text.contains('\0') => {

@@ -1,7 +1,7 @@
-//! Reading the fields of a request, and keeping every complaint about them.
+//! Reads the fields of a request and collects all errors about them.
 //!
-//! A caller hears of all that is wrong at once, in the order the interface lists the fields, no
-//! matter whether a field was wrong in itself or because of what the store already holds.
+//! The response lists all errors together, in the order of the fields in the interface, whether a value is
+//! invalid by itself or conflicts with stored data.
 
 use super::complaints::Complaints;
 use super::error::{FieldError, Result};
@@ -11,7 +11,7 @@ use crate::model::text::Description;
 
 pub struct Form<'a> {
     object: &'a Input,
-    /// What precedes the names of this form's fields: `subnets[0].`
+    /// The prefix of this form's field names: `subnets[0].`
     prefix: String,
     complaints: Complaints,
 }
@@ -25,7 +25,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Goes on with the complaints about a form whose fields were read before: there are none left to read.
+    /// A form with the errors of a body that was read earlier. It has no fields left to read.
     pub fn resumed(complaints: Complaints) -> Self {
         Self {
             object: &Input::Null,
@@ -34,12 +34,12 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// The complaints that were kept so far.
+    /// The errors so far.
     pub fn into_complaints(self) -> Complaints {
         self.complaints
     }
 
-    /// Reads an object inside this one as a form of its own. The complaints move there and back.
+    /// Reads a nested object as a form. The errors move there and back.
     fn nested<T>(&mut self, object: &'a Input, field: String, read: impl FnOnce(&mut Form<'a>) -> T) -> T {
         let mut form = Form {
             object,
@@ -51,7 +51,7 @@ impl<'a> Form<'a> {
         read
     }
 
-    /// A text that must be there. `None` means that a complaint was kept.
+    /// A required text; `None` after an error.
     pub fn required<T>(
         &mut self,
         name: &'static str,
@@ -64,7 +64,7 @@ impl<'a> Form<'a> {
         self.parse(name, parse)
     }
 
-    /// A text that may be left out. `None` means that it was, or that a complaint was kept.
+    /// An optional text; `None` if it is missing or after an error.
     pub fn optional<T>(
         &mut self,
         name: &'static str,
@@ -74,13 +74,13 @@ impl<'a> Form<'a> {
         self.parse(name, parse)
     }
 
-    /// A list of objects, each read as a form of its own; absent is empty. What is no object is
-    /// `None` in its place, and a complaint was kept.
+    /// A list of objects, each read as a form; empty if it is missing. An item that is not an object becomes
+    /// `None` and adds an error.
     pub fn list<T>(&mut self, name: &'static str, read: impl FnMut(&mut Form<'a>) -> T) -> Vec<Option<T>> {
         self.first(name, usize::MAX, read)
     }
 
-    /// The same of the first items only, where more of them are refused anyway.
+    /// Reads only the first items of a list, for lists whose excess is refused anyway.
     pub fn first<T>(
         &mut self,
         name: &'static str,
@@ -112,12 +112,12 @@ impl<'a> Form<'a> {
         found
     }
 
-    /// Whether the field was sent, and not as null.
+    /// Whether the field is present and not null.
     pub fn has(&self, name: &'static str) -> bool {
         self.object.get(name).is_some()
     }
 
-    /// How many items a list has; none if it is no list.
+    /// The number of items of a list; zero if the field is not a list.
     pub fn count(&self, name: &'static str) -> usize {
         match self.object.get(name) {
             Some(Input::List(items)) => items.len(),
@@ -125,7 +125,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Whether the field was sent as null, where that says more than leaving it out.
+    /// Whether the field is null, where that differs from a missing field.
     pub fn is_null(&self, name: &'static str) -> bool {
         let Input::Object(entries) = self.object else {
             return false;
@@ -135,7 +135,7 @@ impl<'a> Form<'a> {
             .any(|(key, value)| key == name && *value == Input::Null)
     }
 
-    /// The field's name with all that stands before it.
+    /// The full name of a field, with the prefix.
     pub fn path(&self, name: &'static str) -> String {
         format!("{}{name}", self.prefix)
     }
@@ -148,7 +148,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// A whole number that must be there. `None` means that a complaint was kept.
+    /// A required integer; `None` after an error.
     pub fn required_integer(&mut self, name: &'static str) -> Option<i64> {
         if self.object.get(name).is_none() {
             self.ask(name);
@@ -157,8 +157,8 @@ impl<'a> Form<'a> {
         self.integer(name)
     }
 
-    /// A whole number whose name has two spellings, with the one that was sent. With both and
-    /// different values, the complaint is about the first.
+    /// An integer whose field has two names, with the name that was sent. If both are sent with different
+    /// values, the error is about the first.
     pub fn integer_in_either(
         &mut self,
         first: &'static str,
@@ -185,7 +185,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// An object inside this one, read as a form of its own.
+    /// A nested object, read as a form.
     pub fn within<T>(&mut self, name: &'static str, read: impl FnOnce(&mut Form<'a>) -> T) -> Option<T> {
         self.ask(name);
         let object = self.object.get(name)?;
@@ -196,7 +196,7 @@ impl<'a> Form<'a> {
         Some(self.nested(object, field, read))
     }
 
-    /// A list of plain values, each read by itself; what could not be read is left out.
+    /// A list of plain values; invalid items are left out.
     pub fn values<T>(
         &mut self,
         name: &'static str,
@@ -218,12 +218,12 @@ impl<'a> Form<'a> {
         Some(found)
     }
 
-    /// Keeps a complaint about a field that was read well but cannot be accepted.
+    /// Adds an error about a field whose value is well-formed but not acceptable.
     pub fn refuse(&mut self, field: impl Into<String>, reason: Reason) {
         self.complaints.push(|| FieldError::on(field, reason));
     }
 
-    /// The same where there may be many: the complaint is made only if it is kept.
+    /// Adds an error that is only built if it is stored, where there may be many.
     pub fn refuse_with(&mut self, make: impl FnOnce() -> (String, Reason)) {
         self.complaints.push(|| {
             let (field, reason) = make();
@@ -231,12 +231,12 @@ impl<'a> Form<'a> {
         });
     }
 
-    /// Keeps a complaint about the request as a whole.
+    /// Adds an error about the whole request.
     pub fn refuse_whole(&mut self, reason: Reason) {
         self.complaints.push(|| FieldError::whole(reason));
     }
 
-    /// What was read, if there is no complaint.
+    /// The result, if there are no errors.
     pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T> {
         match self.complaints.is_empty() {
             true => Ok(build().expect("a form without complaints has all its required fields")),
@@ -261,7 +261,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// `field` makes the field's name from what precedes it.
+    /// `field` builds the field name from the prefix.
     fn complain_of_all(&mut self, reasons: Reasons, field: impl Fn(&str) -> String) {
         for reason in reasons {
             self.complaints
@@ -290,7 +290,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// A short line or two about nothing the rules look into: at most 255 characters.
+/// A short text that no rule depends on: at most 255 characters.
 pub fn short_text(raw: &str) -> Result<String, Reasons> {
     Description::parse(raw).map(|text| text.as_str().to_owned())
 }

@@ -1,4 +1,4 @@
-//! What part of a collection a caller asks for (decision 0004).
+//! List requests: page, filter and order (decision 0004).
 
 use std::ops::RangeInclusive;
 
@@ -15,33 +15,33 @@ use crate::store::list::Wanted;
 
 pub const FILTER: &str = "X-Filter";
 
-/// The part of a collection that is asked for, read only once it is clear that there is a list to see.
+/// A list request. It is parsed after the access check.
 #[derive(Clone, Debug, Default)]
 pub struct ListRequest {
     pub page: Number,
     pub page_size: Number,
-    /// The last event a reader knows of, with the name of the field that told it.
+    /// The ID of the last event that a client knows, with the name of the field that it was sent in.
     pub after: Option<(&'static str, String)>,
-    /// A client's filter with its order, or what is wrong with its JSON.
+    /// A client's filter with its order, or the JSON error.
     pub filter: Option<Result<Input, Reason>>,
-    /// What Garth itself looks for; only where there is no filter of a client.
+    /// Internal conditions, only without a client's filter.
     pub only: Vec<Condition>,
     pub sorted: Option<Sorted>,
 }
 
-/// A number of a page, or of items on it.
+/// A page number or page size.
 #[derive(Clone, Debug, Default)]
 pub enum Number {
     #[default]
     Usual,
-    /// As somebody wrote it.
+    /// As a client sent it.
     Sent(String),
-    /// Chosen by Garth itself: the limits of clients do not apply to it.
+    /// Set internally: the limits for clients do not apply.
     Own(i64),
 }
 
 impl ListRequest {
-    /// Garth's own request for the first items, so many of them.
+    /// An internal request for the first items.
     pub fn first(items: i64) -> Self {
         Self {
             page_size: Number::Own(items),
@@ -49,7 +49,7 @@ impl ListRequest {
         }
     }
 
-    /// The most that one page can have.
+    /// A page of the maximum size.
     pub fn longest() -> Self {
         Self::first(Page::MAX_SIZE)
     }
@@ -61,7 +61,7 @@ impl ListRequest {
         }
     }
 
-    /// At the page that an address of the console names; the first if it names none.
+    /// The page in the URL of a console page; the first by default.
     pub fn at_sent(self, page: &str) -> Self {
         let page = match page {
             "" => Number::Usual,
@@ -70,7 +70,7 @@ impl ListRequest {
         Self { page, ..self }
     }
 
-    /// Only items of which this holds too.
+    /// Adds a condition.
     pub fn only(mut self, condition: Condition) -> Self {
         self.only.push(condition);
         self
@@ -83,14 +83,14 @@ impl ListRequest {
         }
     }
 
-    /// Reads the request against the fields a collection has, with all complaints at once.
+    /// Validates the request against the fields of a collection, and reports all errors together.
     pub fn read(&self, policy: &Policy, fields: &'static [Field]) -> Result<Wanted> {
         let mut complaints = Vec::new();
         let wanted = self.collect(policy, fields, &mut complaints);
         unless(complaints, wanted)
     }
 
-    /// The same for events, which can be asked for from one on.
+    /// Validates a list of events, which can start after an ID.
     pub fn read_after(&self, policy: &Policy, fields: &'static [Field]) -> Result<(Wanted, Option<EventId>)> {
         let mut complaints = Vec::new();
         let wanted = self.collect(policy, fields, &mut complaints);
@@ -98,7 +98,7 @@ impl ListRequest {
         unless(complaints, (wanted, after))
     }
 
-    /// Only the id of the last event the caller knows of, if it wants those after it.
+    /// The ID of the last event that the caller knows, if it was sent.
     pub fn after(&self) -> Result<Option<EventId>> {
         let mut complaints = Vec::new();
         let after = self.collect_after(&mut complaints);
@@ -167,7 +167,7 @@ impl Number {
 
 fn whole(raw: &str, bounds: RangeInclusive<i64>) -> Result<i64, ()> {
     let number: i64 = raw.parse().map_err(drop)?;
-    // "+1" and "01" are numbers to the parser, but not how one is written.
+    // The parser also accepts "+1" and "01", which are not canonical.
     if bounds.contains(&number) && number.to_string() == raw {
         Ok(number)
     } else {

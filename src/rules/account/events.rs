@@ -1,7 +1,7 @@
-//! Events: recording what happened, and reading it back.
+//! Events: recording and reading them.
 //!
-//! Recording is part of the change itself: an event is there exactly if its change is (interface §6,
-//! decision 0008).
+//! A change and its event are written in the same transaction, so an event exists exactly if its change does
+//! (interface §6, decision 0008).
 
 use crate::model::entity::Entity;
 use crate::model::event::{Action, Event};
@@ -20,7 +20,7 @@ use crate::rules::request::Request;
 use crate::store::events::{NewEvent, Progress, Reader};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// Of an event that tells of something done at once.
+/// The progress of an action that has finished immediately.
 const DONE: Progress = Progress {
     status: "notification",
     percent: None,
@@ -38,25 +38,25 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: EventId) -> Result<Event> {
     event.ok_or(Error::NotFound)
 }
 
-/// Marks this event and all before it as seen by the caller.
+/// Marks this event and all earlier ones as seen by the caller.
 pub fn mark_seen(tx: &mut WriteTx, caller: &Caller, id: EventId, request: &Request) -> Result<()> {
     request.unchanged(&view(tx, caller, id)?)?;
     request.asks_nothing()?;
     Ok(store::events::mark_seen(tx, caller.user(), id)?)
 }
 
-/// Marks this one event as read by the caller.
+/// Marks this event as read by the caller.
 pub fn mark_read(tx: &mut WriteTx, caller: &Caller, id: EventId, request: &Request) -> Result<()> {
     request.unchanged(&view(tx, caller, id)?)?;
     request.asks_nothing()?;
     Ok(store::events::mark_read(tx, caller.user(), id)?)
 }
 
-/// How far a stream has got.
+/// The position of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
     last: EventId,
-    /// The account's revision at which the stream had every event.
+    /// The account's revision as of which the stream has all events.
     complete_at: Option<i64>,
 }
 
@@ -69,7 +69,7 @@ impl Position {
     }
 }
 
-/// The next events of a stream, oldest first, and how far it has got with them. Events are read only if the account's
+/// The next events of a stream, oldest first, and its new position. Events are read only if the account's
 /// revision has risen since the stream had all of them (decision 0026).
 pub fn next(
     tx: &mut ReadTx,
@@ -89,18 +89,18 @@ pub fn next(
     Ok((found, position))
 }
 
-/// How many events the caller has not seen, and not caused; no more than `most` are counted.
+/// The number of events that the caller has neither seen nor caused, up to `most`.
 pub fn unseen(tx: &mut ReadTx, caller: &Caller, most: i64) -> Result<i64> {
     let unseen = store::events::unseen(tx, reader(tx, caller), 5 * most)?;
     Ok(unseen.min(most))
 }
 
-/// Where a stream begins that asks for nothing older: behind the newest event.
+/// The ID of the newest event, where a stream without a start position begins.
 pub fn end(tx: &mut ReadTx, caller: &Caller) -> Result<EventId> {
     Ok(store::events::last_id(tx, caller.account)?)
 }
 
-/// Deletes events that are kept no longer, and trims change logs, a few at a time; whether there may be more.
+/// Deletes a batch of expired events and trims some change logs; true if there may be more.
 pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
     const FEW: u64 = 1000;
     const FEW_LOGS: i64 = 100;
@@ -155,8 +155,8 @@ pub fn record_ticket(tx: &mut WriteTx, author: Author, action: Action, ticket: &
     record(tx, author, action, &Entity::ticket(ticket), None, guard)
 }
 
-/// Records what was done to the account itself, its users, tokens or clients: told to unrestricted
-/// users, and to whoever did it.
+/// Records an event about the account itself, its users, tokens or clients. Unrestricted users see it, and
+/// the user who caused it.
 pub fn record_account(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -175,7 +175,7 @@ pub fn record_account(
     Ok(store::events::append_unnumbered(tx, caller.account, &new)?)
 }
 
-/// Records something that takes time, or took none though it might have.
+/// Records an event of an action that may take time.
 pub fn record_progress(
     tx: &mut WriteTx,
     author: Author,
@@ -196,12 +196,12 @@ pub fn record_progress(
     Ok(store::events::append(tx, author.account, &new)?)
 }
 
-/// Whose doing an event is, and in which account.
+/// The author of an event, and the account that it belongs to.
 #[derive(Clone, Copy)]
 pub struct Author<'a> {
     pub account: AccountId,
     pub username: &'a str,
-    /// `None` for the provider, whoever of its staff it was.
+    /// `None` for the provider: tenants do not see which member of staff it was.
     pub user: Option<UserId>,
 }
 

@@ -1,6 +1,6 @@
-//! Instances: listing, creating, viewing, changing, deleting. `power.rs` starts and stops them.
+//! Instances: list, create, view, update, delete. `power.rs` boots and shuts them down.
 //!
-//! How an instance is asked for is read in `draft`.
+//! `draft` parses them.
 
 mod draft;
 
@@ -41,7 +41,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     )?)
 }
 
-/// Creates an instance. From an image it gets a disk and a config; interfaces make a config too.
+/// Creates an instance. With an image it gets a disk and a config; with interfaces it gets a config too.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Instance> {
     caller.must_hold(Global::AddLinodes)?;
     let settled = settle(tx, caller, request)?;
@@ -92,7 +92,7 @@ pub fn update(
     Ok(instance)
 }
 
-/// Deletes an instance with all it has, in whatever state it is.
+/// Deletes an instance with its disks and configs, in any state.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<()> {
     let instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&instance)?;
@@ -107,7 +107,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
     events::record_instance(tx, caller, Action::InstanceDelete, &instance, None)
 }
 
-/// The addresses of an instance: its public ones with their translations, and those in VPCs.
+/// The addresses of an instance: public ones with their NAT, and those in VPCs.
 pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(Instance, Vec<VpcIp>)> {
     let instance = instance_for(tx, caller, id, Permission::ReadOnly)?;
     let wanted = ListRequest::longest().read(tx.policy(), &store::vpc_ips::FIELDS)?;
@@ -115,17 +115,17 @@ pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(In
     Ok((instance, found.items))
 }
 
-/// An instance that can be made as it was asked for.
+/// A validated new instance.
 struct Settled {
     new: NewInstance,
     image: Option<Image>,
     interfaces: Vec<Interface>,
-    /// The public address it gets.
+    /// The public address.
     address: u32,
     boot: bool,
 }
 
-/// What of an asked-for instance takes the store: its label, its address, the subnets of its interfaces.
+/// Validates the parts of a new instance that need the store: label, public address, subnets of interfaces.
 fn settle(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Settled> {
     let (draft, mut form) = request.open()?;
     refuse_taken(tx, caller, &mut form, draft.label.as_ref(), None)?;
@@ -153,7 +153,7 @@ fn settle(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<
     })
 }
 
-/// The first of the usual names that no other instance has.
+/// The first default label that no other instance has.
 fn free_label(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<InstanceLabel> {
     for label in InstanceLabel::usual(id) {
         if !store::instances::has_label(tx, caller.account, &label, Some(id))? {
@@ -189,7 +189,7 @@ fn add_config(tx: &mut WriteTx, instance: &Instance, settled: &Settled) -> Resul
 
 fn free_public_address(tx: &mut ReadTx) -> Result<Option<u32>> {
     for range in &tx.policy().public_ranges {
-        // The first address is the network, the second its gateway, the last the broadcast.
+        // The first address is the network, the second the gateway, the last the broadcast address.
         let (first, last) = (range.first() + 2, range.last() - 1);
         if let Some(address) = store::instances::free_public(tx, first, last)? {
             return Ok(Some(address));

@@ -1,6 +1,6 @@
-//! Interfaces of a config: what attaches an instance to a subnet.
+//! Interfaces of a config, which attach an instance to a subnet.
 //!
-//! How an interface is asked for is read in `draft`; here is what becomes of it.
+//! `draft` parses them.
 
 mod draft;
 
@@ -22,10 +22,10 @@ use crate::store::{self, ReadTx, WriteTx};
 pub use draft::{Change, Draft, Order, Site, read_all, resolve};
 use draft::{Nat, refuse_beside};
 
-/// How many interfaces a config has at most.
+/// The maximum number of interfaces of a config.
 pub const MOST: usize = 3;
 
-/// Where a path leads: instance, config, interface.
+/// The IDs in a path: instance, config, interface.
 pub type Place = (InstanceId, ConfigId, InterfaceId);
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, at: (InstanceId, ConfigId)) -> Result<Vec<Interface>> {
@@ -36,7 +36,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, at: Place) -> Result<Interface> {
     Ok(load_for(tx, caller, at, Permission::ReadOnly)?.2)
 }
 
-/// Adds an interface behind those that are there.
+/// Appends an interface.
 pub fn create(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -82,7 +82,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Request) -
     touch(tx, caller, &instance, config)
 }
 
-/// Puts the interfaces of a config into the order of `ids`, which names each once.
+/// Reorders the interfaces of a config. `ids` must name each of them once.
 pub fn order(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -180,8 +180,8 @@ fn read_change(
     form.finish(|| Some(changed))
 }
 
-/// Makes the interfaces of a config be these: those that stay keep their ids and, unless they ask
-/// for others, their addresses.
+/// Replaces the interfaces of a config. Those that remain keep their IDs and, unless they request others,
+/// their addresses.
 pub fn set_all(tx: &mut WriteTx, instance: &Instance, config: &Config, wanted: Vec<Interface>) -> Result<()> {
     let mut left = config.interfaces.clone();
     let mut kept: Vec<(Option<Interface>, Interface)> = Vec::new();
@@ -231,7 +231,7 @@ pub fn insert(
     )?)
 }
 
-/// Removes an interface that is not active, and frees what it had.
+/// Deletes an inactive interface and releases its addresses.
 pub fn remove(tx: &mut WriteTx, interface: &Interface) -> Result<()> {
     store::interfaces::delete(tx, interface.id)?;
     match &interface.vpc {
@@ -275,7 +275,7 @@ fn place_of(config: &Config, id: InterfaceId) -> usize {
     place.expect("an interface that was found in a config is in it")
 }
 
-/// A change to an interface is a change to its config.
+/// Updates the config of a changed interface and records the event.
 fn touch(tx: &mut WriteTx, caller: &Caller, instance: &Instance, mut config: Config) -> Result<()> {
     config.updated = tx.now_after(config.updated);
     store::configs::update(tx, &config)?;

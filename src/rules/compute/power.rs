@@ -1,8 +1,8 @@
-//! Starting and stopping instances.
+//! Booting, rebooting and shutting down instances.
 //!
-//! There is no machine to wait for: a change settles at once, or after `settle_ms`, so that clients
-//! can be tried against a server that takes its time. A change that takes time is a job (`rules/jobs.rs`), so a
-//! restart finishes it.
+//! There is no real machine. A change completes immediately, or after `settle_ms`, so that clients can be
+//! tested against a slow server. A change that takes time is a job (`rules/jobs.rs`), so a restarted server
+//! finishes it.
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
@@ -57,7 +57,7 @@ pub fn shutdown(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Req
     }
 }
 
-/// Brings a new instance to life, and boots it if it has a config to boot.
+/// Provisions a new instance, and boots it if it has a config.
 pub fn provision(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -68,7 +68,7 @@ pub fn provision(
     begin(tx, caller.author(), instance, Change::Provision)
 }
 
-/// Runs the jobs that are due by now in this transaction, where no server does; whether there may be more.
+/// Runs due jobs in this transaction, for commands without a server; true if there may be more.
 pub fn settle_due(tx: &mut WriteTx) -> Result<bool> {
     const BATCH: usize = 100;
     for _ in 0..BATCH {
@@ -121,7 +121,7 @@ impl Change {
         }
     }
 
-    /// What the instance is while it lasts.
+    /// The instance's status during the change.
     fn meanwhile(self) -> Status {
         match self {
             Change::Provision => Status::Provisioning,
@@ -182,7 +182,7 @@ fn schedule(tx: &mut WriteTx, id: InstanceId, step: PowerStep, due: Time) -> Res
     )?)
 }
 
-/// Carries out the step that an instance's job is at.
+/// Runs the next step of an instance's power change.
 pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<Outcome> {
     let wrong = || StoreError::Unexpected(format!("{:?} is no step of an instance", job.payload));
     let step = PowerStep::parse(&job.payload).ok_or_else(wrong)?;
@@ -222,7 +222,7 @@ fn finish_change(tx: &mut WriteTx, id: InstanceId, event: EventId) -> Result<()>
     arrive(tx, author, instance)
 }
 
-/// The change is over: the instance is what it was to become.
+/// Completes a change: sets the instance's final status.
 fn arrive(tx: &mut WriteTx, author: Author, mut instance: Instance) -> Result<()> {
     let provisioned = instance.status == Status::Provisioning;
     instance.running = match instance.status {
@@ -259,7 +259,7 @@ fn load_idle(tx: &mut ReadTx, caller: &Caller, id: InstanceId, request: &Request
     Ok(instance)
 }
 
-/// The config that was named, else the only one, else the one last booted.
+/// The config to boot: the requested one, else the only one, else the last booted one.
 fn config_to_boot(tx: &mut ReadTx, instance: &Instance, request: &Request) -> Result<ConfigId> {
     let mut form = request.form()?;
     let named = form.integer("config_id").map(ConfigId);

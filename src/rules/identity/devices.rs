@@ -5,7 +5,7 @@ use crate::model::token::TokenText;
 use crate::rules::error::Result;
 use crate::store::{self, StoreError, WriteTx};
 
-/// The key that signs the cookies of devices, made on first use. All nodes have the same one.
+/// The key that signs device cookies, created on first use and shared by all nodes.
 pub fn key(tx: &mut WriteTx) -> Result<DeviceKey> {
     let kept = store::server_secrets::find_or_insert(tx, "device")?;
     let damaged = || StoreError::Unexpected("the key for devices is not one".to_owned());

@@ -1,7 +1,7 @@
-//! Asking a user for access: what a program may ask for, and what comes of the user's answer (decision 0018).
+//! The OAuth authorization endpoint: validates requests and issues codes (decision 0018).
 //!
-//! Whether the browser may be sent back to the program at all is settled first: nobody is sent to
-//! an address that is not the client's own. Everything else that is wrong is told to the program.
+//! The redirect URI is checked first: the browser is never redirected to an unregistered URI. Other errors
+//! are returned to the client by redirect.
 
 use crate::model::oauth::{Challenge, OauthClient, RedirectUri};
 use crate::model::policy::Oauth;
@@ -13,10 +13,10 @@ use crate::rules::error::Result;
 use crate::rules::{oauth_tokens, sessions};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// How long a code is good, in seconds.
+/// The lifetime of an authorization code, in seconds.
 const CODE_LASTS: i64 = 60;
 
-/// What a program wants, as it came.
+/// The parameters of an authorization request, not validated.
 #[derive(Clone, Debug, Default)]
 pub struct Ask {
     client_id: Option<String>,
@@ -30,7 +30,7 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// Reads what is known of pairs of names and values; one without a value counts as left out.
+    /// Reads the known parameters; one with an empty value counts as missing.
     pub fn read(pairs: &[(String, String)]) -> Self {
         let mut ask = Ask::default();
         for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
@@ -60,7 +60,7 @@ impl Ask {
     }
 }
 
-/// A wish that can be granted.
+/// A valid authorization request.
 #[derive(Clone, Debug)]
 pub struct Authorization {
     pub client: OauthClient,
@@ -74,25 +74,25 @@ pub struct Authorization {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wants {
     Code,
-    /// The token itself, in the fragment of the address.
+    /// An access token in the URL fragment (implicit flow).
     Token,
 }
 
-/// What happens next.
+/// The next step of an authorization request.
 pub enum Next {
-    /// The browser is sent nowhere; a page tells why.
+    /// Show an error page without a redirect.
     Refuse(Reason),
-    /// The browser goes back to the program, at this address.
+    /// Redirect to the client at this URL.
     Back(String),
-    /// Nobody is logged in.
+    /// Show the log-in form.
     LogIn(Box<Authorization>),
-    /// The user is asked.
+    /// Show the consent page.
     Consent(Box<Authorization>, Box<User>),
-    /// The user has allowed all of it before.
+    /// The user has authorized these scopes before: issue without a consent page.
     Known,
 }
 
-/// Looks at a wish, and at who is logged in.
+/// Validates a request and determines the next step.
 pub fn consider(tx: &mut ReadTx, ask: &Ask, session: Option<TokenHash>) -> Result<Next> {
     let user = logged_in(tx, session)?;
     let authorization = match read(tx, ask, user.as_ref())? {
@@ -108,7 +108,7 @@ pub fn consider(tx: &mut ReadTx, ask: &Ask, session: Option<TokenHash>) -> Resul
     Ok(Next::Consent(Box::new(authorization), Box::new(user)))
 }
 
-/// Gives what the user has allowed before.
+/// Issues a code or token that the user has authorized before.
 pub fn give_again(tx: &mut WriteTx, ask: &Ask, session: Option<TokenHash>) -> Result<Next> {
     match consider(tx, ask, session)? {
         Next::Known => decide(tx, ask, session, true),
@@ -116,7 +116,7 @@ pub fn give_again(tx: &mut WriteTx, ask: &Ask, session: Option<TokenHash>) -> Re
     }
 }
 
-/// Does as the user has decided.
+/// Carries out the user's decision.
 pub fn decide(tx: &mut WriteTx, ask: &Ask, session: Option<TokenHash>, allows: bool) -> Result<Next> {
     let user = logged_in(tx, session)?;
     let authorization = match read(tx, ask, user.as_ref())? {
@@ -143,7 +143,7 @@ fn logged_in(tx: &mut ReadTx, session: Option<TokenHash>) -> Result<Option<User>
 }
 
 fn is_known(tx: &mut ReadTx, wanted: &Authorization, user: &User) -> Result<bool> {
-    // Any program on that machine could be listening there under a public client's name (RFC 8252, 8.6).
+    // On a loopback address any local program can pose as a public client (RFC 8252, 8.6).
     if wanted.client.public && wanted.redirect_uri.is_loopback() {
         return Ok(false);
     }
@@ -169,7 +169,7 @@ fn give(tx: &mut WriteTx, authorization: &Authorization, user: &User) -> Result<
             ("scopes", &written),
         ]));
     }
-    // A letter first: one published client takes what looks like a number for one.
+    // Starts with a letter: one published client parses digits as a number.
     let code = format!("c{}", hex(&tx.random()[12..]));
     let expiry = tx.now().plus_seconds(CODE_LASTS);
     let challenge = authorization.challenge.as_ref().map(Challenge::as_str);
@@ -196,8 +196,8 @@ fn read(tx: &mut ReadTx, ask: &Ask, user: Option<&User>) -> Result<Result<Author
         let text = "The application wants you sent to an address that it has not registered";
         return refuse(Code::RedirectUriInvalid, text);
     };
-    // At the desk a token reads all accounts. The browser is not sent back either: the address is a customer's, and would
-    // learn that a member of staff has followed its link.
+    // A staff token can read all accounts. No redirect either: the URI belongs to a customer, who would learn
+    // that a member of staff followed the link.
     if client.account.is_some() && user.is_some_and(User::is_staff) {
         let text = "This application belongs to a customer. Staff can authorize only the provider's own applications";
         return refuse(Code::WrongSide, text);
@@ -212,7 +212,8 @@ fn read(tx: &mut ReadTx, ask: &Ask, user: Option<&User>) -> Result<Result<Author
         in_fragment: wants == Wants::Token,
     };
     match read_rest(ask, &client, wants, tx.policy().oauth) {
-        // A link to us must not lead a stranger to whatever address a customer has registered.
+        // A link to this server must not redirect a visitor without a session to a URI that a customer has
+        // registered.
         Err(Wrong(_, text)) if client.account.is_some() && user.is_none() => refuse(
             Code::FormInvalid,
             &format!("The application asked wrongly: {text}"),
@@ -229,7 +230,7 @@ fn read(tx: &mut ReadTx, ask: &Ask, user: Option<&User>) -> Result<Result<Author
     }
 }
 
-/// What is wrong with a wish, in the words of RFC 6749 and in ours.
+/// An error code of RFC 6749 and its description.
 struct Wrong(&'static str, &'static str);
 
 fn read_rest(
@@ -292,7 +293,7 @@ impl Authorization {
     }
 }
 
-/// The way back to the program.
+/// Builds redirects to the client.
 struct Back<'a> {
     to: &'a RedirectUri,
     state: Option<&'a str>,
@@ -304,7 +305,7 @@ impl Back<'_> {
         self.with(&[("error", error), ("error_description", text)])
     }
 
-    /// The address with these pairs and the state; what was in its query stays.
+    /// The redirect URI with these parameters and the state; its own query is kept.
     fn with(&self, pairs: &[(&str, &str)]) -> String {
         let to = self.to.as_str();
         let mark = match (self.in_fragment, to.contains('?')) {

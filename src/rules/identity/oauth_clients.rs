@@ -1,4 +1,4 @@
-//! Programs that may ask an account's users, or anybody's, for access.
+//! OAuth clients of accounts and of the provider.
 
 use crate::model::event::Action;
 use crate::model::id::AccountId;
@@ -20,13 +20,13 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     Ok(store::oauth_clients::list(tx, caller.account, &wanted)?)
 }
 
-/// Makes a client. Its secret is given out here and never again.
+/// Creates a client. Only this response shows its secret.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(OauthClient, TokenText)> {
     let new = read(caller, request)?;
     make(tx, caller, &new)
 }
 
-/// The same from a page that was drawn when `newest` was the account's newest client.
+/// Creates a client from a form that was rendered when `newest` was the account's newest client.
 pub fn create_once(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -69,19 +69,19 @@ fn make(tx: &mut WriteTx, caller: &Caller, new: &NewClient) -> Result<(OauthClie
     Ok(made)
 }
 
-/// A client about to be made.
+/// A client to create.
 #[derive(Clone, Debug)]
 pub struct NewClient {
-    /// 20 hexadecimal digits; `None` for any.
+    /// 20 hexadecimal digits; `None` generates an ID.
     pub id: Option<String>,
-    /// `None` for the provider's own.
+    /// `None` for a client of the provider.
     pub account: Option<AccountId>,
     pub label: ClientLabel,
     pub redirect_uri: RedirectUri,
     pub public: bool,
 }
 
-/// Makes a client of an account, or of the provider's own.
+/// Creates a client of an account or of the provider.
 pub fn register(tx: &mut WriteTx, new: &NewClient) -> Result<(OauthClient, TokenText)> {
     if let Some(account) = new.account {
         store::accounts::find(tx, account)?.ok_or(Error::NotFound)?;
@@ -105,12 +105,12 @@ pub fn register(tx: &mut WriteTx, new: &NewClient) -> Result<(OauthClient, Token
     Ok((client, secret))
 }
 
-/// All clients there are.
+/// All clients.
 pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>> {
     Ok(store::oauth_clients::all(tx)?)
 }
 
-/// Whether an address is at the place of a client that is registered here.
+/// Whether an address has the origin of a registered client.
 pub fn is_one_at(tx: &mut ReadTx, address: &str) -> Result<bool> {
     let at = |client: OauthClient| client.is_active() && client.redirect_uri.is_beside(address);
     Ok(store::oauth_clients::all(tx)?.into_iter().any(at))
@@ -128,7 +128,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
     let mut form = request.form()?;
     let label = form.optional("label", ClientLabel::parse);
     let redirect_uri = form.optional("redirect_uri", |raw| match raw == client.redirect_uri.as_str() {
-        // Registered before http was refused, perhaps: what stays the same may stay.
+        // An unchanged address is accepted, even if it would be refused today (plain http).
         true => Ok(client.redirect_uri.clone()),
         false => RedirectUri::register(raw),
     });
@@ -136,7 +136,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
 
     client.label = label.unwrap_or(client.label);
     if let Some(redirect_uri) = redirect_uri.filter(|wanted| *wanted != client.redirect_uri) {
-        // Users have let it act for them as it was: whoever sends them elsewhere asks them anew.
+        // Users authorized the client with its old redirect URI, so they must consent again.
         store::oauth_grants::end_of_client(tx, id)?;
         client.redirect_uri = redirect_uri;
     }
@@ -145,7 +145,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
     Ok(client)
 }
 
-/// Deletes a client; whatever it was granted ends at once.
+/// Deletes a client and revokes its authorizations.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) -> Result<()> {
     let client = load_to_change(tx, caller, id)?;
     request.unchanged(&client)?;
@@ -161,7 +161,7 @@ pub fn remove(tx: &mut WriteTx, id: &str) -> Result<()> {
     Ok(store::oauth_clients::delete(tx, id)?)
 }
 
-/// Gives a client another secret; neither the old one nor what it was granted opens anything any more.
+/// Replaces a client's secret and revokes its authorizations.
 pub fn reset_secret(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -176,7 +176,7 @@ pub fn reset_secret(
     Ok(renewed)
 }
 
-/// Gives any client another secret, for the provider.
+/// Replaces the secret of any client, for the provider.
 pub fn renew_secret(tx: &mut WriteTx, id: &str) -> Result<(OauthClient, TokenText)> {
     let mut client = store::oauth_clients::find(tx, id)?.ok_or(Error::NotFound)?;
     let secret = TokenText::from_bytes(tx.random());
@@ -186,7 +186,7 @@ pub fn renew_secret(tx: &mut WriteTx, id: &str) -> Result<(OauthClient, TokenTex
     Ok((client, secret))
 }
 
-/// What a client may do reaches every user who allows it, so that no grant opens changing one.
+/// A client can affect every user who authorizes it, so no grant gives access to changing one.
 pub fn load_to_change(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
     let client = own(tx, caller, id)?;
     caller.must_be_unrestricted()?;

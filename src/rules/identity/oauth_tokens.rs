@@ -1,8 +1,8 @@
-//! Tokens that programs get: with a code, with a refresh token, and given back.
+//! The OAuth token and revocation endpoints.
 //!
-//! A refusal is not an error here but an outcome: where a code or a refresh token comes a second
-//! time, everything that came of the same grant ends, and that must be kept although the program is
-//! refused. Decision 0018 says which tokens end with which event.
+//! A refusal is a result here, not an error: if a code or refresh token is used a second time, the whole
+//! grant is revoked, and that must be committed although the request is refused. Decision 0018 lists which
+//! event revokes which tokens.
 
 use crate::model::id::UserId;
 use crate::model::oauth::OauthClient;
@@ -13,11 +13,11 @@ use crate::model::token::{NewToken, Secret, TokenHash, TokenKind, TokenText};
 use crate::rules::error::{Error, Result};
 use crate::store::{self, ReadTx, StoreError, WriteTx};
 
-/// How long an access token is good, in seconds.
+/// The lifetime of an access token, in seconds.
 pub const ACCESS_LASTS: i64 = 7200;
 const REFRESH_LASTS: i64 = 30 * 24 * 3600;
 
-/// What a program sent to get a token.
+/// The parameters of a token request.
 #[derive(Clone, Debug, Default)]
 pub struct Wish {
     pub client_id: Option<String>,
@@ -30,7 +30,7 @@ pub struct Wish {
     pub scope: Option<String>,
 }
 
-/// What a program gave back.
+/// The parameters of a revocation request.
 #[derive(Clone, Debug, Default)]
 pub struct Return {
     pub client_id: Option<String>,
@@ -50,7 +50,7 @@ pub struct Given {
     pub scopes: Scopes,
 }
 
-/// Why a program did not get what it wanted.
+/// Why a request was refused.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusal {
     pub fault: Fault,
@@ -59,7 +59,7 @@ pub struct Refusal {
     pub text: &'static str,
 }
 
-/// In the words of RFC 6749.
+/// The error codes of RFC 6749.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     InvalidRequest,
@@ -81,18 +81,18 @@ impl Fault {
     }
 }
 
-/// Gives a program a token for a code or for a refresh token.
+/// Issues tokens for a code or a refresh token.
 pub fn give(tx: &mut WriteTx, wish: &Wish) -> Result<Outcome<Given>> {
     outcome(try_to_give(tx, wish))
 }
 
-/// Takes a token back, of either kind, with all that came of the same grant. One that is unknown, or
-/// another client's, changes nothing and is no reason to complain.
+/// Revokes an access or refresh token together with its grant. An unknown token, or one of another client,
+/// changes nothing and is not an error.
 pub fn take_back(tx: &mut WriteTx, back: &Return) -> Result<Outcome<()>> {
     outcome(try_to_take_back(tx, back))
 }
 
-/// Makes an access token of a grant.
+/// Creates an access token of a grant.
 pub fn make_access(
     tx: &mut WriteTx,
     grant: i64,
@@ -113,12 +113,12 @@ pub fn make_access(
     Ok(access)
 }
 
-/// Removes what can be neither used nor misused any more.
+/// Deletes expired codes and tokens, and revoked grants that have none left.
 pub fn sweep(tx: &mut WriteTx) -> Result<()> {
     Ok(store::oauth_grants::sweep(tx)?)
 }
 
-/// Why something did not come about: refused, or the store failed.
+/// A refusal or a failure of the store.
 enum Stop {
     Refused(Refusal),
     Failed(Error),
@@ -154,7 +154,7 @@ fn try_to_give(tx: &mut WriteTx, wish: &Wish) -> Result<Given, Stop> {
     let client = authenticate(tx, wish.client_id.as_deref(), wish.client_secret.as_ref(), !PROOF)?;
     match (wish.grant_type.as_deref(), &wish.code) {
         (Some("authorization_code"), None) => Err(required("code").into()),
-        // One published client leaves the type out.
+        // One published client omits the type.
         (Some("authorization_code") | None, Some(code)) => with_code(tx, wish, &client, code),
         (Some("refresh_token"), _) => match &wish.refresh_token {
             Some(token) => with_refresh(tx, wish, &client, token),
@@ -176,7 +176,7 @@ fn with_code(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, code: &Secret)
     let code = store::oauth_grants::find_code(tx, hash)?.ok_or(unknown)?;
     let grant = grant_of(tx, code.grant, client)?.ok_or(unknown)?;
     if code.used {
-        // Two have it, and one of them should not.
+        // The code is used twice, so one of the two users is an attacker.
         store::oauth_grants::end(tx, grant.id)?;
         return Err(invalid("This code was used before; what it gave has ended").into());
     }
@@ -200,7 +200,8 @@ fn with_code(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, code: &Secret)
     let proven = match (&code.challenge, &wish.code_verifier) {
         (None, None) => true,
         (Some(challenge), Some(verifier)) => challenge.is_met_by(verifier.reveal()),
-        // A verifier without a challenge: somebody has taken the challenge away on its way.
+        // A verifier without a challenge: an attacker may have removed the challenge from the authorization
+        // request.
         _ => false,
     };
     if !proven {
@@ -273,16 +274,17 @@ fn try_to_take_back(tx: &mut WriteTx, back: &Return) -> Result<(), Stop> {
     if let Some(grant) = grant
         && let Some(grant) = grant_of(tx, grant, &client)?
     {
-        // Programs do so when their user logs out of them; what the user made there is not theirs to end.
+        // Clients revoke when their user logs out. Personal tokens that the user created with the client
+        // remain valid.
         store::oauth_grants::close(tx, grant.id)?;
     }
     Ok(())
 }
 
-/// Having a token is proof enough for giving it back.
+/// Possession of the token is sufficient to revoke it.
 const PROOF: bool = true;
 
-/// The client that is asking. A public one has no secret to show; a secret that is shown must be right.
+/// Authenticates the client. A public client has no secret; a secret that is sent must be correct.
 fn authenticate(
     tx: &mut ReadTx,
     id: Option<&str>,
@@ -303,7 +305,7 @@ fn authenticate(
     }))
 }
 
-/// A grant, if it is this client's.
+/// A grant of this client.
 fn grant_of(tx: &mut ReadTx, id: i64, client: &OauthClient) -> Result<Option<OauthGrant>, Stop> {
     let grant = store::oauth_grants::find(tx, id)?;
     Ok(grant.filter(|grant| grant.client == client.id))

@@ -1,4 +1,4 @@
-//! Users about themselves: their profile, and what programs keep for them.
+//! The caller's own profile and preferences.
 
 use crate::model::event::Action;
 use crate::model::input::Input;
@@ -13,9 +13,9 @@ use crate::rules::form::Form;
 use crate::rules::request::{Drafted, FromForm, Request};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// How much a program may keep for a user, written as JSON.
+/// The maximum size of the preferences as JSON, in bytes.
 const MOST_PREFERENCES: usize = 64 * 1024;
-/// A key for logging in to a machine, on one line.
+/// An SSH public key on one line.
 type PublicKey = Line<16384>;
 const LISH: [&str; 3] = ["password_keys", "keys_only", "disabled"];
 
@@ -23,14 +23,14 @@ pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<User> {
     store::users::find_by_id(tx, caller.user())?.ok_or(Error::Unauthenticated)
 }
 
-/// What is to change in a profile.
+/// A change of a profile.
 #[derive(Clone, Debug)]
 pub struct Change {
     email: Option<Email>,
     timezone: Option<String>,
     email_notifications: Option<bool>,
     lish_auth_method: Option<String>,
-    /// One on each line.
+    /// One key per line.
     authorized_keys: Option<String>,
 }
 
@@ -71,12 +71,12 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Change>) -> R
     Ok(user)
 }
 
-/// What a program keeps for the caller, as the JSON object it sent.
+/// The caller's preferences, as the JSON object that a client stored.
 pub fn preferences(tx: &mut ReadTx, caller: &Caller) -> Result<String> {
     Ok(store::users::preferences(tx, caller.user())?)
 }
 
-/// Replaces it. `written` is the request's object as JSON.
+/// Replaces the preferences. `written` is the request's object as JSON.
 pub fn set_preferences(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -99,7 +99,7 @@ fn join(keys: &[PublicKey]) -> String {
     lines.join("\n")
 }
 
-/// A name like `Europe/Berlin`: only its form is checked, because nothing here depends on it.
+/// A name like `Europe/Berlin`. Only the format is checked, because no rule depends on it.
 fn parse_timezone(raw: &str) -> Result<String, Reasons> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
     match (1..=64).contains(&raw.len()) && raw.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! Looking at the addresses of a subnet: who has which, from as near or far as one likes.
+//! The address map of a subnet, at different zoom levels.
 
 use std::collections::HashSet;
 
@@ -14,26 +14,26 @@ use crate::rules::error::{Error, Result};
 use crate::rules::{desk, subnets, vpcs};
 use crate::store::{self, ReadTx};
 
-/// A subnet with its VPC, and what is in a part of it.
+/// A subnet with its VPC, and the map of a part of it.
 pub struct Shown {
     pub vpc: Vpc,
     pub subnet: Subnet,
     pub window: Cidr,
     pub view: View,
-    /// Who has what in the part; empty from further away.
+    /// The holders of the addresses in the part; empty at coarse zoom levels.
     pub holders: Vec<Holder>,
 }
 
-/// What of a subnet is to be shown.
+/// The part of a subnet to show.
 #[derive(Clone, Copy, Debug)]
 pub enum Window {
     Whole,
     Part(Cidr),
-    /// Where this interface has its address; the whole if it is not on the subnet any more.
+    /// Around the address of this interface; the whole subnet if the interface is no longer on it.
     Around(InterfaceId),
 }
 
-/// Shows a part of a subnet, or the whole of it.
+/// Shows a part of a subnet, or all of it.
 pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: Window) -> Result<Shown> {
     let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = subnets::view(tx, caller, (vpc.id, id))?;
@@ -42,7 +42,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: 
     Ok(shown)
 }
 
-/// The same for staff, of a subnet that a ticket is about.
+/// Shows a subnet that a ticket is about, for staff.
 pub fn view_for_staff(tx: &mut ReadTx, ticket: &Ticket, id: SubnetId, window: Window) -> Result<Shown> {
     for vpc in desk::vpcs(tx, ticket)? {
         let subnet = vpc.subnets.iter().find(|subnet| subnet.id == id).cloned();
@@ -85,7 +85,7 @@ fn look(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<Sho
     })
 }
 
-/// Leaves out the names of instances that the caller may not see.
+/// Removes the labels of instances that the caller cannot see.
 fn name(tx: &mut ReadTx, caller: &Caller, holders: &mut [Holder]) -> Result<()> {
     let seen = visible(tx, caller)?;
     for holder in holders {
@@ -96,7 +96,7 @@ fn name(tx: &mut ReadTx, caller: &Caller, holders: &mut [Holder]) -> Result<()> 
     Ok(())
 }
 
-/// The instances whose names a caller may know.
+/// The instances whose labels a caller can see.
 pub struct Visible(Option<HashSet<i64>>);
 
 impl Visible {

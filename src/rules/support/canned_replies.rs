@@ -1,4 +1,4 @@
-//! Canned replies: answers the staff give often.
+//! Canned replies for the staff.
 
 use crate::model::canned_reply::{CannedLabel, CannedReply, Template};
 use crate::model::id::{CannedReplyId, TicketId};
@@ -53,7 +53,7 @@ pub fn delete(tx: &mut WriteTx, id: CannedReplyId, request: &Request) -> Result<
     Ok(store::canned_replies::delete(tx, id)?)
 }
 
-/// What a canned reply would say on a ticket.
+/// A canned reply with its placeholders filled in for a ticket.
 pub fn preview(tx: &mut ReadTx, agent: &Agent, id: CannedReplyId, request: &Request) -> Result<String> {
     let reply = view(tx, id)?;
     let mut form = request.form()?;
@@ -72,7 +72,7 @@ pub fn preview(tx: &mut ReadTx, agent: &Agent, id: CannedReplyId, request: &Requ
     Ok(fill(tx, agent, &reply, &ticket))
 }
 
-/// A canned reply with its places filled in.
+/// Fills in the placeholders.
 pub fn fill(tx: &ReadTx, agent: &Agent, reply: &CannedReply, desk: &DeskTicket) -> String {
     let ticket = &desk.ticket;
     let entity = ticket.entity.as_ref();
@@ -93,7 +93,7 @@ pub fn fill(tx: &ReadTx, agent: &Agent, reply: &CannedReply, desk: &DeskTicket) 
     })
 }
 
-/// A text in which nothing becomes a link or an element: what customers write must not be a link in the provider's words.
+/// Escapes Markdown, so that text of a customer cannot become a link in a reply of the provider.
 fn literal(text: &str) -> String {
     let mut literal = String::with_capacity(text.len());
     for sign in text.chars() {

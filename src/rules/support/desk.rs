@@ -1,4 +1,4 @@
-//! The desk: tickets of all accounts, as the provider's staff work on them (decision 0014).
+//! The desk: tickets of all accounts, for the provider's staff (decision 0014).
 
 use std::collections::HashMap;
 
@@ -28,21 +28,21 @@ use crate::rules::{canned_replies, replies, viewers};
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// A page of the queue; `search` narrows it to tickets with all these words.
+/// A page of the queue; `search` limits it to tickets with all these words.
 pub fn list(tx: &mut ReadTx, list: &ListRequest, search: Option<&str>) -> Result<Paged<DeskTicket>> {
     let wanted = list.read(tx.policy(), &store::desk::FIELDS)?;
     let words = read_search(search)?;
     Ok(store::desk::list(tx, &words, &wanted)?)
 }
 
-/// Opens a ticket for an account, in the provider's name.
+/// Opens a ticket for an account in the provider's name.
 pub fn create(tx: &mut WriteTx, agent: &Agent, request: &Request) -> Result<DeskTicket> {
     let party = party(tx, agent);
     let new = read_new(tx, &party, request)?;
     open(tx, &party, &new)
 }
 
-/// The same from a page that was drawn when `newest` was the newest ticket that staff had opened.
+/// Opens a ticket from a form that was rendered when `newest` was the newest ticket opened by staff.
 pub fn create_once(
     tx: &mut WriteTx,
     agent: &Agent,
@@ -58,7 +58,7 @@ pub fn create_once(
     Ok(Once::Made(open(tx, &party, &new)?.ticket.id))
 }
 
-/// The newest ticket that staff have opened for a customer; zero if there is none.
+/// The newest ticket opened by staff; zero if there is none.
 pub fn newest_opened(tx: &mut ReadTx) -> Result<i64> {
     Ok(store::tickets::newest(tx, None)?)
 }
@@ -98,12 +98,12 @@ pub fn view(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {
     load(tx, id)
 }
 
-/// Changes whether the account may close a ticket, and how much it presses. The account is told of the
-/// first only.
+/// Changes a ticket's priority and whether the account may close it. The account is only notified of the
+/// latter.
 pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
-    // What is sent back as it was is not changed.
+    // An unchanged value is not a change.
     let closable = form
         .truth("closable")
         .filter(|closable| *closable != desk.ticket.closable());
@@ -133,7 +133,8 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
     load(tx, id)
 }
 
-/// Takes a ticket. One that somebody else has is only taken over if that is asked for.
+/// Assigns a ticket to the agent. Reassigning one that is assigned to a colleague must be requested
+/// explicitly.
 pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
@@ -160,7 +161,7 @@ pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
     load(tx, id)
 }
 
-/// Gives a ticket back that one has taken.
+/// Unassigns the agent's own ticket.
 pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     request.asks_nothing()?;
@@ -184,7 +185,7 @@ pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request)
     load(tx, id)
 }
 
-/// Answers the customer, in one's own words or in prepared ones.
+/// Replies to the customer, with a text or a canned reply.
 pub fn reply(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Reply> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
@@ -195,7 +196,7 @@ pub fn reply(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
     replies::add(tx, &mut desk.ticket, &party, Act::StaffReply, &description)
 }
 
-/// Writes something for the staff only.
+/// Adds a note that only staff can see.
 pub fn note(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Note> {
     let desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
@@ -212,9 +213,8 @@ pub fn note(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) ->
     Ok(note)
 }
 
-/// Answers the customer, for somebody who writes on a page that shows the ticket up to a step. What they have sent
-/// already is not sent again (a browser that goes back has it in its box once more), and nothing goes out over the
-/// head of others.
+/// Replies from a page that shows the ticket up to the step `seen`. A duplicate submission is not sent again,
+/// and a reply is refused if colleagues or the customer have done something in between that concerns it.
 pub fn reply_once(
     tx: &mut WriteTx,
     agent: &Agent,
@@ -237,7 +237,7 @@ pub fn reply_once(
     reply(tx, agent, id, request).map(Some)
 }
 
-/// The same for a note, which is in nobody's way.
+/// The same for a note, which never conflicts.
 pub fn note_once(
     tx: &mut WriteTx,
     agent: &Agent,
@@ -253,7 +253,7 @@ pub fn note_once(
     note(tx, agent, id, request).map(Some)
 }
 
-/// Whoever changed each of these tickets last: tenants are told that it was the provider, staff who of them.
+/// The user who last changed each ticket. Tenants see the provider's name instead of the member of staff.
 pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<TicketId, String>> {
     Ok(store::history::last_changers(tx, tickets)?)
 }
@@ -263,7 +263,7 @@ pub fn newest(tx: &mut ReadTx, id: TicketId) -> Result<HistoryId> {
     Ok(store::history::newest(tx, id)?)
 }
 
-/// What others have done to a ticket since one of the staff saw it.
+/// The steps by others since the agent last saw a ticket.
 pub fn since(tx: &mut ReadTx, agent: &Agent, id: TicketId, seen: HistoryId) -> Result<Vec<History>> {
     Ok(store::history::of_others(tx, id, agent.username.as_str(), seen)?)
 }
@@ -278,7 +278,7 @@ pub fn reopen(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
     change_status(tx, agent, id, request, reopening)
 }
 
-/// Everything that happened to a ticket, in order.
+/// The history of a ticket, oldest first.
 pub fn history(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<Paged<History>> {
     load(tx, id)?;
     let wanted = list.read(tx.policy(), &store::history::FIELDS)?;
@@ -291,13 +291,13 @@ pub fn attachments(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<
     Ok(store::attachments::list(tx, id, &wanted)?)
 }
 
-/// A file, for whoever only asks about it.
+/// An attachment, without recording a download.
 pub fn attachment(tx: &mut ReadTx, id: TicketId, file: AttachmentId) -> Result<Attachment> {
     load(tx, id)?;
     store::attachments::find(tx, id, file)?.ok_or(Error::NotFound)
 }
 
-/// A file that one of the staff is about to read, which goes into the history.
+/// An attachment to download, which the history records.
 pub fn download(tx: &mut WriteTx, agent: &Agent, id: TicketId, file: AttachmentId) -> Result<Attachment> {
     let desk = load(tx, id)?;
     let attachment = store::attachments::find(tx, id, file)?.ok_or(Error::NotFound)?;
@@ -311,7 +311,7 @@ pub fn download(tx: &mut WriteTx, agent: &Agent, id: TicketId, file: AttachmentI
     Ok(attachment)
 }
 
-/// The VPC that a ticket is about, or those in which its instance is, as long as they are there.
+/// The VPC that a ticket is about, or the VPCs of its instance, if they still exist.
 pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
     let Some(about) = &ticket.entity else {
         return Ok(Vec::new());
@@ -331,7 +331,7 @@ pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
     Ok(vpcs)
 }
 
-/// How the instance that a ticket is about is attached to networks, in the order in which that was made.
+/// The interfaces of the instance that a ticket is about, in order of creation.
 pub fn interfaces(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Interface>> {
     let is_instance = |about: &&Entity| about.kind == EntityKind::Subject(SubjectKind::Linode);
     let Some(about) = ticket.entity.as_ref().filter(is_instance) else {
@@ -343,16 +343,16 @@ pub fn interfaces(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Interface>> {
     Ok(found)
 }
 
-/// Something that differs whenever anything has happened at the desk.
+/// A version of the desk, to detect changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// To any ticket.
+    /// Changes with any ticket.
     pub queue: String,
-    /// To one ticket, or to who has it before them.
+    /// Changes with one ticket, or with its viewers.
     pub ticket: String,
 }
 
-/// The mark of this moment; of the second kind only if a ticket is watched.
+/// The current version; the second part only for a watched ticket.
 pub fn mark(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Result<Mark> {
     let (newest, near) = store::history::mark(tx)?;
     let ticket = match watched {
@@ -392,7 +392,7 @@ fn change_status(
     load(tx, id)
 }
 
-/// One of the staff, as whom tenants know only the provider.
+/// The agent as a party. Tenants only see the provider's name.
 fn party(tx: &ReadTx, agent: &Agent) -> Party {
     let support = &tx.policy().support;
     Party {
@@ -403,7 +403,7 @@ fn party(tx: &ReadTx, agent: &Agent) -> Party {
     }
 }
 
-/// Words to look for; asking for none is asking for everything.
+/// Parses search words; an empty search matches everything.
 fn read_search(search: Option<&str>) -> Result<Vec<String>> {
     const MOST: usize = 16;
     let search = search.unwrap_or_default().trim();
@@ -444,7 +444,7 @@ fn has_said(
     }
 }
 
-/// Whether an answer that was written before such a step may not be what the customer should read after it.
+/// Whether a reply that was written before this step may be outdated after it.
 fn concerns_the_customer(step: Step) -> bool {
     match step {
         Step::Opened | Step::Reply | Step::Attachment => true,
@@ -453,7 +453,7 @@ fn concerns_the_customer(step: Step) -> bool {
     }
 }
 
-/// The words of a reply: one's own, or prepared ones.
+/// The text of a reply: its own, or a canned one.
 fn read_reply(
     tx: &mut ReadTx,
     agent: &Agent,

@@ -1,4 +1,4 @@
-//! Replies to tickets, from the account's side (interface §4.3).
+//! Replies by the account's users (interface §4.3).
 
 use crate::model::grant::Permission;
 use crate::model::history::Step;
@@ -22,7 +22,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, list: &ListReque
     Ok(store::replies::list(tx, ticket, &wanted)?)
 }
 
-/// The newest reply to a ticket that the caller has loaded; zero if there is none.
+/// The newest reply to a ticket; zero if there is none. The caller must have loaded the ticket.
 pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<i64> {
     Ok(store::replies::newest(tx, ticket)?)
 }
@@ -33,7 +33,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, request: &Req
     add(tx, &mut ticket, &party, Act::CustomerReply, &description)
 }
 
-/// The same from a page on which `newest` was the newest reply.
+/// Replies from a page on which `newest` was the newest reply.
 pub fn create_once(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -74,7 +74,7 @@ fn new<'a>(party: &'a Party, description: &'a ReplyText) -> NewReply<'a> {
     }
 }
 
-/// Adds a reply by either side, if the ticket's state allows one.
+/// Adds a reply by either side, if the ticket's state allows it.
 pub fn add(
     tx: &mut WriteTx,
     ticket: &mut Ticket,

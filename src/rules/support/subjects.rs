@@ -1,4 +1,4 @@
-//! What a ticket is about: one thing, a VLAN, a managed service, or nothing in particular.
+//! The subject of a ticket: an object, a VLAN, a managed service, or none.
 
 use crate::model::entity::Entity;
 use crate::model::grant::Permission;
@@ -15,11 +15,11 @@ use crate::rules::{loading, vpcs};
 use crate::store::list::Sight;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// In whose eyes a thing must be there for a ticket to be about it.
+/// On whose behalf an object is looked up.
 #[derive(Clone, Copy)]
 pub enum Eyes<'a> {
     Tenant(&'a Caller),
-    /// The staff's, who see all that an account has.
+    /// Staff, who see all objects of an account.
     Staff(AccountId),
 }
 
@@ -32,7 +32,7 @@ impl Eyes<'_> {
     }
 }
 
-/// What was said about it in a form.
+/// The subject as the form names it.
 #[derive(Debug, Default)]
 pub struct About {
     entity: Option<Entity>,
@@ -41,7 +41,7 @@ pub struct About {
 }
 
 impl About {
-    /// The entity itself. A VLAN gets an id of its own the first time a ticket is about it.
+    /// The entity. A VLAN gets an ID with its first ticket.
     pub fn settle(self, tx: &mut WriteTx, account: AccountId) -> Result<Option<Entity>> {
         let Some((label, region)) = self.vlan else {
             return Ok(self.entity);
@@ -51,7 +51,7 @@ impl About {
     }
 }
 
-/// Reads the fields that say what a ticket is about, in the order of interface §4.3.
+/// Reads the subject fields, in the order of interface §4.3.
 pub fn read(tx: &mut ReadTx, form: &mut Form, eyes: Option<Eyes>) -> Result<About> {
     let mut ids = Vec::new();
     for kind in SubjectKind::WITH_ID {
@@ -83,7 +83,7 @@ pub fn read(tx: &mut ReadTx, form: &mut Form, eyes: Option<Eyes>) -> Result<Abou
     })
 }
 
-/// Something a ticket could be about.
+/// A possible subject of a ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offered {
     pub kind: SubjectKind,
@@ -91,8 +91,8 @@ pub struct Offered {
     pub label: String,
 }
 
-/// What there is to choose from in these eyes: a few of each kind, whose label or id has these words. The
-/// directory is the account's own, so it is shown to whoever may look at the account.
+/// Possible subjects: a few of each kind whose label or ID matches the words. The directory belongs to the
+/// account, so users with access to the account see all of it.
 pub fn offered(tx: &mut ReadTx, eyes: Eyes, words: &str) -> Result<Vec<Offered>> {
     let account = eyes.account();
     let (sight, may_look) = match eyes {
@@ -150,7 +150,7 @@ fn read_vlan(tx: &ReadTx, form: &mut Form) -> Option<(VlanLabel, RegionId)> {
     }
 }
 
-/// One id at most, and none beside a VLAN or a managed service.
+/// At most one ID, and none together with a VLAN or a managed service.
 fn refuse_conflicts(form: &mut Form, ids: &[(&str, SubjectKind, i64)], managed_issue: bool) {
     let conflict = |text: String| Reason::new(Code::EntityConflict, text);
     let names: Vec<_> = ids.iter().map(|(field, ..)| *field).collect();
@@ -176,7 +176,7 @@ fn refuse_conflicts(form: &mut Form, ids: &[(&str, SubjectKind, i64)], managed_i
     }
 }
 
-/// The thing, if it is there in these eyes.
+/// The object, if it exists and is visible.
 fn find(tx: &mut ReadTx, eyes: Eyes, kind: SubjectKind, id: i64) -> Result<Option<Entity>> {
     let account = eyes.account();
     match kind {

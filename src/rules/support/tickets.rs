@@ -1,7 +1,6 @@
-//! Tickets, from the account's side: listing, opening, viewing, closing (interface §4.3).
+//! Tickets for the account's users: list, open, view, close (interface §4.3).
 //!
-//! Replies and attachments have rooms of their own, and so has the desk, where the provider's staff
-//! see the other side of them.
+//! `replies`, `attachments` and `desk` have the rest.
 
 use crate::model::event::Action;
 use crate::model::grant::Permission;
@@ -26,7 +25,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     search(tx, caller, list, "")
 }
 
-/// The same for tickets that say these words, or have this number: `#7` is that ticket alone.
+/// Tickets that contain these words, or have this number: `#7` is that ticket only.
 pub fn search(tx: &mut ReadTx, caller: &Caller, list: &ListRequest, words: &str) -> Result<Paged<Ticket>> {
     let mut wanted = list.read(tx.policy(), &store::tickets::FIELDS)?;
     if !words.is_empty() {
@@ -40,13 +39,13 @@ pub fn search(tx: &mut ReadTx, caller: &Caller, list: &ListRequest, words: &str)
     Ok(store::tickets::list(tx, caller.account, only, &wanted)?)
 }
 
-/// Opens a ticket; any user with the scope may.
+/// Opens a ticket; any user with the scope may do so.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Ticket> {
     let new = read(tx, caller, request)?;
     open(tx, caller, &new)
 }
 
-/// The same from a page that was drawn when `newest` was the caller's newest ticket.
+/// Opens a ticket from a form that was rendered when `newest` was the caller's newest ticket.
 pub fn create_once(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -98,7 +97,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: TicketId) -> Result<Ticket> {
     load_for(tx, caller, id, Permission::ReadOnly)
 }
 
-/// Closes a ticket. One that is closed already stays as it is.
+/// Closes a ticket. A closed one stays unchanged.
 pub fn close(tx: &mut WriteTx, caller: &Caller, id: TicketId, request: &Request) -> Result<()> {
     let mut ticket = load_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&ticket)?;
@@ -107,8 +106,8 @@ pub fn close(tx: &mut WriteTx, caller: &Caller, id: TicketId, request: &Request)
     act(tx, &mut ticket, &Party::of(caller), closing).map(drop)
 }
 
-/// The ticket, if the caller may do that much with it: its opener and unrestricted users may do
-/// anything, others what their access to the account allows.
+/// The ticket, if the caller has this permission on it: its opener and unrestricted users have full access,
+/// others need account access.
 pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: TicketId, access: Permission) -> Result<Ticket> {
     let ticket = store::tickets::find(tx, caller.account, id)?.ok_or(Error::NotFound)?;
     match caller.account_access() {
@@ -119,14 +118,14 @@ pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: TicketId, access: Permissi
     }
 }
 
-/// Somebody on one side of a ticket.
+/// The author of an act on a ticket, on either side.
 #[derive(Clone, Debug)]
 pub struct Party {
-    /// The name tenants are told.
+    /// The name that tenants see.
     pub shown: String,
-    /// The name in the staff's history.
+    /// The name in the history, which only staff see.
     pub real: String,
-    /// `None` for the provider's staff, who are not told apart.
+    /// `None` for staff: tenants cannot tell them apart.
     pub user: Option<UserId>,
     pub gravatar_id: String,
 }
@@ -154,7 +153,7 @@ impl Party {
     }
 }
 
-/// An act, and how the history and the event tell of it.
+/// An act on a ticket, with its history entry and its event.
 pub struct Doing {
     act: Act,
     step: Step,
@@ -172,7 +171,7 @@ impl Doing {
         }
     }
 
-    /// What it is from now on; a change of status tells by itself what it was before.
+    /// Sets the new value in the history. For status changes, `act` fills in the old one.
     pub fn to(mut self, after: &str) -> Self {
         self.details.after = Some(after.to_owned());
         self
@@ -194,15 +193,15 @@ impl Doing {
     }
 }
 
-/// Complains if the ticket's state does not allow an act, beside whatever else is wrong with a request.
+/// Adds an error if the ticket's state does not allow an act.
 pub fn refuse_unless_allowed(tx: &ReadTx, form: &mut Form, ticket: &Ticket, act: Act) {
     if let Err(reason) = transitions::after(ticket, act, tx.now(), &tx.policy().support) {
         form.refuse_whole(reason);
     }
 }
 
-/// Does one thing to a ticket, if its state allows that: status, `updated`, the history and the
-/// account's event move together. False if there was nothing to do.
+/// Applies an act to a ticket, if its state allows it: updates the status, `updated`, the history and the
+/// account's events together. False if nothing changed.
 pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, doing: Doing) -> Result<bool> {
     let now = tx.now_after(ticket.updated);
     let next = transitions::after(ticket, doing.act, now, &tx.policy().support);
@@ -245,7 +244,7 @@ pub fn begin(tx: &mut WriteTx, ticket: &Ticket, party: &Party) -> Result<()> {
     events::record_ticket(tx, party.author(ticket), Action::TicketCreate, ticket)
 }
 
-/// Adds a step to the history that the account is not told of.
+/// Adds a step to the history without an event for the account.
 pub fn remember(
     tx: &mut WriteTx,
     ticket: &Ticket,

@@ -1,12 +1,11 @@
-//! The states of a ticket and what moves it from one to another. `docs/tickets.md` draws them
-//! (interface §3, decision 0014).
+//! The state machine of tickets. `docs/tickets.md` has the diagram (interface §3, decision 0014).
 
 use crate::model::policy::Support;
 use crate::model::reason::{Code, Reason};
 use crate::model::ticket::{Status, Ticket};
 use crate::model::time::Time;
 
-/// Something that somebody wants to do to a ticket.
+/// An act on a ticket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     CustomerReply,
@@ -22,7 +21,7 @@ pub enum Act {
 
 const DAY: i64 = 24 * 60 * 60;
 
-/// The status after an act; `None` if there is nothing to do, and a reason if it may not be done.
+/// The status after an act; `None` if nothing changes, and a reason if the act is not allowed.
 pub fn after(ticket: &Ticket, act: Act, now: Time, support: &Support) -> Result<Option<Status>, Reason> {
     use Status::{Closed, New, Open};
     match (ticket.status, act) {
@@ -47,7 +46,7 @@ pub fn after(ticket: &Ticket, act: Act, now: Time, support: &Support) -> Result<
     }
 }
 
-/// Whether a ticket was closed so lately that its customer may still come back to it.
+/// Whether a closed ticket can still be reopened by a reply of its customer.
 fn is_fresh(ticket: &Ticket, now: Time, support: &Support) -> bool {
     match (ticket.closed, support.reopen_days) {
         (Some(closed), Some(days)) => now <= closed.plus_seconds(days * DAY),

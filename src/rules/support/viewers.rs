@@ -1,7 +1,7 @@
-//! Two of the staff with the same ticket before them see each other.
+//! Staff who have a ticket open see each other.
 //!
-//! Each open page renews its row, on whichever node it is; who has not renewed it for a while is
-//! gone, however that came about.
+//! Each open page renews its row, on any node. A row that is not renewed expires, so a crash leaves nobody
+//! behind.
 
 use crate::model::id::TicketId;
 use crate::model::time::Time;
@@ -11,10 +11,10 @@ use crate::rules::desk;
 use crate::rules::error::Result;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// For how many seconds one counts as present after one was last seen.
+/// The lifetime of a row in seconds, from its last renewal.
 const LASTS: i64 = 45;
 
-/// A page with the ticket on it was opened: the name of its tab.
+/// Registers a page that shows the ticket; returns the ID of its tab.
 pub fn arrive(tx: &mut WriteTx, agent: &Agent, ticket: TicketId) -> Result<String> {
     desk::load(tx, ticket)?;
     let before = present_since(tx);
@@ -24,7 +24,7 @@ pub fn arrive(tx: &mut WriteTx, agent: &Agent, ticket: TicketId) -> Result<Strin
     Ok(tab)
 }
 
-/// The page is still open.
+/// Renews the row of an open page.
 pub fn stay(tx: &mut WriteTx, agent: &Agent, ticket: TicketId, tab: &str) -> Result<()> {
     Ok(store::viewers::see(tx, ticket, tab, agent.user)?)
 }
@@ -33,7 +33,7 @@ pub fn leave(tx: &mut WriteTx, ticket: TicketId, tab: &str) -> Result<()> {
     Ok(store::viewers::leave(tx, ticket, tab)?)
 }
 
-/// Which colleagues have the ticket before them.
+/// The colleagues who have the ticket open.
 pub fn others(tx: &mut ReadTx, agent: &Agent, ticket: TicketId) -> Result<Vec<String>> {
     let since = present_since(tx);
     Ok(store::viewers::others(tx, ticket, agent.user, since)?)

@@ -1,4 +1,4 @@
-//! Instances as they are asked for, read by themselves.
+//! Parses new and changed instances.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::rules::form::{Form, short_text};
 use crate::rules::interfaces;
 use crate::rules::request::FromForm;
 
-/// A new instance as far as it could be read.
+/// The valid fields of a new instance.
 #[derive(Debug)]
 pub struct Draft {
     pub plan: Option<String>,
@@ -68,7 +68,7 @@ impl Draft {
     }
 }
 
-/// What is to change in an instance.
+/// A change of an instance.
 #[derive(Clone, Debug)]
 pub struct Change {
     pub label: Option<InstanceLabel>,
@@ -88,7 +88,7 @@ impl FromForm for Change {
     }
 }
 
-/// Whether there is something to log in with. It is looked at no further, and not kept.
+/// Whether the request has a password or keys. They are neither checked nor stored.
 fn read_credentials(form: &mut Form) -> bool {
     let text = |input: &Input| matches!(input, Input::Text(_)).then_some(Ok(()));
     form.optional("root_pass", |_| Ok(()));
