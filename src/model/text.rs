@@ -1,8 +1,8 @@
-//! Free text that people write.
+//! Free text.
 
 use super::reason::{Code, Reason, Reasons};
 
-/// What a VPC is for, in its owner's words: at most 255 characters, perhaps none.
+/// The description of a VPC: at most 255 characters, possibly empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Description(String);
 
@@ -20,7 +20,7 @@ impl Description {
         checked(raw, wrong, Breaks::Allowed).map(Self)
     }
 
-    /// The description in a row, if it is one.
+    /// The description in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         let good = is_short(&raw, Self::MAX) && is_plain(&raw, Breaks::Allowed);
         good.then_some(Self(raw))
@@ -31,8 +31,7 @@ impl Description {
     }
 }
 
-/// What people write to each other: 1 to `MAX` characters, kept as it was sent. Only blanks count as
-/// nothing at all.
+/// Multi-line text: 1 to `MAX` characters, stored unchanged. A text of only blanks counts as empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Prose<const MAX: usize>(String);
 
@@ -43,7 +42,7 @@ impl<const MAX: usize> Prose<MAX> {
         checked(raw, length(raw, MAX), Breaks::Allowed).map(Self)
     }
 
-    /// The text in a row, if it is one.
+    /// The text in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         is_text(&raw, MAX, Breaks::Allowed).then_some(Self(raw))
     }
@@ -53,7 +52,7 @@ impl<const MAX: usize> Prose<MAX> {
     }
 }
 
-/// A title: the same on one line.
+/// A single line of text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Line<const MAX: usize>(String);
 
@@ -64,7 +63,7 @@ impl<const MAX: usize> Line<MAX> {
         checked(raw, length(raw, MAX), Breaks::Refused).map(Self)
     }
 
-    /// The line in a row, if it is one.
+    /// The line in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         is_text(&raw, MAX, Breaks::Refused).then_some(Self(raw))
     }
@@ -74,14 +73,14 @@ impl<const MAX: usize> Line<MAX> {
     }
 }
 
-/// Whether a text may have more than one line.
+/// Whether line breaks are allowed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Breaks {
     Allowed,
     Refused,
 }
 
-/// The text, if nothing was wrong with it before and it has no control characters but tabs and perhaps line
+/// The text, if there are no earlier errors and no control characters except tabs and, if allowed, line
 /// breaks.
 fn checked(raw: &str, mut wrong: Reasons, breaks: Breaks) -> Result<String, Reasons> {
     if !is_plain(raw, breaks) {
@@ -108,7 +107,7 @@ fn length(raw: &str, most: usize) -> Reasons {
     }
 }
 
-/// Whether a text has 1 to `most` characters, one of them visible, and no control characters.
+/// Whether a text has 1 to `most` characters, at least one of them visible, and no control characters.
 fn is_text(raw: &str, most: usize, breaks: Breaks) -> bool {
     is_short(raw, most) && !raw.trim().is_empty() && is_plain(raw, breaks)
 }
@@ -117,11 +116,12 @@ fn is_short(raw: &str, most: usize) -> bool {
     raw.len() <= most || raw.chars().count() <= most
 }
 
-/// Whether a text has no control characters but tabs, and perhaps line breaks.
+/// Whether a text has no control characters except tabs and, if allowed, line breaks.
 fn is_plain(raw: &str, breaks: Breaks) -> bool {
     let may_break = breaks == Breaks::Allowed;
     let is_blank = |byte: u8| byte == b'\t' || (may_break && (byte == b'\n' || byte == b'\r'));
-    // Only these bytes begin a control character. Most texts have none of them, which is quickly seen: rows are checked too.
+    // Only these bytes start a control character. Most texts have none of them, so this check is fast; it
+    // also runs on rows.
     let is_suspect = |byte: u8| (byte < b' ' && !is_blank(byte)) || byte == 0x7f || byte == 0xc2;
     let suspect = raw.bytes().fold(false, |found, byte| found | is_suspect(byte));
     let may_stand = |c: char| !c.is_control() || u8::try_from(c).is_ok_and(is_blank);

@@ -1,11 +1,11 @@
-//! The steps in which a change of an instance's power state is carried out, as the payload of a job.
+//! The steps of an instance's power change, stored as the payload of a job.
 
 use crate::model::id::EventId;
 use crate::model::time::Time;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerStep {
-    /// The change begins; it finishes at a time that is fixed already.
+    /// Starts the change; its end time is already fixed.
     Start {
         event: EventId,
         finish: Time,

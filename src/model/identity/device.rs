@@ -1,6 +1,6 @@
-//! Devices on which a user has logged in before, known by a signed cookie.
+//! Devices on which a user has logged in before, identified by a signed cookie.
 //!
-//! A cookie proves nothing but that: it opens no session, and only decides which counter the next guesses fall under.
+//! The cookie grants no access. It only selects the counter for failed password attempts.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -9,7 +9,7 @@ use crate::model::id::UserId;
 use crate::model::time::Time;
 use crate::model::token::{TokenText, hex};
 
-/// For how many seconds a device is known after a log-in: 180 days.
+/// How long a device is known after a log-in, in seconds: 180 days.
 pub const KNOWN_FOR: i64 = 180 * 24 * 3600;
 
 pub type DeviceId = [u8; 16];
@@ -22,7 +22,7 @@ pub struct Device {
     pub seen: Time,
 }
 
-/// Signs cookies, and hashes names for the log. All nodes have the same one.
+/// The key that signs cookies and hashes usernames for the log. All nodes share it.
 #[derive(Clone, Debug)]
 pub struct DeviceKey(TokenText);
 
@@ -38,7 +38,7 @@ impl DeviceKey {
         format!("{text}.{}", hex(&signature))
     }
 
-    /// The device of a cookie, if we have signed it and it is not too old.
+    /// The device of a cookie, if the signature is valid and it has not expired.
     pub fn verify(&self, cookie: &str, now: Time) -> Option<Device> {
         let (text, signature) = cookie.rsplit_once('.')?;
         let signature = from_hex::<32>(signature)?;
@@ -54,7 +54,8 @@ impl DeviceKey {
         (now.seconds() < ends).then_some(device)
     }
 
-    /// What a log may show of a name that was typed, which may have been a password: enough to find the same one again.
+    /// A keyed hash of a typed name for the log. People sometimes type a password as the name; equal names
+    /// give equal hashes.
     pub fn name_hash(&self, name: &str) -> String {
         let hash = self.mac("name", &name.to_lowercase()).finalize().into_bytes();
         hex(&hash[..6])

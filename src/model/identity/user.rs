@@ -1,4 +1,4 @@
-//! Someone who acts, for an account or as the provider's staff.
+//! Users of accounts and members of the provider's staff.
 
 use md5::{Digest, Md5};
 
@@ -15,7 +15,7 @@ pub struct User {
     pub account: Option<AccountId>,
     pub username: Username,
     pub email: Email,
-    /// A restricted user may do only what was granted.
+    /// A restricted user only has the permissions in its grants.
     pub restricted: bool,
     pub account_access: Option<Permission>,
     pub globals: Vec<Global>,
@@ -29,21 +29,21 @@ pub struct User {
 }
 
 impl User {
-    /// Whether it is one of the provider's staff.
+    /// Whether the user is a member of staff.
     pub fn is_staff(&self) -> bool {
         self.account.is_none()
     }
 }
 
-/// When somebody last came to the log-in page, and whether it went well.
+/// The last attempt to log in, and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Login {
     pub at: Time,
     pub status: String,
 }
 
-/// 3 to 32 ASCII letters, digits, dashes and underscores; letters or digits at both ends, no two
-/// dashes or underscores in a row.
+/// 3 to 32 ASCII letters, digits, dashes and underscores; a letter or digit at both ends; no two dashes or
+/// underscores in a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Username(String);
 
@@ -57,7 +57,7 @@ impl Username {
         Err(vec![Reason::new(Code::UsernameInvalid, text)])
     }
 
-    /// The username in a row, if it is one.
+    /// The username in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         Self::is_good(&raw).then_some(Self(raw))
     }
@@ -81,7 +81,7 @@ impl Username {
     }
 }
 
-/// Something that can be written to: one `@` with text around it and no spaces.
+/// An e-mail address: one `@` with text around it and no spaces.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Email(String);
 
@@ -94,7 +94,7 @@ impl Email {
         Err(vec![Reason::new(Code::EmailInvalid, text)])
     }
 
-    /// The address in a row, if it is one.
+    /// The address in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         Self::is_good(&raw).then_some(Self(raw))
     }
@@ -117,13 +117,13 @@ impl Email {
     }
 }
 
-/// The avatar identifier of an address: the MD5 of it in lower case. No address has one too.
+/// The Gravatar ID of an address: the MD5 of the lower-case address. An empty address has one too.
 pub fn gravatar_id(address: &str) -> String {
     hex(&Md5::digest(address.trim().to_lowercase().as_bytes()))
 }
 
-/// A user without what logging in changes: nobody who has a form of it open need be told of that. It is never taken for
-/// a user who has not logged in yet.
+/// A user without the fields that a log-in changes, so that a log-in does not make an open form stale. Its
+/// hash always differs from that of the user itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Settled(&'static str, User);
 
@@ -139,12 +139,12 @@ impl User {
 
 #[derive(Clone, Debug)]
 pub struct NewUser {
-    /// `None` makes a member of the provider's staff.
+    /// `None` creates a member of staff.
     pub account: Option<AccountId>,
     pub username: Username,
     pub email: Email,
     pub restricted: bool,
-    /// The argon2id hash of the password, if one was set.
+    /// The argon2id hash of the password, if there is one.
     pub password: Option<String>,
 }
 

@@ -1,9 +1,9 @@
-//! A picture of address space before it is drawn: what is taken, what is free, and by how much.
+//! Address maps: the assigned and free parts of an address space, as data to draw.
 
 use crate::model::cidr::{Cidr, PRIVATE};
 use crate::model::id::{ConfigId, InstanceId, InterfaceId};
 
-/// One of the private spaces, from end to end: what lies in it, in order and without gaps.
+/// A private address space as a sequence of parts without gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Space {
     pub range: Cidr,
@@ -19,9 +19,9 @@ pub struct Part {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// The subnet at this place in the list.
+    /// The subnet at this index of the list.
     Subnet(usize),
-    /// The provider lets nobody have it.
+    /// Reserved by the provider.
     Forbidden,
     Free,
 }
@@ -32,13 +32,13 @@ impl Part {
     }
 }
 
-/// All private spaces, with subnets that do not overlap each other in them.
+/// All private address spaces with these subnets, which do not overlap.
 pub fn spaces(subnets: &[Cidr], forbidden: &[Cidr]) -> Vec<Space> {
     let taken = subnets
         .iter()
         .enumerate()
         .map(|(at, range)| (*range, What::Subnet(at)));
-    // A subnet from before a range was forbidden stays where it is.
+    // A subnet that was created before its range was forbidden is still shown.
     let clear = |range: &&Cidr| !subnets.iter().any(|subnet| subnet.overlaps(**range));
     let outermost = |range: &&Cidr| {
         !forbidden
@@ -80,7 +80,7 @@ fn space(range: Cidr, known: &[(Cidr, What)]) -> Space {
     Space { range, parts }
 }
 
-/// Who has an address or a range.
+/// The holder of an address or a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     pub first: u32,
@@ -88,58 +88,58 @@ pub struct Holder {
     /// Whether it is a range that is routed to the interface.
     pub is_range: bool,
     pub instance: InstanceId,
-    /// Only if the caller may see the instance.
+    /// Only if the caller can see the instance.
     pub instance_label: Option<String>,
     pub config: ConfigId,
     pub interface: InterfaceId,
     pub active: bool,
 }
 
-/// A part of a subnet, close enough to see each address, or from further away.
+/// A part of a subnet, address by address or in buckets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum View {
     Addresses(Vec<(u32, State)>),
     Buckets(Vec<Bucket>),
 }
 
-/// What an address is.
+/// The state of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Network,
     Gateway,
-    /// The last but one of a subnet, which nobody gets.
+    /// The last but one address of a subnet, which is never assigned.
     Reserved,
     Broadcast,
     Free,
-    /// Held by the holder at this place in the list.
+    /// Assigned to the holder at this index of the list.
     Taken(usize),
 }
 
-/// Some addresses together.
+/// A range of addresses that is shown as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
     pub range: Cidr,
     pub used: u64,
-    /// How many can be used.
+    /// The number of usable addresses.
     pub all: u64,
 }
 
-/// Up to so many addresses are shown one by one.
+/// Parts with at least this prefix length are shown address by address.
 const CLOSE: u8 = 24;
-/// A bucket holds at least so many addresses, and a picture at most 256 buckets.
+/// The longest prefix of a bucket. A map has at most 256 buckets.
 const FINEST: u8 = 28;
 
-/// The prefix of the buckets in which a part of a subnet is shown; `None` if each address is.
+/// The prefix length of the buckets for a part of a subnet; `None` if it is shown address by address.
 pub fn bucket_prefix(window: Cidr) -> Option<u8> {
     (window.prefix() < CLOSE).then(|| (window.prefix() + 8).min(FINEST))
 }
 
-/// The part of a subnet around an address in which each address is shown.
+/// The part of a subnet around an address that is shown address by address.
 pub fn close_to(subnet: Cidr, address: u32) -> Cidr {
     Cidr::around(address, CLOSE.max(subnet.prefix()))
 }
 
-/// Each address of a part of a subnet.
+/// A part of a subnet, address by address.
 pub fn addresses(subnet: Cidr, window: Cidr, holders: &[Holder]) -> View {
     let state = |address: u32| match address {
         _ if address == subnet.first() => State::Network,
@@ -158,8 +158,8 @@ pub fn addresses(subnet: Cidr, window: Cidr, holders: &[Holder]) -> View {
     )
 }
 
-/// The buckets of a part of a subnet. `counts` are taken addresses by the number of their bucket,
-/// outside of the `ranges`, which are in order and may overlap.
+/// A part of a subnet in buckets. `counts` has the number of assigned addresses by bucket, except those in
+/// `ranges`, which are sorted and may overlap.
 pub fn buckets(subnet: Cidr, window: Cidr, prefix: u8, counts: &[(u64, u64)], ranges: &[(u32, u32)]) -> View {
     let assignable = subnet.assignable();
     let parts = window.split(prefix);
