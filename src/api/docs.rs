@@ -1,7 +1,6 @@
-//! The interface's own description: `openapi.yaml`, as JSON and as a page to read.
+//! The API documentation: `openapi.yaml` as JSON and as an HTML page.
 //!
-//! The page is made from the document on the server; it needs no script and nothing from
-//! elsewhere (decision 0012).
+//! The server renders the page; it needs no script and no external resources (decision 0012).
 
 use std::sync::LazyLock;
 
@@ -29,7 +28,7 @@ pub fn openapi_json() -> &'static str {
     &JSON
 }
 
-/// The version of the public service's specification that the document follows.
+/// The version of the public API specification that the document follows.
 pub fn spec_version() -> &'static str {
     DOCUMENT["info"]["version"].as_str().unwrap_or_default()
 }
@@ -223,7 +222,7 @@ fn draw_shape(name: &str, schema: &Value) -> Markup {
     }
 }
 
-/// A link to a named shape, or the fields of one without a name.
+/// A link to a named schema, or the fields of an anonymous one.
 fn draw_schema(document: &Value, schema: &Value) -> Markup {
     match shape_name(schema) {
         Some(name) if !document["components"]["schemas"][name].is_null() => html! { p { (kind_of(schema)) } },
@@ -242,7 +241,7 @@ fn draw_fields(schema: &Value) -> Markup {
     }
 }
 
-/// A row for each field, and below it the fields inside it.
+/// A row per field, followed by the rows of its nested fields.
 fn field_rows(schema: &Value, prefix: &str) -> Markup {
     let required: Vec<_> = list(&schema["required"]).iter().map(text).collect();
     html! {
@@ -258,7 +257,7 @@ fn field_rows(schema: &Value, prefix: &str) -> Markup {
     }
 }
 
-/// What a value must be besides its type.
+/// The constraints on a value besides its type.
 fn bounds(schema: &Value) -> String {
     let number = |key: &str| schema[key].as_i64();
     let mut bounds = Vec::new();

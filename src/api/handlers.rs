@@ -1,8 +1,8 @@
-//! The one way through a request: the caller is confirmed, a rule runs, and a view shapes what it made, all in one
-//! transaction. What comes out of the transaction is the finished answer.
+//! Handlers for the operation table. Each confirms the principal, runs a rule and builds the response with a
+//! view, all in one transaction.
 //!
-//! Each function makes the handler of a line of the operation table from a rule and a view. They differ in what the rule
-//! takes: a list's page and filter, what the path names (`_at`), or what came with the request.
+//! Each function makes a handler from a rule and a view. They differ in the rule's input: a list request, the
+//! IDs in the path (`_at`), or the body.
 
 use axum::extract::{FromRequest, FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
@@ -16,18 +16,18 @@ use crate::web::extract::{At, FromPath};
 use crate::web::operation::{Handling, handler};
 use crate::web::{App, WireNames, answer};
 
-/// What a view needs to know besides the thing it shows.
+/// The context of a view.
 pub struct Wire<'a> {
     pub names: WireNames,
     pub policy: &'a Policy,
 }
 
-/// The view of a rule that has nothing to show.
+/// The view of a rule without a result.
 pub fn done<T>(_: &T, _: &Wire) -> Response {
     answer::done()
 }
 
-/// Something of the caller's own.
+/// Reads an object of the caller.
 pub fn view<C, T>(
     rule: impl Fn(&mut ReadTx, &C) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
@@ -39,7 +39,7 @@ where
     handler(move |State(app): State<App>, caller: C| read(app, caller, rule, view))
 }
 
-/// What a path names.
+/// Reads an object by its path.
 pub fn view_at<C, P, T>(
     rule: impl Fn(&mut ReadTx, &C, P) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
@@ -55,7 +55,7 @@ where
     })
 }
 
-/// A page of a list.
+/// Reads a page of a list.
 pub fn list<C, T>(
     rule: impl Fn(&mut ReadTx, &C, &ListRequest) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
@@ -70,7 +70,7 @@ where
     })
 }
 
-/// A page of the list that a path names.
+/// Reads a page of a nested list.
 pub fn list_at<C, P, T>(
     rule: impl Fn(&mut ReadTx, &C, P, &ListRequest) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
@@ -88,7 +88,7 @@ where
     )
 }
 
-/// A change, as the request asks for it.
+/// Creates or changes an object.
 pub fn change<C, I, T>(
     rule: impl Fn(&mut WriteTx, &C, &I) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
@@ -104,7 +104,7 @@ where
     })
 }
 
-/// A change of what a path names.
+/// Changes an object by its path.
 pub fn change_at<C, P, I, T>(
     rule: impl Fn(&mut WriteTx, &C, P, &I) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
@@ -123,7 +123,8 @@ where
     )
 }
 
-/// Shaped where it was read: rows by the hundred thousand that one thread makes and another frees stay with the allocator.
+/// The response is built on the thread that reads the rows: memory that one thread allocates and another
+/// frees stays with the allocator, which matters for hundreds of thousands of rows.
 async fn read<C: Asker, T>(
     app: App,
     caller: C,
@@ -154,7 +155,7 @@ async fn write<C: Asker, T>(
     answered.await.into_response()
 }
 
-/// A page of what the provider offers, open to everybody: it is in the settings, so there is no transaction.
+/// A page of the provider's public catalog. It comes from the settings, so there is no transaction.
 pub fn offers<T: 'static>(
     rule: impl Fn(&Policy, &ListRequest) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
@@ -165,7 +166,7 @@ pub fn offers<T: 'static>(
     })
 }
 
-/// One thing of those.
+/// One item of the catalog.
 pub fn offer_at<T: 'static>(
     rule: impl Fn(&Policy, &str) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! `GET /`: what this server is and where its parts are; a browser is sent to the console.
+//! `GET /`: the name, version and links of this server. Browsers are redirected to the console.
 
 use axum::extract::State;
 use axum::http::request::Parts;

@@ -1,4 +1,4 @@
-//! Events on the wire: pages of them, and a stream.
+//! JSON views of events, and the event stream.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -81,15 +81,15 @@ impl<'a> EntityView<'a> {
     }
 }
 
-/// Events as they happen, as server-sent events. A reader that comes back with the id of the last
-/// one it got (`Last-Event-ID`, or `after` in the query) misses none.
+/// Server-sent events. A client that reconnects with the ID of its last event (`Last-Event-ID`, or `after` in
+/// the query) misses none.
 pub async fn stream(
     State(app): State<App>,
     caller: Caller,
     mut list: ListRequest,
     headers: HeaderMap,
 ) -> Result<Response> {
-    // Last-Event-ID goes first, but an `after` that is wrong is wrong beside it too.
+    // Last-Event-ID has precedence, but an invalid `after` is still an error.
     list.after()?;
     if let Some(last) = headers.get("last-event-id") {
         list.after = Some((
@@ -97,7 +97,7 @@ pub async fn stream(
             last.to_str().unwrap_or("not a number").to_owned(),
         ));
     }
-    // Listening begins before looking, so that nothing falls between the two.
+    // Subscribe before the first query, so that no event is missed.
     let waking = Waking::new(&app, Topic::Account(caller.account));
     let begin = move |tx: &mut ReadTx, caller: &Caller| match list.after()? {
         Some(after) => Ok(after),
@@ -108,7 +108,7 @@ pub async fn stream(
     Ok(follow(waking, Following { caller, position }, None))
 }
 
-/// A reader of the stream, and how far it got.
+/// A client of the stream, with the ID of its last event.
 struct Following {
     caller: Caller,
     position: Position,

@@ -1,4 +1,4 @@
-//! Instances, configs, interfaces and what the provider offers, on the wire.
+//! Operations on instances, configs and interfaces, and the provider's catalog.
 
 pub mod configs;
 pub mod images;
@@ -138,7 +138,7 @@ pub fn operations() -> Vec<Operation> {
     ]
 }
 
-/// What the provider offers, open to everybody.
+/// The provider's public catalog.
 pub fn offers() -> Vec<Operation> {
     vec![
         get(

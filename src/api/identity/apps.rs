@@ -1,4 +1,4 @@
-//! Programs a user has let act for them, on the wire.
+//! JSON views of authorized OAuth clients.
 
 use axum::response::Response;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Logging in and out, and choosing a password.
+//! Log-in, log-out and password pages.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
@@ -42,20 +42,20 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
         username,
     };
     let guess = Guess::new(&headers, address, username, password);
-    // Only ever back to our own page: what was asked for is in its query.
+    // The redirect always leads to the authorization page; its query has the request.
     let next = format!("authorize?{}", wish.query);
     log_in_form::log_in(&app, guess, &page, &next).await
 }
 
-/// Ends the browser's session. What programs were given stays; they give it back themselves. Whoever comes by a link that
-/// anybody may have written is asked first.
+/// Ends the browser's session. Tokens of OAuth clients remain; clients revoke them themselves. If the request
+/// comes from a foreign page, the user must confirm.
 pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap) -> Result<Response> {
     if !is_meant(&app, &headers).await? && is_logged_in(&app, &headers).await? {
         return Ok(pages::ask_log_out());
     }
     let text = "You are logged out of this provider. Applications may still hold access that you gave them.";
     let mut page = pages::note_and_log_in("Logged out", text, "oauth/style.css");
-    // Whoever asks for the head alone only looks.
+    // A HEAD request has no effect.
     if method == Method::GET {
         if let Some(session) = cookies::read(&headers, cookies::SESSION) {
             let hash = session.hash();
@@ -66,8 +66,9 @@ pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap)
     Ok(page)
 }
 
-/// Whether somebody wants to log out: by hand, on a page of ours, or on a page of a client that is registered here. A
-/// link in what people write tells nothing of where it stands. What is no browser, or an old one, is believed.
+/// Whether the user intends to log out: the request comes from the address bar, from a page of this server,
+/// or from a page of a registered client. Links in user content send no referrer. Clients that send no such
+/// headers are trusted.
 async fn is_meant(app: &App, headers: &HeaderMap) -> Result<bool> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let from = text("referer").unwrap_or_default().to_owned();
@@ -128,7 +129,7 @@ pub async fn set_password(
     let password = fields
         .secret("password")
         .unwrap_or_else(|| Secret::new(String::new()));
-    // A link is as good as a password, so it needs no place among the guesses.
+    // A link is equivalent to a password, so it does not count as a guess.
     let place = Place::address(address, 0);
     let hash = match app.hash(place, move || passwords::hash(&password)).await? {
         Ok(hash) => hash,
@@ -150,7 +151,7 @@ pub async fn set_password(
             cookies::set_device(page.headers_mut(), &device);
             Ok(page)
         }
-        // Somebody was faster.
+        // The link was used in the meantime.
         Err(Error::NotFound) => Ok(no_such_link()),
         Err(other) => Err(other),
     }

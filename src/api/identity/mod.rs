@@ -1,4 +1,4 @@
-//! Users, grants, tokens, programs and logging in, on the wire.
+//! Operations on users, grants, tokens and OAuth clients, and log-in.
 
 pub mod apps;
 pub mod grants;
@@ -82,7 +82,7 @@ pub fn operations() -> Vec<Operation> {
         .list(),
         get("getProfileApp", APP, view_at(rules::apps::view, apps::one)).on_account(),
         delete("deleteProfileApp", APP, change_at(rules::apps::delete, done)).on_account(),
-        // Users and what they may do
+        // Users and their grants
         get("getUsers", USERS, list(rules::users::page, users::page))
             .unrestricted()
             .list(),
@@ -126,7 +126,7 @@ pub fn operations() -> Vec<Operation> {
             ),
         )
         .unrestricted(),
-        // Programs that may ask for access
+        // OAuth clients
         get(
             "getOauthClients",
             CLIENTS,
@@ -185,7 +185,7 @@ pub fn operations() -> Vec<Operation> {
     ]
 }
 
-/// Letting programs act for users, and the pages on which users say so.
+/// The OAuth endpoints and their pages.
 pub fn oauth_operations() -> Vec<Operation> {
     vec![
         get(

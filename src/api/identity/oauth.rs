@@ -1,4 +1,4 @@
-//! Asking users for access, and what a client needs to know of this server.
+//! The OAuth authorization endpoint, and the server metadata.
 
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -34,7 +34,7 @@ pub async fn authorize(State(app): State<App>, parts: Parts) -> Result<Response>
         .read(move |tx| rules::oauth::consider(tx, &ask, hash))
         .await?;
     if let Next::Known = next {
-        // Whoever asks for the head alone only looks.
+        // A HEAD request has no effect.
         if parts.method == Method::HEAD {
             let text = "You have allowed this application before.";
             return Ok(pages::note(StatusCode::OK, "Go on", text, "style.css"));
@@ -74,7 +74,7 @@ pub async fn decide(State(app): State<App>, request: Request) -> Result<Response
     Ok(show(&app, &parts, &wish, session.as_ref(), next))
 }
 
-/// What a program wants, with the query that said it, written our own way.
+/// An authorization request with its query, re-encoded.
 pub struct Wish {
     pub ask: Ask,
     pub query: String,
@@ -117,13 +117,13 @@ fn show(app: &App, parts: &Parts, wish: &Wish, session: Option<&TokenText>, next
             }
             page
         }
-        // Between the look and the write everything stayed as it was, or the write would have said so.
+        // The write transaction sees the same state as the read, or it would have returned another step.
         (Next::Known, _) => incomplete(),
     }
 }
 
-/// The address with the issuer behind its other parameters, by which a client of several servers knows which of them has
-/// answered (RFC 9207).
+/// Adds the issuer to a redirect URI, so that a client of several servers knows which one responded (RFC
+/// 9207).
 fn with_issuer(address: String, issuer: &str) -> String {
     let mut written = form_urlencoded::Serializer::new(String::new());
     format!("{address}&{}", written.append_pair("iss", issuer).finish())
@@ -158,7 +158,7 @@ struct ServerView {
     authorization_response_iss_parameter_supported: bool,
 }
 
-/// What RFC 8414 wants told.
+/// Server metadata (RFC 8414).
 pub async fn metadata(State(app): State<App>, parts: Parts) -> Response {
     const AUTH: [&str; 3] = ["client_secret_post", "client_secret_basic", "none"];
     let issuer = issuer(&app, &parts);

@@ -1,4 +1,4 @@
-//! Tokens for programs, on the wire: in the words of RFC 6749, and beside them in ours.
+//! The OAuth token endpoints. Errors have the format of RFC 6749 and, besides, that of the API.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -95,7 +95,7 @@ const TWICE: Refusal = Refusal {
     text: "A field is there twice",
 };
 
-/// The fields; a form that cannot be read is refused in both ways of saying it.
+/// Reads the form fields; an unreadable form is refused in both error formats.
 async fn read(app: &App, request: Request) -> Result<Result<Fields, Response>> {
     match Fields::read(app, request, Written::Either).await {
         Ok(fields) if fields.repeated().is_some() => Ok(Err(refusal(&TWICE))),
@@ -110,7 +110,7 @@ async fn read(app: &App, request: Request) -> Result<Result<Fields, Response>> {
     }
 }
 
-/// Who the client says it is, in the form or by HTTP Basic; `None` if it says so in both.
+/// The client credentials, from the form or HTTP Basic; `None` if both have them.
 fn client(headers: &HeaderMap, fields: &Fields) -> Option<(Option<String>, Option<Secret>)> {
     let (id, secret) = (fields.owned("client_id"), fields.secret("client_secret"));
     match basic(headers) {
@@ -163,7 +163,7 @@ fn refusal(refused: &Refusal) -> Response {
     response
 }
 
-/// Nobody on the way may keep it.
+/// Forbids caching.
 fn unkept(mut response: Response) -> Response {
     let never = HeaderValue::from_static("no-store");
     response.headers_mut().insert(header::CACHE_CONTROL, never);

@@ -1,4 +1,4 @@
-//! Users about themselves, on the wire.
+//! JSON views of the caller's profile.
 
 use axum::body::Body;
 use axum::extract::State;
@@ -31,7 +31,7 @@ struct ProfileView<'a> {
     referrals: Referrals,
 }
 
-/// Nobody is paid for bringing others here, but clients expect the numbers.
+/// Garth has no referral program, but clients expect the numbers.
 #[derive(Default, Serialize)]
 struct Referrals {
     code: &'static str,
@@ -72,7 +72,7 @@ pub async fn set_preferences(State(app): State<App>, caller: Caller, request: Re
     .await
 }
 
-/// JSON that was written before, with its tag.
+/// JSON text from the store, with its entity tag.
 fn as_it_is(written: String) -> Response {
     let tag = answer::tag(&written);
     let mut response = Response::new(Body::from(written));

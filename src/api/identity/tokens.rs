@@ -1,4 +1,4 @@
-//! Personal tokens on the wire.
+//! JSON views of personal tokens.
 
 use axum::response::Response;
 use serde::Serialize;
@@ -22,7 +22,7 @@ struct TokenView<'a> {
 }
 
 impl<'a> TokenView<'a> {
-    /// A token as it is shown later: only how it begins.
+    /// A token with only its prefix.
     fn new(token: &'a Token) -> Self {
         Self {
             id: token.id.0,
@@ -43,7 +43,7 @@ pub fn page(tokens: &Paged<Token>, _: &Wire) -> Response {
     answer::page(tokens, TokenView::new)
 }
 
-/// The only answer that shows the token itself.
+/// The only response that shows the token itself.
 pub fn created((token, text): &(Token, TokenText), _: &Wire) -> Response {
     let mut view = TokenView::new(token);
     view.token = text.reveal();

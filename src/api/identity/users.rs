@@ -1,4 +1,4 @@
-//! Users on the wire.
+//! JSON views of users.
 
 use axum::extract::State;
 use axum::response::Response;

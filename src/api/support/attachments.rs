@@ -1,4 +1,4 @@
-//! Attachments on the wire: forms in, bytes out.
+//! Attachment uploads and downloads.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! The desk on the wire: tickets as the provider's staff see them.
+//! JSON views of tickets for the provider's staff.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode};
@@ -127,7 +127,7 @@ impl<'a> HistoryView<'a> {
     }
 }
 
-/// It takes words to look for besides a filter.
+/// Lists tickets; unlike other lists, it also takes search words.
 pub async fn list(
     State(app): State<App>,
     staff: Staff,

@@ -1,4 +1,4 @@
-//! Tickets on the wire.
+//! JSON views of tickets.
 
 use axum::response::Response;
 use serde::Serialize;
@@ -92,7 +92,7 @@ pub fn page(tickets: &Paged<Ticket>, _: &Wire) -> Response {
     answer::page(tickets, TicketView::new)
 }
 
-/// What of the support settings clients need to know.
+/// The support settings that clients need.
 pub fn limits(_: &(), wire: &Wire) -> Response {
     let support = &wire.policy.support;
     let limits = LimitsView {
