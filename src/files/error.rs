@@ -1,6 +1,6 @@
-//! What can go wrong with the bytes of attachments.
+//! Errors of the attachment storage.
 
-/// What went wrong with bytes, for the log.
+/// A storage error, for the log.
 #[derive(Debug, thiserror::Error)]
 #[error("{doing}: {cause}")]
 pub struct FilesError {
@@ -9,7 +9,7 @@ pub struct FilesError {
 }
 
 impl FilesError {
-    /// Whether there is nothing under the key, although the place could be reached.
+    /// Whether the key does not exist, although the storage is reachable.
     pub fn is_missing(&self) -> bool {
         let cause = self.cause.downcast_ref::<object_store::Error>();
         matches!(cause, Some(object_store::Error::NotFound { .. }))

@@ -1,4 +1,4 @@
-//! The provider's own look at each file before anybody else gets to see it.
+//! The virus scanner for attachments.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
-/// How long a scan may take.
+/// The timeout of a scan.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A command that ends with 0 for a file that may come in and with 1 for one that may not, as the
-/// usual scanners do.
+/// A command that exits with 0 for a clean file and with 1 for an infected one, as the usual scanners do.
 #[derive(Clone, Debug)]
 pub struct Scanner {
     program: String,
@@ -22,12 +21,12 @@ pub struct Scanner {
 pub enum Verdict {
     Clean,
     Refused,
-    /// It could not say.
+    /// The scan failed.
     None(String),
 }
 
 impl Scanner {
-    /// Reads `clamdscan --fdpass {}`; without `{}` the path comes last. No shell is involved.
+    /// Parses `clamdscan --fdpass {}`; without `{}` the path is the last argument. No shell is involved.
     pub fn parse(command: &str) -> Option<Self> {
         let mut words = command.split_whitespace().map(str::to_owned);
         let program = words.next()?;

@@ -1,4 +1,4 @@
-//! Files on their way in: on the local disk, without ever being held in memory whole.
+//! The spool for uploads, on the local disk, so that files are never held in memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use super::error::FilesError;
 use crate::model::attachment::Content;
 use crate::model::token::hex;
 
-/// A file that is coming in.
+/// A file that is being received.
 pub struct Spool {
     file: File,
     path: Fleeting,
@@ -20,7 +20,7 @@ pub struct Spool {
     content: Content,
 }
 
-/// A file that has come in whole. It is gone when this is dropped.
+/// A received file. It is deleted on drop.
 #[derive(Debug)]
 pub struct Spooled {
     path: Fleeting,
@@ -29,7 +29,7 @@ pub struct Spooled {
     pub content: Content,
 }
 
-/// The path of a file that ends with its owner.
+/// A path whose file is deleted on drop.
 #[derive(Debug)]
 struct Fleeting(PathBuf);
 
@@ -49,7 +49,7 @@ impl Spool {
             let path = folder.join(format!("{}-{number}", std::process::id()));
             match how.open(&path).await {
                 Ok(file) => break (file, Fleeting(path)),
-                // Somebody else on this folder has the same number, on another machine perhaps.
+                // Another process on this folder, possibly on another machine, uses the same number.
                 Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(cause) => return Err(FilesError::new("making a file in the spool", cause)),
             }
@@ -92,7 +92,7 @@ impl Spooled {
         &self.path.0
     }
 
-    /// Makes the file durable and moves it, if it stays on the same disk; then there is nothing left to copy.
+    /// Syncs the file and moves it, if the target is on the same disk; then nothing has to be copied.
     pub(super) async fn move_to(&self, place: PathBuf) -> Result<bool, FilesError> {
         let here = self.path.0.clone();
         let moving = tokio::task::spawn_blocking(move || move_durably(&here, &place));
@@ -106,7 +106,7 @@ impl Spooled {
     }
 }
 
-/// A name is durable when its folder is.
+/// A rename is durable only after its folder is synced.
 fn move_durably(here: &Path, place: &Path) -> std::io::Result<bool> {
     std::fs::File::open(here)?.sync_all()?;
     match std::fs::rename(here, place) {

@@ -1,6 +1,6 @@
-//! Attaching a file to a ticket: scan it, keep its bytes, then make them an attachment. In this order, so that an
-//! attachment that can be seen is always whole. Bytes that never became one are removed here, or later by the sweep
-//! (decision 0015).
+//! Attaches a file to a ticket: scan it, store its bytes, then create the attachment. In this order, a
+//! visible attachment is always complete. Bytes that do not become an attachment are deleted here, or later
+//! by the sweep (decision 0015).
 
 pub mod damage;
 
@@ -14,7 +14,7 @@ use crate::rules::request::Expected;
 use crate::rules::{Error, Result, attachments};
 use crate::store::{Store, WriteTx};
 
-/// What an upload passes through.
+/// The upload pipeline.
 #[derive(Clone)]
 pub struct Uploads {
     pub store: Store,
@@ -22,10 +22,10 @@ pub struct Uploads {
     pub scanner: Option<Scanner>,
 }
 
-/// A file that has arrived whole, for a ticket.
+/// A received file for a ticket.
 pub struct Upload {
     pub ticket: TicketId,
-    /// The state the ticket must still have.
+    /// The state that the ticket must still have (`If-Match`).
     pub expected: Option<Expected>,
     pub name: FileName,
     pub spooled: Spooled,
@@ -36,7 +36,7 @@ impl Uploads {
         self.scan(&caller, &upload).await?;
         let key = self.write(&caller, |tx, _| attachments::begin(tx)).await?;
         if let Err(cause) = self.files.keep(&key, &upload.spooled).await {
-            // A storage that keeps nothing may be as slow to remove it: the client does not wait for that.
+            // If storing failed, deleting may be slow too: the client does not wait for it.
             let uploads = self.clone();
             tokio::spawn(async move { uploads.discard(key).await });
             return Err(storage(&cause));
@@ -59,7 +59,7 @@ impl Uploads {
             })
             .await
             .map(drop);
-        // A failed store may have kept it all the same: then the sweep decides.
+        // After a store error the attachment may exist, so the sweep decides.
         if attached.is_err() && !matches!(attached, Err(Error::Store(_))) {
             self.discard(key).await;
         }
@@ -85,7 +85,7 @@ impl Uploads {
         }
     }
 
-    /// Runs a rule for a caller who is confirmed in the same transaction.
+    /// Runs a rule for a caller that is confirmed in the same transaction.
     async fn write<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -99,7 +99,7 @@ impl Uploads {
         self.store.write_for(Some(account), confirmed).await
     }
 
-    /// Removes bytes that did not become an attachment. If that fails too, the sweep removes them later.
+    /// Deletes bytes that did not become an attachment. If that fails too, the sweep deletes them later.
     async fn discard(&self, key: String) {
         match self.files.remove(&key).await {
             Err(cause) => tracing::warn!(%cause, "could not remove the bytes of a failed upload"),
@@ -113,7 +113,7 @@ impl Uploads {
     }
 }
 
-/// The error of a request that the storage of files did not serve.
+/// The error of a request if the storage failed.
 pub fn storage(cause: &FilesError) -> Error {
     Error::Files(FilesFault::Storage(cause.to_string()))
 }
