@@ -11,7 +11,7 @@ use garth::model::id::VpcId;
 use garth::model::input::Input;
 use garth::model::time::Time;
 use garth::model::token::TokenText;
-use garth::rules::caller::{Asker, Caller};
+use garth::rules::caller::{Principal, Caller};
 use garth::rules::lists::ListRequest;
 use garth::rules::{self, Error};
 use garth::store::world::Clock;

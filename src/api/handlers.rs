@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::model::policy::Policy;
 use crate::rules::Result;
-use crate::rules::caller::Asker;
+use crate::rules::caller::Principal;
 use crate::rules::lists::ListRequest;
 use crate::store::{ReadTx, WriteTx};
 use crate::web::extract::{At, FromPath};
@@ -33,7 +33,7 @@ pub fn view<C, T>(
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling
 where
-    C: Asker + FromRequestParts<App>,
+    C: Principal + FromRequestParts<App>,
     T: 'static,
 {
     handler(move |State(app): State<App>, caller: C| read(app, caller, rule, view))
@@ -45,7 +45,7 @@ pub fn view_at<C, P, T>(
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling
 where
-    C: Asker + FromRequestParts<App>,
+    C: Principal + FromRequestParts<App>,
     P: FromPath + Clone + Send + 'static,
     T: 'static,
 {
@@ -61,7 +61,7 @@ pub fn list<C, T>(
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling
 where
-    C: Asker + FromRequestParts<App>,
+    C: Principal + FromRequestParts<App>,
     T: 'static,
 {
     handler(move |State(app): State<App>, caller: C, list: ListRequest| {
@@ -76,7 +76,7 @@ pub fn list_at<C, P, T>(
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling
 where
-    C: Asker + FromRequestParts<App>,
+    C: Principal + FromRequestParts<App>,
     P: FromPath + Clone + Send + 'static,
     T: 'static,
 {
@@ -94,7 +94,7 @@ pub fn change<C, I, T>(
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling
 where
-    C: Asker + FromRequestParts<App>,
+    C: Principal + FromRequestParts<App>,
     I: FromRequest<App> + Send + 'static,
     T: 'static,
 {
@@ -110,7 +110,7 @@ pub fn change_at<C, P, I, T>(
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling
 where
-    C: Asker + FromRequestParts<App>,
+    C: Principal + FromRequestParts<App>,
     P: FromPath + Clone + Send + 'static,
     I: FromRequest<App> + Send + 'static,
     T: 'static,
@@ -125,7 +125,7 @@ where
 
 /// The response is built on the thread that reads the rows: memory that one thread allocates and another
 /// frees stays with the allocator, which matters for hundreds of thousands of rows.
-async fn read<C: Asker, T>(
+async fn read<C: Principal, T>(
     app: App,
     caller: C,
     rule: impl Fn(&mut ReadTx, &C) -> Result<T> + Send + 'static,
@@ -140,7 +140,7 @@ async fn read<C: Asker, T>(
     answered.await.into_response()
 }
 
-async fn write<C: Asker, T>(
+async fn write<C: Principal, T>(
     app: App,
     caller: C,
     rule: impl Fn(&mut WriteTx, &C) -> Result<T> + Send + 'static,

@@ -20,7 +20,7 @@ use super::{layout, live};
 use crate::model::id::EventId;
 use crate::model::proof::Identity;
 use crate::rules::agent::Staff;
-use crate::rules::caller::{Asker, Caller};
+use crate::rules::caller::{Principal, Caller};
 use crate::rules::{self, Error};
 use crate::store::{ReadTx, StoreError};
 use crate::web::answering::Noted;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::caller::Asker;
+use super::caller::Principal;
 use super::error::{Error, Result};
 use super::users;
 use crate::model::id::UserId;
@@ -40,7 +40,7 @@ pub struct Staff {
     needed: Option<Scope>,
 }
 
-impl Asker for Staff {
+impl Principal for Staff {
     fn of(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
         if identity.account.is_some() {
             return Err(Error::WrongSide);

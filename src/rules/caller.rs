@@ -24,7 +24,7 @@ pub struct Caller {
 }
 
 /// An authenticated principal: a tenant, or a member of staff.
-pub trait Asker: Clone + Send + Sized + 'static {
+pub trait Principal: Clone + Send + Sized + 'static {
     /// The principal of an identity, if the operation is for its side (tenants or staff).
     fn of(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self>;
     fn identity(&self) -> &Arc<Identity>;
@@ -45,10 +45,10 @@ pub trait Asker: Clone + Send + Sized + 'static {
     /// Runs a read for the principal as of this transaction. The identity version is queried together with
     /// the read. If the version has changed, the result is discarded, the identity is read again and the read
     /// runs again.
-    fn look<T>(self, tx: &mut ReadTx, work: impl Fn(&mut ReadTx, &Self) -> Result<T>) -> Result<(T, Self)> {
+    fn run_read<T>(self, tx: &mut ReadTx, work: impl Fn(&mut ReadTx, &Self) -> Result<T>) -> Result<(T, Self)> {
         if self.identity().proof == Proof::Session {
-            let asker = self.confirm(tx)?;
-            return Ok((work(tx, &asker)?, asker));
+            let principal = self.confirm(tx)?;
+            return Ok((work(tx, &principal)?, principal));
         }
         let asked = tokens::ask_version(tx, self.identity().account);
         let found = work(tx, &self);
@@ -56,8 +56,8 @@ pub trait Asker: Clone + Send + Sized + 'static {
             unexpired(tx, self.identity())?;
             return Ok((found?, self));
         }
-        let asker = Self::admit(authenticate(tx, self.identity().hash)?, self.needed())?;
-        Ok((work(tx, &asker)?, asker))
+        let principal = Self::admit(authenticate(tx, self.identity().hash)?, self.needed())?;
+        Ok((work(tx, &principal)?, principal))
     }
 
     /// The principal as of this transaction: tokens, users and grants may have changed since the request
@@ -75,7 +75,7 @@ pub trait Asker: Clone + Send + Sized + 'static {
     }
 }
 
-impl Asker for Caller {
+impl Principal for Caller {
     fn of(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
         let account = identity.account.ok_or(Error::WrongSide)?;
         Ok(Self {

@@ -10,7 +10,7 @@ use crate::model::proof::Proof;
 use crate::model::scope::Scopes;
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
-use crate::rules::caller::{Asker, Caller};
+use crate::rules::caller::{Principal, Caller};
 use crate::rules::{Error, Result};
 use crate::web::answering::{ANY, Noted};
 use crate::web::entity_tags::KnownTags;

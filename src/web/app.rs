@@ -10,7 +10,7 @@ use crate::files::{Files, Scanner};
 use crate::model::device::DeviceKey;
 use crate::model::proof::{Identity, Proof};
 use crate::model::token::TokenHash;
-use crate::rules::caller::{Asker, authenticate};
+use crate::rules::caller::{Principal, authenticate};
 use crate::rules::request::{Prepared, Request};
 use crate::rules::{Error, Result, devices};
 use crate::store::{ReadTx, Store, StoreError, WriteTx};
@@ -232,20 +232,20 @@ impl App {
     }
 
     /// Runs a rule that reads, for a principal that is confirmed in the same transaction.
-    pub async fn read<C: Asker, T: Send + 'static>(
+    pub async fn read<C: Principal, T: Send + 'static>(
         &self,
         caller: C,
         work: impl Fn(&mut ReadTx, &C) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let known = caller.identity().version;
-        let confirmed = move |tx: &mut ReadTx| caller.clone().look(tx, &work);
+        let confirmed = move |tx: &mut ReadTx| caller.clone().run_read(tx, &work);
         let (made, caller) = self.store().read(confirmed).await?;
         self.remember(known, &caller);
         Ok(made)
     }
 
     /// Runs a rule that writes, for a principal that is confirmed in the same transaction.
-    pub async fn write<C: Asker, T: Send + 'static>(
+    pub async fn write<C: Principal, T: Send + 'static>(
         &self,
         caller: C,
         work: impl Fn(&mut WriteTx, &C) -> Result<T> + Send + 'static,
@@ -262,7 +262,7 @@ impl App {
 
     /// Caches an identity that was read again. The transaction has committed. Identities of sessions are
     /// never cached: a session must not be usable as a token.
-    fn remember(&self, known: i64, caller: &impl Asker) {
+    fn remember(&self, known: i64, caller: &impl Principal) {
         let identity = caller.identity();
         if identity.version != known && identity.proof != Proof::Session {
             self.0.identities.insert(identity.hash, identity.clone());
