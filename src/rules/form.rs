@@ -3,7 +3,7 @@
 //! The response lists all errors together, in the order of the fields in the interface, whether a value is
 //! invalid by itself or conflicts with stored data.
 
-use super::complaints::Complaints;
+use super::field_errors::FieldErrors;
 use super::error::{FieldError, Result};
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason, Reasons};
@@ -13,7 +13,7 @@ pub struct Form<'a> {
     object: &'a Input,
     /// The prefix of this form's field names: `subnets[0].`
     prefix: String,
-    complaints: Complaints,
+    errors: FieldErrors,
 }
 
 impl<'a> Form<'a> {
@@ -21,22 +21,22 @@ impl<'a> Form<'a> {
         Self {
             object,
             prefix: String::new(),
-            complaints: Complaints::default(),
+            errors: FieldErrors::default(),
         }
     }
 
     /// A form with the errors of a body that was read earlier. It has no fields left to read.
-    pub fn resumed(complaints: Complaints) -> Self {
+    pub fn resumed(errors: FieldErrors) -> Self {
         Self {
             object: &Input::Null,
             prefix: String::new(),
-            complaints,
+            errors,
         }
     }
 
     /// The errors so far.
-    pub fn into_complaints(self) -> Complaints {
-        self.complaints
+    pub fn into_errors(self) -> FieldErrors {
+        self.errors
     }
 
     /// Reads a nested object as a form. The errors move there and back.
@@ -44,10 +44,10 @@ impl<'a> Form<'a> {
         let mut form = Form {
             object,
             prefix: field + ".",
-            complaints: std::mem::take(&mut self.complaints),
+            errors: std::mem::take(&mut self.errors),
         };
         let read = read(&mut form);
-        self.complaints = form.complaints;
+        self.errors = form.errors;
         read
     }
 
@@ -57,9 +57,9 @@ impl<'a> Form<'a> {
         name: &'static str,
         parse: impl FnOnce(&str) -> Result<T, Reasons>,
     ) -> Option<T> {
-        self.ask(name);
+        self.declare(name);
         if self.object.get(name).is_none() {
-            return self.complain_of_absence(name);
+            return self.add_required_error(name);
         }
         self.parse(name, parse)
     }
@@ -70,7 +70,7 @@ impl<'a> Form<'a> {
         name: &'static str,
         parse: impl FnOnce(&str) -> Result<T, Reasons>,
     ) -> Option<T> {
-        self.ask(name);
+        self.declare(name);
         self.parse(name, parse)
     }
 
@@ -87,12 +87,12 @@ impl<'a> Form<'a> {
         count: usize,
         mut read: impl FnMut(&mut Form<'a>) -> T,
     ) -> Vec<Option<T>> {
-        self.ask(name);
+        self.declare(name);
         let items = match self.object.get(name) {
             None => return Vec::new(),
             Some(Input::List(items)) => items,
             Some(_) => {
-                self.complain_of_type::<T>(name, "a list");
+                self.add_type_error::<T>(name, "a list");
                 return Vec::new();
             }
         };
@@ -104,7 +104,7 @@ impl<'a> Form<'a> {
                     Some(self.nested(item, field, &mut read))
                 }
                 _ => {
-                    self.complain_of_item(name, at, "an object");
+                    self.add_item_type_error(name, at, "an object");
                     None
                 }
             });
@@ -141,18 +141,18 @@ impl<'a> Form<'a> {
     }
 
     pub fn integer(&mut self, name: &'static str) -> Option<i64> {
-        self.ask(name);
+        self.declare(name);
         match self.object.get(name)? {
             Input::Integer(number) => Some(*number),
-            _ => self.complain_of_type(name, "an integer"),
+            _ => self.add_type_error(name, "an integer"),
         }
     }
 
     /// A required integer; `None` after an error.
     pub fn required_integer(&mut self, name: &'static str) -> Option<i64> {
         if self.object.get(name).is_none() {
-            self.ask(name);
-            return self.complain_of_absence(name);
+            self.declare(name);
+            return self.add_required_error(name);
         }
         self.integer(name)
     }
@@ -177,20 +177,20 @@ impl<'a> Form<'a> {
         one.map(|id| (first, id)).or(other.map(|id| (second, id)))
     }
 
-    pub fn truth(&mut self, name: &'static str) -> Option<bool> {
-        self.ask(name);
+    pub fn boolean(&mut self, name: &'static str) -> Option<bool> {
+        self.declare(name);
         match self.object.get(name)? {
             Input::Bool(truth) => Some(*truth),
-            _ => self.complain_of_type(name, "true or false"),
+            _ => self.add_type_error(name, "true or false"),
         }
     }
 
     /// A nested object, read as a form.
     pub fn within<T>(&mut self, name: &'static str, read: impl FnOnce(&mut Form<'a>) -> T) -> Option<T> {
-        self.ask(name);
+        self.declare(name);
         let object = self.object.get(name)?;
         if !matches!(object, Input::Object(_)) {
-            return self.complain_of_type(name, "an object");
+            return self.add_type_error(name, "an object");
         }
         let field = self.path(name);
         Some(self.nested(object, field, read))
@@ -200,19 +200,19 @@ impl<'a> Form<'a> {
     pub fn values<T>(
         &mut self,
         name: &'static str,
-        wanted: &str,
+        expected: &str,
         mut read: impl FnMut(&Input) -> Option<Result<T, Reasons>>,
     ) -> Option<Vec<T>> {
-        self.ask(name);
+        self.declare(name);
         let Input::List(items) = self.object.get(name)? else {
-            return self.complain_of_type(name, "a list");
+            return self.add_type_error(name, "a list");
         };
         let mut found = Vec::new();
         for (at, item) in items.iter().enumerate() {
             match read(item) {
                 Some(Ok(value)) => found.push(value),
-                Some(Err(reasons)) => self.complain_of_all(reasons, |prefix| format!("{prefix}{name}[{at}]")),
-                None => self.complain_of_item(name, at, wanted),
+                Some(Err(reasons)) => self.add_errors(reasons, |prefix| format!("{prefix}{name}[{at}]")),
+                None => self.add_item_type_error(name, at, expected),
             }
         }
         Some(found)
@@ -220,12 +220,12 @@ impl<'a> Form<'a> {
 
     /// Adds an error about a field whose value is well-formed but not acceptable.
     pub fn refuse(&mut self, field: impl Into<String>, reason: Reason) {
-        self.complaints.push(|| FieldError::on(field, reason));
+        self.errors.push(|| FieldError::on(field, reason));
     }
 
     /// Adds an error that is only built if it is stored, where there may be many.
     pub fn refuse_with(&mut self, make: impl FnOnce() -> (String, Reason)) {
-        self.complaints.push(|| {
+        self.errors.push(|| {
             let (field, reason) = make();
             FieldError::on(field, reason)
         });
@@ -233,19 +233,19 @@ impl<'a> Form<'a> {
 
     /// Adds an error about the whole request.
     pub fn refuse_whole(&mut self, reason: Reason) {
-        self.complaints.push(|| FieldError::whole(reason));
+        self.errors.push(|| FieldError::whole(reason));
     }
 
     /// The result, if there are no errors.
     pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T> {
-        match self.complaints.is_empty() {
-            true => Ok(build().expect("a form without complaints has all its required fields")),
-            false => Err(self.complaints.into_error()),
+        match self.errors.is_empty() {
+            true => Ok(build().expect("a form without errors has all its required fields")),
+            false => Err(self.errors.into_error()),
         }
     }
 
-    fn ask(&mut self, name: &'static str) {
-        self.complaints.ask(&self.prefix, name);
+    fn declare(&mut self, name: &'static str) {
+        self.errors.declare(&self.prefix, name);
     }
 
     fn parse<T>(&mut self, name: &'static str, parse: impl FnOnce(&str) -> Result<T, Reasons>) -> Option<T> {
@@ -253,38 +253,38 @@ impl<'a> Form<'a> {
             Input::Text(text) => match parse(text) {
                 Ok(value) => Some(value),
                 Err(reasons) => {
-                    self.complain_of_all(reasons, |prefix| format!("{prefix}{name}"));
+                    self.add_errors(reasons, |prefix| format!("{prefix}{name}"));
                     None
                 }
             },
-            _ => self.complain_of_type(name, "a string"),
+            _ => self.add_type_error(name, "a string"),
         }
     }
 
     /// `field` builds the field name from the prefix.
-    fn complain_of_all(&mut self, reasons: Reasons, field: impl Fn(&str) -> String) {
+    fn add_errors(&mut self, reasons: Reasons, field: impl Fn(&str) -> String) {
         for reason in reasons {
-            self.complaints
+            self.errors
                 .push(|| FieldError::on(field(&self.prefix), reason));
         }
     }
 
-    fn complain_of_item(&mut self, name: &'static str, at: usize, wanted: &str) {
+    fn add_item_type_error(&mut self, name: &'static str, at: usize, expected: &str) {
         let prefix = &self.prefix;
-        self.complaints.push(|| {
-            let reason = Reason::new(Code::WrongType, format!("Must be {wanted}"));
+        self.errors.push(|| {
+            let reason = Reason::new(Code::WrongType, format!("Must be {expected}"));
             FieldError::on(format!("{prefix}{name}[{at}]"), reason)
         });
     }
 
-    fn complain_of_absence<T>(&mut self, name: &'static str) -> Option<T> {
+    fn add_required_error<T>(&mut self, name: &'static str) -> Option<T> {
         let reason = Reason::new(Code::Required, format!("{name} is required"));
         self.refuse(self.path(name), reason);
         None
     }
 
-    fn complain_of_type<T>(&mut self, name: &'static str, wanted: &str) -> Option<T> {
-        let reason = Reason::new(Code::WrongType, format!("Must be {wanted}"));
+    fn add_type_error<T>(&mut self, name: &'static str, expected: &str) -> Option<T> {
+        let reason = Reason::new(Code::WrongType, format!("Must be {expected}"));
         self.refuse(self.path(name), reason);
         None
     }

@@ -85,31 +85,31 @@ impl ListRequest {
 
     /// Validates the request against the fields of a collection, and reports all errors together.
     pub fn read(&self, policy: &Policy, fields: &'static [Field]) -> Result<Wanted> {
-        let mut complaints = Vec::new();
-        let wanted = self.collect(policy, fields, &mut complaints);
-        unless(complaints, wanted)
+        let mut errors = Vec::new();
+        let wanted = self.collect(policy, fields, &mut errors);
+        check(errors, wanted)
     }
 
     /// Validates a list of events, which can start after an ID.
     pub fn read_after(&self, policy: &Policy, fields: &'static [Field]) -> Result<(Wanted, Option<EventId>)> {
-        let mut complaints = Vec::new();
-        let wanted = self.collect(policy, fields, &mut complaints);
-        let after = self.collect_after(&mut complaints);
-        unless(complaints, (wanted, after))
+        let mut errors = Vec::new();
+        let wanted = self.collect(policy, fields, &mut errors);
+        let after = self.collect_after(&mut errors);
+        check(errors, (wanted, after))
     }
 
     /// The ID of the last event that the caller knows, if it was sent.
     pub fn after(&self) -> Result<Option<EventId>> {
-        let mut complaints = Vec::new();
-        let after = self.collect_after(&mut complaints);
-        unless(complaints, after)
+        let mut errors = Vec::new();
+        let after = self.collect_after(&mut errors);
+        check(errors, after)
     }
 
-    fn collect(&self, policy: &Policy, fields: &'static [Field], complaints: &mut Vec<FieldError>) -> Wanted {
-        let mut keep = |field: &str, reason| complaints.push(FieldError::on(field, reason));
+    fn collect(&self, policy: &Policy, fields: &'static [Field], errors: &mut Vec<FieldError>) -> Wanted {
+        let mut add = |field: &str, reason| errors.push(FieldError::on(field, reason));
         let number = self.page.read(1, 1..=i64::MAX).unwrap_or_else(|()| {
             let text = "Must be a whole number of 1 or more";
-            keep("page", Reason::new(Code::PageInvalid, text));
+            add("page", Reason::new(Code::PageInvalid, text));
             1
         });
         let sizes = policy.page_size_min..=Page::MAX_SIZE;
@@ -118,7 +118,7 @@ impl ListRequest {
             .read(Page::DEFAULT_SIZE, sizes.clone())
             .unwrap_or_else(|()| {
                 let text = format!("Must be {}-{}", sizes.start(), sizes.end());
-                keep("page_size", Reason::new(Code::PageSizeInvalid, text));
+                add("page_size", Reason::new(Code::PageSizeInvalid, text));
                 Page::DEFAULT_SIZE
             });
         let read = match &self.filter {
@@ -127,31 +127,31 @@ impl ListRequest {
             Some(Err(reason)) => Err(reason.clone()),
         };
         let (filter, order) = read.unwrap_or_else(|reason| {
-            keep(FILTER, reason);
+            add(FILTER, reason);
             (Filter::All(Vec::new()), None)
         });
         let page = Page { number, size };
         Wanted { page, filter, order }
     }
 
-    fn collect_after(&self, complaints: &mut Vec<FieldError>) -> Option<EventId> {
+    fn collect_after(&self, errors: &mut Vec<FieldError>) -> Option<EventId> {
         let (field, raw) = self.after.as_ref()?;
         match whole(raw, 0..=i64::MAX) {
             Ok(id) => Some(EventId(id)),
             Err(()) => {
                 let reason = Reason::new(Code::AfterInvalid, "Must be the id of an event, or 0");
-                complaints.push(FieldError::on(*field, reason));
+                errors.push(FieldError::on(*field, reason));
                 None
             }
         }
     }
 }
 
-fn unless<T>(complaints: Vec<FieldError>, read: T) -> Result<T> {
-    if complaints.is_empty() {
+fn check<T>(errors: Vec<FieldError>, read: T) -> Result<T> {
+    if errors.is_empty() {
         Ok(read)
     } else {
-        Err(Error::Refused(complaints))
+        Err(Error::Refused(errors))
     }
 }
 

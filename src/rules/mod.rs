@@ -6,7 +6,7 @@
 mod account;
 pub mod agent;
 pub mod caller;
-pub mod complaints;
+pub mod field_errors;
 mod compute;
 pub mod conditions;
 pub mod error;

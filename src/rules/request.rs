@@ -8,7 +8,7 @@
 
 use std::hash::Hash;
 
-use super::complaints::Complaints;
+use super::field_errors::FieldErrors;
 use super::error::{BodyFault, Error, Result};
 use super::form::Form;
 use crate::model::input::Input;
@@ -41,7 +41,7 @@ impl Prepared for Request {
 #[derive(Debug)]
 pub struct Drafted<D> {
     expected: Option<Expected>,
-    body: Result<(D, Complaints), BodyFault>,
+    body: Result<(D, FieldErrors), BodyFault>,
 }
 
 impl<D: FromForm + Send + 'static> Prepared for Drafted<D> {
@@ -49,7 +49,7 @@ impl<D: FromForm + Send + 'static> Prepared for Drafted<D> {
         let read = |object: Input| {
             let mut form = Form::new(&object);
             let draft = D::read(&mut form, policy);
-            (draft, form.into_complaints())
+            (draft, form.into_errors())
         };
         Self {
             expected: request.expected,
@@ -73,7 +73,7 @@ impl<D> Drafted<D> {
     /// The draft, and a form with its errors.
     pub fn open(&self) -> Result<(&D, Form<'static>)> {
         match &self.body {
-            Ok((draft, complaints)) => Ok((draft, Form::resumed(complaints.clone()))),
+            Ok((draft, errors)) => Ok((draft, Form::resumed(errors.clone()))),
             Err(fault) => Err(Error::Body(fault.clone())),
         }
     }

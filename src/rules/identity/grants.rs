@@ -204,10 +204,10 @@ fn read_globals(form: &mut Form) -> Globals {
     };
     let mut globals = Vec::new();
     for global in Global::ALL {
-        globals.extend(form.truth(global.word()).map(|held| (global, held)));
+        globals.extend(form.boolean(global.word()).map(|held| (global, held)));
     }
     // The text of the interface uses this name.
-    if let Some(held) = form.truth("add_vpc") {
+    if let Some(held) = form.boolean("add_vpc") {
         if globals.contains(&(Global::AddVpcs, !held)) {
             let text = "add_vpcs and add_vpc are the same field, but were sent with different values";
             let field = form.path("add_vpcs");

@@ -52,7 +52,7 @@ fn read(caller: &Caller, request: &Request) -> Result<NewClient> {
     let mut form = request.form()?;
     let label = form.required("label", ClientLabel::parse);
     let redirect_uri = form.required("redirect_uri", RedirectUri::register);
-    let public = form.truth("public").unwrap_or(false);
+    let public = form.boolean("public").unwrap_or(false);
     let (label, redirect_uri) = form.finish(|| Some((label?, redirect_uri?)))?;
     Ok(NewClient {
         id: None,

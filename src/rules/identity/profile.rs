@@ -38,7 +38,7 @@ impl FromForm for Change {
     fn read(form: &mut Form, _: &Policy) -> Self {
         let email = form.optional("email", Email::parse);
         let timezone = form.optional("timezone", parse_timezone);
-        let email_notifications = form.truth("email_notifications");
+        let email_notifications = form.boolean("email_notifications");
         let lish_auth_method = form.optional("lish_auth_method", parse_lish);
         let keys = form.values("authorized_keys", "a string", |key| match key {
             Input::Text(key) => Some(PublicKey::parse(key)),

@@ -44,7 +44,7 @@ pub fn add(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User>
     let mut form = request.form()?;
     let username = form.required("username", Username::parse);
     let email = form.required("email", Email::parse);
-    let restricted = form.truth("restricted").unwrap_or(true);
+    let restricted = form.boolean("restricted").unwrap_or(true);
     refuse_taken(tx, &mut form, username.as_ref(), None)?;
     let new = form.finish(|| {
         Some(NewUser {
@@ -71,7 +71,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
     let mut form = request.form()?;
     let username = form.optional("username", Username::parse);
     let email = form.optional("email", Email::parse);
-    let restricted = form.truth("restricted");
+    let restricted = form.boolean("restricted");
     refuse_taken(tx, &mut form, username.as_ref(), Some(&user))?;
     if restricted == Some(true) && !user.restricted {
         // The caller is unrestricted, so this keeps at least one unrestricted user in the account.

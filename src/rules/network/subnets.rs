@@ -15,7 +15,7 @@ use crate::model::reason::{Code, Reason};
 use crate::model::subnet::{NewSubnet, Subnet, SubnetChange, Use};
 use crate::model::vpc::Vpc;
 use crate::rules::caller::Caller;
-use crate::rules::complaints::{MAX_LISTED, refusal};
+use crate::rules::field_errors::{MAX_LISTED_ERRORS, refusal};
 use crate::rules::error::{Blocker, Error, FieldError, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
@@ -88,7 +88,7 @@ pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> R
         return Ok(());
     }
     let mut blockers = Vec::new();
-    for (subnet, found) in uses.take(MAX_LISTED) {
+    for (subnet, found) in uses.take(MAX_LISTED_ERRORS) {
         let seen = caller.may(tx, Granted::Linode, found.instance.0, Permission::ReadOnly);
         blockers.push(blocker(subnet, found, seen.is_ok()));
     }

@@ -69,7 +69,7 @@ fn read_new(tx: &mut WriteTx, party: &Party, request: &Request) -> Result<NewTic
     let summary = form.required("summary", Summary::parse);
     let description = form.required("description", TicketText::parse);
     let about = subjects::read(tx, &mut form, account.map(Eyes::Staff))?;
-    let may_close = form.truth("closable").unwrap_or(false);
+    let may_close = form.boolean("closable").unwrap_or(false);
     let priority = form.optional("priority", Priority::parse);
     let (account, summary, description) = form.finish(|| Some((account?, summary?, description?)))?;
     let managed_issue = about.managed_issue;
@@ -105,7 +105,7 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
     let mut form = request.form()?;
     // An unchanged value is not a change.
     let closable = form
-        .truth("closable")
+        .boolean("closable")
         .filter(|closable| *closable != desk.ticket.closable());
     let priority = form.optional("priority", Priority::parse);
     if closable.is_some() {
@@ -138,7 +138,7 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
 pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
-    let take_over = form.truth("take_over").unwrap_or(false);
+    let take_over = form.boolean("take_over").unwrap_or(false);
     form.finish(|| Some(()))?;
 
     let holder = match &desk.claim {

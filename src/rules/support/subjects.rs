@@ -62,7 +62,7 @@ pub fn read(tx: &mut ReadTx, form: &mut Form, eyes: Option<Eyes>) -> Result<Abou
         ids.extend(given.map(|(field, id)| (field, kind, id)));
     }
     let vlan = read_vlan(tx, form);
-    let managed_issue = form.truth("managed_issue").unwrap_or(false);
+    let managed_issue = form.boolean("managed_issue").unwrap_or(false);
     refuse_conflicts(form, &ids, managed_issue);
 
     let mut entities = Vec::new();

@@ -116,7 +116,7 @@ async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> 
         app,
         unparsed,
         most: most as u64,
-        complaints: Vec::new(),
+        errors: Vec::new(),
         file: None,
         files: 0,
         too_large: false,
@@ -146,7 +146,7 @@ struct Form<'a> {
     /// See [`Source`].
     unparsed: Arc<AtomicU64>,
     most: u64,
-    complaints: Vec<FieldError>,
+    errors: Vec<FieldError>,
     file: Option<(Option<FileName>, Spooled)>,
     files: usize,
     too_large: bool,
@@ -196,23 +196,23 @@ impl Form<'_> {
     async fn finish(mut self) -> Result<Received> {
         if self.files > 1 {
             let text = "Send one file at a time: there must be one part \"file\"";
-            self.complain(Reason::new(Code::FileCount, text));
+            self.add_error(Reason::new(Code::FileCount, text));
         }
         let Some((name, spooled)) = self.file.take() else {
             let text = "file is required: send it as the part \"file\" of the form";
-            self.complain(Reason::new(Code::FileRequired, text));
-            return Err(Error::Refused(self.complaints));
+            self.add_error(Reason::new(Code::FileRequired, text));
+            return Err(Error::Refused(self.errors));
         };
         if spooled.size == 0 {
-            self.complain(Reason::new(Code::FileEmpty, "The file is empty"));
+            self.add_error(Reason::new(Code::FileEmpty, "The file is empty"));
         } else if let Some(name) = &name
             && let Err(reason) = name.kind().check(&spooled.content)
         {
-            self.complain(reason);
+            self.add_error(reason);
         }
         match name {
-            Some(name) if self.complaints.is_empty() => Ok(Received { name, spooled }),
-            _ => Err(Error::Refused(self.complaints)),
+            Some(name) if self.errors.is_empty() => Ok(Received { name, spooled }),
+            _ => Err(Error::Refused(self.errors)),
         }
     }
 
@@ -220,14 +220,14 @@ impl Form<'_> {
         match parsed {
             Ok(value) => Some(value),
             Err(reasons) => {
-                reasons.into_iter().for_each(|reason| self.complain(reason));
+                reasons.into_iter().for_each(|reason| self.add_error(reason));
                 None
             }
         }
     }
 
-    fn complain(&mut self, reason: Reason) {
-        self.complaints.push(FieldError::on(FILE, reason));
+    fn add_error(&mut self, reason: Reason) {
+        self.errors.push(FieldError::on(FILE, reason));
     }
 }
 

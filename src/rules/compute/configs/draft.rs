@@ -81,7 +81,7 @@ impl SettingsDraft {
         let root_device = form.optional("root_device", short_text);
         let run_level = form.optional("run_level", |raw| one_of(raw, &RUN_LEVELS));
         let virt_mode = form.optional("virt_mode", |raw| one_of(raw, &VIRT_MODES));
-        let helpers = form.within("helpers", |form| HELPERS.map(|name| form.truth(name)));
+        let helpers = form.within("helpers", |form| HELPERS.map(|name| form.boolean(name)));
         let disk = |form: &mut Form| form.integer("disk_id").map(DiskId);
         let devices = form.within("devices", |form| DEVICES.map(|name| form.within(name, disk)));
         Self {

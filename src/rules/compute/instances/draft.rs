@@ -33,7 +33,7 @@ impl FromForm for Draft {
         let group = form.optional("group", short_text);
         let image = form.optional("image", |raw| image_named(policy, raw));
         let tags = read_tags(form).unwrap_or_default();
-        let booted = form.truth("booted");
+        let booted = form.boolean("booted");
         let user_data = |form: &mut Form| form.optional("user_data", |_| Ok(())).is_some();
         let has_user_data = form.within("metadata", user_data).unwrap_or(false);
         if !read_credentials(form) && form.has("image") {
@@ -83,7 +83,7 @@ impl FromForm for Change {
             label: form.optional("label", InstanceLabel::parse),
             group: form.optional("group", short_text),
             tags: read_tags(form),
-            watchdog: form.truth("watchdog_enabled"),
+            watchdog: form.boolean("watchdog_enabled"),
         }
     }
 }

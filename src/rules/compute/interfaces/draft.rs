@@ -45,7 +45,7 @@ pub(super) enum Nat {
 fn read_draft(form: &mut Form) -> Draft {
     let path = form.path("");
     let purpose = form.required("purpose", Purpose::parse);
-    let primary = form.truth("primary").unwrap_or(false);
+    let primary = form.boolean("primary").unwrap_or(false);
     let label = form
         .optional("label", short_text)
         .filter(|label| !label.is_empty());
@@ -99,7 +99,7 @@ pub struct Change {
 impl FromForm for Change {
     fn read(form: &mut Form, _: &Policy) -> Self {
         Self {
-            primary: form.truth("primary"),
+            primary: form.boolean("primary"),
             ipv4: read_ipv4(form),
             ranges: read_ranges(form),
         }

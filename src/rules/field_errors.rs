@@ -1,7 +1,7 @@
 //! The errors of one request: collected in any order, reported in the order of the fields (decision 0002).
 //!
 //! The work is linear in the number of fields and errors, because a client decides how many there are. A
-//! response lists at most [`MAX_LISTED`] errors and the number of omitted ones.
+//! response lists at most [`MAX_LISTED_ERRORS`] errors and the number of omitted ones.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,69 +10,69 @@ use super::error::{Error, FieldError};
 use crate::model::reason::{Code, Reason};
 
 /// The maximum number of errors in a response.
-pub const MAX_LISTED: usize = 100;
+pub const MAX_LISTED_ERRORS: usize = 100;
 /// The maximum number of errors that are stored for sorting; further ones are only counted.
-const MAX_KEPT: usize = 200;
+const MAX_STORED_ERRORS: usize = 200;
 
 #[derive(Clone, Debug, Default)]
-pub struct Complaints {
+pub struct FieldErrors {
     /// The fields in the order in which they were read, without list positions: `subnets[].label`.
-    asked: Vec<Cow<'static, str>>,
-    kept: Vec<FieldError>,
+    fields: Vec<Cow<'static, str>>,
+    errors: Vec<FieldError>,
     /// The number of errors that were counted but not stored.
     omitted: usize,
 }
 
-impl Complaints {
+impl FieldErrors {
     /// Records that a field is read. Items of one list share a name, which is recorded once.
-    pub fn ask(&mut self, prefix: &str, name: &'static str) {
+    pub fn declare(&mut self, prefix: &str, name: &'static str) {
         if prefix.is_empty() {
-            self.asked.push(Cow::Borrowed(name));
+            self.fields.push(Cow::Borrowed(name));
             return;
         }
         let pattern = Cow::Owned(without_positions(prefix) + name);
-        if !self.asked.contains(&pattern) {
-            self.asked.push(pattern);
+        if !self.fields.contains(&pattern) {
+            self.fields.push(pattern);
         }
     }
 
     /// Adds an error. The closure runs only if the error is stored.
-    pub fn push(&mut self, complaint: impl FnOnce() -> FieldError) {
-        match self.kept.len() < MAX_KEPT {
-            true => self.kept.push(complaint()),
+    pub fn push(&mut self, error: impl FnOnce() -> FieldError) {
+        match self.errors.len() < MAX_STORED_ERRORS {
+            true => self.errors.push(error()),
             false => self.omitted += 1,
         }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.kept.is_empty()
+        self.errors.is_empty()
     }
 
     /// The errors in the order of the fields; those about the whole request come last.
     pub fn into_error(mut self) -> Error {
         let mut places = HashMap::new();
-        for (place, pattern) in self.asked.iter().enumerate() {
+        for (place, pattern) in self.fields.iter().enumerate() {
             places.entry(pattern.as_ref()).or_insert(place);
         }
-        self.kept.sort_by_cached_key(|complaint| match &complaint.field {
+        self.errors.sort_by_cached_key(|error| match &error.field {
             Some(field) => place_of(field, &places),
             None => vec![usize::MAX],
         });
-        refusal(self.kept, self.omitted)
+        refusal(self.errors, self.omitted)
     }
 }
 
 /// An error that lists the first errors and the number of omitted ones.
-pub fn refusal(mut complaints: Vec<FieldError>, mut omitted: usize) -> Error {
-    if complaints.len() > MAX_LISTED {
-        omitted += complaints.len() - MAX_LISTED;
-        complaints.truncate(MAX_LISTED);
+pub fn refusal(mut errors: Vec<FieldError>, mut omitted: usize) -> Error {
+    if errors.len() > MAX_LISTED_ERRORS {
+        omitted += errors.len() - MAX_LISTED_ERRORS;
+        errors.truncate(MAX_LISTED_ERRORS);
     }
     if omitted > 0 {
         let text = format!("{omitted} more errors are not listed");
-        complaints.push(FieldError::whole(Reason::new(Code::ErrorsOmitted, text)));
+        errors.push(FieldError::whole(Reason::new(Code::ErrorsOmitted, text)));
     }
-    Error::Refused(complaints)
+    Error::Refused(errors)
 }
 
 /// The sort key of a field: for each level, its position among the fields of its object and in its list.
@@ -119,30 +119,30 @@ fn without_positions(prefix: &str) -> String {
 mod tests {
     use super::*;
 
-    fn complaint(field: &str) -> FieldError {
+    fn error(field: &str) -> FieldError {
         FieldError::on(field, Reason::new(Code::Required, "is required"))
     }
 
     fn fields(error: Error) -> Vec<String> {
-        let Error::Refused(complaints) = error else {
-            panic!("complaints become a refusal")
+        let Error::Refused(errors) = error else {
+            panic!("errors become a refusal")
         };
-        let name = |complaint: FieldError| complaint.field.unwrap_or(complaint.reason);
-        complaints.into_iter().map(name).collect()
+        let name = |error: FieldError| error.field.unwrap_or(error.reason);
+        errors.into_iter().map(name).collect()
     }
 
     #[test]
-    fn complaints_follow_the_order_in_which_fields_were_asked_for() {
-        let mut complaints = Complaints::default();
+    fn errors_are_in_the_order_in_which_fields_are_read() {
+        let mut errors = FieldErrors::default();
         for (prefix, name) in [("", "label"), ("", "subnets"), ("subnets[0].", "label")] {
-            complaints.ask(prefix, name);
+            errors.declare(prefix, name);
         }
         for (prefix, name) in [
             ("subnets[0].", "ipv4"),
             ("subnets[0].ipv4.", "vpc"),
             ("", "region"),
         ] {
-            complaints.ask(prefix, name);
+            errors.declare(prefix, name);
         }
         let sorted = [
             "label",
@@ -156,21 +156,21 @@ mod tests {
             "unknown",
         ];
         for field in sorted.iter().rev() {
-            complaints.push(|| complaint(field));
+            errors.push(|| error(field));
         }
-        assert_eq!(fields(complaints.into_error()), sorted);
+        assert_eq!(fields(errors.into_error()), sorted);
     }
 
     #[test]
-    fn an_answer_lists_a_hundred_complaints_and_counts_the_rest() {
-        let mut complaints = Complaints::default();
-        complaints.ask("", "keys");
+    fn a_response_lists_a_hundred_errors_and_counts_the_rest() {
+        let mut errors = FieldErrors::default();
+        errors.declare("", "keys");
         for at in 0..5_000 {
-            complaints.push(|| complaint(&format!("keys[{at}]")));
+            errors.push(|| error(&format!("keys[{at}]")));
         }
-        let listed = fields(complaints.into_error());
-        assert_eq!(listed.len(), MAX_LISTED + 1);
-        assert_eq!(listed[MAX_LISTED - 1], "keys[99]");
-        assert_eq!(listed[MAX_LISTED], "4900 more errors are not listed");
+        let listed = fields(errors.into_error());
+        assert_eq!(listed.len(), MAX_LISTED_ERRORS + 1);
+        assert_eq!(listed[MAX_LISTED_ERRORS - 1], "keys[99]");
+        assert_eq!(listed[MAX_LISTED_ERRORS], "4900 more errors are not listed");
     }
 }
