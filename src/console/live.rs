@@ -21,7 +21,7 @@ use crate::rules::events::Position;
 use crate::rules::{self, Result};
 use crate::store::bell::Topic;
 use crate::web::App;
-use crate::web::event_stream::{Source, Waking, follow};
+use crate::web::event_stream::{Source, Subscription, follow};
 
 /// After how long a browser comes back that has lost its connection.
 const COME_BACK: Duration = Duration::from_secs(2);
@@ -45,13 +45,13 @@ pub fn desk_address(mark: &Mark, watched: Option<TicketId>) -> String {
 /// Events of the account, as the kind and id of what each is about.
 pub async fn events(State(app): State<App>, caller: Caller, query: Query, headers: HeaderMap) -> Answer {
     // Listening begins before looking, so that nothing falls between the two.
-    let waking = Waking::new(&app, Topic::Account(caller.account));
+    let subscription = Subscription::new(&app, Topic::Account(caller.account));
     let last = match after(&headers, &query).parse() {
         Ok(last) => EventId(last),
         Err(_) => app.read(caller.clone(), rules::events::end).await?,
     };
     Ok(follow(
-        waking,
+        subscription,
         Events {
             caller,
             position: Position::after(last),
@@ -62,7 +62,7 @@ pub async fn events(State(app): State<App>, caller: Caller, query: Query, header
 
 /// What happens to any ticket; with `?ticket=` also to that one, whose colleagues see that one is there.
 pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: HeaderMap) -> Answer {
-    let waking = Waking::new(&app, Topic::Desk);
+    let subscription = Subscription::new(&app, Topic::Desk);
     let watched = query.text("ticket").parse().ok().map(TicketId);
     let tab = match watched {
         None => None,
@@ -75,7 +75,7 @@ pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: H
         }
     };
     let told = read(&after(&headers, &query));
-    Ok(follow(waking, Desk { staff, told, tab }, Some(beginning())))
+    Ok(follow(subscription, Desk { staff, told, tab }, Some(beginning())))
 }
 
 /// How far a page was told: what the browser got last, or what its address says.

@@ -25,15 +25,15 @@ pub trait Source: Send + 'static {
 }
 
 /// A subscription to commits, with a heartbeat as the timeout.
-pub struct Waking {
+pub struct Subscription {
     app: App,
     commits: watch::Receiver<()>,
     stopping: watch::Receiver<bool>,
     /// Whether there may be events that were not queried yet.
-    look: bool,
+    has_pending: bool,
 }
 
-impl Waking {
+impl Subscription {
     /// Subscribes to the commits of an account. Subscribe before the first query, so that no commit is
     /// missed.
     pub fn new(app: &App, topic: Topic) -> Self {
@@ -41,47 +41,47 @@ impl Waking {
             commits: app.store().bell().listen(topic),
             stopping: app.stopping(),
             app: app.clone(),
-            look: true,
+            has_pending: true,
         }
     }
 
     /// Waits for a commit or a heartbeat; true for a heartbeat, `None` when the server shuts down.
     async fn wait(&mut self) -> Option<bool> {
-        let rest = tokio::time::sleep(self.app.options().heartbeat);
-        let rested = tokio::select! {
+        let heartbeat = tokio::time::sleep(self.app.options().heartbeat);
+        let is_heartbeat = tokio::select! {
             rung = self.commits.changed() => rung.ok().map(|()| false),
             _ = self.stopping.wait_for(|stopping| *stopping) => None,
-            () = rest => Some(true),
+            () = heartbeat => Some(true),
         };
-        self.look = true;
-        rested
+        self.has_pending = true;
+        is_heartbeat
     }
 }
 
 /// Sends events until the client disconnects or loses access.
-pub fn follow(waking: Waking, source: impl Source, first: Option<Event>) -> Response {
+pub fn follow(subscription: Subscription, source: impl Source, first: Option<Event>) -> Response {
     let ready: VecDeque<Event> = first.into_iter().collect();
-    let events = stream::unfold((waking, source, ready), |mut at| async move {
-        let (waking, source, ready) = &mut at;
-        let event = next(waking, source, ready).await?;
+    let events = stream::unfold((subscription, source, ready), |mut at| async move {
+        let (subscription, source, ready) = &mut at;
+        let event = next(subscription, source, ready).await?;
         Some((Ok::<_, Infallible>(event), at))
     });
     Sse::new(events).into_response()
 }
 
 /// The next event to send; `None` ends the stream.
-async fn next(waking: &mut Waking, source: &mut impl Source, ready: &mut VecDeque<Event>) -> Option<Event> {
+async fn next(subscription: &mut Subscription, source: &mut impl Source, ready: &mut VecDeque<Event>) -> Option<Event> {
     loop {
         if let Some(event) = ready.pop_front() {
             return Some(event);
         }
-        if waking.look {
+        if subscription.has_pending {
             // An expired or revoked token or session ends the stream here.
-            let (found, more) = source.next(&waking.app).await.ok()?;
+            let (found, more) = source.next(&subscription.app).await.ok()?;
             ready.extend(found);
-            waking.look = more;
-        } else if waking.wait().await? {
-            source.heartbeat(&waking.app).await.ok()?;
+            subscription.has_pending = more;
+        } else if subscription.wait().await? {
+            source.heartbeat(&subscription.app).await.ok()?;
             return Some(Event::default().comment("still here"));
         }
     }

@@ -18,7 +18,7 @@ use crate::rules::lists::ListRequest;
 use crate::rules::{self, Result};
 use crate::store::bell::Topic;
 use crate::store::{ReadTx, StoreError};
-use crate::web::event_stream::{Source, Waking, follow};
+use crate::web::event_stream::{Source, Subscription, follow};
 use crate::web::{App, answer};
 
 #[derive(Serialize)]
@@ -98,23 +98,23 @@ pub async fn stream(
         ));
     }
     // Subscribe before the first query, so that no event is missed.
-    let waking = Waking::new(&app, Topic::Account(caller.account));
+    let subscription = Subscription::new(&app, Topic::Account(caller.account));
     let begin = move |tx: &mut ReadTx, caller: &Caller| match list.after()? {
         Some(after) => Ok(after),
         None => rules::events::end(tx, caller),
     };
     let last = app.read(caller.clone(), begin).await?;
     let position = Position::after(last);
-    Ok(follow(waking, Following { caller, position }, None))
+    Ok(follow(subscription, EventSource { caller, position }, None))
 }
 
-/// A client of the stream, with the ID of its last event.
-struct Following {
+/// A client of the stream, with its position.
+struct EventSource {
     caller: Caller,
     position: Position,
 }
 
-impl Source for Following {
+impl Source for EventSource {
     async fn next(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
         const EVENTS_PER_READ: i64 = 100;
         let position = self.position;
@@ -123,12 +123,12 @@ impl Source for Following {
         };
         let (found, position) = app.read(self.caller.clone(), more).await?;
         self.position = position;
-        let sent = found.iter().map(sent).collect::<Result<_>>()?;
-        Ok((sent, found.len() as i64 == EVENTS_PER_READ))
+        let events = found.iter().map(to_sse).collect::<Result<_>>()?;
+        Ok((events, found.len() as i64 == EVENTS_PER_READ))
     }
 }
 
-fn sent(event: &Event) -> Result<sse::Event> {
+fn to_sse(event: &Event) -> Result<sse::Event> {
     let data = serde_json::to_string(&EventView::new(event));
     let data = data.map_err(|cause| StoreError::Unexpected(cause.to_string()))?;
     Ok(sse::Event::default().id(event.id.to_string()).data(data))
