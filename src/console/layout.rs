@@ -119,7 +119,7 @@ impl Visit {
 /// Sends the browser on after something was done.
 pub fn done(address: &str, word: &str) -> Response {
     let mut response = go_to(&format!("{address}?done={word}"));
-    cookies::set_news(response.headers_mut(), word);
+    cookies::set_flash(response.headers_mut(), word);
     response
 }
 
@@ -128,7 +128,7 @@ pub fn refused(address: &str, why: &str) -> Response {
     const MOST: usize = 500;
     let why: String = why.chars().take(MOST).collect();
     let mut response = go_to(address);
-    cookies::set_news(response.headers_mut(), &format!("{REFUSED}{why}"));
+    cookies::set_flash(response.headers_mut(), &format!("{REFUSED}{why}"));
     response
 }
 

@@ -70,7 +70,7 @@ pub async fn check(
         }
     }
     if visit.is_some_and(|visit| visit.done.is_some() || visit.refused.is_some()) {
-        cookies::clear(response.headers_mut(), cookies::NEWS);
+        cookies::clear(response.headers_mut(), cookies::FLASH);
     }
     let kind = response.headers().get(header::CONTENT_TYPE);
     if kind.is_none_or(|kind| kind != "application/json") {
@@ -104,7 +104,7 @@ async fn visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visi
     match known {
         Ok((identity, bell)) => {
             let query = pairs(request.uri.query().unwrap_or_default().as_bytes());
-            let news = cookies::news(&request.headers).filter(|_| is_shown(request));
+            let news = cookies::flash(&request.headers).filter(|_| is_shown(request));
             let visit = Visit {
                 username: identity.username.as_str().to_owned(),
                 side: side_of(&identity),

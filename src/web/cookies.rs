@@ -19,9 +19,9 @@ pub const FORM: &str = "__Host-garth-form";
 pub const DEVICE: &str = "__Host-garth-device";
 
 /// The flash message: the result of the last action, shown on the next page.
-pub const NEWS: &str = "__Host-garth-news";
+pub const FLASH: &str = "__Host-garth-news";
 /// The lifetime of a flash message, in seconds.
-const NEWS_LASTS: i64 = 60;
+const FLASH_TTL_SECONDS: i64 = 60;
 
 /// The value of a cookie, if it has the format of a token.
 pub fn read(headers: &HeaderMap, name: &str) -> Option<TokenText> {
@@ -47,13 +47,13 @@ pub fn set_device(headers: &mut HeaderMap, cookie: &str) {
 }
 
 /// Sets the flash message for the next page, hex-encoded so that it can be any text.
-pub fn set_news(headers: &mut HeaderMap, news: &str) {
-    write(headers, NEWS, &hex(news.as_bytes()), NEWS_LASTS);
+pub fn set_flash(headers: &mut HeaderMap, flash: &str) {
+    write(headers, FLASH, &hex(flash.as_bytes()), FLASH_TTL_SECONDS);
 }
 
 /// The flash message.
-pub fn news(headers: &HeaderMap) -> Option<String> {
-    find(headers, NEWS, |value| {
+pub fn flash(headers: &HeaderMap) -> Option<String> {
+    find(headers, FLASH, |value| {
         let digits = value.as_bytes().chunks(2);
         let byte = |two: &[u8]| u8::from_str_radix(str::from_utf8(two).ok()?, 16).ok();
         String::from_utf8(digits.map(byte).collect::<Option<_>>()?).ok()
