@@ -23,7 +23,7 @@ use crate::rules::agent::Staff;
 use crate::rules::caller::{Principal, Caller};
 use crate::rules::{self, Error};
 use crate::store::{ReadTx, StoreError};
-use crate::web::answering::Noted;
+use crate::web::answering::RequestInfo;
 use crate::web::cookies::FORM_TOKEN;
 use crate::web::error::{self, Cause, status_of, unknown_path, wants_page};
 use crate::web::fields::pairs;
@@ -45,7 +45,7 @@ pub async fn check(
     request: Request,
     next: Next,
 ) -> Response {
-    let mut noted = Noted::page(page.id);
+    let mut info = RequestInfo::page(page.id);
     let (parts, content) = request.into_parts();
     let visit = match page.who {
         Who::Everybody => Ok(None),
@@ -54,7 +54,7 @@ pub async fn check(
     let (mut response, visit) = match visit {
         Err(response) => (*response, None),
         Ok(visit) => {
-            noted.identity = visit.as_ref().map(|(identity, _)| identity.clone());
+            info.identity = visit.as_ref().map(|(identity, _)| identity.clone());
             let response = match admit(&app, page, visit.as_ref(), Request::from_parts(parts, content)).await
             {
                 Ok(request) => next.run(request).await,
@@ -74,7 +74,7 @@ pub async fn check(
     }
     let kind = response.headers().get(header::CONTENT_TYPE);
     if kind.is_none_or(|kind| kind != "application/json") {
-        response.extensions_mut().insert(noted);
+        response.extensions_mut().insert(info);
         let vary = HeaderValue::from_static("Cookie, HX-Request");
         response.headers_mut().insert(header::VARY, vary);
     }

@@ -12,7 +12,7 @@ use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
 use crate::rules::caller::{Principal, Caller};
 use crate::rules::{Error, Result};
-use crate::web::answering::{ANY, Noted};
+use crate::web::answering::{ANY, RequestInfo};
 use crate::web::entity_tags::KnownTags;
 use crate::web::error::TokenInvalid;
 use crate::web::limits::{Key, Verdict};
@@ -25,15 +25,15 @@ pub async fn check(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let mut noted = Noted::of(operation);
+    let mut info = RequestInfo::of(operation);
     let reads_html = operation.page && reads_html(request.headers());
-    let mut response = match admit(&app, operation, &mut request, &mut noted).await {
+    let mut response = match admit(&app, operation, &mut request, &mut info).await {
         Ok(()) => {
             let expected = not_wanted_again(&request);
             let response = next.run(request).await;
             if response.extensions().get::<TokenInvalid>().is_some() {
                 // The cached identity was valid; the transaction found that the token no longer is.
-                noted.scopes = None;
+                info.scopes = None;
             }
             unless_unchanged(expected, response)
         }
@@ -42,10 +42,10 @@ pub async fn check(
     if reads_html {
         response = pages::instead_of(response, operation.path);
     }
-    if let Some(verdict) = &noted.verdict {
+    if let Some(verdict) = &info.verdict {
         verdict.tell(response.headers_mut());
     }
-    response.extensions_mut().insert(noted);
+    response.extensions_mut().insert(info);
     response
 }
 
@@ -53,7 +53,7 @@ async fn admit(
     app: &App,
     operation: &'static Operation,
     request: &mut Request,
-    noted: &mut Noted,
+    info: &mut RequestInfo,
 ) -> Result<(), Box<Response>> {
     let refuse = |error: Error| Box::new(error.into_response());
     let key = match operation.who {
@@ -64,14 +64,14 @@ async fn admit(
                 None => Err(Error::Unauthenticated),
             };
             let identity = match identity {
-                Err(Error::Unauthenticated) => return Err(Box::new(count_bad_token(app, request, noted))),
+                Err(Error::Unauthenticated) => return Err(Box::new(count_bad_token(app, request, info))),
                 other => other.map_err(refuse)?,
             };
-            noted.scopes = match identity.scopes {
+            info.scopes = match identity.scopes {
                 Scopes::Everything => Some(ANY),
                 _ => HeaderValue::try_from(identity.scopes.to_string()).ok(),
             };
-            noted.identity = Some(identity.clone());
+            info.identity = Some(identity.clone());
             let key = match identity.proof {
                 Proof::Token(token) => Key::Token(token),
                 Proof::Session => Key::User(identity.user),
@@ -88,8 +88,8 @@ async fn admit(
     };
     if let (Some(limits), Some(key)) = (app.limits(), key) {
         let clock = &app.store().world().clock;
-        noted.verdict = limits.count(key, operation.id, operation.class, clock);
-        if let Some(verdict) = noted.verdict.as_ref().filter(|verdict| verdict.refused) {
+        info.verdict = limits.count(key, operation.id, operation.class, clock);
+        if let Some(verdict) = info.verdict.as_ref().filter(|verdict| verdict.refused) {
             return Err(Box::new(Verdict::refusal(verdict)));
         }
     }
@@ -104,13 +104,13 @@ fn address_of(request: &Request) -> Option<Key> {
 /// Counts a request without a valid token against its client address. The response is a plain 401 without
 /// rate-limit headers until the address exceeds its limit. Requests with a valid token from the same address
 /// are counted by token.
-fn count_bad_token(app: &App, request: &Request, noted: &mut Noted) -> Response {
+fn count_bad_token(app: &App, request: &Request, info: &mut RequestInfo) -> Response {
     if let (Some(limits), Some(key)) = (app.limits(), address_of(request)) {
         let clock = &app.store().world().clock;
         let verdict = limits.count(key, "bad token", Class::Command, clock);
         if let Some(verdict) = verdict.filter(|verdict| verdict.refused) {
             let refusal = Verdict::refusal(&verdict);
-            noted.verdict = Some(verdict);
+            info.verdict = Some(verdict);
             return refusal;
         }
     }

@@ -44,7 +44,7 @@ pub const ANY: HeaderValue = HeaderValue::from_static("*");
 /// Facts about a request for its response headers, its log line and the metrics. The access check collects
 /// them.
 #[derive(Clone)]
-pub struct Noted {
+pub struct RequestInfo {
     pub operation: &'static str,
     /// The value of `X-Accepted-OAuth-Scopes`; `None` for a console page, which accepts no token.
     pub accepted: Option<HeaderValue>,
@@ -54,7 +54,7 @@ pub struct Noted {
     pub verdict: Option<Verdict>,
 }
 
-impl Noted {
+impl RequestInfo {
     pub fn of(operation: &'static Operation) -> Self {
         Self {
             accepted: Some(operation.accepted_scopes().clone()),
@@ -74,7 +74,7 @@ impl Noted {
     }
 
     /// The facts about a request that matches no operation.
-    fn nothing() -> Self {
+    fn unmatched() -> Self {
         Self {
             accepted: Some(ANY),
             ..Self::page("none")
@@ -107,11 +107,11 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
             within_memory(router, app.answer_memory(), request).await
         }
     };
-    let noted = response.extensions_mut().remove();
-    let noted = noted.unwrap_or_else(Noted::nothing);
-    let Noted { operation, .. } = noted;
+    let info = response.extensions_mut().remove();
+    let info = info.unwrap_or_else(RequestInfo::unmatched);
+    let RequestInfo { operation, .. } = info;
     let status = response.status().as_u16();
-    let mut response = dress(response, &id, &noted);
+    let mut response = dress(response, &id, &info);
     if is_secured {
         let headers = response.headers_mut();
         headers.insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
@@ -123,7 +123,7 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
     if let Some(Cause(cause)) = response.extensions().get::<Cause>() {
         tracing::error!(id, operation, cause, "request failed");
     }
-    let identity = noted.identity.as_ref();
+    let identity = info.identity.as_ref();
     let client = client.and_then(|Peer(client)| app.options().client_address.logged(client.ip()));
     tracing::info!(
         id,
@@ -165,7 +165,7 @@ async fn within_memory(router: Router, memory: &AnswerMemory, request: Request) 
         Ok(charge) => return charge.attach(response),
         Err(needed) => needed,
     };
-    let noted = response.extensions_mut().remove::<Noted>();
+    let info = response.extensions_mut().remove::<RequestInfo>();
     drop(response);
     if memory.wait(client, needed).await
         && let Some(again) = again
@@ -176,8 +176,8 @@ async fn within_memory(router: Router, memory: &AnswerMemory, request: Request) 
         }
     }
     let mut refusal = error::too_much();
-    if let Some(noted) = noted {
-        refusal.extensions_mut().insert(noted);
+    if let Some(info) = info {
+        refusal.extensions_mut().insert(info);
     }
     refusal
 }
@@ -267,10 +267,10 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     }
 }
 
-fn dress(mut response: Response, id: &HeaderValue, noted: &Noted) -> Response {
+fn dress(mut response: Response, id: &HeaderValue, info: &RequestInfo) -> Response {
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         let id = id.to_str().unwrap_or_default();
-        let told = match noted.is_page() {
+        let told = match info.is_page() {
             true => pages::failed(id),
             false => {
                 let reason = format!("Internal error; tell your provider the request id {id}");
@@ -282,13 +282,13 @@ fn dress(mut response: Response, id: &HeaderValue, noted: &Noted) -> Response {
         *response.body_mut() = told.into_body();
     }
     // Console pages allow no cross-origin access.
-    let usual = if noted.is_page() { &*OF_PAGES } else { &*OF_ANSWERS };
+    let usual = if info.is_page() { &*OF_PAGES } else { &*OF_ANSWERS };
     let own = std::mem::replace(response.headers_mut(), usual.clone());
     let headers = response.headers_mut();
     headers.extend(own);
     headers.insert(REQUEST_ID, id.clone());
-    if let Some(accepted) = &noted.accepted {
-        headers.insert(OAUTH_SCOPES, noted.scopes.clone().unwrap_or(UNKNOWN));
+    if let Some(accepted) = &info.accepted {
+        headers.insert(OAUTH_SCOPES, info.scopes.clone().unwrap_or(UNKNOWN));
         headers.insert(ACCEPTED_SCOPES, accepted.clone());
     }
     response
@@ -322,9 +322,9 @@ mod tests {
             .body(Body::empty());
 
         let mut response = run(router, request.expect("a request")).await;
-        let noted = Noted::nothing();
+        let info = RequestInfo::unmatched();
         let id = HeaderValue::from_static("job-7");
-        response = dress(response, &id, &noted);
+        response = dress(response, &id, &info);
 
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(response.headers()["content-type"], "application/json");
