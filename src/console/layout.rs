@@ -12,7 +12,7 @@ use super::forms::Typed;
 use super::visit::Visit;
 use crate::model::page::Paged;
 use crate::model::time::Time;
-use crate::web::operation::Who;
+use crate::web::operation::Audience;
 use crate::web::pages::go_to;
 use crate::web::{cookies, pages};
 
@@ -171,7 +171,7 @@ fn whole(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Markup) 
                 script src=(HTMX.path) defer {}
                 script src=(OWN.path) defer {}
             }
-            body data-desk[visit.is_some_and(|visit| visit.side == Who::Staff)] data-user=[visit.map(|visit| &visit.username)] data-live=[visit.and_then(|visit| visit.live.as_ref())] {
+            body data-desk[visit.is_some_and(|visit| visit.side == Audience::Staff)] data-user=[visit.map(|visit| &visit.username)] data-live=[visit.and_then(|visit| visit.live.as_ref())] {
                 a .skip href="#main" { "Skip to content" }
                 @if let Some(visit) = visit { (bar(visit)) }
                 main #main tabindex="-1" { (body) }

@@ -11,12 +11,12 @@ use crate::rules::{self, Error};
 use crate::web::cookies::form_proof;
 use crate::web::fields::{Fields, Written, pairs};
 use crate::web::login_attempts::{Guess, client_address};
-use crate::web::operation::Who;
+use crate::web::operation::Audience;
 use crate::web::pages::{self, Bound, FROM_ANYWHERE, LogInNotes, LogInPage, go_to};
 use crate::web::{App, cookies, log_in_form};
 
 /// The side of whoever is logged in.
-async fn who(app: &App, headers: &HeaderMap) -> Result<Option<Who>, ErrorPage> {
+async fn who(app: &App, headers: &HeaderMap) -> Result<Option<Audience>, ErrorPage> {
     let Some(session) = cookies::read(headers, cookies::SESSION) else {
         return Ok(None);
     };
@@ -32,7 +32,7 @@ async fn who(app: &App, headers: &HeaderMap) -> Result<Option<Who>, ErrorPage> {
     }
 }
 
-fn landing(side: Who) -> Response {
+fn landing(side: Audience) -> Response {
     match NAVIGATION.iter().find(|(who, _, _)| *who == side) {
         Some((_, _, path)) => go_to(path),
         None => {

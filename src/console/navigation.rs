@@ -2,15 +2,15 @@
 
 use axum::http::uri::PathAndQuery;
 
-use crate::web::operation::Who;
+use crate::web::operation::Audience;
 
 /// What stands in the bar at the top, for each side. The first is where one lands.
-pub const NAVIGATION: &[(Who, &str, &str)] = &[
-    (Who::Tenants, "VPCs", "/vpcs"),
-    (Who::Tenants, "Tickets", "/tickets"),
-    (Who::Tenants, "Account", "/account"),
-    (Who::Staff, "Desk", "/desk"),
-    (Who::Staff, "Canned replies", "/desk/canned-replies"),
+pub const NAVIGATION: &[(Audience, &str, &str)] = &[
+    (Audience::Tenants, "VPCs", "/vpcs"),
+    (Audience::Tenants, "Tickets", "/tickets"),
+    (Audience::Tenants, "Account", "/account"),
+    (Audience::Staff, "Desk", "/desk"),
+    (Audience::Staff, "Canned replies", "/desk/canned-replies"),
 ];
 
 /// The first parts of the addresses of pages that need a session.
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn the_sections_are_those_of_the_table() {
-        let with_session = PAGES.iter().filter(|page| page.who != Who::Everybody);
+        let with_session = PAGES.iter().filter(|page| page.who != Audience::Public);
         let sections: BTreeSet<&str> = with_session
             .filter_map(|page| page.path.split('/').nth(1))
             .collect();

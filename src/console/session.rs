@@ -28,7 +28,7 @@ use crate::web::cookies::FORM_TOKEN;
 use crate::web::error::{self, Cause, status_of, unknown_path, wants_page};
 use crate::web::fields::pairs;
 use crate::web::limits::Key;
-use crate::web::operation::Who;
+use crate::web::operation::Audience;
 use crate::web::origin::Peer;
 use crate::web::pages::go_to;
 use crate::web::{App, body, cookies, load};
@@ -48,8 +48,8 @@ pub async fn check(
     let mut info = RequestInfo::page(page.id);
     let (parts, content) = request.into_parts();
     let visit = match page.who {
-        Who::Everybody => Ok(None),
-        Who::Tenants | Who::Staff => visit(&app, &parts).await,
+        Audience::Public => Ok(None),
+        Audience::Tenants | Audience::Staff => visit(&app, &parts).await,
     };
     let (mut response, visit) = match visit {
         Err(response) => (*response, None),
@@ -195,7 +195,7 @@ async fn admit(
     }
     let extensions = request.extensions_mut();
     match page.who {
-        Who::Staff => drop(extensions.insert(Staff::admit(identity.clone(), None)?)),
+        Audience::Staff => drop(extensions.insert(Staff::admit(identity.clone(), None)?)),
         _ => drop(extensions.insert(Caller::admit(identity.clone(), None)?)),
     }
     extensions.insert(visit.clone());

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use crate::model::proof::Identity;
 use crate::web::App;
 use crate::web::cookies::FORM_TOKEN;
-use crate::web::operation::Who;
+use crate::web::operation::Audience;
 
 /// More unseen events than this are not counted.
 pub const MANY_UNSEEN: i64 = 100;
@@ -18,7 +18,7 @@ pub const MANY_UNSEEN: i64 = 100;
 #[derive(Clone)]
 pub struct Visit {
     pub username: String,
-    pub side: Who,
+    pub side: Audience,
     pub path: String,
     /// The word of what was done just now: in the address for people to see, and in a cookie so that nobody else's
     /// link says so, and a page that is loaded again does not.
@@ -50,9 +50,9 @@ impl Visit {
 }
 
 /// The side that a user is on.
-pub fn side_of(identity: &Identity) -> Who {
+pub fn side_of(identity: &Identity) -> Audience {
     match identity.account {
-        Some(_) => Who::Tenants,
-        None => Who::Staff,
+        Some(_) => Audience::Tenants,
+        None => Audience::Staff,
     }
 }

@@ -16,7 +16,7 @@ use crate::web::answering::{ANY, RequestInfo};
 use crate::web::entity_tags::KnownTags;
 use crate::web::error::TokenInvalid;
 use crate::web::limits::{Key, Verdict};
-use crate::web::operation::{Class, Operation, Who};
+use crate::web::operation::{Class, Operation, Audience};
 use crate::web::origin::Peer;
 use crate::web::{App, pages};
 
@@ -56,9 +56,9 @@ async fn admit(
     info: &mut RequestInfo,
 ) -> Result<(), Box<Response>> {
     let refuse = |error: Error| Box::new(error.into_response());
-    let key = match operation.who {
-        Who::Everybody => address_of(request),
-        Who::Tenants | Who::Staff => {
+    let key = match operation.audience {
+        Audience::Public => address_of(request),
+        Audience::Tenants | Audience::Staff => {
             let identity = match bearer(request.headers()) {
                 Some(hash) => app.identify(hash).await,
                 None => Err(Error::Unauthenticated),
@@ -76,7 +76,7 @@ async fn admit(
                 Proof::Token(token) => Key::Token(token),
                 Proof::Session => Key::User(identity.user),
             };
-            if operation.who == Who::Staff {
+            if operation.audience == Audience::Staff {
                 let staff = Staff::admit(identity, operation.scope).map_err(refuse)?;
                 request.extensions_mut().insert(staff);
             } else {

@@ -18,7 +18,7 @@ pub struct Operation {
     pub method: Method,
     pub path: &'static str,
     pub base: Base,
-    pub who: Who,
+    pub audience: Audience,
     pub scope: Option<Scope>,
     pub grant: Option<Needs>,
     pub class: Class,
@@ -39,8 +39,8 @@ pub enum Base {
 
 /// The audience of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
-    Everybody,
+pub enum Audience {
+    Public,
     Tenants,
     /// The provider's staff.
     Staff,
@@ -85,7 +85,7 @@ fn operation(
         method,
         path,
         base: Base::Versioned,
-        who: Who::Tenants,
+        audience: Audience::Tenants,
         scope: None,
         grant: None,
         class: Class::Command,
@@ -164,7 +164,7 @@ impl Operation {
 
     /// For the provider's staff.
     pub fn at_desk(mut self) -> Self {
-        self.who = Who::Staff;
+        self.audience = Audience::Staff;
         match self.method == Method::GET {
             true => self.scope(Scope::DESK_READ_ONLY),
             false => self.scope(Scope::DESK_READ_WRITE),
@@ -180,15 +180,15 @@ impl Operation {
         self
     }
 
-    pub fn everybody(mut self) -> Self {
-        self.who = Who::Everybody;
+    pub fn public(mut self) -> Self {
+        self.audience = Audience::Public;
         self
     }
 
     pub fn at_root(mut self) -> Self {
         self.base = Base::Root;
         self.class = Class::Unlimited;
-        self.everybody()
+        self.public()
     }
 
     pub fn oauth(self) -> Self {

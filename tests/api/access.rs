@@ -12,7 +12,7 @@ use garth::model::id::{InstanceId, VpcId};
 use garth::model::scope::Scopes;
 use garth::rules::Error;
 use garth::rules::grants::Grant;
-use garth::web::operation::{Base, Needs, Operation, Who};
+use garth::web::operation::{Base, Needs, Operation, Audience};
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -99,7 +99,7 @@ fn succeeds_elsewhere(id: &str) -> bool {
 async fn another_accounts_id_and_an_unknown_id_cannot_be_told_apart() {
     for operation in OPERATIONS
         .iter()
-        .filter(|op| op.who == Who::Tenants && op.path.contains('{') && !op.path.contains("{regionId}"))
+        .filter(|op| op.audience == Audience::Tenants && op.path.contains('{') && !op.path.contains("{regionId}"))
     {
         let app = furnished().await;
         let grace = app.user("grace").of(app.another_account().await).await;
@@ -201,16 +201,16 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
         "wrong scope" => {
             operation.scope?;
             let narrow = app.user("narrow").scopes("domains:read_write");
-            match operation.who {
-                Who::Staff => narrow.staff().await,
+            match operation.audience {
+                Audience::Staff => narrow.staff().await,
                 _ => narrow.await,
             }
         }
-        "other side" => match operation.who {
-            Who::Staff => app.user("tenant").await,
+        "other side" => match operation.audience {
+            Audience::Staff => app.user("tenant").await,
             _ => app.user("staff").staff().await,
         },
-        "no grant" | "read grant" | "other account" if operation.who == Who::Staff => return None,
+        "no grant" | "read grant" | "other account" if operation.audience == Audience::Staff => return None,
         "no grant" => app.user("bound").restricted().await,
         "read grant" => {
             let unrestricted = Some(Needs::Unrestricted);
@@ -232,8 +232,8 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
             let children = ["{vpcSubnetId}", "{configId}", "{attachmentId}"];
             children.iter().find(|child| operation.path.contains(**child))?;
             let lost = app.user("lost");
-            let user = match operation.who {
-                Who::Staff => lost.staff().await,
+            let user = match operation.audience {
+                Audience::Staff => lost.staff().await,
                 _ => lost.await,
             };
             return answer(operation, call_of(&user, operation, &path(operation, 2, 1))).await;
@@ -243,7 +243,7 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
             let scope = operation
                 .scope
                 .map_or("domains:read_only".to_owned(), |scope| scope.to_string());
-            if operation.who == Who::Staff {
+            if operation.audience == Audience::Staff {
                 free_what_blocks(app, operation).await;
                 let user = app.user("agent").staff().scopes(&scope).await;
                 if operation.id == "releaseDeskTicket" {
@@ -389,7 +389,7 @@ fn call_of<'a>(user: &'a User<'_>, operation: &Operation, path: &str) -> Call<'a
     match operation.method {
         _ if operation.id == "createTicketAttachment" => call.file("notes.txt", "Notes"),
         // Forms of the pages and of OAuth clients, with nothing in them.
-        Method::POST if operation.who == Who::Everybody => {
+        Method::POST if operation.audience == Audience::Public => {
             call.header("content-type", "application/x-www-form-urlencoded")
         }
         Method::POST | Method::PUT => call.json(&body_for(operation.id)),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use garth::api::operations::OPERATIONS;
 use garth::model::reason::Code;
-use garth::web::operation::{Base, Needs, Who};
+use garth::web::operation::{Base, Needs, Audience};
 use hyper::Method;
 use serde_json::json;
 
@@ -116,10 +116,10 @@ fn the_document_tells_each_operations_id_scope_grant_and_base() {
         let promised = promised(operation);
         let id = operation.id;
         assert_eq!(promised["operationId"], id);
-        let security = match (operation.who, operation.scope) {
-            (Who::Everybody, _) => json!([]),
-            (Who::Tenants | Who::Staff, None) => json!([{"bearer": []}]),
-            (Who::Tenants | Who::Staff, Some(scope)) => json!([{"bearer": [scope.to_string()]}]),
+        let security = match (operation.audience, operation.scope) {
+            (Audience::Public, _) => json!([]),
+            (Audience::Tenants | Audience::Staff, None) => json!([{"bearer": []}]),
+            (Audience::Tenants | Audience::Staff, Some(scope)) => json!([{"bearer": [scope.to_string()]}]),
         };
         assert_eq!(promised["security"], security, "{id}");
         let grant = operation.grant.map(|grant| match grant {
@@ -150,7 +150,7 @@ fn the_document_tells_each_operations_id_scope_grant_and_base() {
 #[test]
 fn every_operation_has_a_place_in_the_table_of_what_clients_did() {
     let table = include_str!("../../docs/clients.md");
-    for operation in OPERATIONS.iter().filter(|op| op.who != Who::Staff) {
+    for operation in OPERATIONS.iter().filter(|op| op.audience != Audience::Staff) {
         let row = format!("\n| `{} {}` |", operation.method, operation.path);
         assert_eq!(
             table.matches(&row).count(),

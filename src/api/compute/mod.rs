@@ -146,39 +146,39 @@ pub fn offers() -> Vec<Operation> {
             "/regions",
             offers_of(rules::regions::list, regions::page),
         )
-        .everybody()
+        .public()
         .list(),
         get(
             "getRegion",
             "/regions/{regionId}",
             offer_at(rules::regions::view, regions::one),
         )
-        .everybody(),
+        .public(),
         get(
             "getTypes",
             "/compute/types",
             offers_of(rules::plans::list, plans::page),
         )
-        .everybody()
+        .public()
         .list(),
         get(
             "getType",
             "/compute/types/{typeId}",
             offer_at(rules::plans::view, plans::one),
         )
-        .everybody(),
+        .public(),
         get(
             "getImages",
             "/images",
             offers_of(rules::images::list, images::page),
         )
-        .everybody()
+        .public()
         .list(),
         get(
             "getImage",
             "/images/{imageId}",
             offer_at(rules::images::view, images::one),
         )
-        .everybody(),
+        .public(),
     ]
 }

@@ -1,7 +1,7 @@
 //! The desk in the console: who may come, the queue, claims, and what is told of a ticket.
 
 use garth::console::PAGES;
-use garth::web::operation::Who;
+use garth::web::operation::Audience;
 use hyper::Method;
 
 use crate::browser::{Browser, hidden, text};
@@ -26,7 +26,7 @@ async fn the_desk_is_for_staff_and_its_forms_for_its_own_pages() {
         hidden(&grace.get("/desk/tickets/new").await, "form_token"),
     );
     let mut seen = 0;
-    for page in PAGES.iter().filter(|page| page.who == Who::Staff) {
+    for page in PAGES.iter().filter(|page| page.who == Audience::Staff) {
         let path = example(page.path);
         if page.method == Method::GET {
             assert_eq!(ada.get(&path).await.status, 403, "{}", page.id);
