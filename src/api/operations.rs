@@ -56,7 +56,7 @@ pub fn router(app: &App) -> Router {
     for (path, (routes, mut methods)) in paths {
         methods.push("OPTIONS");
         let allowed = methods.join(", ");
-        let other = move |method: Method| std::future::ready(error::other_method(&method, &allowed));
+        let other = move |method: Method| std::future::ready(error::method_not_allowed(&method, &allowed));
         router = router.route(&path, routes.fallback(other));
     }
     router.with_state(app.clone())

@@ -421,7 +421,7 @@ pub fn router(app: &App) -> Router {
         methods.push("OPTIONS");
         let allowed = methods.join(", ");
         let other = move |method: Method, headers: HeaderMap, uri: Uri| {
-            std::future::ready(session::other_method(&method, &headers, &uri, &allowed))
+            std::future::ready(session::method_not_allowed(&method, &headers, &uri, &allowed))
         };
         router = router.route(path, routes.fallback(other));
     }

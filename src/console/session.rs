@@ -25,7 +25,7 @@ use crate::rules::{self, Error};
 use crate::store::{ReadTx, StoreError};
 use crate::web::answering::RequestInfo;
 use crate::web::cookies::FORM_TOKEN;
-use crate::web::error::{self, Cause, status_of, unknown_path, wants_page};
+use crate::web::error::{self, Cause, status_of, path_not_found, accepts_html};
 use crate::web::fields::pairs;
 use crate::web::limits::Key;
 use crate::web::operation::Audience;
@@ -87,7 +87,7 @@ async fn visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visi
     let Some(session) = session else {
         return Err(Box::new(must_log_in(request)));
     };
-    if load::is_too_much() {
+    if load::is_overloaded() {
         return Err(Box::new(
             ErrorPage::from(Error::Store(StoreError::Full)).into_response(),
         ));
@@ -237,9 +237,9 @@ fn same(proof: &str, sent: &str) -> bool {
 
 /// For an address that is asked in another way than it takes. A browser that is to show where a form went, is shown the
 /// page with the form.
-pub fn other_method(method: &Method, headers: &HeaderMap, uri: &Uri, allowed: &str) -> Response {
-    if *method != Method::GET || !wants_page(headers) {
-        return error::other_method(method, allowed);
+pub fn method_not_allowed(method: &Method, headers: &HeaderMap, uri: &Uri, allowed: &str) -> Response {
+    if *method != Method::GET || !accepts_html(headers) {
+        return error::method_not_allowed(method, allowed);
     }
     let above = uri.path().rsplit_once('/').map(|(above, _)| above);
     go_to(above.filter(|above| !above.is_empty()).unwrap_or("/"))
@@ -248,7 +248,7 @@ pub fn other_method(method: &Method, headers: &HeaderMap, uri: &Uri, allowed: &s
 /// For an address at which nothing is. Whoever is logged in has the bar to go on with.
 pub async fn nothing_here(State(app): State<App>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
-    let nothing = unknown_path(&parts.headers, &parts.uri);
+    let nothing = path_not_found(&parts.headers, &parts.uri);
     let kind = nothing.headers().get(header::CONTENT_TYPE);
     if kind.is_some_and(|kind| kind == "application/json") {
         return nothing;

@@ -12,10 +12,10 @@ use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
 use crate::rules::caller::{Principal, Caller};
 use crate::rules::{Error, Result};
-use crate::web::answering::{ANY, RequestInfo};
+use crate::web::answering::{ANY_SCOPE, RequestInfo};
 use crate::web::entity_tags::KnownTags;
 use crate::web::error::TokenInvalid;
-use crate::web::limits::{Key, Verdict};
+use crate::web::limits::{Key, RateStatus};
 use crate::web::operation::{Class, Operation, Audience};
 use crate::web::origin::Peer;
 use crate::web::{App, pages};
@@ -26,24 +26,24 @@ pub async fn check(
     next: Next,
 ) -> Response {
     let mut info = RequestInfo::of(operation);
-    let reads_html = operation.page && reads_html(request.headers());
+    let accepts_html = operation.page && accepts_html(request.headers());
     let mut response = match admit(&app, operation, &mut request, &mut info).await {
         Ok(()) => {
-            let expected = not_wanted_again(&request);
+            let expected = known_tags(&request);
             let response = next.run(request).await;
             if response.extensions().get::<TokenInvalid>().is_some() {
                 // The cached identity was valid; the transaction found that the token no longer is.
                 info.scopes = None;
             }
-            unless_unchanged(expected, response)
+            not_modified_if_known(expected, response)
         }
         Err(response) => *response,
     };
-    if reads_html {
+    if accepts_html {
         response = pages::instead_of(response, operation.path);
     }
-    if let Some(verdict) = &info.verdict {
-        verdict.tell(response.headers_mut());
+    if let Some(rate) = &info.rate {
+        rate.add_headers(response.headers_mut());
     }
     response.extensions_mut().insert(info);
     response
@@ -68,7 +68,7 @@ async fn admit(
                 other => other.map_err(refuse)?,
             };
             info.scopes = match identity.scopes {
-                Scopes::Everything => Some(ANY),
+                Scopes::Everything => Some(ANY_SCOPE),
                 _ => HeaderValue::try_from(identity.scopes.to_string()).ok(),
             };
             info.identity = Some(identity.clone());
@@ -88,9 +88,9 @@ async fn admit(
     };
     if let (Some(limits), Some(key)) = (app.limits(), key) {
         let clock = &app.store().world().clock;
-        info.verdict = limits.count(key, operation.id, operation.class, clock);
-        if let Some(verdict) = info.verdict.as_ref().filter(|verdict| verdict.refused) {
-            return Err(Box::new(Verdict::refusal(verdict)));
+        info.rate = limits.count(key, operation.id, operation.class, clock);
+        if let Some(rate) = info.rate.as_ref().filter(|rate| rate.refused) {
+            return Err(Box::new(RateStatus::refusal(rate)));
         }
     }
     Ok(())
@@ -107,17 +107,17 @@ fn address_of(request: &Request) -> Option<Key> {
 fn count_bad_token(app: &App, request: &Request, info: &mut RequestInfo) -> Response {
     if let (Some(limits), Some(key)) = (app.limits(), address_of(request)) {
         let clock = &app.store().world().clock;
-        let verdict = limits.count(key, "bad token", Class::Command, clock);
-        if let Some(verdict) = verdict.filter(|verdict| verdict.refused) {
-            let refusal = Verdict::refusal(&verdict);
-            info.verdict = Some(verdict);
+        let rate = limits.count(key, "bad token", Class::Command, clock);
+        if let Some(rate) = rate.filter(|rate| rate.refused) {
+            let refusal = RateStatus::refusal(&rate);
+            info.rate = Some(rate);
             return refusal;
         }
     }
     Error::Unauthenticated.into_response()
 }
 
-fn reads_html(headers: &HeaderMap) -> bool {
+fn accepts_html(headers: &HeaderMap) -> bool {
     let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     accepted.is_some_and(|accepted| accepted.contains("text/html"))
 }
@@ -130,12 +130,12 @@ fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
 }
 
 /// The entity tags in `If-None-Match`, for requests that read.
-fn not_wanted_again(request: &Request) -> Option<KnownTags> {
+fn known_tags(request: &Request) -> Option<KnownTags> {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     reads.then(|| KnownTags::of(request.headers())).flatten()
 }
 
-fn unless_unchanged(known: Option<KnownTags>, mut response: Response) -> Response {
+fn not_modified_if_known(known: Option<KnownTags>, mut response: Response) -> Response {
     let tag = response
         .headers()
         .get(header::ETAG)

@@ -229,7 +229,7 @@ fn files_failure(fault: FilesFault) -> Response {
         }
         FilesFault::Damaged => return damaged(),
     };
-    let mut response = overloaded(code, reason);
+    let mut response = service_unavailable(code, reason);
     response.extensions_mut().insert(Cause(cause));
     response
 }
@@ -237,7 +237,7 @@ fn files_failure(fault: FilesFault) -> Response {
 /// The code that found the damage has logged it.
 fn damaged() -> Response {
     let reason = "The file is damaged and cannot be sent; tell your provider";
-    let mut response = overloaded(Code::FileDamaged, reason);
+    let mut response = service_unavailable(Code::FileDamaged, reason);
     let later = HeaderValue::from_static("3600");
     response.headers_mut().insert(header::RETRY_AFTER, later);
     response
@@ -246,9 +246,9 @@ fn damaged() -> Response {
 fn store_failure(cause: &StoreError) -> Response {
     let mut response = match cause {
         // Overload needs no investigation, and a log line per request would add to it.
-        StoreError::Full => return too_much(),
+        StoreError::Full => return overloaded(),
         StoreError::Unavailable(_) | StoreError::Stopped => {
-            overloaded(Code::StoreUnavailable, "The store is not available; try again")
+            service_unavailable(Code::StoreUnavailable, "The store is not available; try again")
         }
         _ => internal(),
     };
@@ -256,11 +256,11 @@ fn store_failure(cause: &StoreError) -> Response {
     response
 }
 
-pub fn too_much() -> Response {
-    overloaded(Code::Overloaded, "Too much to do at the moment; try again")
+pub fn overloaded() -> Response {
+    service_unavailable(Code::Overloaded, "Too much to do at the moment; try again")
 }
 
-fn overloaded(code: Code, reason: &str) -> Response {
+fn service_unavailable(code: Code, reason: &str) -> Response {
     let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, code, reason);
     response
         .headers_mut()
@@ -278,8 +278,8 @@ pub fn internal() -> Response {
 }
 
 /// The 404 response: a page for browsers, except under API paths.
-pub fn unknown_path(headers: &HeaderMap, uri: &Uri) -> Response {
-    if !wants_page(headers) || uri.path().starts_with("/v4") {
+pub fn path_not_found(headers: &HeaderMap, uri: &Uri) -> Response {
+    if !accepts_html(headers) || uri.path().starts_with("/v4") {
         return Error::NotFound.into_response();
     }
     let text = "There is nothing at this address.";
@@ -287,14 +287,14 @@ pub fn unknown_path(headers: &HeaderMap, uri: &Uri) -> Response {
 }
 
 /// Whether the client is a browser that navigates to a page.
-pub fn wants_page(headers: &HeaderMap) -> bool {
+pub fn accepts_html(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).into_iter();
     let mut accepted = accepted.map(|kinds| kinds.to_str().unwrap_or_default());
     accepted.any(|kinds| kinds.contains("text/html"))
 }
 
 /// The 405 response for a path that exists.
-pub fn other_method(method: &Method, allowed: &str) -> Response {
+pub fn method_not_allowed(method: &Method, allowed: &str) -> Response {
     let mut response = match *method {
         Method::OPTIONS => done(),
         _ => {

@@ -135,7 +135,7 @@ impl Connection {
         match self.admission {
             Admission::HealthOnly(limit) if !answering::is_health(request) => {
                 self.refusals.record(limit);
-                Some(error::too_much())
+                Some(error::overloaded())
             }
             _ => None,
         }

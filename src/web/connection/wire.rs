@@ -292,7 +292,7 @@ fn own_answer(status: &str, code: Code, reason: &str) -> Vec<u8> {
         code.word()
     );
     let mut answer = format!("HTTP/1.1 {status}\r\nconnection: close\r\n");
-    for (name, value) in answering::headers_without_a_request().iter() {
+    for (name, value) in answering::headers_without_request().iter() {
         answer += &format!("{name}: {}\r\n", value.to_str().unwrap_or_default());
     }
     answer += &format!("content-length: {}\r\n\r\n{body}", body.len());
