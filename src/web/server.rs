@@ -22,24 +22,24 @@ use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
-use crate::web::connections::{Admission, Connections, Counted};
+use crate::web::connections::{Admission, Connections, ConnectionGuard};
 use crate::web::origin::{Peer, Secured};
 use crate::web::refusals::Refusals;
 use crate::web::tls::Certificate;
 use crate::web::unread::Unread;
-use crate::web::wire::{Cut, Talk, Wire};
+use crate::web::wire::{Abort, ConnectionState, Wire};
 use crate::web::{App, answering, error, proxies};
 
 /// The grace period for running requests on shutdown.
-const PATIENCE: Duration = Duration::from_secs(20);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 /// The header timeout of a connection that may only send health checks.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(1);
 /// The maximum lifetime of such a connection.
 const HEALTH_LIFETIME: Duration = Duration::from_secs(5);
 /// The delay after a failed accept (too many open files).
-const PAUSE: Duration = Duration::from_millis(50);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 /// Smaller responses are not compressed.
-const WORTH_COMPRESSING: u64 = 1024;
+const MIN_COMPRESSED_BYTES: u64 = 1024;
 
 /// Serves until `stop` becomes true, and then until all running requests are answered.
 pub async fn serve(listener: TcpListener, app: App, router: Router, stop: watch::Receiver<bool>) {
@@ -64,7 +64,7 @@ pub async fn serve_with(
         };
         match accepted {
             Ok((stream, peer)) => {
-                let (admission, counted) = match open.admit(peer.ip(), is_proxy(&app, peer)) {
+                let (admission, guard) = match open.admit(peer.ip(), is_proxy(&app, peer)) {
                     Ok(admitted) => admitted,
                     Err(limit) => {
                         refusals.record(limit);
@@ -77,14 +77,14 @@ pub async fn serve_with(
                     secured: Secured(tls.is_some()),
                     admission,
                     refusals: refusals.clone(),
-                    _counted: counted,
+                    _guard: guard,
                 };
                 let (app, router, watcher) = (app.clone(), router.clone(), connections.watcher());
                 match tls.clone() {
-                    None => drop(tokio::spawn(converse(stream, connection, app, router, watcher))),
+                    None => drop(tokio::spawn(serve_connection(stream, connection, app, router, watcher))),
                     Some(tls) => drop(tokio::spawn(async move {
-                        match tls.greet(stream, connection.header_timeout(&app)).await {
-                            Ok(stream) => converse(stream, connection, app, router, watcher).await,
+                        match tls.handshake(stream, connection.header_timeout(&app)).await {
+                            Ok(stream) => serve_connection(stream, connection, app, router, watcher).await,
                             Err(cause) => tracing::debug!(%cause, "TLS handshake failed"),
                         }
                     })),
@@ -92,12 +92,12 @@ pub async fn serve_with(
             }
             Err(cause) => {
                 tracing::warn!(%cause, "could not accept a connection");
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             }
         }
     }
     drop(listener);
-    if tokio::time::timeout(PATIENCE, connections.shutdown())
+    if tokio::time::timeout(SHUTDOWN_TIMEOUT, connections.shutdown())
         .await
         .is_err()
     {
@@ -111,7 +111,7 @@ struct Connection {
     secured: Secured,
     admission: Admission,
     refusals: Refusals,
-    _counted: Counted,
+    _guard: ConnectionGuard,
 }
 
 impl Connection {
@@ -155,30 +155,30 @@ fn is_proxy(app: &App, peer: SocketAddr) -> bool {
     trusted.iter().any(|network| network.contains(peer.ip()))
 }
 
-async fn converse<S>(stream: S, connection: Connection, app: App, router: Router, watcher: Watcher)
+async fn serve_connection<S>(stream: S, connection: Connection, app: App, router: Router, watcher: Watcher)
 where
-    S: AsyncRead + AsyncWrite + Cut + Unpin + Send + 'static,
+    S: AsyncRead + AsyncWrite + Abort + Unpin + Send + 'static,
 {
-    let talk = Arc::new(Talk::default());
-    let wire = Wire::new(stream, talk.clone(), connection.header_timeout(&app));
+    let state = Arc::new(ConnectionState::default());
+    let wire = Wire::new(stream, state.clone(), connection.header_timeout(&app));
     let max_lifetime = connection.max_lifetime();
     let connection = Arc::new(connection);
 
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        let answering = talk.begin();
+        let answering = state.begin();
         let mut request: Request = request.map(Body::new);
-        come_from(&mut request, connection.peer, connection.secured, &app);
-        let (router, app, connection, talk) = (router.clone(), app.clone(), connection.clone(), talk.clone());
+        set_client(&mut request, connection.peer, connection.secured, &app);
+        let (router, app, connection, state) = (router.clone(), app.clone(), connection.clone(), state.clone());
         async move {
             let refusal = connection.refusal(&request);
             let (request, unread) = Unread::watch(request);
             let mut response = answering::answer(router, &app, request, refusal).await;
             connection.close_if_health_only(&mut response);
             if let Some(unread) = unread {
-                unread.settle(&mut response).await;
+                unread.finish(&mut response).await;
             }
-            if talk.is_multiplexed() {
-                response = talk.sending.watch(response);
+            if state.is_multiplexed() {
+                response = state.sending.watch(response);
             }
             // The request is active until the last byte of its response is sent.
             let response: Response = response.map(|body| {
@@ -190,7 +190,7 @@ where
             Ok::<_, std::convert::Infallible>(response)
         }
     });
-    let worth_it = SizeAbove::new(WORTH_COMPRESSING).and(NotForContentType::SSE);
+    let worth_it = SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::SSE);
     let compression = CompressionLayer::new()
         .quality(CompressionLevel::Fastest)
         .compress_when(worth_it);
@@ -210,7 +210,7 @@ where
 }
 
 /// Stores the client address in the request, as far as it can be trusted.
-fn come_from(request: &mut Request, Peer(peer): Peer, Secured(secured): Secured, app: &App) {
+fn set_client(request: &mut Request, Peer(peer): Peer, Secured(secured): Secured, app: &App) {
     let trusted = &app.options().trusted_proxies;
     let origin = proxies::origin(peer.ip(), request.headers(), trusted);
     let secured = secured || proxies::was_secured(peer.ip(), request.headers(), trusted);

@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::web::proxies::client_network;
 
 /// Connections above the limit that may send health checks.
-const HEALTH_CHECKS: usize = 64;
+const MAX_HEALTH_CONNECTIONS: usize = 64;
 /// The share of one address, so that it cannot block the health checks of others.
-const HEALTH_CHECKS_PER_ADDRESS: usize = 8;
+const MAX_HEALTH_CONNECTIONS_PER_ADDRESS: usize = 8;
 /// File descriptors reserved for the rest of the server: the store, files, logs, database connections.
-const OTHER_FILES: u64 = 512;
+const RESERVED_FILE_DESCRIPTORS: u64 = 512;
 
 /// The configured limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl MaxConnections {
     /// Lowers the limits to what the limit of open files of the process allows.
     pub fn within(self, open_files: u64) -> Self {
         let room = open_files
-            .saturating_sub(OTHER_FILES + HEALTH_CHECKS as u64)
+            .saturating_sub(RESERVED_FILE_DESCRIPTORS + MAX_HEALTH_CONNECTIONS as u64)
             .max(16);
         let total = self.total.min(usize::try_from(room).unwrap_or(usize::MAX));
         Self { total, ..self }
@@ -109,7 +109,7 @@ impl Connections {
 
     /// Counts a new connection; an error if it must be closed immediately. `is_proxy` exempts trusted proxies
     /// from the limits per address.
-    pub fn admit(&self, address: IpAddr, is_proxy: bool) -> Result<(Admission, Counted), Limit> {
+    pub fn admit(&self, address: IpAddr, is_proxy: bool) -> Result<(Admission, ConnectionGuard), Limit> {
         let address = client_network(address);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let from_here = open.by_address.get(&address).copied().unwrap_or_default();
@@ -117,7 +117,7 @@ impl Connections {
         *open.all.of(admission) += 1;
         *open.by_address.entry(address).or_default().of(admission) += 1;
         metrics::gauge!("garth_connections").set(open.all.total() as f64);
-        let counted = Counted {
+        let counted = ConnectionGuard {
             address,
             admission,
             open: self.open.clone(),
@@ -131,8 +131,8 @@ impl Connections {
             () if all.ordinary >= self.max.total => Limit::Total,
             () => return Ok(Admission::All),
         };
-        let has_place = all.health_only < HEALTH_CHECKS
-            && (from_here.health_only < HEALTH_CHECKS_PER_ADDRESS || is_proxy);
+        let has_place = all.health_only < MAX_HEALTH_CONNECTIONS
+            && (from_here.health_only < MAX_HEALTH_CONNECTIONS_PER_ADDRESS || is_proxy);
         match has_place {
             true => Ok(Admission::HealthOnly(limit)),
             false => Err(limit),
@@ -141,13 +141,13 @@ impl Connections {
 }
 
 /// Counts a connection as open until it is dropped.
-pub struct Counted {
+pub struct ConnectionGuard {
     address: IpAddr,
     admission: Admission,
     open: Arc<Mutex<Open>>,
 }
 
-impl Drop for Counted {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         *open.all.of(self.admission) -= 1;
@@ -172,7 +172,7 @@ mod tests {
     /// Admits connections, keeps them open, and returns how each was admitted.
     fn admit(
         connections: &Connections,
-        held: &mut Vec<Counted>,
+        held: &mut Vec<ConnectionGuard>,
         last: u8,
         count: usize,
     ) -> Vec<Result<Admission, Limit>> {

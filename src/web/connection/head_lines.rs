@@ -17,7 +17,7 @@ pub struct HeadLines {
 
 impl HeadLines {
     /// Checks the next bytes; false if a line ends with a bare LF. Bytes after the head are ignored.
-    pub fn are_good(&mut self, mut bytes: &[u8]) -> bool {
+    pub fn are_valid(&mut self, mut bytes: &[u8]) -> bool {
         while !self.ended {
             let Some(at) = memchr(b'\n', bytes) else {
                 if let Some(last) = bytes.last() {
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bare_line_feed_is_found_however_the_head_is_cut_and_a_body_may_have_any() {
+    fn a_bare_line_feed_is_detected_across_reads_and_allowed_in_the_body() {
         for (head, good) in [
             ("GET / HTTP/1.1\r\nhost: a\r\n\r\nbody\nbody\n", true),
             ("\r\nGET / HTTP/1.1\r\nhost: a\r\n\r\n\n", true),
@@ -61,7 +61,7 @@ mod tests {
                 let mut lines = HeadLines::default();
                 let (first, second) = head.as_bytes().split_at(cut);
                 assert_eq!(
-                    lines.are_good(first) && lines.are_good(second),
+                    lines.are_valid(first) && lines.are_valid(second),
                     good,
                     "{head:?} cut at {cut}"
                 );

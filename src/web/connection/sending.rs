@@ -40,13 +40,13 @@ impl Sending {
             Body::new(body.map_frame(move |frame| {
                 progress.0.store(now(), Ordering::Relaxed);
                 let progress = progress.clone();
-                frame.map_data(|bytes| Bytes::from_owner(Piece { bytes, progress }))
+                frame.map_data(|bytes| Bytes::from_owner(TrackedPiece { bytes, progress }))
             }))
         })
     }
 
     /// The time left until the response that has waited longest counts as stalled; `None` without responses.
-    pub fn patience(&self) -> Option<Duration> {
+    pub fn remaining_time(&self) -> Option<Duration> {
         let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = |answer: &Weak<Progress>| answer.upgrade().map(|answer| answer.0.load(Ordering::Relaxed));
         let oldest = answers.iter().filter_map(last).min()?;
@@ -54,18 +54,18 @@ impl Sending {
     }
 }
 
-struct Piece {
+struct TrackedPiece {
     bytes: Bytes,
     progress: Arc<Progress>,
 }
 
-impl AsRef<[u8]> for Piece {
+impl AsRef<[u8]> for TrackedPiece {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Drop for Piece {
+impl Drop for TrackedPiece {
     fn drop(&mut self) {
         self.progress.0.store(now(), Ordering::Relaxed);
     }

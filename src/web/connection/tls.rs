@@ -41,13 +41,13 @@ impl Certificate {
     }
 
     /// Performs the TLS handshake.
-    pub async fn greet(&self, stream: TcpStream, patience: Duration) -> io::Result<TlsStream<TcpStream>> {
+    pub async fn handshake(&self, stream: TcpStream, timeout: Duration) -> io::Result<TlsStream<TcpStream>> {
         let current = self
             .current
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        match tokio::time::timeout(patience, TlsAcceptor::from(current).accept(stream)).await {
+        match tokio::time::timeout(timeout, TlsAcceptor::from(current).accept(stream)).await {
             Ok(greeted) => greeted,
             Err(_) => Err(io::ErrorKind::TimedOut.into()),
         }

@@ -21,12 +21,12 @@ pub struct WriteStall {
     /// Blocked time of earlier writes, and the bytes written during it.
     waited: Duration,
     written: u64,
-    alarm: Option<Pin<Box<Sleep>>>,
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl WriteStall {
     /// Updates the state with the result of a write; true if the connection must be closed.
-    pub fn is_over(&mut self, cx: &mut Context<'_>, written: &Poll<std::io::Result<usize>>) -> bool {
+    pub fn must_close(&mut self, cx: &mut Context<'_>, written: &Poll<std::io::Result<usize>>) -> bool {
         match written {
             Poll::Ready(Ok(bytes)) => {
                 self.progress(*bytes as u64);
@@ -59,11 +59,11 @@ impl WriteStall {
             return true;
         }
         let until = *self.since.get_or_insert_with(Instant::now) + MAX_STALL;
-        let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(until)));
-        if alarm.deadline() != until {
-            alarm.as_mut().reset(until);
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(until)));
+        if timer.deadline() != until {
+            timer.as_mut().reset(until);
         }
-        alarm.as_mut().poll(cx).is_ready()
+        timer.as_mut().poll(cx).is_ready()
     }
 }
 
@@ -81,20 +81,20 @@ mod tests {
         let begun = Instant::now();
         let cx = &mut Context::from_waker(Waker::noop());
         while begun.elapsed() < Duration::from_secs(600) {
-            if stall.is_over(cx, &Poll::Pending) {
+            if stall.must_close(cx, &Poll::Pending) {
                 return Some(begun.elapsed());
             }
             advance(pause).await;
-            if stall.is_over(cx, &Poll::Pending) {
+            if stall.must_close(cx, &Poll::Pending) {
                 return Some(begun.elapsed());
             }
-            stall.is_over(cx, &Poll::Ready(Ok(bytes)));
+            stall.must_close(cx, &Poll::Ready(Ok(bytes)));
         }
         None
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_reader_that_stops_or_crawls_is_cut_off_and_a_slow_one_is_not() {
+    async fn a_reader_that_stops_or_is_too_slow_is_disconnected() {
         assert_eq!(
             served(0, Duration::from_secs(60)).await,
             Some(Duration::from_secs(60))
@@ -111,9 +111,9 @@ mod tests {
         let mut stall = WriteStall::default();
         let cx = &mut Context::from_waker(Waker::noop());
         for _ in 0..10 {
-            assert!(!stall.is_over(cx, &Poll::Ready(Ok(100))));
+            assert!(!stall.must_close(cx, &Poll::Ready(Ok(100))));
             advance(Duration::from_secs(100)).await;
         }
-        assert!(!stall.is_over(cx, &Poll::Pending));
+        assert!(!stall.must_close(cx, &Poll::Pending));
     }
 }

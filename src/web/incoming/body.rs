@@ -50,7 +50,7 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse().ok());
     // A client that expects a 100 response has sent nothing yet, so there is nothing to discard.
-    let drained = if waits_to_send(headers) { 0 } else { DRAINED };
+    let drained = if expects_continue(headers) { 0 } else { DRAINED };
     if announced.is_some_and(|length: u64| length > (MOST + drained) as u64) {
         return Err(too_large);
     }
@@ -79,7 +79,7 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
 
 /// Whether the client waits for a 100 response before it sends the body (`Expect: 100-continue`). Reading the
 /// body sends it.
-pub fn waits_to_send(headers: &HeaderMap) -> bool {
+pub fn expects_continue(headers: &HeaderMap) -> bool {
     headers.contains_key(header::EXPECT)
 }
 

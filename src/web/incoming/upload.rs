@@ -22,7 +22,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{BodyFault, Error, FieldError, FilesFault, Result};
 use crate::store::StoreError;
 use crate::uploads::Upload;
-use crate::web::body::waits_to_send;
+use crate::web::body::expects_continue;
 use crate::web::extract::expected;
 use crate::web::part_heads::PartHeads;
 use crate::web::{App, file_names};
@@ -94,7 +94,7 @@ fn announced(headers: &HeaderMap) -> Announced {
 
 /// Reads and discards the body of a refused upload.
 async fn throw_away(app: &App, headers: &HeaderMap, body: Body) {
-    if !waits_to_send(headers) && announced_length(headers).is_none_or(|length| length <= DRAINED) {
+    if !expects_continue(headers) && announced_length(headers).is_none_or(|length| length <= DRAINED) {
         let mut source = Source::new(body, 0, app.options().body_timeout);
         source.drain().await;
     }
@@ -105,7 +105,7 @@ async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> 
     let most = app.store().world().policy.support.attachment_max_bytes;
     let too_large = || Error::Body(BodyFault::FileTooLarge { most });
     let all = most as u64 + BESIDES;
-    let drained = if waits_to_send(headers) { 0 } else { DRAINED };
+    let drained = if expects_continue(headers) { 0 } else { DRAINED };
     if announced_length(headers).is_some_and(|length| length > all + drained) {
         return Err(too_large());
     }
