@@ -21,7 +21,7 @@ use crate::model::proof::Identity;
 use crate::model::reason::Code;
 use crate::model::token::hex;
 use crate::web::answer_memory::AnswerMemory;
-use crate::web::common_headers::{OF_ANSWERS, OF_PAGES, TRANSPORT_SECURITY};
+use crate::web::common_headers::{API_HEADERS, PAGE_HEADERS, HSTS};
 use crate::web::error::{self, Cause};
 use crate::web::limits::RateStatus;
 use crate::web::operation::Operation;
@@ -114,7 +114,7 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
     let mut response = add_common_headers(response, &id, &info);
     if is_secured {
         let headers = response.headers_mut();
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
     }
 
     let elapsed = started.elapsed();
@@ -150,11 +150,11 @@ async fn run_within_budget(router: Router, memory: &AnswerMemory, request: Reque
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let response = run(router, request).await;
-        return memory.reserve_anyway(client, &response).attach(response);
+        return memory.reserve_unconditionally(client, &response).attach(response);
     }
     let is_scarce = memory.is_scarce();
     if is_scarce
-        && let Some(needed) = memory.lacking(client)
+        && let Some(needed) = memory.shortfall(client)
         && !memory.wait(client, needed).await
     {
         return error::overloaded();
@@ -282,7 +282,7 @@ fn add_common_headers(mut response: Response, id: &HeaderValue, info: &RequestIn
         *response.body_mut() = error_response.into_body();
     }
     // Console pages allow no cross-origin access.
-    let defaults = if info.is_page() { &*OF_PAGES } else { &*OF_ANSWERS };
+    let defaults = if info.is_page() { &*PAGE_HEADERS } else { &*API_HEADERS };
     let own = std::mem::replace(response.headers_mut(), defaults.clone());
     let headers = response.headers_mut();
     headers.extend(own);
@@ -296,7 +296,7 @@ fn add_common_headers(mut response: Response, id: &HeaderValue, info: &RequestIn
 
 /// The headers of a response to input that is not an HTTP request.
 pub fn headers_without_request() -> HeaderMap {
-    let mut headers = OF_ANSWERS.clone();
+    let mut headers = API_HEADERS.clone();
     headers.insert(header::CONTENT_TYPE, answer::JSON);
     headers.insert(REQUEST_ID, request_id(&HeaderMap::new()));
     headers.insert(OAUTH_SCOPES, UNKNOWN_SCOPES);

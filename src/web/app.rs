@@ -27,7 +27,7 @@ use crate::web::readiness::Readiness;
 use crate::web::taken_names::TakenNames;
 
 /// The capacity of the identity cache, in tokens.
-const REMEMBERED: usize = 10_000;
+const MAX_CACHED_IDENTITIES: usize = 10_000;
 
 #[derive(Clone)]
 pub struct App(Arc<Shared>);
@@ -120,7 +120,7 @@ impl WireNames {
 impl App {
     pub fn new(store: Store, files: Files, options: Options, stopping: watch::Receiver<bool>) -> Self {
         let limits = options.rate_limits.then(Limits::default);
-        let identities = Cache::new(REMEMBERED);
+        let identities = Cache::new(MAX_CACHED_IDENTITIES);
         let answer_memory = AnswerMemory::new(options.answer_memory);
         Self(Arc::new(Shared {
             store,
@@ -240,7 +240,7 @@ impl App {
         let known = caller.identity().version;
         let confirmed = move |tx: &mut ReadTx| caller.clone().run_read(tx, &work);
         let (made, caller) = self.store().read(confirmed).await?;
-        self.remember(known, &caller);
+        self.cache_identity(known, &caller);
         Ok(made)
     }
 
@@ -256,13 +256,13 @@ impl App {
             Ok::<_, Error>((work(tx, &caller)?, caller))
         };
         let (made, caller) = self.store().write_for(account, confirmed).await?;
-        self.remember(known, &caller);
+        self.cache_identity(known, &caller);
         Ok(made)
     }
 
     /// Caches an identity that was read again. The transaction has committed. Identities of sessions are
     /// never cached: a session must not be usable as a token.
-    fn remember(&self, known: i64, caller: &impl Principal) {
+    fn cache_identity(&self, known: i64, caller: &impl Principal) {
         let identity = caller.identity();
         if identity.version != known && identity.proof != Proof::Session {
             self.0.identities.insert(identity.hash, identity.clone());

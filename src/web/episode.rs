@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 const REPEAT_INTERVAL: Duration = Duration::from_secs(60);
 /// The condition has ended after this time without an occurrence.
-const QUIET: Duration = Duration::from_secs(10);
+const QUIET_PERIOD: Duration = Duration::from_secs(10);
 
 /// The state of a condition.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl Episode {
     /// Ends the episode after a quiet period. `Some` if it has just ended.
     pub fn end_when_quiet(&mut self, now: Instant) -> Option<Summary> {
         let last = self.0.as_ref()?.last;
-        if now.duration_since(last) < QUIET {
+        if now.duration_since(last) < QUIET_PERIOD {
             return None;
         }
         let summary = self.summary();

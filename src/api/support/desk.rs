@@ -29,7 +29,7 @@ pub struct DeskTicketView<'a> {
     customer: Option<CustomerView<'a>>,
     priority: &'static str,
     claimed_by: Option<&'a str>,
-    #[serde(serialize_with = "answer::maybe_time")]
+    #[serde(serialize_with = "answer::optional_time")]
     claimed: Option<Time>,
     managed_issue: bool,
     replies: i64,

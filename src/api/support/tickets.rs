@@ -20,7 +20,7 @@ pub struct TicketView<'a> {
     description: &'a str,
     status: &'static str,
     closable: bool,
-    #[serde(serialize_with = "answer::maybe_time")]
+    #[serde(serialize_with = "answer::optional_time")]
     closed: Option<Time>,
     #[serde(serialize_with = "answer::time")]
     opened: Time,

@@ -17,7 +17,7 @@ use crate::web::pieces::Pieces;
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// The estimated size of an item in a list: a VPC with two subnets.
-const ITEM: usize = 640;
+const ITEM_BYTES: usize = 640;
 
 pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
     let mut bytes = Vec::with_capacity(1024);
@@ -44,7 +44,7 @@ pub fn tag(thing: &impl Hash) -> HeaderValue {
 
 /// A page in the collection envelope (interface §2.6).
 pub fn page<'a, T, V: Serialize>(paged: &'a Paged<T>, view: impl Fn(&'a T) -> V) -> Response {
-    let mut pieces = Pieces::of_about(512 + ITEM * paged.items.len());
+    let mut pieces = Pieces::with_capacity(512 + ITEM_BYTES * paged.items.len());
     pieces.text(r#"{"data":["#);
     for (at, item) in paged.items.iter().enumerate() {
         if at > 0 {
@@ -62,12 +62,12 @@ pub fn page<'a, T, V: Serialize>(paged: &'a Paged<T>, view: impl Fn(&'a T) -> V)
 /// The empty object `{}`, for operations without a result.
 pub fn done() -> Response {
     #[derive(Serialize)]
-    struct Nothing {}
-    json(StatusCode::OK, &Nothing {})
+    struct Empty {}
+    json(StatusCode::OK, &Empty {})
 }
 
 /// Serializes an optional time; `None` becomes null.
-pub fn maybe_time<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
+pub fn optional_time<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
     match at {
         Some(at) => time(at, to),
         None => to.serialize_none(),

@@ -15,7 +15,7 @@ use http_body_util::BodyExt;
 use tokio::sync::Notify;
 
 /// Smaller responses are not charged: the connection limits bound their total.
-const MIN_CHARGED: usize = 4 * 1024;
+const MIN_CHARGED_BYTES: usize = 4 * 1024;
 const GAUGE: &str = "garth_answer_memory_bytes";
 /// The maximum time that a request waits for room.
 const MAX_WAIT: Duration = Duration::from_secs(2);
@@ -70,7 +70,7 @@ impl AnswerMemory {
 
     /// The number of bytes that another response as large as the client's largest would need, if they do not
     /// fit. Running the request would be wasted work then.
-    pub fn lacking(&self, client: IpAddr) -> Option<usize> {
+    pub fn shortfall(&self, client: IpAddr) -> Option<usize> {
         let used = self.used();
         let largest = used.share(client).largest;
         (!used.fits(client, largest, self.0.max)).then_some(largest)
@@ -87,7 +87,7 @@ impl AnswerMemory {
     }
 
     /// Charges a client even if the response does not fit: it reports a change that is already committed.
-    pub fn reserve_anyway(&self, client: IpAddr, response: &Response) -> Charge {
+    pub fn reserve_unconditionally(&self, client: IpAddr, response: &Response) -> Charge {
         self.charge(&mut self.used(), client, size_of(response))
     }
 
@@ -153,7 +153,7 @@ fn size_of(response: &Response) -> usize {
     }
     let size = response.body().size_hint().exact().unwrap_or(0);
     let size = usize::try_from(size).unwrap_or(usize::MAX);
-    if size < MIN_CHARGED { 0 } else { size }
+    if size < MIN_CHARGED_BYTES { 0 } else { size }
 }
 
 /// A reservation of bytes, released on drop.
@@ -173,7 +173,7 @@ impl Charge {
             Body::new(body.map_frame(move |frame| {
                 frame.map_data(|bytes| {
                     let _charge = self.split(bytes.len());
-                    Bytes::from_owner(Held { bytes, _charge })
+                    Bytes::from_owner(ChargedBytes { bytes, _charge })
                 })
             }))
         })
@@ -199,12 +199,12 @@ impl Drop for Charge {
 }
 
 /// A piece of a body with its charge. Hyper drops it after sending it.
-struct Held {
+struct ChargedBytes {
     bytes: Bytes,
     _charge: Charge,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for ChargedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_not_sent_yet_takes_room_and_what_is_sent_does_not() {
+    async fn only_unsent_responses_use_the_budget() {
         let memory = AnswerMemory::new(100_000);
         let first = held(&memory, ADA, 60_000).expect("there is room");
         assert!(memory.is_scarce());
@@ -266,18 +266,18 @@ mod tests {
     }
 
     #[test]
-    fn one_client_cannot_take_it_all() {
+    fn one_client_cannot_use_the_whole_budget() {
         let memory = AnswerMemory::new(100_000);
         let first = held(&memory, ADA, 30_000);
         let second = held(&memory, ADA, 30_000);
         let third = held(&memory, BOB, 30_000);
         assert!(first.is_some() && second.is_none() && third.is_some());
         assert_eq!(
-            memory.lacking(ADA),
+            memory.shortfall(ADA),
             Some(30_000),
             "another one like it would not fit"
         );
-        let written = memory.reserve_anyway(ADA, &answer(90_000));
+        let written = memory.reserve_unconditionally(ADA, &answer(90_000));
         assert_eq!(memory.used().total, 150_000);
         drop((first, third, written));
         assert_eq!(memory.used().total, 0);

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// The default headers. Cloning a map is cheaper than inserting each header.
-pub static OF_PAGES: LazyLock<HeaderMap> = LazyLock::new(|| COMMON.iter().cloned().collect());
-pub static OF_ANSWERS: LazyLock<HeaderMap> =
-    LazyLock::new(|| FOR_OTHERS.iter().chain(&COMMON).cloned().collect());
+pub static PAGE_HEADERS: LazyLock<HeaderMap> = LazyLock::new(|| COMMON_HEADERS.iter().cloned().collect());
+pub static API_HEADERS: LazyLock<HeaderMap> =
+    LazyLock::new(|| CORS_HEADERS.iter().chain(&COMMON_HEADERS).cloned().collect());
 
 /// CORS headers: scripts of any origin may call the API.
-static FOR_OTHERS: [(HeaderName, HeaderValue); 6] = [
+static CORS_HEADERS: [(HeaderName, HeaderValue); 6] = [
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*")),
     (
         header::ACCESS_CONTROL_ALLOW_CREDENTIALS,
@@ -38,9 +38,9 @@ static FOR_OTHERS: [(HeaderName, HeaderValue); 6] = [
 ];
 
 /// Sent over TLS only: over plain HTTP an attacker on the network could set it (RFC 6797, 7.2).
-pub const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=31536000");
+pub const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-static COMMON: [(HeaderName, HeaderValue); 7] = [
+static COMMON_HEADERS: [(HeaderName, HeaderValue); 7] = [
     (
         HeaderName::from_static("x-spec-version"),
         HeaderValue::from_static("4.176.0"),

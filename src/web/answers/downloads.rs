@@ -18,7 +18,7 @@ use crate::web::App;
 use crate::web::entity_tags::KnownTags;
 
 /// The largest file that is read and verified completely before the response begins.
-const BUFFERED_BYTES: i64 = 256 * 1024;
+const MAX_BUFFERED_BYTES: i64 = 256 * 1024;
 
 /// Sends an attachment to a member of staff and records the download in the ticket's history.
 pub async fn send_to_staff(
@@ -71,7 +71,7 @@ async fn open(app: &App, attachment: &Attachment) -> Result<Body> {
             damage::report(&store, id);
         }
     });
-    if attachment.size > BUFFERED_BYTES {
+    if attachment.size > MAX_BUFFERED_BYTES {
         return Ok(Body::from_stream(pieces));
     }
     let read: std::result::Result<Vec<Bytes>, ReadFault> = pieces.try_collect().await;

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::web::answer::JSON;
 
 /// The size in bytes at which a piece is complete.
-const PIECE: usize = 256 * 1024;
+const MIN_PIECE_BYTES: usize = 256 * 1024;
 
 pub struct Pieces {
     complete: VecDeque<Bytes>,
@@ -24,10 +24,10 @@ pub struct Pieces {
 
 impl Pieces {
     /// `size` is the expected total in bytes. It sets the capacity, so that appending does not copy.
-    pub fn of_about(size: usize) -> Self {
+    pub fn with_capacity(size: usize) -> Self {
         Self {
             complete: VecDeque::new(),
-            current: Vec::with_capacity(size.min(PIECE + PIECE / 4)),
+            current: Vec::with_capacity(size.min(MIN_PIECE_BYTES + MIN_PIECE_BYTES / 4)),
         }
     }
 
@@ -37,8 +37,8 @@ impl Pieces {
 
     pub fn json(&mut self, value: &impl Serialize) {
         serde_json::to_writer(&mut self.current, value).expect("our own shapes can be written as JSON");
-        if self.current.len() >= PIECE {
-            let next = Vec::with_capacity(PIECE + PIECE / 4);
+        if self.current.len() >= MIN_PIECE_BYTES {
+            let next = Vec::with_capacity(MIN_PIECE_BYTES + MIN_PIECE_BYTES / 4);
             let complete = std::mem::replace(&mut self.current, next);
             self.complete.push_back(complete.into());
         }
@@ -98,7 +98,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_answer_is_cut_into_pieces_and_loses_nothing() {
-        let mut pieces = Pieces::of_about(100);
+        let mut pieces = Pieces::with_capacity(100);
         let mut expected = String::new();
         for number in 0..200_000 {
             pieces.json(&number);
