@@ -35,14 +35,14 @@ pub fn spec_version() -> &'static str {
 
 pub async fn openapi() -> Response {
     let kind = [(header::CONTENT_TYPE, answer::JSON)];
-    (Extension(Shared), kind, openapi_json()).into_response()
+    (Extension(SharedBody), kind, openapi_json()).into_response()
 }
 
 pub async fn page() -> Response {
     let policy = HeaderValue::from_static("default-src 'none'; style-src 'self'; img-src 'self'");
     let html = HeaderValue::from_static("text/html; charset=utf-8");
     (
-        Extension(Shared),
+        Extension(SharedBody),
         [
             (header::CONTENT_TYPE, html),
             (header::CONTENT_SECURITY_POLICY, policy),

@@ -9,7 +9,7 @@ use super::navigation::{NAVIGATION, local};
 use super::visit::side_of;
 use crate::rules::{self, Error};
 use crate::web::cookies::form_proof;
-use crate::web::fields::{Fields, Written, pairs};
+use crate::web::fields::{Fields, FormEncoding, pairs};
 use crate::web::login_attempts::{Guess, client_address};
 use crate::web::operation::Audience;
 use crate::web::pages::{self, Bound, FROM_ANYWHERE, LogInNotes, LogInPage, go_to};
@@ -63,7 +63,7 @@ pub async fn form(State(app): State<App>, headers: HeaderMap, RawQuery(query): R
 
 pub async fn log_in(State(app): State<App>, request: Request) -> Answer {
     let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
-    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
+    let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
     let Some(proof) = log_in_form::proof_in(&headers, &fields) else {
         let text = "This form did not come from the page it belongs to, in this browser. Go back, load the page anew and \
                     try again. Cookies must be allowed, and the address must begin with https://.";

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cookie_is_found_among_others_and_only_in_our_form() {
+    fn a_cookie_is_found_among_others_if_it_is_well_formed() {
         let token = "0f".repeat(32);
         let with = |cookies: &str| {
             let mut headers = HeaderMap::new();

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_at_the_beginning_one_a_minute_and_one_at_the_end() {
+    fn an_episode_logs_its_start_each_minute_and_its_end() {
         let start = Instant::now();
         let mut episode = Episode::default();
         assert_eq!(episode.end_when_quiet(start), None);

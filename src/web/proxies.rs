@@ -45,16 +45,16 @@ pub fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr 
         return peer;
     }
     let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
-    let said = headers.get_all("x-forwarded-for").into_iter();
-    let said: Vec<&str> = said
+    let forwarded = headers.get_all("x-forwarded-for").into_iter();
+    let forwarded: Vec<&str> = forwarded
         .flat_map(|value| value.to_str().unwrap_or_default().split(','))
         .collect();
     let mut origin = peer;
-    for said in said.iter().rev() {
+    for forwarded in forwarded.iter().rev() {
         if !is_trusted(origin) {
             break;
         }
-        match said.trim().parse() {
+        match forwarded.trim().parse() {
             Ok(address) => origin = address,
             // Entries before an invalid one cannot be trusted either.
             Err(_) => break,
@@ -77,10 +77,10 @@ pub fn was_secured(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> bo
     if !trusted.iter().any(|network| network.contains(peer)) {
         return false;
     }
-    let said = headers
+    let forwarded = headers
         .get("x-forwarded-proto")
         .and_then(|value| value.to_str().ok());
-    let first = said.and_then(|said| said.split(',').next()).unwrap_or_default();
+    let first = forwarded.and_then(|forwarded| forwarded.split(',').next()).unwrap_or_default();
     first.trim().eq_ignore_ascii_case("https")
 }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_has_its_own_addresses_and_no_others() {
+    fn a_network_contains_only_its_own_addresses() {
         for (raw, has, has_not) in [
             ("10.0.0.0/8", "10.255.0.1", "11.0.0.1"),
             ("127.0.0.1", "127.0.0.1", "127.0.0.2"),
@@ -119,13 +119,13 @@ mod tests {
     }
 
     #[test]
-    fn only_what_trusted_proxies_add_is_believed() {
+    fn only_addresses_from_trusted_proxies_are_used() {
         let trusted = [network("10.0.0.0/8")];
-        let from = |peer: &str, said: &str| {
+        let from = |peer: &str, forwarded: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(
                 "x-forwarded-for",
-                HeaderValue::try_from(said).expect("plain text"),
+                HeaderValue::try_from(forwarded).expect("plain text"),
             );
             origin(peer.parse().expect("an address"), &headers, &trusted).to_string()
         };

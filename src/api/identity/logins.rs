@@ -9,7 +9,7 @@ use crate::model::token::Secret;
 use crate::rules::oauth::Next;
 use crate::rules::{Error, Result, oauth, oauth_clients, passwords, sessions};
 use crate::web::extract::{At, Link};
-use crate::web::fields::{Fields, Written};
+use crate::web::fields::{Fields, FormEncoding};
 use crate::web::hashing::Place;
 use crate::web::login_attempts::{self, Guess, client_address};
 use crate::web::pages::{self, Bound, LogInPage, incomplete};
@@ -17,7 +17,7 @@ use crate::web::{App, cookies, log_in_form};
 
 pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response> {
     let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
-    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
+    let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
     let Some(proof) = log_in_form::proof_in(&headers, &fields) else {
         return Ok(not_our_form());
     };
@@ -113,7 +113,7 @@ pub async fn set_password(
     request: Request,
 ) -> Result<Response> {
     let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
-    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
+    let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
     let user = match app.store().read(move |tx| passwords::link_owner(tx, link)).await {
         Ok(user) => user,
         Err(Error::NotFound) => return Ok(no_such_link()),

@@ -11,7 +11,7 @@ use crate::model::token::TokenText;
 use crate::rules::oauth::{Ask, Next};
 use crate::rules::{self, Result};
 use crate::web::cookies::form_proof;
-use crate::web::fields::{self, Fields, Written};
+use crate::web::fields::{self, Fields, FormEncoding};
 use crate::web::origin::issuer;
 use crate::web::pages::{self, Bound, LogInNotes, go_to, incomplete};
 use crate::web::{App, answer, cookies};
@@ -51,7 +51,7 @@ pub async fn authorize(State(app): State<App>, parts: Parts) -> Result<Response>
 pub async fn decide(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, body) = request.into_parts();
     let request = Request::from_parts(parts.clone(), body);
-    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
+    let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
     let wish = Wish::read(fields.text("return_to").unwrap_or_default());
     let session = cookies::read(&parts.headers, cookies::SESSION);
     let proven = |session: &TokenText| {

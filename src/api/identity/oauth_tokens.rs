@@ -12,7 +12,7 @@ use crate::rules::error::BodyFault;
 use crate::rules::oauth_tokens::{self, Fault, Given, Outcome, Refusal, Return, Wish};
 use crate::rules::{Error, Result};
 use crate::web::error::{ErrorView, errors_of};
-use crate::web::fields::{Fields, Written};
+use crate::web::fields::{Fields, FormEncoding};
 use crate::web::{App, answer};
 
 #[derive(Serialize)]
@@ -97,7 +97,7 @@ const TWICE: Refusal = Refusal {
 
 /// Reads the form fields; an unreadable form is refused in both error formats.
 async fn read(app: &App, request: Request) -> Result<Result<Fields, Response>> {
-    match Fields::read(app, request, Written::Either).await {
+    match Fields::read(app, request, FormEncoding::UrlencodedOrMultipart).await {
         Ok(fields) if fields.repeated().is_some() => Ok(Err(refusal(&TWICE))),
         Ok(fields) => Ok(Ok(fields)),
         Err(Error::Body(BodyFault::Unreadable(reason))) => Ok(Err(refusal(&Refusal {

@@ -145,7 +145,7 @@ pub async fn attach(
     request: Request,
 ) -> Answer {
     let by_script = request.headers().contains_key("hx-request");
-    let taken = upload::take(app, caller, id, request).await;
+    let taken = upload::receive_attachment(app, caller, id, request).await;
     let error = match taken {
         Ok(()) if by_script => return Ok(nothing()),
         Ok(()) => return Ok(done(&address(id), "file-attached")),

@@ -143,12 +143,12 @@ impl AnswerMemory {
 
 /// Marks a response whose body is a shared buffer, which takes no memory per response.
 #[derive(Clone, Copy)]
-pub struct Shared;
+pub struct SharedBody;
 
 /// The number of bytes to charge for a response. Streams are not charged, because they are produced while the
 /// client reads.
 fn size_of(response: &Response) -> usize {
-    if response.extensions().get::<Shared>().is_some() {
+    if response.extensions().get::<SharedBody>().is_some() {
         return 0;
     }
     let size = response.body().size_hint().exact().unwrap_or(0);
@@ -251,7 +251,7 @@ mod tests {
             "a dropped answer takes no room"
         );
         let mut shared = answer(500_000);
-        shared.extensions_mut().insert(Shared);
+        shared.extensions_mut().insert(SharedBody);
         let charge = memory.reserve(BOB, &shared);
         assert!(
             charge.is_ok_and(|charge| charge.bytes == 0),

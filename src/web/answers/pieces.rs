@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_long_answer_is_cut_into_pieces_and_loses_nothing() {
+    async fn a_long_response_is_split_into_pieces() {
         let mut pieces = Pieces::with_capacity(100);
         let mut expected = String::new();
         for number in 0..200_000 {

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_gets_its_share_and_health_checks_get_in_above_the_maximum() {
+    fn an_address_has_a_limit_and_health_checks_are_admitted_above_the_maximum() {
         let connections = Connections::new(MaxConnections {
             total: 3,
             per_address: 2,
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_maximum_leaves_files_for_everything_else() {
+    fn the_maximum_leaves_file_descriptors_for_the_rest() {
         let max = MaxConnections::default();
         assert_eq!(max.within(1 << 20), max);
         assert_eq!(max.within(1_024).total, 1_024 - 512 - 64);

@@ -12,18 +12,18 @@ use crate::model::reason::{Code, Reason};
 use crate::rules::error::BodyFault;
 use crate::web::json;
 
-const MOST: usize = 1024 * 1024;
+const MAX_BODY_BYTES: usize = 1024 * 1024;
 /// How much more is read and discarded, so that a client that is still sending can read its response.
-const DRAINED: usize = 8 * MOST;
+const MAX_DISCARDED_BYTES: usize = 8 * MAX_BODY_BYTES;
 
 /// Parses the body as a JSON object; an empty body is an empty object.
-pub async fn read(request: Request, patience: Duration) -> Result<Input, BodyFault> {
+pub async fn read(request: Request, timeout: Duration) -> Result<Input, BodyFault> {
     let (parts, body) = request.into_parts();
-    let bytes = bytes(&parts.headers, body, patience).await?;
+    let bytes = bytes(&parts.headers, body, timeout).await?;
     if bytes.is_empty() {
         return Ok(Input::Object(Vec::new()));
     }
-    if let Some(sent) = other_type(&parts.headers) {
+    if let Some(sent) = unsupported_type(&parts.headers) {
         return Err(BodyFault::NotJson { sent });
     }
     match json::parse(&bytes) {
@@ -37,21 +37,21 @@ pub async fn read(request: Request, patience: Duration) -> Result<Input, BodyFau
 }
 
 /// Reads a whole body within the limits of size and time.
-pub async fn bytes(headers: &HeaderMap, body: Body, patience: Duration) -> Result<Bytes, BodyFault> {
-    match tokio::time::timeout(patience, collect(headers, body)).await {
+pub async fn bytes(headers: &HeaderMap, body: Body, timeout: Duration) -> Result<Bytes, BodyFault> {
+    match tokio::time::timeout(timeout, collect(headers, body)).await {
         Ok(collected) => collected,
         Err(_) => Err(BodyFault::TooSlow),
     }
 }
 
 async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault> {
-    let too_large = BodyFault::TooLarge { most: MOST };
+    let too_large = BodyFault::TooLarge { most: MAX_BODY_BYTES };
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse().ok());
     // A client that expects a 100 response has sent nothing yet, so there is nothing to discard.
-    let drained = if expects_continue(headers) { 0 } else { DRAINED };
-    if announced.is_some_and(|length: u64| length > (MOST + drained) as u64) {
+    let max_discarded = if expects_continue(headers) { 0 } else { MAX_DISCARDED_BYTES };
+    if announced.is_some_and(|length: u64| length > (MAX_BODY_BYTES + max_discarded) as u64) {
         return Err(too_large);
     }
     let mut bytes = Vec::new();
@@ -63,14 +63,14 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
         };
         let Ok(data) = frame.into_data() else { continue };
         seen += data.len();
-        if seen > MOST + DRAINED {
+        if seen > MAX_BODY_BYTES + MAX_DISCARDED_BYTES {
             return Err(too_large);
         }
-        if seen <= MOST {
+        if seen <= MAX_BODY_BYTES {
             bytes.extend_from_slice(&data);
         }
     }
-    if seen > MOST {
+    if seen > MAX_BODY_BYTES {
         Err(too_large)
     } else {
         Ok(bytes.into())
@@ -84,7 +84,7 @@ pub fn expects_continue(headers: &HeaderMap) -> bool {
 }
 
 /// The content type, if it is not JSON in UTF-8; a missing one counts as JSON.
-fn other_type(headers: &HeaderMap) -> Option<String> {
+fn unsupported_type(headers: &HeaderMap) -> Option<String> {
     let sent = headers
         .get(header::CONTENT_TYPE)?
         .to_str()

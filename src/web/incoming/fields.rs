@@ -13,16 +13,16 @@ use crate::web::{App, body};
 
 /// The accepted encodings of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum FormEncoding {
     UrlEncoded,
     /// Also multipart/form-data.
-    Either,
+    UrlencodedOrMultipart,
 }
 
 pub struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    pub async fn read(app: &App, request: Request, written: Written) -> Result<Self> {
+    pub async fn read(app: &App, request: Request, encoding: FormEncoding) -> Result<Self> {
         let (parts, body) = request.into_parts();
         let bytes = body::bytes(&parts.headers, body, app.options().body_timeout).await;
         let bytes = bytes.map_err(Error::Body)?;
@@ -31,7 +31,7 @@ impl Fields {
             return Ok(Self(pairs(&bytes)));
         }
         match multer::parse_boundary(&sent) {
-            Ok(boundary) if written == Written::Either => Ok(Self(multipart(bytes, boundary).await?)),
+            Ok(boundary) if encoding == FormEncoding::UrlencodedOrMultipart => Ok(Self(multipart(bytes, boundary).await?)),
             _ => {
                 let sent = sent.split(';').next().unwrap_or_default().trim().to_owned();
                 Err(Error::Body(BodyFault::NotForm { sent }))

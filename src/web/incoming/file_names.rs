@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plain_name_counts_wherever_it_stands() {
+    fn the_plain_name_has_precedence() {
         for (rest, expected) in [
             ("filename=\"a.txt\"", "a.txt"),
             ("FileName = \"a.txt\"", "a.txt"),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extended_name_is_decoded_if_it_is_alone() {
+    fn an_extended_name_is_used_without_a_plain_one() {
         assert_eq!(
             name("filename*=UTF-8''na%C3%AFve+1%262.txt"),
             Some("naïve+1&2.txt".to_owned())

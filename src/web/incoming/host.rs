@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_a_name_or_an_address_with_a_port_perhaps() {
+    fn a_host_is_a_name_or_an_address_with_an_optional_port() {
         for good in [
             "garth",
             "garth.example.:8080",
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_is_behind_the_host() {
+    fn the_port_follows_the_host() {
         assert_eq!(port("garth:81"), Some(81));
         assert_eq!(port("[::1]:81"), Some(81));
         for none in ["garth", "[::1]", "garth:", "garth:x", "garth:70000"] {

@@ -9,15 +9,15 @@ use serde_json::Value;
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// The maximum number of items of an array.
 const MAX_ITEMS: usize = 1_000;
 /// The maximum number of values of a document: scalars, arrays and objects at all levels.
 const MAX_VALUES: usize = 10_000;
 /// The maximum number of characters that an error quotes from the request.
-const MAX_QUOTED: usize = 64;
+const MAX_QUOTED_CHARS: usize = 64;
 /// 2 to the power of 63: numbers from here on, and below its negative, are not an `i64`.
-const TOO_LARGE: f64 = 9_223_372_036_854_775_808.0;
+const I64_LIMIT: f64 = 9_223_372_036_854_775_808.0;
 
 /// Parses a whole document; an error names the position.
 pub fn parse(bytes: &[u8]) -> Result<Input, Reason> {
@@ -45,9 +45,9 @@ struct Seed<'a> {
 
 impl Seed<'_> {
     fn deeper<E: Error>(self) -> Result<Self, E> {
-        if self.depth == DEEPEST {
+        if self.depth == MAX_DEPTH {
             self.fault.set(Code::JsonTooDeep);
-            return Err(E::custom(format!("nested deeper than {DEEPEST}")));
+            return Err(E::custom(format!("nested deeper than {MAX_DEPTH}")));
         }
         Ok(Self {
             depth: self.depth + 1,
@@ -84,8 +84,8 @@ impl<'de> Visitor<'de> for Seed<'_> {
         Ok(Input::Null)
     }
 
-    fn visit_bool<E>(self, truth: bool) -> Result<Input, E> {
-        Ok(Input::Bool(truth))
+    fn visit_bool<E>(self, boolean: bool) -> Result<Input, E> {
+        Ok(Input::Bool(boolean))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Input, E> {
@@ -98,7 +98,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
 
     /// 193.0 is an integer too, according to JSON Schema and in languages with one number type.
     fn visit_f64<E>(self, number: f64) -> Result<Input, E> {
-        let whole = number.fract() == 0.0 && (-TOO_LARGE..TOO_LARGE).contains(&number);
+        let whole = number.fract() == 0.0 && (-I64_LIMIT..I64_LIMIT).contains(&number);
         Ok(match whole {
             true => Input::Integer(number as i64),
             false => Input::Number(number),
@@ -132,7 +132,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         while let Some(key) = entries.next_key::<String>()? {
             if !keys.insert(key.clone()) {
                 self.fault.set(Code::JsonDuplicateKey);
-                let key: String = key.chars().take(MAX_QUOTED).collect();
+                let key: String = key.chars().take(MAX_QUOTED_CHARS).collect();
                 return Err(A::Error::custom(format!("key {key:?} appears twice")));
             }
             object.push((key, entries.next_value_seed(seed)?));
@@ -149,7 +149,7 @@ pub fn write(input: &Input) -> String {
 fn to_value(input: &Input) -> Value {
     match input {
         Input::Null => Value::Null,
-        Input::Bool(truth) => Value::Bool(*truth),
+        Input::Bool(boolean) => Value::Bool(*boolean),
         Input::Integer(number) => Value::from(*number),
         Input::Number(number) => Value::from(*number),
         Input::Text(text) => Value::String(text.clone()),
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_is_what_was_written() {
+    fn parsed_documents_round_trip() {
         let input = parse(br#"{"a": [1, -2, 1.5, 99999999999999999999, true, null, "x"]}"#).unwrap();
         let list = vec![
             Input::Integer(1),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_has_its_code_and_says_where() {
+    fn every_refusal_has_its_code_and_position() {
         let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
         for (raw, code, says) in [
             ("{", Code::JsonInvalid, "line 1 column 1"),

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_lose_their_control_characters_however_the_form_is_cut() {
+    fn control_characters_are_removed_from_heads_across_pieces() {
         let form = b"--edge\r\nName: a\x01b\x7f\r\n\r\n\x01\x02\r\n--ed\x01\r\n\r\n--edge\r\nX: \x1by\r\n\r\n\0\r\n--edge--\r\n";
         let expected =
             b"--edge\r\nName: ab\r\n\r\n\x01\x02\r\n--ed\x01\r\n\r\n--edge\r\nX: y\r\n\r\n\0\r\n--edge--\r\n";
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_nothing_to_remove_is_not_copied() {
+    fn bytes_without_control_characters_are_not_copied() {
         let form = Bytes::from_static(b"--edge\r\nName: ab\r\n\r\n\x01\r\n--edge--\r\n");
         let kept = PartHeads::new("edge").without_controls(form.clone());
         assert_eq!(kept.as_ptr(), form.as_ptr());

@@ -90,7 +90,7 @@ mod tests {
     use super::{canonical, without_secrets};
 
     #[test]
-    fn a_secret_in_a_path_is_not_logged_wherever_it_stands() {
+    fn a_secret_in_a_path_is_never_logged() {
         for path in [
             "/oauth/password/s3cret",
             "/login/oauth/password/s3cret/",
