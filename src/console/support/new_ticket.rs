@@ -22,7 +22,7 @@ use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
 use crate::rules::once::Once;
-use crate::rules::subjects::{Eyes, Offered, offered};
+use crate::rules::subjects::{Requester, Offered, offered};
 use crate::store::ReadTx;
 use crate::web::App;
 
@@ -66,7 +66,7 @@ pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, sent: Se
 /// What a ticket may be about, of that what has these words, and the caller's newest ticket.
 fn look(tx: &mut ReadTx, caller: &Caller, words: &str) -> rules::Result<(Vec<Offered>, i64)> {
     let newest = rules::tickets::newest(tx, caller)?;
-    Ok((offered(tx, Eyes::Tenant(caller), words)?, newest))
+    Ok((offered(tx, Requester::Tenant(caller), words)?, newest))
 }
 
 /// A form with what the address proposes: `?vpc_id=5` comes from the page of that VPC.
@@ -216,7 +216,7 @@ async fn desk_draw(
             let (whose, choices) = match account {
                 Some(account) => (
                     rules::accounts::desk_view(tx, account).ok(),
-                    offered(tx, Eyes::Staff(account), &words)?,
+                    offered(tx, Requester::Staff(account), &words)?,
                 ),
                 None => (None, Vec::new()),
             };

@@ -21,7 +21,7 @@ use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::once::{MOMENTS, Once};
 use crate::rules::request::Request;
-use crate::rules::subjects::{self, Eyes};
+use crate::rules::subjects::{self, Requester};
 use crate::rules::tickets::{Doing, Party, act, begin, refuse_unless_allowed, remember};
 use crate::rules::transitions::Act;
 use crate::rules::{canned_replies, replies, viewers};
@@ -68,16 +68,16 @@ fn read_new(tx: &mut WriteTx, party: &Party, request: &Request) -> Result<NewTic
     let account = read_account(tx, &mut form)?;
     let summary = form.required("summary", Summary::parse);
     let description = form.required("description", TicketText::parse);
-    let about = subjects::read(tx, &mut form, account.map(Eyes::Staff))?;
+    let subject = subjects::read(tx, &mut form, account.map(Requester::Staff))?;
     let may_close = form.boolean("closable").unwrap_or(false);
     let priority = form.optional("priority", Priority::parse);
     let (account, summary, description) = form.finish(|| Some((account?, summary?, description?)))?;
-    let managed_issue = about.managed_issue;
+    let managed_issue = subject.managed_issue;
     Ok(NewTicket {
         account,
         summary,
         description,
-        entity: about.settle(tx, account)?,
+        entity: subject.resolve(tx, account)?,
         managed_issue,
         may_close,
         priority: priority.unwrap_or(Priority::Normal),
@@ -313,14 +313,14 @@ pub fn download(tx: &mut WriteTx, agent: &Agent, id: TicketId, file: AttachmentI
 
 /// The VPC that a ticket is about, or the VPCs of its instance, if they still exist.
 pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
-    let Some(about) = &ticket.entity else {
+    let Some(subject) = &ticket.entity else {
         return Ok(Vec::new());
     };
     let attached = interfaces(tx, ticket)?;
     let attached = attached.iter().filter_map(|one| one.vpc.as_ref());
     let mut ids: Vec<_> = attached.map(|attached| attached.vpc).collect();
-    if about.kind == EntityKind::Subject(SubjectKind::Vpc) {
-        ids.push(VpcId(about.id));
+    if subject.kind == EntityKind::Subject(SubjectKind::Vpc) {
+        ids.push(VpcId(subject.id));
     }
     ids.sort_unstable();
     ids.dedup();
@@ -333,11 +333,11 @@ pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
 
 /// The interfaces of the instance that a ticket is about, in order of creation.
 pub fn interfaces(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Interface>> {
-    let is_instance = |about: &&Entity| about.kind == EntityKind::Subject(SubjectKind::Linode);
-    let Some(about) = ticket.entity.as_ref().filter(is_instance) else {
+    let is_instance = |subject: &&Entity| subject.kind == EntityKind::Subject(SubjectKind::Linode);
+    let Some(subject) = ticket.entity.as_ref().filter(is_instance) else {
         return Ok(Vec::new());
     };
-    let found = store::interfaces::of_instance(tx, InstanceId(about.id))?;
+    let found = store::interfaces::of_instance(tx, InstanceId(subject.id))?;
     let mut found: Vec<_> = found.into_values().flatten().collect();
     found.sort_unstable_by_key(|interface| interface.id);
     Ok(found)

@@ -17,32 +17,32 @@ use crate::store::{self, ReadTx, WriteTx};
 
 /// On whose behalf an object is looked up.
 #[derive(Clone, Copy)]
-pub enum Eyes<'a> {
+pub enum Requester<'a> {
     Tenant(&'a Caller),
     /// Staff, who see all objects of an account.
     Staff(AccountId),
 }
 
-impl Eyes<'_> {
+impl Requester<'_> {
     fn account(self) -> AccountId {
         match self {
-            Eyes::Tenant(caller) => caller.account,
-            Eyes::Staff(account) => account,
+            Requester::Tenant(caller) => caller.account,
+            Requester::Staff(account) => account,
         }
     }
 }
 
 /// The subject as the form names it.
 #[derive(Debug, Default)]
-pub struct About {
+pub struct Subject {
     entity: Option<Entity>,
     vlan: Option<(VlanLabel, RegionId)>,
     pub managed_issue: bool,
 }
 
-impl About {
+impl Subject {
     /// The entity. A VLAN gets an ID with its first ticket.
-    pub fn settle(self, tx: &mut WriteTx, account: AccountId) -> Result<Option<Entity>> {
+    pub fn resolve(self, tx: &mut WriteTx, account: AccountId) -> Result<Option<Entity>> {
         let Some((label, region)) = self.vlan else {
             return Ok(self.entity);
         };
@@ -52,7 +52,7 @@ impl About {
 }
 
 /// Reads the subject fields, in the order of interface §4.3.
-pub fn read(tx: &mut ReadTx, form: &mut Form, eyes: Option<Eyes>) -> Result<About> {
+pub fn read(tx: &mut ReadTx, form: &mut Form, requester: Option<Requester>) -> Result<Subject> {
     let mut ids = Vec::new();
     for kind in SubjectKind::WITH_ID {
         let given = match kind {
@@ -67,16 +67,16 @@ pub fn read(tx: &mut ReadTx, form: &mut Form, eyes: Option<Eyes>) -> Result<Abou
 
     let mut entities = Vec::new();
     for (field, kind, id) in ids {
-        let entity = match eyes {
+        let entity = match requester {
             None => None,
-            Some(eyes) => find(tx, eyes, kind, id)?,
+            Some(requester) => find(tx, requester, kind, id)?,
         };
         match entity {
             Some(entity) => entities.push(entity),
             None => form.refuse(field, not_there(tx, field, kind, id)),
         }
     }
-    Ok(About {
+    Ok(Subject {
         entity: entities.pop(),
         vlan,
         managed_issue,
@@ -93,27 +93,27 @@ pub struct Offered {
 
 /// Possible subjects: a few of each kind whose label or ID matches the words. The directory belongs to the
 /// account, so users with access to the account see all of it.
-pub fn offered(tx: &mut ReadTx, eyes: Eyes, words: &str) -> Result<Vec<Offered>> {
-    let account = eyes.account();
-    let (sight, may_look) = match eyes {
-        Eyes::Tenant(caller) => (caller.sight(), caller.account_access().is_some()),
-        Eyes::Staff(_) => (Sight::Everything, true),
+pub fn offered(tx: &mut ReadTx, requester: Requester, words: &str) -> Result<Vec<Offered>> {
+    let account = requester.account();
+    let (sight, may_look) = match requester {
+        Requester::Tenant(caller) => (caller.sight(), caller.account_access().is_some()),
+        Requester::Staff(_) => (Sight::Everything, true),
     };
     let mut offered = Vec::new();
     let mut add = |kind, id, label: &str| {
         let label = label.to_owned();
         offered.push(Offered { kind, id, label });
     };
-    let wanted = few(words, None).read(tx.policy(), &store::vpcs::FIELDS)?;
+    let wanted = candidate_list(words, None).read(tx.policy(), &store::vpcs::FIELDS)?;
     for vpc in store::vpcs::list(tx, account, sight, &wanted)?.items {
         add(SubjectKind::Vpc, vpc.id.0, vpc.label.as_str());
     }
-    let wanted = few(words, None).read(tx.policy(), &store::instances::FIELDS)?;
+    let wanted = candidate_list(words, None).read(tx.policy(), &store::instances::FIELDS)?;
     for instance in store::instances::list(tx, account, sight, &wanted)?.items {
         add(SubjectKind::Linode, instance.id.0, instance.label.as_str());
     }
     if may_look {
-        let wanted = few(words, Some(account)).read(tx.policy(), &store::entities::FIELDS)?;
+        let wanted = candidate_list(words, Some(account)).read(tx.policy(), &store::entities::FIELDS)?;
         for entry in store::entities::list(tx, &wanted)?.items {
             add(entry.kind, entry.id, &entry.label);
         }
@@ -121,14 +121,14 @@ pub fn offered(tx: &mut ReadTx, eyes: Eyes, words: &str) -> Result<Vec<Offered>>
     Ok(offered)
 }
 
-fn few(words: &str, account: Option<AccountId>) -> ListRequest {
-    let mut few = ListRequest::default().sorted("label", false);
+fn candidate_list(words: &str, account: Option<AccountId>) -> ListRequest {
+    let mut candidate_list = ListRequest::default().sorted("label", false);
     if !words.is_empty() {
-        few = few.only(Condition::contained_in(["label", "id"], words));
+        candidate_list = candidate_list.only(Condition::contained_in(["label", "id"], words));
     }
     match account {
-        Some(account) => few.only(Condition::equal("account_id", account)),
-        None => few,
+        Some(account) => candidate_list.only(Condition::equal("account_id", account)),
+        None => candidate_list,
     }
 }
 
@@ -177,27 +177,27 @@ fn refuse_conflicts(form: &mut Form, ids: &[(&str, SubjectKind, i64)], managed_i
 }
 
 /// The object, if it exists and is visible.
-fn find(tx: &mut ReadTx, eyes: Eyes, kind: SubjectKind, id: i64) -> Result<Option<Entity>> {
-    let account = eyes.account();
+fn find(tx: &mut ReadTx, requester: Requester, kind: SubjectKind, id: i64) -> Result<Option<Entity>> {
+    let account = requester.account();
     match kind {
         SubjectKind::Vpc => {
-            let vpc = match eyes {
-                Eyes::Tenant(caller) => {
+            let vpc = match requester {
+                Requester::Tenant(caller) => {
                     visible(vpcs::load_alone_for(tx, caller, VpcId(id), Permission::ReadOnly))?
                 }
-                Eyes::Staff(_) => store::vpcs::find_alone(tx, account, VpcId(id))?,
+                Requester::Staff(_) => store::vpcs::find_alone(tx, account, VpcId(id))?,
             };
             Ok(vpc.as_ref().map(Entity::vpc))
         }
         SubjectKind::Linode => {
-            let instance = match eyes {
-                Eyes::Tenant(caller) => visible(loading::instance_for(
+            let instance = match requester {
+                Requester::Tenant(caller) => visible(loading::instance_for(
                     tx,
                     caller,
                     InstanceId(id),
                     Permission::ReadOnly,
                 ))?,
-                Eyes::Staff(_) => store::instances::find(tx, account, InstanceId(id))?,
+                Requester::Staff(_) => store::instances::find(tx, account, InstanceId(id))?,
             };
             Ok(instance.as_ref().map(Entity::instance))
         }

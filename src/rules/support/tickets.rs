@@ -15,7 +15,7 @@ use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::once::{MOMENTS, Once};
 use crate::rules::request::Request;
-use crate::rules::subjects::{self, Eyes};
+use crate::rules::subjects::{self, Requester};
 use crate::rules::transitions::{self, Act};
 use crate::store::filter::Filter;
 use crate::store::history::NewHistory;
@@ -64,14 +64,14 @@ fn read(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<NewTicke
     let mut form = request.form()?;
     let summary = form.required("summary", Summary::parse);
     let description = form.required("description", TicketText::parse);
-    let about = subjects::read(tx, &mut form, Some(Eyes::Tenant(caller)))?;
+    let subject = subjects::read(tx, &mut form, Some(Requester::Tenant(caller)))?;
     let (summary, description) = form.finish(|| Some((summary?, description?)))?;
-    let managed_issue = about.managed_issue;
+    let managed_issue = subject.managed_issue;
     Ok(NewTicket {
         account: caller.account,
         summary,
         description,
-        entity: about.settle(tx, caller.account)?,
+        entity: subject.resolve(tx, caller.account)?,
         managed_issue,
         may_close: true,
         priority: Priority::Normal,
