@@ -3,7 +3,7 @@
 
 /// The window in seconds in which the same text, with nothing after it, counts as a duplicate, even from a
 /// page that was rendered again with the text still in its form.
-pub const MOMENTS: i64 = 600;
+pub const REPEAT_WINDOW_SECONDS: i64 = 600;
 
 /// The result of a form submission.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{BodyFault, Error, FilesFault, Result};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{Expected, unchanged};
-use crate::rules::tickets::{self, Doing, Party, act, remember};
+use crate::rules::tickets::{self, Transition, Party, act, append_history};
 use crate::rules::transitions::{self, Act};
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
@@ -89,8 +89,8 @@ pub fn create(
         attachment: Some(attachment.id),
         ..NewHistory::default()
     };
-    let attaching = Doing::new(Act::CustomerAttach, Step::Attachment).with(details);
-    let attaching = attaching.told_as(Action::TicketAttachmentUpload);
+    let attaching = Transition::new(Act::CustomerAttach, Step::Attachment).with(details);
+    let attaching = attaching.with_event(Action::TicketAttachmentUpload);
     act(tx, &mut ticket, &Party::of(caller), attaching)?;
     Ok(attachment)
 }
@@ -102,7 +102,7 @@ pub fn record_refused(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, name:
         after: Some(name.as_str().to_owned()),
         ..NewHistory::default()
     };
-    remember(tx, &ticket, &Party::of(caller), Step::AttachmentRefused, &details)
+    append_history(tx, &ticket, &Party::of(caller), Step::AttachmentRefused, &details)
 }
 
 /// Lets the next sweep delete the bytes of all unfinished uploads. For a server that starts alone on its
@@ -113,9 +113,9 @@ pub fn abandon_uploads(tx: &mut WriteTx) -> Result<()> {
 
 /// Keys of uploads that began at least `seconds` ago and did not become attachments.
 pub fn stale(tx: &mut ReadTx, seconds: i64) -> Result<Vec<String>> {
-    const FEW: i64 = 100;
+    const MAX_STALE_KEYS: i64 = 100;
     let before = tx.now().plus_seconds(1 - seconds);
-    Ok(store::attachments::stale_uploads(tx, before, FEW)?)
+    Ok(store::attachments::stale_uploads(tx, before, MAX_STALE_KEYS)?)
 }
 
 /// Deletes the record of a key whose bytes are gone.
@@ -139,9 +139,9 @@ fn refuse_more(tx: &ReadTx, ticket: &Ticket) -> Result<()> {
     let support = &tx.policy().support;
     let refuse = |reason| Error::whole(reason);
     transitions::after(ticket, Act::CustomerAttach, tx.now(), support).map_err(refuse)?;
-    let most = support.attachments_per_ticket;
-    if ticket.attachments.len() as i64 >= most {
-        let text = format!("A ticket may have at most {most} attachments");
+    let limit = support.attachments_per_ticket;
+    if ticket.attachments.len() as i64 >= limit {
+        let text = format!("A ticket may have at most {limit} attachments");
         return Err(refuse(Reason::new(Code::AttachmentLimit, text)));
     }
     Ok(())

@@ -19,10 +19,10 @@ use crate::rules::agent::Agent;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
-use crate::rules::once::{MOMENTS, Once};
+use crate::rules::once::{REPEAT_WINDOW_SECONDS, Once};
 use crate::rules::request::Request;
 use crate::rules::subjects::{self, Requester};
-use crate::rules::tickets::{Doing, Party, act, begin, refuse_unless_allowed, remember};
+use crate::rules::tickets::{Transition, Party, act, begin, refuse_unless_allowed, append_history};
 use crate::rules::transitions::Act;
 use crate::rules::{canned_replies, replies, viewers};
 use crate::store::history::NewHistory;
@@ -51,7 +51,7 @@ pub fn create_once(
 ) -> Result<Once<TicketId>> {
     let party = party(tx, agent);
     let new = read_new(tx, &party, request)?;
-    let recent = tx.now().plus_seconds(-MOMENTS);
+    let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
     if let Some(before) = store::tickets::same(tx, &new, newest, recent)? {
         return Ok(Once::Before(before));
     }
@@ -116,7 +116,7 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
     let party = party(tx, agent);
     if let Some(closable) = closable {
         let before = std::mem::replace(&mut desk.ticket.may_close, closable);
-        let setting = Doing::new(Act::SetClosable, Step::Closable)
+        let setting = Transition::new(Act::SetClosable, Step::Closable)
             .from(Some(before.to_string()))
             .to(&closable.to_string());
         act(tx, &mut desk.ticket, &party, setting)?;
@@ -128,7 +128,7 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
             after: Some(priority.word().to_owned()),
             ..NewHistory::default()
         };
-        remember(tx, &desk.ticket, &party, Step::Priority, &details)?;
+        append_history(tx, &desk.ticket, &party, Step::Priority, &details)?;
     }
     load(tx, id)
 }
@@ -152,7 +152,7 @@ pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
         }
         claim => claim.as_ref().map(|claim| claim.username.clone()),
     };
-    let claiming = Doing::new(Act::Claim, Step::Claim)
+    let claiming = Transition::new(Act::Claim, Step::Claim)
         .from(holder)
         .to(agent.username.as_str());
     let party = party(tx, agent);
@@ -178,7 +178,7 @@ pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request)
             ));
         }
     }
-    let releasing = Doing::new(Act::Release, Step::Release).from(Some(agent.username.as_str().to_owned()));
+    let releasing = Transition::new(Act::Release, Step::Release).from(Some(agent.username.as_str().to_owned()));
     let party = party(tx, agent);
     act(tx, &mut desk.ticket, &party, releasing)?;
     store::desk::set_claimer(tx, id, None)?;
@@ -209,7 +209,7 @@ pub fn note(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) ->
         ..NewHistory::default()
     };
     let party = party(tx, agent);
-    remember(tx, &desk.ticket, &party, Step::Note, &details)?;
+    append_history(tx, &desk.ticket, &party, Step::Note, &details)?;
     Ok(note)
 }
 
@@ -224,14 +224,14 @@ pub fn reply_once(
 ) -> Result<Option<Reply>> {
     let desk = load(tx, id)?;
     let text = read_reply(tx, agent, &desk, &mut request.form()?)?;
-    if has_said(tx, agent, id, Step::Reply, text, seen)? {
+    if is_duplicate(tx, agent, id, Step::Reply, text, seen)? {
         return Ok(None);
     }
     let unseen = match seen {
         Some(seen) => since(tx, agent, id, seen)?,
         None => Vec::new(),
     };
-    if unseen.iter().any(|step| concerns_the_customer(step.step)) {
+    if unseen.iter().any(|step| may_outdate_reply(step.step)) {
         return Err(Error::Stale);
     }
     reply(tx, agent, id, request).map(Some)
@@ -247,7 +247,7 @@ pub fn note_once(
 ) -> Result<Option<Note>> {
     load(tx, id)?;
     let text = request.form()?.optional("description", ReplyText::parse);
-    if has_said(tx, agent, id, Step::Note, text, seen)? {
+    if is_duplicate(tx, agent, id, Step::Note, text, seen)? {
         return Ok(None);
     }
     note(tx, agent, id, request).map(Some)
@@ -269,12 +269,12 @@ pub fn since(tx: &mut ReadTx, agent: &Agent, id: TicketId, seen: HistoryId) -> R
 }
 
 pub fn close(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
-    let closing = Doing::new(Act::StaffClose, Step::Close).to(Status::Closed.word());
+    let closing = Transition::new(Act::StaffClose, Step::Close).to(Status::Closed.word());
     change_status(tx, agent, id, request, closing)
 }
 
 pub fn reopen(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
-    let reopening = Doing::new(Act::Reopen, Step::Reopen).to(Status::Open.word());
+    let reopening = Transition::new(Act::Reopen, Step::Reopen).to(Status::Open.word());
     change_status(tx, agent, id, request, reopening)
 }
 
@@ -307,7 +307,7 @@ pub fn download(tx: &mut WriteTx, agent: &Agent, id: TicketId, file: AttachmentI
         ..NewHistory::default()
     };
     let party = party(tx, agent);
-    remember(tx, &desk.ticket, &party, Step::Download, &details)?;
+    append_history(tx, &desk.ticket, &party, Step::Download, &details)?;
     Ok(attachment)
 }
 
@@ -383,12 +383,12 @@ fn change_status(
     agent: &Agent,
     id: TicketId,
     request: &Request,
-    doing: Doing,
+    transition: Transition,
 ) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     request.asks_nothing()?;
     let party = party(tx, agent);
-    act(tx, &mut desk.ticket, &party, doing)?;
+    act(tx, &mut desk.ticket, &party, transition)?;
     load(tx, id)
 }
 
@@ -405,12 +405,12 @@ fn party(tx: &ReadTx, agent: &Agent) -> Party {
 
 /// Parses search words; an empty search matches everything.
 fn read_search(search: Option<&str>) -> Result<Vec<String>> {
-    const MOST: usize = 16;
+    const MAX_SEARCH_WORDS: usize = 16;
     let search = search.unwrap_or_default().trim();
     let words: Vec<_> = store::search::words(search).collect();
     let wrong = match words.len() {
         0 if !search.is_empty() => "There is no word in it: a word is made of letters and digits".to_owned(),
-        count if count > MOST => format!("At most {MOST} words can be looked for at once"),
+        count if count > MAX_SEARCH_WORDS => format!("At most {MAX_SEARCH_WORDS} words can be looked for at once"),
         _ => return Ok(words),
     };
     let reason = Reason::new(Code::SearchInvalid, wrong);
@@ -429,7 +429,7 @@ fn read_account(tx: &mut ReadTx, form: &mut Form) -> Result<Option<AccountId>> {
     Ok(None)
 }
 
-fn has_said(
+fn is_duplicate(
     tx: &mut ReadTx,
     agent: &Agent,
     id: TicketId,
@@ -437,15 +437,15 @@ fn has_said(
     text: Option<ReplyText>,
     seen: Option<HistoryId>,
 ) -> Result<bool> {
-    let whose = (id, agent.username.as_str());
+    let author = (id, agent.username.as_str());
     match text {
-        Some(text) => Ok(store::history::has_said(tx, whose, (step, &text), seen)?),
+        Some(text) => Ok(store::history::has_said(tx, author, (step, &text), seen)?),
         None => Ok(false),
     }
 }
 
 /// Whether a reply that was written before this step may be outdated after it.
-fn concerns_the_customer(step: Step) -> bool {
+fn may_outdate_reply(step: Step) -> bool {
     match step {
         Step::Opened | Step::Reply | Step::Attachment => true,
         Step::Claim | Step::Release | Step::Close | Step::Reopen => true,

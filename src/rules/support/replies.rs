@@ -9,9 +9,9 @@ use crate::model::ticket::Ticket;
 use crate::rules::caller::Caller;
 use crate::rules::error::Result;
 use crate::rules::lists::ListRequest;
-use crate::rules::once::{MOMENTS, Once};
+use crate::rules::once::{REPEAT_WINDOW_SECONDS, Once};
 use crate::rules::request::Request;
-use crate::rules::tickets::{self, Doing, Party, act};
+use crate::rules::tickets::{self, Transition, Party, act};
 use crate::rules::transitions::Act;
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
@@ -43,7 +43,7 @@ pub fn create_once(
 ) -> Result<Once<ReplyId>> {
     let (mut ticket, description) = read(tx, caller, ticket, request)?;
     let party = Party::of(caller);
-    let recent = tx.now().plus_seconds(-MOMENTS);
+    let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
     if let Some(before) = store::replies::same(tx, ticket.id, &new(&party, &description), newest, recent)? {
         return Ok(Once::Before(before));
     }
@@ -87,6 +87,6 @@ pub fn add(
         reply: Some(reply.id),
         ..NewHistory::default()
     };
-    act(tx, ticket, party, Doing::new(how, Step::Reply).with(details))?;
+    act(tx, ticket, party, Transition::new(how, Step::Reply).with(details))?;
     Ok(reply)
 }

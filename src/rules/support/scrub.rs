@@ -7,7 +7,7 @@ use crate::store::scrub::Due;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// The number of attachments that a node claims at once.
-const BATCH: i64 = 16;
+const BATCH_ATTACHMENTS: i64 = 16;
 /// How long a node may take to read them before another node can claim them.
 const LEASE_SECONDS: i64 = 3600;
 /// The interval for damaged files, which may have been restored.
@@ -21,7 +21,7 @@ pub fn claim(tx: &mut WriteTx, days: i64) -> Result<Vec<Attachment>> {
         // A tenth of the period is left for reading all attachments that are due.
         verified_before: now.plus_seconds(-days * DAY_SECONDS * 9 / 10),
         damaged_before: now.plus_seconds(-RECHECK_SECONDS),
-        limit: BATCH,
+        limit: BATCH_ATTACHMENTS,
     };
     let found = store::scrub::due(tx, due)?;
     for attachment in &found {

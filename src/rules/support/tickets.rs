@@ -13,7 +13,7 @@ use crate::rules::error::{Error, Result};
 use crate::rules::events::{self, Author};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
-use crate::rules::once::{MOMENTS, Once};
+use crate::rules::once::{REPEAT_WINDOW_SECONDS, Once};
 use crate::rules::request::Request;
 use crate::rules::subjects::{self, Requester};
 use crate::rules::transitions::{self, Act};
@@ -53,7 +53,7 @@ pub fn create_once(
     newest: i64,
 ) -> Result<Once<TicketId>> {
     let new = read(tx, caller, request)?;
-    let recent = tx.now().plus_seconds(-MOMENTS);
+    let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
     if let Some(before) = store::tickets::same(tx, &new, newest, recent)? {
         return Ok(Once::Before(before));
     }
@@ -102,7 +102,7 @@ pub fn close(tx: &mut WriteTx, caller: &Caller, id: TicketId, request: &Request)
     let mut ticket = load_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&ticket)?;
     request.asks_nothing()?;
-    let closing = Doing::new(Act::CustomerClose, Step::Close).to(Status::Closed.word());
+    let closing = Transition::new(Act::CustomerClose, Step::Close).to(Status::Closed.word());
     act(tx, &mut ticket, &Party::of(caller), closing).map(drop)
 }
 
@@ -154,14 +154,14 @@ impl Party {
 }
 
 /// An act on a ticket, with its history entry and its event.
-pub struct Doing {
+pub struct Transition {
     act: Act,
     step: Step,
     action: Action,
     details: NewHistory,
 }
 
-impl Doing {
+impl Transition {
     pub fn new(act: Act, step: Step) -> Self {
         Self {
             act,
@@ -187,7 +187,7 @@ impl Doing {
         self
     }
 
-    pub fn told_as(mut self, action: Action) -> Self {
+    pub fn with_event(mut self, action: Action) -> Self {
         self.action = action;
         self
     }
@@ -202,9 +202,9 @@ pub fn refuse_unless_allowed(tx: &ReadTx, form: &mut Form, ticket: &Ticket, act:
 
 /// Applies an act to a ticket, if its state allows it: updates the status, `updated`, the history and the
 /// account's events together. False if nothing changed.
-pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, doing: Doing) -> Result<bool> {
+pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, transition: Transition) -> Result<bool> {
     let now = tx.now_after(ticket.updated);
-    let next = transitions::after(ticket, doing.act, now, &tx.policy().support);
+    let next = transitions::after(ticket, transition.act, now, &tx.policy().support);
     let next = next.map_err(Error::whole)?;
     let Some(next) = next else { return Ok(false) };
 
@@ -217,12 +217,12 @@ pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, doing: Doing) -
     ticket.updated_by = Some(party.shown.clone());
     store::tickets::update(tx, ticket, before)?;
 
-    let Doing {
+    let Transition {
         step,
         action,
         mut details,
         ..
-    } = doing;
+    } = transition;
     if matches!(step, Step::Close | Step::Reopen) {
         details.before = Some(before.word().to_owned());
     } else if before == Status::Closed && next == Status::Open {
@@ -231,21 +231,21 @@ pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, doing: Doing) -
             after: Some(next.word().to_owned()),
             ..NewHistory::default()
         };
-        remember(tx, ticket, party, Step::Reopen, &reopened)?;
+        append_history(tx, ticket, party, Step::Reopen, &reopened)?;
     }
-    remember(tx, ticket, party, step, &details)?;
+    append_history(tx, ticket, party, step, &details)?;
     events::record_ticket(tx, party.author(ticket), action, ticket)?;
     Ok(true)
 }
 
 /// Records that a ticket was opened.
 pub fn begin(tx: &mut WriteTx, ticket: &Ticket, party: &Party) -> Result<()> {
-    remember(tx, ticket, party, Step::Opened, &NewHistory::default())?;
+    append_history(tx, ticket, party, Step::Opened, &NewHistory::default())?;
     events::record_ticket(tx, party.author(ticket), Action::TicketCreate, ticket)
 }
 
 /// Adds a step to the history without an event for the account.
-pub fn remember(
+pub fn append_history(
     tx: &mut WriteTx,
     ticket: &Ticket,
     party: &Party,

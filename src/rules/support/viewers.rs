@@ -12,7 +12,7 @@ use crate::rules::error::Result;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// The lifetime of a row in seconds, from its last renewal.
-const LASTS: i64 = 45;
+const VIEWER_TTL_SECONDS: i64 = 45;
 
 /// Registers a page that shows the ticket; returns the ID of its tab.
 pub fn arrive(tx: &mut WriteTx, agent: &Agent, ticket: TicketId) -> Result<String> {
@@ -40,5 +40,5 @@ pub fn others(tx: &mut ReadTx, agent: &Agent, ticket: TicketId) -> Result<Vec<St
 }
 
 fn present_since(tx: &ReadTx) -> Time {
-    tx.now().plus_seconds(-LASTS)
+    tx.now().plus_seconds(-VIEWER_TTL_SECONDS)
 }
