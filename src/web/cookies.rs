@@ -62,7 +62,7 @@ pub fn flash(headers: &HeaderMap) -> Option<String> {
 
 /// Sets a cookie for the lifetime of a session.
 pub fn set(headers: &mut HeaderMap, name: &str, value: &TokenText) {
-    write(headers, name, value.reveal(), sessions::LASTS);
+    write(headers, name, value.reveal(), sessions::SESSION_TTL_SECONDS);
 }
 
 pub fn clear(headers: &mut HeaderMap, name: &str) {

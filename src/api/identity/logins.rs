@@ -4,7 +4,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 
-use crate::api::oauth::{Wish, not_our_form, refused};
+use crate::api::oauth::{AuthorizationQuery, not_our_form, refused};
 use crate::model::token::Secret;
 use crate::rules::oauth::Next;
 use crate::rules::{Error, Result, oauth, oauth_clients, passwords, sessions};
@@ -21,11 +21,11 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
     let Some(proof) = log_in_form::proof_in(&headers, &fields) else {
         return Ok(not_our_form());
     };
-    let wish = Wish::read(fields.text("return_to").unwrap_or_default());
-    let ask = wish.ask.clone();
+    let query = AuthorizationQuery::read(fields.text("return_to").unwrap_or_default());
+    let parameters = query.parameters.clone();
     let wanted = match app
         .store()
-        .read(move |tx| oauth::consider(tx, &ask, None))
+        .read(move |tx| oauth::next_step(tx, &parameters, None))
         .await?
     {
         Next::LogIn(wanted) => wanted,
@@ -37,13 +37,13 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
     };
     let page = LogInPage {
         bound: Bound::Program(&wanted),
-        return_to: &wish.query,
+        return_to: &query.encoded,
         proof,
         username,
     };
     let guess = Guess::new(&headers, address, username, password);
     // The redirect always leads to the authorization page; its query has the request.
-    let next = format!("authorize?{}", wish.query);
+    let next = format!("authorize?{}", query.encoded);
     log_in_form::log_in(&app, guess, &page, &next).await
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::model::reason::{Code, Reason};
 use crate::model::token::TokenText;
-use crate::rules::oauth::{Ask, Next};
+use crate::rules::oauth::{AuthorizationRequest, Next};
 use crate::rules::{self, Result};
 use crate::web::cookies::form_proof;
 use crate::web::fields::{self, Fields, FormEncoding};
@@ -25,13 +25,13 @@ pub async fn style() -> Response {
 }
 
 pub async fn authorize(State(app): State<App>, parts: Parts) -> Result<Response> {
-    let wish = Wish::read(parts.uri.query().unwrap_or_default());
+    let query = AuthorizationQuery::read(parts.uri.query().unwrap_or_default());
     let session = cookies::read(&parts.headers, cookies::SESSION);
     let hash = session.as_ref().map(TokenText::hash);
-    let ask = wish.ask.clone();
+    let parameters = query.parameters.clone();
     let mut next = app
         .store()
-        .read(move |tx| rules::oauth::consider(tx, &ask, hash))
+        .read(move |tx| rules::oauth::next_step(tx, &parameters, hash))
         .await?;
     if let Next::Known = next {
         // A HEAD request has no effect.
@@ -39,20 +39,20 @@ pub async fn authorize(State(app): State<App>, parts: Parts) -> Result<Response>
             let text = "You have allowed this application before.";
             return Ok(pages::note(StatusCode::OK, "Go on", text, "style.css"));
         }
-        let ask = wish.ask.clone();
+        let parameters = query.parameters.clone();
         next = app
             .store()
-            .write(move |tx| rules::oauth::give_again(tx, &ask, hash))
+            .write(move |tx| rules::oauth::issue_known(tx, &parameters, hash))
             .await?;
     }
-    Ok(show(&app, &parts, &wish, session.as_ref(), next))
+    Ok(show(&app, &parts, &query, session.as_ref(), next))
 }
 
 pub async fn decide(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, body) = request.into_parts();
     let request = Request::from_parts(parts.clone(), body);
     let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
-    let wish = Wish::read(fields.text("return_to").unwrap_or_default());
+    let query = AuthorizationQuery::read(fields.text("return_to").unwrap_or_default());
     let session = cookies::read(&parts.headers, cookies::SESSION);
     let proven = |session: &TokenText| {
         let sent = fields.text("form_token").unwrap_or_default();
@@ -66,41 +66,41 @@ pub async fn decide(State(app): State<App>, request: Request) -> Result<Response
         Some("deny") => false,
         _ => return Ok(incomplete()),
     };
-    let (ask, hash) = (wish.ask.clone(), session.as_ref().map(TokenText::hash));
+    let (parameters, hash) = (query.parameters.clone(), session.as_ref().map(TokenText::hash));
     let next = app
         .store()
-        .write(move |tx| rules::oauth::decide(tx, &ask, hash, allows))
+        .write(move |tx| rules::oauth::decide(tx, &parameters, hash, allows))
         .await?;
-    Ok(show(&app, &parts, &wish, session.as_ref(), next))
+    Ok(show(&app, &parts, &query, session.as_ref(), next))
 }
 
 /// An authorization request with its query, re-encoded.
-pub struct Wish {
-    pub ask: Ask,
-    pub query: String,
+pub struct AuthorizationQuery {
+    pub parameters: AuthorizationRequest,
+    pub encoded: String,
 }
 
-impl Wish {
+impl AuthorizationQuery {
     pub fn read(query: &str) -> Self {
         let pairs = fields::pairs(query.as_bytes());
         let mut written = form_urlencoded::Serializer::new(String::new());
         Self {
-            ask: Ask::read(&pairs),
-            query: written.extend_pairs(pairs).finish(),
+            parameters: AuthorizationRequest::read(&pairs),
+            encoded: written.extend_pairs(pairs).finish(),
         }
     }
 }
 
-fn show(app: &App, parts: &Parts, wish: &Wish, session: Option<&TokenText>, next: Next) -> Response {
+fn show(app: &App, parts: &Parts, query: &AuthorizationQuery, session: Option<&TokenText>, next: Next) -> Response {
     match (next, session) {
         (Next::Refuse(reason), _) => refused(&reason),
-        (Next::Back(address), _) => {
+        (Next::Redirect(address), _) => {
             let address = with_issuer(address, &issuer(app, parts));
             go_to(&address)
         }
         (Next::Consent(wanted, user), Some(session)) => {
             let proof = cookies::proof(CONSENT, session).hex();
-            pages::consent(&wanted, user.username.as_str(), &wish.query, &proof)
+            pages::consent(&wanted, user.username.as_str(), &query.encoded, &proof)
         }
         (Next::LogIn(wanted) | Next::Consent(wanted, _), _) => {
             let (proof, fresh) = form_proof(app, &parts.headers);
@@ -108,7 +108,7 @@ fn show(app: &App, parts: &Parts, wish: &Wish, session: Option<&TokenText>, next
             let mut page = pages::log_in(
                 StatusCode::OK,
                 Bound::Program(&wanted),
-                &wish.query,
+                &query.encoded,
                 &proof.hex(),
                 &notes,
             );

@@ -13,7 +13,7 @@ use crate::store::logins::Credentials;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// The lifetime of a session, in seconds.
-pub const LASTS: i64 = 12 * 3600;
+pub const SESSION_TTL_SECONDS: i64 = 12 * 3600;
 
 /// The password hash of a user; `None` if there is no such user.
 pub fn credentials(tx: &mut ReadTx, username: &str) -> Result<Option<Credentials>> {
@@ -36,7 +36,7 @@ pub fn succeed(
         store::sessions::delete(tx, old)?;
     }
     let session = TokenText::from_bytes(tx.random());
-    let expiry = tx.now().plus_seconds(LASTS);
+    let expiry = tx.now().plus_seconds(SESSION_TTL_SECONDS);
     store::sessions::insert(tx, session.hash(), user, expiry)?;
     Ok(Some(session))
 }
@@ -47,7 +47,7 @@ pub fn fail(tx: &mut WriteTx, user: UserId) -> Result<()> {
 }
 
 /// The user of a session.
-pub fn who(tx: &mut ReadTx, session: TokenHash) -> Result<Option<User>> {
+pub fn user_of(tx: &mut ReadTx, session: TokenHash) -> Result<Option<User>> {
     match store::sessions::find(tx, session)? {
         Some(user) => Ok(store::users::find_by_id(tx, user)?),
         None => Ok(None),
