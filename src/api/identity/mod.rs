@@ -201,11 +201,11 @@ pub fn oauth_operations() -> Vec<Operation> {
         post("logIn", "/oauth/login", handler(logins::log_in))
             .page()
             .asks_password(),
-        post("getOauthToken", "/oauth/token", handler(oauth_tokens::give)).oauth(),
+        post("getOauthToken", "/oauth/token", handler(oauth_tokens::issue)).oauth(),
         post(
             "revokeOauthToken",
             "/oauth/revoke",
-            handler(oauth_tokens::take_back),
+            handler(oauth_tokens::revoke),
         )
         .oauth(),
         get("logOut", "/logout", handler(logins::log_out)).page(),

@@ -56,7 +56,7 @@ pub async fn decide(State(app): State<App>, request: Request) -> Result<Response
     let session = cookies::read(&parts.headers, cookies::SESSION);
     let proven = |session: &TokenText| {
         let sent = fields.text("form_token").unwrap_or_default();
-        cookies::proof(CONSENT, session).is_kept_as(sent)
+        cookies::proof(CONSENT, session).matches_stored(sent)
     };
     if session.as_ref().is_some_and(|session| !proven(session)) {
         return Ok(not_our_form());

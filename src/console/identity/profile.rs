@@ -113,7 +113,7 @@ async fn changed(app: &App, caller: &Caller, sent: &Sent) -> rules::Result<Chang
     let compared = kept.clone();
     let right = app
         .hash(place, move || {
-            rules::passwords::is_right(&old, compared.as_deref())
+            rules::passwords::is_correct(&old, compared.as_deref())
         })
         .await?;
     let Some(kept) = kept.filter(|_| right) else {

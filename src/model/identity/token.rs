@@ -69,7 +69,7 @@ impl TokenHash {
     }
 
     /// Compares with a stored hash in constant time.
-    pub fn is_kept_as(&self, kept: &str) -> bool {
+    pub fn matches_stored(&self, kept: &str) -> bool {
         let own = self.hex();
         let differing = own.bytes().zip(kept.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
         own.len() == kept.len() && std::hint::black_box(differing) == 0

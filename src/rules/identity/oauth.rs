@@ -164,7 +164,7 @@ fn issue(tx: &mut WriteTx, authorization: &Authorization, user: &User) -> Result
         return Ok(redirect.with(&[
             ("access_token", access.reveal()),
             ("token_type", "bearer"),
-            ("expires_in", &oauth_tokens::ACCESS_LASTS.to_string()),
+            ("expires_in", &oauth_tokens::ACCESS_TOKEN_TTL_SECONDS.to_string()),
             ("scope", &written),
             ("scopes", &written),
         ]));

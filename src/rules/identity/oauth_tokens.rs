@@ -14,12 +14,12 @@ use crate::rules::error::{Error, Result};
 use crate::store::{self, ReadTx, StoreError, WriteTx};
 
 /// The lifetime of an access token, in seconds.
-pub const ACCESS_LASTS: i64 = 7200;
-const REFRESH_LASTS: i64 = 30 * 24 * 3600;
+pub const ACCESS_TOKEN_TTL_SECONDS: i64 = 7200;
+const REFRESH_TOKEN_TTL_SECONDS: i64 = 30 * 24 * 3600;
 
 /// The parameters of a token request.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct TokenRequest {
     pub client_id: Option<String>,
     pub client_secret: Option<Secret>,
     pub grant_type: Option<String>,
@@ -32,7 +32,7 @@ pub struct Wish {
 
 /// The parameters of a revocation request.
 #[derive(Clone, Debug, Default)]
-pub struct Return {
+pub struct RevocationRequest {
     pub client_id: Option<String>,
     pub client_secret: Option<Secret>,
     pub token: Option<Secret>,
@@ -44,7 +44,7 @@ pub enum Outcome<T> {
 }
 
 #[derive(Debug)]
-pub struct Given {
+pub struct IssuedTokens {
     pub access: TokenText,
     pub refresh: TokenText,
     pub scopes: Scopes,
@@ -82,14 +82,14 @@ impl Fault {
 }
 
 /// Issues tokens for a code or a refresh token.
-pub fn give(tx: &mut WriteTx, wish: &Wish) -> Result<Outcome<Given>> {
-    outcome(try_to_give(tx, wish))
+pub fn issue(tx: &mut WriteTx, request: &TokenRequest) -> Result<Outcome<IssuedTokens>> {
+    outcome(try_issue(tx, request))
 }
 
 /// Revokes an access or refresh token together with its grant. An unknown token, or one of another client,
 /// changes nothing and is not an error.
-pub fn take_back(tx: &mut WriteTx, back: &Return) -> Result<Outcome<()>> {
-    outcome(try_to_take_back(tx, back))
+pub fn revoke(tx: &mut WriteTx, request: &RevocationRequest) -> Result<Outcome<()>> {
+    outcome(try_revoke(tx, request))
 }
 
 /// Creates an access token of a grant.
@@ -106,7 +106,7 @@ pub fn make_access(
         kind: TokenKind::Oauth,
         label: label.to_owned(),
         scopes: scopes.clone(),
-        expiry: Some(tx.now().plus_seconds(ACCESS_LASTS)),
+        expiry: Some(tx.now().plus_seconds(ACCESS_TOKEN_TTL_SECONDS)),
     };
     store::tokens::insert(tx, &new, &access)?;
     store::oauth_grants::adopt(tx, grant, access.hash())?;
@@ -119,45 +119,45 @@ pub fn sweep(tx: &mut WriteTx) -> Result<()> {
 }
 
 /// A refusal or a failure of the store.
-enum Stop {
+enum Failure {
     Refused(Refusal),
     Failed(Error),
 }
 
-impl From<Refusal> for Stop {
+impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
-        Stop::Refused(refusal)
+        Failure::Refused(refusal)
     }
 }
 
-impl From<StoreError> for Stop {
+impl From<StoreError> for Failure {
     fn from(cause: StoreError) -> Self {
-        Stop::Failed(cause.into())
+        Failure::Failed(cause.into())
     }
 }
 
-impl From<Error> for Stop {
+impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Stop::Failed(error)
+        Failure::Failed(error)
     }
 }
 
-fn outcome<T>(tried: Result<T, Stop>) -> Result<Outcome<T>> {
+fn outcome<T>(tried: Result<T, Failure>) -> Result<Outcome<T>> {
     match tried {
         Ok(done) => Ok(Outcome::Done(done)),
-        Err(Stop::Refused(refusal)) => Ok(Outcome::Refused(refusal)),
-        Err(Stop::Failed(error)) => Err(error),
+        Err(Failure::Refused(refusal)) => Ok(Outcome::Refused(refusal)),
+        Err(Failure::Failed(error)) => Err(error),
     }
 }
 
-fn try_to_give(tx: &mut WriteTx, wish: &Wish) -> Result<Given, Stop> {
-    let client = authenticate(tx, wish.client_id.as_deref(), wish.client_secret.as_ref(), !PROOF)?;
-    match (wish.grant_type.as_deref(), &wish.code) {
+fn try_issue(tx: &mut WriteTx, request: &TokenRequest) -> Result<IssuedTokens, Failure> {
+    let client = authenticate(tx, request.client_id.as_deref(), request.client_secret.as_ref(), !TOKEN_IS_PROOF)?;
+    match (request.grant_type.as_deref(), &request.code) {
         (Some("authorization_code"), None) => Err(required("code").into()),
         // One published client omits the type.
-        (Some("authorization_code") | None, Some(code)) => with_code(tx, wish, &client, code),
-        (Some("refresh_token"), _) => match &wish.refresh_token {
-            Some(token) => with_refresh(tx, wish, &client, token),
+        (Some("authorization_code") | None, Some(code)) => with_code(tx, request, &client, code),
+        (Some("refresh_token"), _) => match &request.refresh_token {
+            Some(token) => with_refresh(tx, request, &client, token),
             None => Err(required("refresh_token").into()),
         },
         (None, None) => Err(required("grant_type").into()),
@@ -169,7 +169,7 @@ fn try_to_give(tx: &mut WriteTx, wish: &Wish) -> Result<Given, Stop> {
     }
 }
 
-fn with_code(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, code: &Secret) -> Result<Given, Stop> {
+fn with_code(tx: &mut WriteTx, request: &TokenRequest, client: &OauthClient, code: &Secret) -> Result<IssuedTokens, Failure> {
     let invalid = |text| refused(Fault::InvalidGrant, "code", Code::CodeInvalid, text);
     let hash = TokenHash::of(code.reveal());
     let unknown = invalid("There is no such code for this client, or it is too old");
@@ -183,7 +183,7 @@ fn with_code(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, code: &Secret)
     if grant.revoked || code.expiry <= tx.now() {
         return Err(unknown.into());
     }
-    if wish
+    if request
         .redirect_uri
         .as_ref()
         .is_some_and(|uri| *uri != code.redirect_uri)
@@ -197,7 +197,7 @@ fn with_code(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, code: &Secret)
         )
         .into());
     }
-    let proven = match (&code.challenge, &wish.code_verifier) {
+    let proven = match (&code.challenge, &request.code_verifier) {
         (None, None) => true,
         (Some(challenge), Some(verifier)) => challenge.is_met_by(verifier.reveal()),
         // A verifier without a challenge: an attacker may have removed the challenge from the authorization
@@ -218,7 +218,7 @@ fn with_code(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, code: &Secret)
     make(tx, &grant, grant.scopes.clone())
 }
 
-fn with_refresh(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, token: &Secret) -> Result<Given, Stop> {
+fn with_refresh(tx: &mut WriteTx, request: &TokenRequest, client: &OauthClient, token: &Secret) -> Result<IssuedTokens, Failure> {
     let invalid = |text| {
         refused(
             Fault::InvalidGrant,
@@ -238,7 +238,7 @@ fn with_refresh(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, token: &Sec
     if grant.revoked || refresh.expiry <= tx.now() {
         return Err(unknown.into());
     }
-    let scopes = match wish.scope.as_deref().map(Scopes::parse) {
+    let scopes = match request.scope.as_deref().map(Scopes::parse) {
         None => grant.scopes.clone(),
         Some(Ok(scopes)) if scopes.are_within(&grant.scopes) => scopes,
         Some(_) => {
@@ -251,21 +251,21 @@ fn with_refresh(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, token: &Sec
     make(tx, &grant, scopes)
 }
 
-fn make(tx: &mut WriteTx, grant: &OauthGrant, scopes: Scopes) -> Result<Given, Stop> {
+fn make(tx: &mut WriteTx, grant: &OauthGrant, scopes: Scopes) -> Result<IssuedTokens, Failure> {
     let access = make_access(tx, grant.id, grant.user, &grant.client_label, &scopes)?;
     let refresh = TokenText::from_bytes(tx.random());
-    let expiry = tx.now().plus_seconds(REFRESH_LASTS);
+    let expiry = tx.now().plus_seconds(REFRESH_TOKEN_TTL_SECONDS);
     store::oauth_grants::insert_refresh(tx, refresh.hash(), grant.id, expiry)?;
-    Ok(Given {
+    Ok(IssuedTokens {
         access,
         refresh,
         scopes,
     })
 }
 
-fn try_to_take_back(tx: &mut WriteTx, back: &Return) -> Result<(), Stop> {
-    let client = authenticate(tx, back.client_id.as_deref(), back.client_secret.as_ref(), PROOF)?;
-    let token = back.token.as_ref().ok_or(required("token"))?;
+fn try_revoke(tx: &mut WriteTx, request: &RevocationRequest) -> Result<(), Failure> {
+    let client = authenticate(tx, request.client_id.as_deref(), request.client_secret.as_ref(), TOKEN_IS_PROOF)?;
+    let token = request.token.as_ref().ok_or(required("token"))?;
     let hash = TokenHash::of(token.reveal());
     let grant = match store::oauth_grants::of_token(tx, hash)? {
         Some(grant) => Some(grant),
@@ -282,7 +282,7 @@ fn try_to_take_back(tx: &mut WriteTx, back: &Return) -> Result<(), Stop> {
 }
 
 /// Possession of the token is sufficient to revoke it.
-const PROOF: bool = true;
+const TOKEN_IS_PROOF: bool = true;
 
 /// Authenticates the client. A public client has no secret; a secret that is sent must be correct.
 fn authenticate(
@@ -290,14 +290,14 @@ fn authenticate(
     id: Option<&str>,
     secret: Option<&Secret>,
     has_proof: bool,
-) -> Result<OauthClient, Stop> {
+) -> Result<OauthClient, Failure> {
     let id = id.ok_or(required("client_id"))?;
     let client = store::oauth_clients::find(tx, id)?.filter(OauthClient::is_active);
     let trusted = client.filter(|client| match secret {
-        Some(secret) => TokenHash::of(secret.reveal()).is_kept_as(&client.secret),
+        Some(secret) => TokenHash::of(secret.reveal()).matches_stored(&client.secret),
         None => client.public || has_proof,
     });
-    trusted.ok_or(Stop::Refused(Refusal {
+    trusted.ok_or(Failure::Refused(Refusal {
         fault: Fault::InvalidClient,
         field: None,
         code: Code::ClientInvalid,
@@ -306,7 +306,7 @@ fn authenticate(
 }
 
 /// A grant of this client.
-fn grant_of(tx: &mut ReadTx, id: i64, client: &OauthClient) -> Result<Option<OauthGrant>, Stop> {
+fn grant_of(tx: &mut ReadTx, id: i64, client: &OauthClient) -> Result<Option<OauthGrant>, Failure> {
     let grant = store::oauth_grants::find(tx, id)?;
     Ok(grant.filter(|grant| grant.client == client.id))
 }

@@ -14,17 +14,17 @@ use crate::rules::error::{Error, FieldError, Result};
 use crate::rules::{events, sessions, users};
 use crate::store::{self, ReadTx, WriteTx};
 
-const SHORTEST: usize = 11;
+const MIN_PASSWORD_CHARS: usize = 11;
 /// The lifetime of a link for a new user, in seconds.
-const INVITED: i64 = 3 * 24 * 3600;
+const INVITATION_TTL_SECONDS: i64 = 3 * 24 * 3600;
 /// A hash of no password, with the same parameters as real ones.
-const NOBODYS: &str =
+const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// Hashes a password. This is slow on purpose: never call it inside a transaction.
 pub fn hash(password: &Secret) -> Result<String> {
-    if password.reveal().chars().count() < SHORTEST {
-        let text = format!("Must have at least {SHORTEST} characters");
+    if password.reveal().chars().count() < MIN_PASSWORD_CHARS {
+        let text = format!("Must have at least {MIN_PASSWORD_CHARS} characters");
         let reason = Reason::new(Code::PasswordTooShort, text);
         return Err(Error::on("password", reason));
     }
@@ -37,7 +37,7 @@ pub fn hash(password: &Secret) -> Result<String> {
         );
         return Err(Error::on("password", reason));
     }
-    let mut kept = phc::PasswordHash::new(NOBODYS).expect("it is one");
+    let mut kept = phc::PasswordHash::new(DUMMY_HASH).expect("it is one");
     let salt = phc::Salt::new(&generate_salt()).expect("a salt of the usual length");
     let output = output(password, &salt, Params::DEFAULT);
     kept.hash = Some(output.expect("argon2 hashes any password of moderate length"));
@@ -47,8 +47,8 @@ pub fn hash(password: &Secret) -> Result<String> {
 
 /// Whether a password matches a hash. Without a hash it takes the same time, so that the duration does not
 /// reveal which users have a password. Never call it inside a transaction.
-pub fn is_right(password: &Secret, hash: Option<&str>) -> bool {
-    let Ok(kept) = phc::PasswordHash::new(hash.unwrap_or(NOBODYS)) else {
+pub fn is_correct(password: &Secret, hash: Option<&str>) -> bool {
+    let Ok(kept) = phc::PasswordHash::new(hash.unwrap_or(DUMMY_HASH)) else {
         return false;
     };
     let (Ok(params), Some(salt)) = (Params::try_from(&kept), &kept.salt) else {
@@ -61,11 +61,11 @@ pub fn is_right(password: &Secret, hash: Option<&str>) -> bool {
 
 /// Buffers for hashing, 19 MiB each, cached for reuse: memory that many threads free stays with the allocator
 /// and would add up. The cache holds as many as are used concurrently.
-static MEMORY: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
-const KEPT: usize = 2;
+static BUFFERS: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
+const MAX_CACHED_BUFFERS: usize = 2;
 
 fn output(password: &Secret, salt: &phc::Salt, params: Params) -> Option<phc::Output> {
-    let lock = || MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = || BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut memory = lock().pop().unwrap_or_default();
     memory.resize(params.block_count(), Block::new());
     let mut out = [0; Params::DEFAULT_OUTPUT_LEN];
@@ -73,7 +73,7 @@ fn output(password: &Secret, salt: &phc::Salt, params: Params) -> Option<phc::Ou
     let done =
         argon2.hash_password_into_with_memory(password.reveal().as_bytes(), salt, &mut out, &mut memory);
     let mut kept = lock();
-    if kept.len() < KEPT {
+    if kept.len() < MAX_CACHED_BUFFERS {
         kept.push(memory);
     }
     done.ok().and_then(|()| phc::Output::new(&out).ok())
@@ -121,7 +121,7 @@ pub fn invite(tx: &mut WriteTx, caller: &Caller, username: &str) -> Result<Token
         let reason = Reason::new(Code::ChoiceInvalid, text);
         return Err(Error::whole(reason));
     }
-    make_link(tx, user.username.as_str(), INVITED)
+    make_link(tx, user.username.as_str(), INVITATION_TTL_SECONDS)
 }
 
 /// Creates a link with which a user can set a password once.
@@ -160,13 +160,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_right_password_is_right_and_none_is_like_any_other() {
+    fn only_the_correct_password_matches_and_a_missing_one_costs_the_same() {
         let secret = |text: &str| Secret::new(text.to_owned());
         let kept = hash(&secret("correct horse")).expect("it is long enough");
-        assert!(is_right(&secret("correct horse"), Some(&kept)));
-        assert!(!is_right(&secret("correct hors"), Some(&kept)));
-        assert!(!is_right(&secret("correct horse"), None));
-        assert!(!is_right(&secret(""), Some(NOBODYS)));
+        assert!(is_correct(&secret("correct horse"), Some(&kept)));
+        assert!(!is_correct(&secret("correct hors"), Some(&kept)));
+        assert!(!is_correct(&secret("correct horse"), None));
+        assert!(!is_correct(&secret(""), Some(DUMMY_HASH)));
         for bad in [
             "too short!",
             "aaaaaaaaaaaaaaaa",
@@ -177,7 +177,7 @@ mod tests {
         }
         // Users without a password cost the same work.
         let costs = |hash: &str| hash.split('$').take(4).collect::<Vec<_>>().join("$");
-        assert_eq!(costs(&kept), costs(NOBODYS));
-        assert_eq!(kept.len(), NOBODYS.len());
+        assert_eq!(costs(&kept), costs(DUMMY_HASH));
+        assert_eq!(kept.len(), DUMMY_HASH.len());
     }
 }

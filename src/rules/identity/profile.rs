@@ -14,10 +14,10 @@ use crate::rules::request::{Drafted, FromForm, Request};
 use crate::store::{self, ReadTx, WriteTx};
 
 /// The maximum size of the preferences as JSON, in bytes.
-const MOST_PREFERENCES: usize = 64 * 1024;
+const MAX_PREFERENCES_BYTES: usize = 64 * 1024;
 /// An SSH public key on one line.
 type PublicKey = Line<16384>;
-const LISH: [&str; 3] = ["password_keys", "keys_only", "disabled"];
+const LISH_AUTH_METHODS: [&str; 3] = ["password_keys", "keys_only", "disabled"];
 
 pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<User> {
     store::users::find_by_id(tx, caller.user())?.ok_or(Error::Unauthenticated)
@@ -85,8 +85,8 @@ pub fn set_preferences(
 ) -> Result<String> {
     request.unchanged(&preferences(tx, caller)?)?;
     request.asks_nothing()?;
-    if written.len() > MOST_PREFERENCES {
-        let text = format!("Preferences may have at most {MOST_PREFERENCES} bytes");
+    if written.len() > MAX_PREFERENCES_BYTES {
+        let text = format!("Preferences may have at most {MAX_PREFERENCES_BYTES} bytes");
         let reason = Reason::new(Code::PreferencesTooLarge, text);
         return Err(Error::whole(reason));
     }
@@ -112,10 +112,10 @@ fn parse_timezone(raw: &str) -> Result<String, Reasons> {
 }
 
 fn parse_lish(raw: &str) -> Result<String, Reasons> {
-    match LISH.contains(&raw) {
+    match LISH_AUTH_METHODS.contains(&raw) {
         true => Ok(raw.to_owned()),
         false => {
-            let text = format!("Must be one of {}", LISH.join(", "));
+            let text = format!("Must be one of {}", LISH_AUTH_METHODS.join(", "));
             Err(vec![Reason::new(Code::ChoiceInvalid, text)])
         }
     }
