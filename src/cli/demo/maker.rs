@@ -129,7 +129,7 @@ impl Maker {
         if self.policy().settle_ms > 0 {
             self.wait(self.policy().settle_ms as f64 / 3_600_000.0 + 0.001);
         }
-        while self.write(rules::power::settle_due).await? {}
+        while self.write(rules::power::run_due_jobs).await? {}
         Ok(())
     }
 

@@ -44,22 +44,22 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 /// Creates an instance. With an image it gets a disk and a config; with interfaces it gets a config too.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Instance> {
     caller.must_hold(Global::AddLinodes)?;
-    let settled = settle(tx, caller, request)?;
+    let resolved = resolve(tx, caller, request)?;
 
     let random = tx.random();
-    let id = store::instances::insert(tx, caller.account, &settled.new, &hex(&random[..20]))?;
+    let id = store::instances::insert(tx, caller.account, &resolved.new, &hex(&random[..20]))?;
     if caller.is_restricted() {
         store::grants::set(tx, caller.user(), Granted::Linode, id.0, Permission::ReadWrite)?;
     }
-    store::instances::take_public(tx, id, settled.address)?;
-    if settled.new.label.is_none() {
+    store::instances::take_public(tx, id, resolved.address)?;
+    if resolved.new.label.is_none() {
         let label = free_label(tx, caller, id)?;
         store::instances::set_label(tx, id, &label)?;
     }
     let instance = loading::instance(tx, caller, id)?;
-    let config = add_config(tx, &instance, &settled)?;
+    let config = add_config(tx, &instance, &resolved)?;
 
-    let boot = config.filter(|_| settled.boot);
+    let boot = config.filter(|_| resolved.boot);
     power::provision(tx, caller, instance, boot)?;
     loading::instance(tx, caller, id)
 }
@@ -102,7 +102,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
             configs::remove(tx, &config)?;
         }
     }
-    power::abandon(tx, id)?;
+    power::cancel(tx, id)?;
     store::instances::delete(tx, &instance)?;
     events::record_instance(tx, caller, Action::InstanceDelete, &instance, None)
 }
@@ -116,7 +116,7 @@ pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(In
 }
 
 /// A validated new instance.
-struct Settled {
+struct ResolvedInstance {
     new: NewInstance,
     image: Option<Image>,
     interfaces: Vec<Interface>,
@@ -126,7 +126,7 @@ struct Settled {
 }
 
 /// Validates the parts of a new instance that need the store: label, public address, subnets of interfaces.
-fn settle(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Settled> {
+fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<ResolvedInstance> {
     let (draft, mut form) = request.open()?;
     refuse_taken(tx, caller, &mut form, draft.label.as_ref(), None)?;
     let address = free_public_address(tx)?;
@@ -143,7 +143,7 @@ fn settle(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<
     let drafts = draft.interfaces.as_deref();
     let interfaces = resolve_interfaces(tx, caller, &mut form, drafts, &site)?;
     form.finish(|| {
-        Some(Settled {
+        Some(ResolvedInstance {
             new: draft.finish()?,
             image: draft.image.clone(),
             interfaces: interfaces.unwrap_or(Some(Vec::new()))?,
@@ -163,12 +163,12 @@ fn free_label(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instan
     unreachable!("there is no end of names")
 }
 
-fn add_config(tx: &mut WriteTx, instance: &Instance, settled: &Settled) -> Result<Option<ConfigId>> {
-    if settled.image.is_none() && settled.interfaces.is_empty() {
+fn add_config(tx: &mut WriteTx, instance: &Instance, resolved: &ResolvedInstance) -> Result<Option<ConfigId>> {
+    if resolved.image.is_none() && resolved.interfaces.is_empty() {
         return Ok(None);
     }
     let mut settings = Settings::default();
-    let label = match &settled.image {
+    let label = match &resolved.image {
         Some(image) => {
             let plan = tx.policy().plans.iter().find(|plan| plan.id == instance.plan);
             let size = plan.map_or(0, |plan| plan.disk);
@@ -183,7 +183,7 @@ fn add_config(tx: &mut WriteTx, instance: &Instance, settled: &Settled) -> Resul
         instance,
         &label,
         &settings,
-        settled.interfaces.clone(),
+        resolved.interfaces.clone(),
     )?))
 }
 

@@ -23,16 +23,16 @@ pub use draft::{Change, Draft, Order, Site, read_all, resolve};
 use draft::{Nat, refuse_beside};
 
 /// The maximum number of interfaces of a config.
-pub const MOST: usize = 3;
+pub const MAX_INTERFACES: usize = 3;
 
 /// The IDs in a path: instance, config, interface.
-pub type Place = (InstanceId, ConfigId, InterfaceId);
+pub type InterfacePath = (InstanceId, ConfigId, InterfaceId);
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, at: (InstanceId, ConfigId)) -> Result<Vec<Interface>> {
     Ok(config_for(tx, caller, at, Permission::ReadOnly)?.1.interfaces)
 }
 
-pub fn view(tx: &mut ReadTx, caller: &Caller, at: Place) -> Result<Interface> {
+pub fn view(tx: &mut ReadTx, caller: &Caller, at: InterfacePath) -> Result<Interface> {
     Ok(load_for(tx, caller, at, Permission::ReadOnly)?.2)
 }
 
@@ -57,7 +57,7 @@ pub fn create(
     view(tx, caller, (at.0, at.1, id))
 }
 
-pub fn update(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Drafted<Change>) -> Result<Interface> {
+pub fn update(tx: &mut WriteTx, caller: &Caller, at: InterfacePath, request: &Drafted<Change>) -> Result<Interface> {
     let (instance, mut config, interface) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&interface)?;
     let changed = read_change(tx, &instance, &interface, request)?;
@@ -71,7 +71,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Drafted<Ch
     view(tx, caller, at)
 }
 
-pub fn delete(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Request) -> Result<()> {
+pub fn delete(tx: &mut WriteTx, caller: &Caller, at: InterfacePath, request: &Request) -> Result<()> {
     let (instance, config, interface) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&interface)?;
     request.asks_nothing()?;
@@ -117,7 +117,7 @@ pub fn order(
 fn load_for(
     tx: &mut ReadTx,
     caller: &Caller,
-    at: Place,
+    at: InterfacePath,
     access: Permission,
 ) -> Result<(Instance, Config, Interface)> {
     let (instance, config) = config_for(tx, caller, (at.0, at.1), access)?;
@@ -154,12 +154,12 @@ fn read_change(
             }
             vpc.ranges = change.ranges.clone().unwrap_or(std::mem::take(&mut vpc.ranges));
             if let Some(subnet) = store::subnets::find_alone(tx, vpc.subnet)? {
-                let wish = addresses::Wish {
+                let wish = addresses::AddressRequest {
                     path: "",
                     address: Some(vpc.address),
                     ranges: &vpc.ranges,
                 };
-                addresses::settle(tx, &mut form, &subnet, Some(instance.id), wish)?;
+                addresses::resolve(tx, &mut form, &subnet, Some(instance.id), wish)?;
             }
         }
         _ => {
@@ -220,7 +220,7 @@ pub fn insert(
     interface: Interface,
 ) -> Result<InterfaceId> {
     if let Some(vpc) = &interface.vpc {
-        addresses::take(tx, vpc)?;
+        addresses::assign(tx, vpc)?;
     }
     Ok(store::interfaces::insert(
         tx,
@@ -235,7 +235,7 @@ pub fn insert(
 pub fn remove(tx: &mut WriteTx, interface: &Interface) -> Result<()> {
     store::interfaces::delete(tx, interface.id)?;
     match &interface.vpc {
-        Some(vpc) => addresses::give_back(tx, vpc),
+        Some(vpc) => addresses::release(tx, vpc),
         None => Ok(()),
     }
 }
@@ -249,8 +249,8 @@ fn replace(
 ) -> Result<()> {
     store::interfaces::update(tx, instance.id, place, new)?;
     if let (Some(old), Some(new)) = (&old.vpc, &new.vpc) {
-        addresses::give_back(tx, old)?;
-        addresses::take(tx, new)?;
+        addresses::release(tx, old)?;
+        addresses::assign(tx, new)?;
     }
     Ok(())
 }

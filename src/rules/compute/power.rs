@@ -69,9 +69,9 @@ pub fn provision(
 }
 
 /// Runs due jobs in this transaction, for commands without a server; true if there may be more.
-pub fn settle_due(tx: &mut WriteTx) -> Result<bool> {
-    const BATCH: usize = 100;
-    for _ in 0..BATCH {
+pub fn run_due_jobs(tx: &mut WriteTx) -> Result<bool> {
+    const MAX_BATCH_JOBS: usize = 100;
+    for _ in 0..MAX_BATCH_JOBS {
         let claim = Claim {
             kinds: &[JobKind::InstancePower],
             owner: "",
@@ -90,7 +90,7 @@ pub fn settle_due(tx: &mut WriteTx) -> Result<bool> {
 }
 
 /// Cancels the job of an instance that is being deleted.
-pub fn abandon(tx: &mut WriteTx, id: InstanceId) -> Result<()> {
+pub fn cancel(tx: &mut WriteTx, id: InstanceId) -> Result<()> {
     let payload = store::jobs::unschedule(tx, JobKind::InstancePower, &id.to_string())?;
     if let Some(step) = payload.as_deref().and_then(PowerStep::parse) {
         let failed = Progress {
@@ -122,7 +122,7 @@ impl Change {
     }
 
     /// The instance's status during the change.
-    fn meanwhile(self) -> Status {
+    fn transient_status(self) -> Status {
         match self {
             Change::Provision => Status::Provisioning,
             Change::Boot(_) => Status::Booting,
@@ -147,7 +147,7 @@ fn begin(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Chang
     let entity = config
         .as_ref()
         .map(|(id, label)| Entity::config(instance.id, *id, label));
-    instance.status = change.meanwhile();
+    instance.status = change.transient_status();
     instance.last_booted = config.map(|(id, _)| id).or(instance.last_booted);
 
     let progress = if wait == 0 {
@@ -161,7 +161,7 @@ fn begin(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Chang
     };
     let event = events::record_progress(tx, author, change.action(), &instance, entity.as_ref(), progress)?;
     if wait == 0 {
-        return arrive(tx, author, instance);
+        return complete_change(tx, author, instance);
     }
     let now = tx.instant().micros();
     let finish = Time::from_micros(now + wait);
@@ -219,11 +219,11 @@ fn finish_change(tx: &mut WriteTx, id: InstanceId, event: EventId) -> Result<()>
         username: username.as_deref().unwrap_or_default(),
         user,
     };
-    arrive(tx, author, instance)
+    complete_change(tx, author, instance)
 }
 
 /// Completes a change: sets the instance's final status.
-fn arrive(tx: &mut WriteTx, author: Author, mut instance: Instance) -> Result<()> {
+fn complete_change(tx: &mut WriteTx, author: Author, mut instance: Instance) -> Result<()> {
     let provisioned = instance.status == Status::Provisioning;
     instance.running = match instance.status {
         Status::Booting | Status::Rebooting => instance.last_booted,

@@ -69,38 +69,38 @@ fn usage(subnet: &Subnet, free: &HashMap<SubnetId, u64>) -> Usage {
 }
 
 /// The addresses that an interface requests.
-pub struct Wish<'a> {
+pub struct AddressRequest<'a> {
     pub path: &'a str,
     pub address: Option<u32>,
     pub ranges: &'a [Cidr],
 }
 
 /// The address of an interface: the requested one, or the lowest free one.
-pub fn settle(
+pub fn resolve(
     tx: &mut ReadTx,
     form: &mut Form,
     subnet: &Subnet,
     owner: Option<InstanceId>,
-    wish: Wish,
+    request: AddressRequest,
 ) -> Result<Option<u32>> {
     let mut ranges_fit = true;
     // The earlier ranges that do not overlap each other, by first address.
     let mut seen: BTreeMap<u32, Cidr> = BTreeMap::new();
-    for (at, range) in wish.ranges.iter().enumerate() {
+    for (at, range) in request.ranges.iter().enumerate() {
         let nearest = seen.range(..=range.last()).next_back();
         let overlaps = nearest.is_some_and(|(_, other)| other.overlaps(*range));
         if !overlaps {
             seen.insert(range.first(), *range);
         }
-        if let Some(reason) = range_fault(tx, subnet, owner, *range, overlaps, wish.address)? {
-            form.refuse(format!("{}ip_ranges[{at}]", wish.path), reason);
+        if let Some(reason) = range_fault(tx, subnet, owner, *range, overlaps, request.address)? {
+            form.refuse(format!("{}ip_ranges[{at}]", request.path), reason);
             ranges_fit = false;
         }
     }
-    let address = match wish.address {
+    let address = match request.address {
         Some(address) => requested(tx, subnet, owner, address)?,
         None if !ranges_fit => return Ok(None),
-        None => lowest_free(tx, subnet.id, wish.ranges)?.ok_or_else(|| {
+        None => lowest_free(tx, subnet.id, request.ranges)?.ok_or_else(|| {
             let text = format!("No address of {} is free", subnet.ipv4);
             Reason::new(Code::AddressesExhausted, text)
         }),
@@ -108,7 +108,7 @@ pub fn settle(
     match address {
         Ok(address) => Ok(ranges_fit.then_some(address)),
         Err(reason) => {
-            form.refuse(format!("{}ipv4.vpc", wish.path), reason);
+            form.refuse(format!("{}ipv4.vpc", request.path), reason);
             Ok(None)
         }
     }
@@ -191,7 +191,7 @@ fn lowest_free(tx: &mut ReadTx, subnet: SubnetId, outside: &[Cidr]) -> Result<Op
     Ok(store::free_ranges::lowest_outside(tx, subnet, outside)?)
 }
 
-pub fn take(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
+pub fn assign(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
     for (first, last) in spans(attachment) {
         store::free_ranges::take(tx, attachment.subnet, first, last)?;
     }
@@ -200,7 +200,7 @@ pub fn take(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
 
 /// Releases the addresses of an attachment, except those that another config of the instance uses. The rows
 /// of the attachment must be deleted first.
-pub fn give_back(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
+pub fn release(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
     let subnet = attachment.subnet;
     for (first, last) in spans(attachment) {
         let mut next = u64::from(first);
@@ -208,7 +208,7 @@ pub fn give_back(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
         for (from, to) in used.into_iter().chain([(last.saturating_add(1), u32::MAX)]) {
             let gap_end = u64::from(from).min(u64::from(last) + 1);
             if next < gap_end {
-                store::free_ranges::give_back(tx, subnet, next as u32, (gap_end - 1) as u32)?;
+                store::free_ranges::release(tx, subnet, next as u32, (gap_end - 1) as u32)?;
             }
             next = next.max(u64::from(to) + 1);
         }

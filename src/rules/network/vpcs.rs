@@ -40,7 +40,7 @@ pub fn list_in_range(
 /// Creates a VPC with its first subnets: all of them, or nothing.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Vpc> {
     caller.must_hold(Global::AddVpcs)?;
-    let new = settle(tx, caller, request)?;
+    let new = validate(tx, caller, request)?;
 
     let mut vpc = store::vpcs::insert(tx, caller.account, &new)?;
     for subnet in &new.subnets {
@@ -61,7 +61,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
 /// Validates like `create` without changing anything.
 pub fn check(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
     caller.must_hold(Global::AddVpcs)?;
-    settle(tx, caller, request)
+    validate(tx, caller, request)
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> Result<Vpc> {
@@ -151,7 +151,7 @@ impl Draft {
     }
 }
 
-fn settle(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
+fn validate(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
     let (draft, mut form) = request.open()?;
     let room = store::vpcs::room_for(tx, caller.account, draft.label.as_ref(), draft.region.as_ref())?;
     let quota = room.quota.over(tx.policy().quota);

@@ -391,7 +391,7 @@ async fn what_takes_time_goes_from_scheduled_to_finished_and_the_instance_is_bus
         ada.post("/linode/instances", body).await.json()["status"],
         "provisioning"
     );
-    let settle = async || app.store.write(garth::rules::power::settle_due).await.unwrap();
+    let settle = async || app.store.write(garth::rules::power::run_due_jobs).await.unwrap();
     let state = async || {
         let status = ada.get("/linode/instances/1").await.json()["status"]
             .as_str()

@@ -1,6 +1,6 @@
 //! Parses interfaces, then validates them against their subnets.
 
-use super::MOST;
+use super::MAX_INTERFACES;
 use crate::model::cidr::Cidr;
 use crate::model::grant::Permission;
 use crate::model::id::{InstanceId, InterfaceId, SubnetId};
@@ -69,7 +69,7 @@ fn read_draft(form: &mut Form) -> Draft {
         nat,
         ranges,
     };
-    refuse_misfits(form, &draft);
+    refuse_wrong_fields(form, &draft);
     draft
 }
 
@@ -82,7 +82,7 @@ impl FromForm for Draft {
 /// The interfaces in a body; `None` if it has none.
 pub fn read_all(form: &mut Form) -> Option<Vec<Option<Draft>>> {
     form.has("interfaces").then(|| {
-        let drafts = form.first("interfaces", MOST, read_draft);
+        let drafts = form.first("interfaces", MAX_INTERFACES, read_draft);
         refuse_together(form, &drafts);
         drafts
     })
@@ -151,7 +151,7 @@ fn read_ranges(form: &mut Form) -> Option<Vec<Cidr>> {
 }
 
 /// Reports fields that an interface of this purpose must have or cannot have.
-fn refuse_misfits(form: &mut Form, draft: &Draft) {
+fn refuse_wrong_fields(form: &mut Form, draft: &Draft) {
     let Some(purpose) = draft.purpose else { return };
     let mut refuse = |name: &str, code: Code, text: &str| {
         form.refuse(format!("{}{name}", draft.path), Reason::new(code, text));
@@ -254,8 +254,8 @@ fn is_address_with_prefix(raw: &str) -> bool {
 
 /// Reports conflicts between the interfaces of one config.
 fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
-    if form.count("interfaces") > MOST {
-        let text = format!("A config has at most {MOST} interfaces");
+    if form.count("interfaces") > MAX_INTERFACES {
+        let text = format!("A config has at most {MAX_INTERFACES} interfaces");
         form.refuse("interfaces", Reason::new(Code::InterfaceCount, text));
     }
     for (at, draft) in drafts.iter().enumerate() {
@@ -281,8 +281,8 @@ fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
 }
 
 pub(super) fn refuse_beside(form: &mut Form, draft: &Draft, present: &[Interface]) {
-    if present.len() >= MOST {
-        let text = format!("A config has at most {MOST} interfaces");
+    if present.len() >= MAX_INTERFACES {
+        let text = format!("A config has at most {MAX_INTERFACES} interfaces");
         form.refuse_whole(Reason::new(Code::InterfaceCount, text));
     }
     let same = present.iter().any(|other| Some(other.purpose) == draft.purpose);
@@ -405,12 +405,12 @@ fn resolve_attachment(
         None
     });
     let address = draft.address.or_else(|| on.address_in(subnet.id));
-    let wish = addresses::Wish {
+    let request = addresses::AddressRequest {
         path: &draft.path,
         address,
         ranges: &draft.ranges,
     };
-    let Some(address) = addresses::settle(tx, form, &subnet, on.owner, wish)? else {
+    let Some(address) = addresses::resolve(tx, form, &subnet, on.owner, request)? else {
         return Ok(None);
     };
     Ok(Some(VpcAttachment {
