@@ -12,9 +12,9 @@ use crate::store::{self, ReadTx, WriteTx};
 /// The duration of a lease. If its node does not renew it, another node takes the job.
 pub const LEASE_SECONDS: i64 = 15;
 /// The maximum number of jobs in a list for operators.
-const LISTED: i64 = 1000;
+const MAX_LISTED_JOBS: i64 = 1000;
 /// The maximum number of stored characters of an error.
-const ERROR_CHARACTERS: usize = 500;
+const MAX_ERROR_CHARS: usize = 500;
 
 /// Prepares the jobs when a server starts: schedules the kinds that repeat, and deletes those that this
 /// server does not run. The only server of a store also releases the leases of its predecessor.
@@ -94,7 +94,7 @@ pub fn run(tx: &mut WriteTx, job: &Job) -> Result<bool> {
 pub fn fail(tx: &mut WriteTx, job: &Job, error: &str) -> Result<Option<Time>> {
     let delay = job.kind.retry_delay_seconds(job.attempts);
     let retry = delay.map(|seconds| tx.instant().plus_seconds(seconds));
-    let error: String = error.chars().take(ERROR_CHARACTERS).collect();
+    let error: String = error.chars().take(MAX_ERROR_CHARS).collect();
     store::jobs::fail(tx, job, &error, retry)?;
     Ok(retry)
 }
@@ -109,7 +109,7 @@ pub fn count(tx: &mut ReadTx) -> Result<Vec<JobCount>> {
 }
 
 pub fn list(tx: &mut ReadTx) -> Result<Vec<JobSummary>> {
-    Ok(store::jobs::list(tx, LISTED)?)
+    Ok(store::jobs::list(tx, MAX_LISTED_JOBS)?)
 }
 
 pub fn load(tx: &mut ReadTx, id: JobId) -> Result<JobSummary> {

@@ -64,7 +64,7 @@ mod tests {
     use crate::store::{self, Store};
 
     #[tokio::test]
-    async fn a_row_that_a_rule_has_missed_is_refused_and_no_internal_error() {
+    async fn a_constraint_violation_that_a_rule_missed_is_a_field_error() {
         let folder = std::env::temp_dir().join(format!("garth-unique-{}", std::process::id()));
         let world = World {
             clock: Clock::System,

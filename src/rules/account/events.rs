@@ -21,12 +21,12 @@ use crate::store::events::{NewEvent, Progress, Reader};
 use crate::store::{self, ReadTx, WriteTx};
 
 /// The progress of an action that has finished immediately.
-const DONE: Progress = Progress {
+const FINISHED: Progress = Progress {
     status: "notification",
     percent: None,
     duration: None,
 };
-const DAY: i64 = 24 * 60 * 60;
+const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Event>> {
     let (wanted, after) = list.read_after(tx.policy(), &store::events::FIELDS)?;
@@ -89,10 +89,10 @@ pub fn next(
     Ok((found, position))
 }
 
-/// The number of events that the caller has neither seen nor caused, up to `most`.
-pub fn unseen(tx: &mut ReadTx, caller: &Caller, most: i64) -> Result<i64> {
-    let unseen = store::events::unseen(tx, reader(tx, caller), 5 * most)?;
-    Ok(unseen.min(most))
+/// The number of events that the caller has neither seen nor caused, up to `limit`.
+pub fn unseen(tx: &mut ReadTx, caller: &Caller, limit: i64) -> Result<i64> {
+    let unseen = store::events::unseen(tx, reader(tx, caller), 5 * limit)?;
+    Ok(unseen.min(limit))
 }
 
 /// The ID of the newest event, where a stream without a start position begins.
@@ -102,11 +102,11 @@ pub fn end(tx: &mut ReadTx, caller: &Caller) -> Result<EventId> {
 
 /// Deletes a batch of expired events and trims some change logs; true if there may be more.
 pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
-    const FEW: u64 = 1000;
-    const FEW_LOGS: i64 = 100;
-    let before = kept_since(tx);
-    let logs_remain = store::revisions::trim(tx, FEW_LOGS)?;
-    Ok(store::events::delete_before(tx, before, FEW as i64)? == FEW || logs_remain)
+    const MAX_EVENTS_PER_SWEEP: u64 = 1000;
+    const MAX_LOGS_PER_SWEEP: i64 = 100;
+    let before = retained_since(tx);
+    let logs_remain = store::revisions::trim(tx, MAX_LOGS_PER_SWEEP)?;
+    Ok(store::events::delete_before(tx, before, MAX_EVENTS_PER_SWEEP as i64)? == MAX_EVENTS_PER_SWEEP || logs_remain)
 }
 
 pub fn record_vpc(tx: &mut WriteTx, caller: &Caller, action: Action, vpc: &Vpc) -> Result<()> {
@@ -170,7 +170,7 @@ pub fn record_account(
         entity,
         secondary: None,
         guard: ("account", 0),
-        progress: DONE,
+        progress: FINISHED,
     };
     Ok(store::events::append_unnumbered(tx, caller.account, &new)?)
 }
@@ -220,7 +220,7 @@ fn record(
         entity: Some(entity),
         secondary,
         guard,
-        progress: DONE,
+        progress: FINISHED,
     };
     Ok(store::events::append_unnumbered(tx, author.account, &new)?)
 }
@@ -230,10 +230,10 @@ fn reader(tx: &ReadTx, caller: &Caller) -> Reader {
         account: caller.account,
         user: caller.user(),
         sight: caller.sight(),
-        since: kept_since(tx),
+        since: retained_since(tx),
     }
 }
 
-fn kept_since(tx: &ReadTx) -> Time {
-    tx.now().plus_seconds(-tx.policy().event_days * DAY)
+fn retained_since(tx: &ReadTx) -> Time {
+    tx.now().plus_seconds(-tx.policy().event_days * DAY_SECONDS)
 }

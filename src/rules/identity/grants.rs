@@ -38,12 +38,12 @@ pub fn give(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> 
             Grant::AccountAccess(access) => store::grants::set_account_access(tx, user.id, Some(access))?,
             Grant::Vpc(vpc, permission) => {
                 let found = store::vpcs::find(tx, account, vpc)?.is_some();
-                must_be(found, "vpc", format!("The user's account has no VPC {vpc}"))?;
+                require(found, "vpc", format!("The user's account has no VPC {vpc}"))?;
                 store::grants::set(tx, user.id, Granted::Vpc, vpc.0, permission)?;
             }
             Grant::Linode(instance, permission) => {
                 let found = store::instances::find(tx, account, instance)?.is_some();
-                must_be(
+                require(
                     found,
                     "linode",
                     format!("The user's account has no instance {instance}"),
@@ -55,7 +55,7 @@ pub fn give(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> 
     users::load(tx, username)
 }
 
-fn must_be(found: bool, field: &str, otherwise: String) -> Result<()> {
+fn require(found: bool, field: &str, otherwise: String) -> Result<()> {
     match found {
         true => Ok(()),
         false => Err(refused(field, otherwise)),

@@ -15,7 +15,7 @@ use crate::rules::request::Request;
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<OauthClient>> {
-    may_look(caller)?;
+    require_read_access(caller)?;
     let wanted = list.read(tx.policy(), &store::oauth_clients::FIELDS)?;
     Ok(store::oauth_clients::list(tx, caller.account, &wanted)?)
 }
@@ -118,7 +118,7 @@ pub fn is_one_at(tx: &mut ReadTx, address: &str) -> Result<bool> {
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
     let client = own(tx, caller, id)?;
-    may_look(caller)?;
+    require_read_access(caller)?;
     Ok(client)
 }
 
@@ -199,7 +199,7 @@ fn own(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
     found.filter(own).ok_or(Error::NotFound)
 }
 
-fn may_look(caller: &Caller) -> Result<()> {
+fn require_read_access(caller: &Caller) -> Result<()> {
     match caller.account_access() {
         Some(_) => Ok(()),
         None => Err(Error::Forbidden),

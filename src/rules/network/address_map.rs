@@ -37,8 +37,8 @@ pub enum Window {
 pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: Window) -> Result<Shown> {
     let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = subnets::view(tx, caller, (vpc.id, id))?;
-    let mut shown = look(tx, vpc, subnet, window)?;
-    name(tx, caller, &mut shown.holders)?;
+    let mut shown = load_map(tx, vpc, subnet, window)?;
+    hide_labels(tx, caller, &mut shown.holders)?;
     Ok(shown)
 }
 
@@ -47,13 +47,13 @@ pub fn view_for_staff(tx: &mut ReadTx, ticket: &Ticket, id: SubnetId, window: Wi
     for vpc in desk::vpcs(tx, ticket)? {
         let subnet = vpc.subnets.iter().find(|subnet| subnet.id == id).cloned();
         if let Some(subnet) = subnet {
-            return look(tx, vpc, subnet, window);
+            return load_map(tx, vpc, subnet, window);
         }
     }
     Err(Error::NotFound)
 }
 
-fn look(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<Shown> {
+fn load_map(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<Shown> {
     let id = subnet.id;
     let window = match window {
         Window::Whole => subnet.ipv4,
@@ -86,7 +86,7 @@ fn look(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<Sho
 }
 
 /// Removes the labels of instances that the caller cannot see.
-fn name(tx: &mut ReadTx, caller: &Caller, holders: &mut [Holder]) -> Result<()> {
+fn hide_labels(tx: &mut ReadTx, caller: &Caller, holders: &mut [Holder]) -> Result<()> {
     let seen = visible(tx, caller)?;
     for holder in holders {
         if !seen.has(holder.instance) {

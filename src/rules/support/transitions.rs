@@ -19,7 +19,7 @@ pub enum Act {
     Reopen,
 }
 
-const DAY: i64 = 24 * 60 * 60;
+const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 /// The status after an act; `None` if nothing changes, and a reason if the act is not allowed.
 pub fn after(ticket: &Ticket, act: Act, now: Time, support: &Support) -> Result<Option<Status>, Reason> {
@@ -49,7 +49,7 @@ pub fn after(ticket: &Ticket, act: Act, now: Time, support: &Support) -> Result<
 /// Whether a closed ticket can still be reopened by a reply of its customer.
 fn is_fresh(ticket: &Ticket, now: Time, support: &Support) -> bool {
     match (ticket.closed, support.reopen_days) {
-        (Some(closed), Some(days)) => now <= closed.plus_seconds(days * DAY),
+        (Some(closed), Some(days)) => now <= closed.plus_seconds(days * DAY_SECONDS),
         _ => false,
     }
 }
