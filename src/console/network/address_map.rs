@@ -9,7 +9,7 @@ use maud::{Markup, html};
 
 use crate::console::layout::number;
 use crate::console::usage::level;
-use crate::model::address_map::{Bucket, Holder, Part, Space, State, View, What, spaces};
+use crate::model::address_map::{Bucket, Holder, Part, Space, State, View, PartKind, spaces};
 use crate::model::cidr::Cidr;
 use crate::model::subnet::Subnet;
 use crate::model::vpc::Vpc;
@@ -46,7 +46,7 @@ fn around(blocks: &[Block], forbidden: &[Cidr]) -> (Vec<Space>, Vec<Space>) {
     let ranges: Vec<Cidr> = blocks.iter().map(|block| block.subnet.ipv4).collect();
     let has_subnets = |space: &Space| {
         let mut parts = space.parts.iter();
-        parts.any(|part| matches!(part.what, What::Subnet(_)))
+        parts.any(|part| matches!(part.kind, PartKind::Subnet(_)))
     };
     spaces(&ranges, forbidden).into_iter().partition(has_subnets)
 }
@@ -76,7 +76,7 @@ pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
                 p .quiet {
                     "Wholly free: "
                     @for (at, space) in unused.iter().enumerate() { @if at > 0 { ", " } code { (space.range) } }
-                    @if unused.iter().any(|space| space.parts.iter().any(|part| part.what == What::Forbidden)) {
+                    @if unused.iter().any(|space| space.parts.iter().any(|part| part.kind == PartKind::Forbidden)) {
                         " (but for what the provider keeps)"
                     }
                     "."
@@ -93,7 +93,7 @@ pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
 }
 
 fn share(space: &Space) -> String {
-    let of = |part: &&Part| matches!(part.what, What::Subnet(_));
+    let of = |part: &&Part| matches!(part.kind, PartKind::Subnet(_));
     let taken: u64 = space.parts.iter().filter(of).map(Part::size).sum();
     let all = u64::from(space.range.last() - space.range.first()) + 1;
     let percent = taken as f64 * 100.0 / all as f64;
@@ -108,9 +108,9 @@ fn share(space: &Space) -> String {
 fn strip(space: &Space, blocks: &[Block], class: &str, width: f64) -> Markup {
     let natural = |part: &Part| {
         let bits = (part.size() as f64).log2();
-        match part.what {
-            What::Subnet(_) => (96.0 + bits * 6.5).min(width),
-            What::Free | What::Forbidden => 44.0 + bits * 4.0,
+        match part.kind {
+            PartKind::Subnet(_) => (96.0 + bits * 6.5).min(width),
+            PartKind::Free | PartKind::Forbidden => 44.0 + bits * 4.0,
         }
     };
     let mut lines: Vec<Vec<(&Part, f64)>> = vec![Vec::new()];
@@ -161,8 +161,8 @@ fn block(part: &Part, blocks: &[Block], x: f64, y: f64, wide: f64) -> Markup {
     let place = |class: &str| {
         html! { rect .(class) x=(round(x)) y=(round(y)) width=(round(wide)) height=(BLOCK) rx="5" {} }
     };
-    match part.what {
-        What::Subnet(at) => {
+    match part.kind {
+        PartKind::Subnet(at) => {
             let Some(Block {
                 subnet,
                 usage,
@@ -189,9 +189,9 @@ fn block(part: &Part, blocks: &[Block], x: f64, y: f64, wide: f64) -> Markup {
                 }
             }
         }
-        What::Free | What::Forbidden => {
-            let (class, word) = match part.what {
-                What::Free => ("free", "free"),
+        PartKind::Free | PartKind::Forbidden => {
+            let (class, word) = match part.kind {
+                PartKind::Free => ("free", "free"),
                 _ => ("kept", "kept"),
             };
             html! {
@@ -214,14 +214,14 @@ fn spaces_table<'a>(spaces: impl Iterator<Item = &'a Space>, blocks: &[Block]) -
                 @for part in spaces.flat_map(|space| &space.parts) {
                     tr {
                         th scope="row" { code { (span(part.first, part.last)) } }
-                        @match part.what {
-                            What::Subnet(at) => @if let Some(block) = blocks.get(at) {
+                        @match part.kind {
+                            PartKind::Subnet(at) => @if let Some(block) = blocks.get(at) {
                                 td data-label="What" { a href=(block.address) { (block.subnet.label.as_str()) } }
                                 td .number data-label="Size" { (number(part.size())) }
                                 td data-label="In use" { (in_use(block.usage)) }
                             },
-                            What::Free => { td data-label="What" { "free" } td .number data-label="Size" { (number(part.size())) } td {} }
-                            What::Forbidden => { td data-label="What" { "kept by the provider" } td .number data-label="Size" { (number(part.size())) } td {} }
+                            PartKind::Free => { td data-label="What" { "free" } td .number data-label="Size" { (number(part.size())) } td {} }
+                            PartKind::Forbidden => { td data-label="What" { "kept by the provider" } td .number data-label="Size" { (number(part.size())) } td {} }
                         }
                     }
                 }

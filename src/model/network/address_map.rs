@@ -14,11 +14,11 @@ pub struct Space {
 pub struct Part {
     pub first: u32,
     pub last: u32,
-    pub what: What,
+    pub kind: PartKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum PartKind {
     /// The subnet at this index of the list.
     Subnet(usize),
     /// Reserved by the provider.
@@ -37,7 +37,7 @@ pub fn spaces(subnets: &[Cidr], forbidden: &[Cidr]) -> Vec<Space> {
     let taken = subnets
         .iter()
         .enumerate()
-        .map(|(at, range)| (*range, What::Subnet(at)));
+        .map(|(at, range)| (*range, PartKind::Subnet(at)));
     // A subnet that was created before its range was forbidden is still shown.
     let clear = |range: &&Cidr| !subnets.iter().any(|subnet| subnet.overlaps(**range));
     let outermost = |range: &&Cidr| {
@@ -46,15 +46,15 @@ pub fn spaces(subnets: &[Cidr], forbidden: &[Cidr]) -> Vec<Space> {
             .any(|other| other != *range && other.contains(**range))
     };
     let reserved = forbidden.iter().filter(clear).filter(outermost);
-    let mut known: Vec<(Cidr, What)> = taken
-        .chain(reserved.map(|range| (*range, What::Forbidden)))
+    let mut known: Vec<(Cidr, PartKind)> = taken
+        .chain(reserved.map(|range| (*range, PartKind::Forbidden)))
         .collect();
     known.sort_by_key(|(range, _)| range.first());
     known.dedup_by_key(|(range, _)| *range);
     PRIVATE.into_iter().map(|range| space(range, &known)).collect()
 }
 
-fn space(range: Cidr, known: &[(Cidr, What)]) -> Space {
+fn space(range: Cidr, known: &[(Cidr, PartKind)]) -> Space {
     let mut parts = Vec::new();
     let mut next = u64::from(range.first());
     let gap = |from: u64, before: u64, parts: &mut Vec<Part>| {
@@ -62,17 +62,17 @@ fn space(range: Cidr, known: &[(Cidr, What)]) -> Space {
             parts.push(Part {
                 first: from as u32,
                 last: (before - 1) as u32,
-                what: What::Free,
+                kind: PartKind::Free,
             });
         }
     };
-    for (taken, what) in known.iter().filter(|(taken, _)| taken.overlaps(range)) {
+    for (taken, kind) in known.iter().filter(|(taken, _)| taken.overlaps(range)) {
         let (first, last) = (taken.first().max(range.first()), taken.last().min(range.last()));
         gap(next, u64::from(first), &mut parts);
         parts.push(Part {
             first,
             last,
-            what: *what,
+            kind: *kind,
         });
         next = u64::from(last) + 1;
     }
@@ -125,18 +125,18 @@ pub struct Bucket {
 }
 
 /// Parts with at least this prefix length are shown address by address.
-const CLOSE: u8 = 24;
+const ADDRESS_VIEW_PREFIX: u8 = 24;
 /// The longest prefix of a bucket. A map has at most 256 buckets.
-const FINEST: u8 = 28;
+const MAX_BUCKET_PREFIX: u8 = 28;
 
 /// The prefix length of the buckets for a part of a subnet; `None` if it is shown address by address.
 pub fn bucket_prefix(window: Cidr) -> Option<u8> {
-    (window.prefix() < CLOSE).then(|| (window.prefix() + 8).min(FINEST))
+    (window.prefix() < ADDRESS_VIEW_PREFIX).then(|| (window.prefix() + 8).min(MAX_BUCKET_PREFIX))
 }
 
 /// The part of a subnet around an address that is shown address by address.
-pub fn close_to(subnet: Cidr, address: u32) -> Cidr {
-    Cidr::around(address, CLOSE.max(subnet.prefix()))
+pub fn window_around(subnet: Cidr, address: u32) -> Cidr {
+    Cidr::around(address, ADDRESS_VIEW_PREFIX.max(subnet.prefix()))
 }
 
 /// A part of a subnet, address by address.
@@ -205,16 +205,16 @@ mod tests {
     fn spaces_are_covered_from_end_to_end() {
         let subnets = [cidr("10.0.1.0/24"), cidr("10.0.0.0/29"), cidr("192.168.0.0/24")];
         let drawn = spaces(&subnets, &[cidr("192.168.128.0/17")]);
-        let whats: Vec<Vec<What>> = drawn
+        let whats: Vec<Vec<PartKind>> = drawn
             .iter()
-            .map(|space| space.parts.iter().map(|part| part.what).collect())
+            .map(|space| space.parts.iter().map(|part| part.kind).collect())
             .collect();
         assert_eq!(
             whats,
             [
-                vec![What::Subnet(1), What::Free, What::Subnet(0), What::Free],
-                vec![What::Free],
-                vec![What::Subnet(2), What::Free, What::Forbidden],
+                vec![PartKind::Subnet(1), PartKind::Free, PartKind::Subnet(0), PartKind::Free],
+                vec![PartKind::Free],
+                vec![PartKind::Subnet(2), PartKind::Free, PartKind::Forbidden],
             ]
         );
         for space in drawn {
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(buckets, [Some(16), Some(24), Some(28), Some(28), None, None]);
         let address = cidr("10.0.3.64/32").first();
         let closest =
-            ["10.0.0.0/8", "10.0.3.0/24", "10.0.3.64/29"].map(|whole| close_to(cidr(whole), address));
+            ["10.0.0.0/8", "10.0.3.0/24", "10.0.3.64/29"].map(|whole| window_around(cidr(whole), address));
         assert_eq!(closest, ["10.0.3.0/24", "10.0.3.0/24", "10.0.3.64/29"].map(cidr));
     }
 
@@ -290,7 +290,7 @@ mod tests {
             let ten = &spaces(&subnets, &[])[0];
             let size: u64 = ten.parts.iter().map(Part::size).sum();
             prop_assert_eq!(size, 1 << 24);
-            let drawn = ten.parts.iter().filter(|part| matches!(part.what, What::Subnet(_))).count();
+            let drawn = ten.parts.iter().filter(|part| matches!(part.kind, PartKind::Subnet(_))).count();
             prop_assert_eq!(drawn, subnets.len());
         }
     }
