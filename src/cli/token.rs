@@ -8,7 +8,7 @@ use super::output::Output;
 use super::place::{Opened, Place, parse_with};
 use crate::model::id::TokenId;
 use crate::model::scope::Scopes;
-use crate::model::token::{NEVER, NewToken, Token, TokenKind};
+use crate::model::token::{NO_EXPIRY, NewToken, Token, TokenKind};
 use crate::rules::{tokens, users};
 
 #[derive(Subcommand)]
@@ -62,7 +62,7 @@ impl TokenView {
             created: token.created.to_string(),
             label: token.label,
             token: text.map_or(token.prefix, str::to_owned),
-            expiry: token.expiry.map_or(NEVER.to_owned(), |expiry| expiry.to_string()),
+            expiry: token.expiry.map_or(NO_EXPIRY.to_owned(), |expiry| expiry.to_string()),
         }
     }
 }

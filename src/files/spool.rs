@@ -65,7 +65,7 @@ impl Spool {
 
     pub async fn write(&mut self, bytes: &[u8]) -> Result<(), FilesError> {
         self.hash.update(bytes);
-        self.content.see(bytes);
+        self.content.update(bytes);
         self.size += bytes.len() as u64;
         let written = self.file.write_all(bytes).await;
         written.map_err(|cause| FilesError::new("writing to the spool", cause))

@@ -3,12 +3,12 @@
 use super::id::JobId;
 use super::time::Time;
 
-const HOUR: i64 = 3600;
+const HOUR_SECONDS: i64 = 3600;
 /// After this many failed attempts a job is dead, unless its kind repeats.
 pub const MAX_ATTEMPTS: i64 = 10;
 /// The delay of the first retry; each further retry doubles it.
 const FIRST_RETRY_SECONDS: i64 = 5;
-const MAX_RETRY_SECONDS: i64 = HOUR;
+const MAX_RETRY_SECONDS: i64 = HOUR_SECONDS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JobKind {
@@ -55,9 +55,9 @@ impl JobKind {
     pub const fn interval_seconds(self) -> Option<i64> {
         match self {
             JobKind::InstancePower => None,
-            JobKind::IdentityRetention | JobKind::EventRetention | JobKind::UploadSweep => Some(HOUR),
+            JobKind::IdentityRetention | JobKind::EventRetention | JobKind::UploadSweep => Some(HOUR_SECONDS),
             JobKind::AttachmentScrub => Some(60),
-            JobKind::DatabaseCheck => Some(24 * HOUR),
+            JobKind::DatabaseCheck => Some(24 * HOUR_SECONDS),
         }
     }
 
@@ -65,7 +65,7 @@ impl JobKind {
     pub const fn start_delay_seconds(self) -> i64 {
         match self {
             // It reads the whole database, so frequent restarts must not trigger it each time.
-            JobKind::DatabaseCheck => HOUR,
+            JobKind::DatabaseCheck => HOUR_SECONDS,
             _ => 0,
         }
     }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_has_a_word_of_its_own() {
+    fn every_kind_has_a_distinct_word() {
         for kind in JobKind::ALL {
             assert_eq!(JobKind::parse(kind.word()), Some(kind));
         }

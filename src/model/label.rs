@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_checked_by_the_rules_for_requests() {
+    fn rows_are_validated_like_requests() {
         let (longest, longer) = ("a".repeat(64), "a".repeat(65));
         for text in [
             "", "a", "-", "a-b", "a--b", "--", "A9-", "a_b", "a b", "ä", &longest, &longer,

@@ -35,9 +35,9 @@ impl<T> Paged<T> {
         self.page.pages(self.results)
     }
 
-    pub fn map<U>(self, turn: impl FnMut(T) -> U) -> Paged<U> {
+    pub fn map<U>(self, convert: impl FnMut(T) -> U) -> Paged<U> {
         Paged {
-            items: self.items.into_iter().map(turn).collect(),
+            items: self.items.into_iter().map(convert).collect(),
             page: self.page,
             results: self.results,
         }
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_page_number_is_past_every_end() {
+    fn the_largest_page_number_does_not_overflow() {
         let page = Page {
             number: i64::MAX,
             size: 500,

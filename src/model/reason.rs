@@ -183,7 +183,7 @@ mod tests {
     use super::Code;
 
     #[test]
-    fn no_two_codes_share_a_word() {
+    fn every_code_has_a_distinct_word() {
         let mut words: Vec<_> = Code::ALL.iter().map(|code| code.word()).collect();
         words.sort_unstable();
         words.dedup();

@@ -10,14 +10,14 @@ impl Description {
     const MAX: usize = 255;
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let wrong = match raw.chars().count() > Self::MAX {
+        let errors = match raw.chars().count() > Self::MAX {
             true => {
                 let text = format!("Must be at most {} characters", Self::MAX);
                 vec![Reason::new(Code::TooLong, text)]
             }
             false => Reasons::new(),
         };
-        checked(raw, wrong, Breaks::Allowed).map(Self)
+        checked(raw, errors, Breaks::Allowed).map(Self)
     }
 
     /// The description in a row, if it is valid.
@@ -82,38 +82,38 @@ enum Breaks {
 
 /// The text, if there are no earlier errors and no control characters except tabs and, if allowed, line
 /// breaks.
-fn checked(raw: &str, mut wrong: Reasons, breaks: Breaks) -> Result<String, Reasons> {
+fn checked(raw: &str, mut errors: Reasons, breaks: Breaks) -> Result<String, Reasons> {
     if !is_plain(raw, breaks) {
         let text = match breaks {
             Breaks::Allowed => "Must not contain control characters other than tab and line breaks",
             Breaks::Refused => "Must be one line without control characters other than tab",
         };
-        wrong.push(Reason::new(Code::ControlCharacters, text));
+        errors.push(Reason::new(Code::ControlCharacters, text));
     }
-    match wrong.is_empty() {
+    match errors.is_empty() {
         true => Ok(raw.to_owned()),
-        false => Err(wrong),
+        false => Err(errors),
     }
 }
 
-fn length(raw: &str, most: usize) -> Reasons {
-    let text = format!("Must be 1 to {most} characters");
+fn length(raw: &str, max_chars: usize) -> Reasons {
+    let text = format!("Must be 1 to {max_chars} characters");
     if raw.trim().is_empty() {
         vec![Reason::new(Code::TooShort, format!("{text}, not only blanks"))]
-    } else if raw.chars().count() > most {
+    } else if raw.chars().count() > max_chars {
         vec![Reason::new(Code::TooLong, text)]
     } else {
         Vec::new()
     }
 }
 
-/// Whether a text has 1 to `most` characters, at least one of them visible, and no control characters.
-fn is_text(raw: &str, most: usize, breaks: Breaks) -> bool {
-    is_short(raw, most) && !raw.trim().is_empty() && is_plain(raw, breaks)
+/// Whether a text has 1 to `max_chars` characters, at least one of them visible, and no control characters.
+fn is_text(raw: &str, max_chars: usize, breaks: Breaks) -> bool {
+    is_short(raw, max_chars) && !raw.trim().is_empty() && is_plain(raw, breaks)
 }
 
-fn is_short(raw: &str, most: usize) -> bool {
-    raw.len() <= most || raw.chars().count() <= most
+fn is_short(raw: &str, max_chars: usize) -> bool {
+    raw.len() <= max_chars || raw.chars().count() <= max_chars
 }
 
 /// Whether a text has no control characters except tabs and, if allowed, line breaks.
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_checked_by_the_rules_for_requests() {
+    fn rows_are_validated_like_requests() {
         let texts = [
             "",
             " ",

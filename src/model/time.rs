@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, civil::DateTime, tz::Offset};
 
-const MICROS: i64 = 1_000_000;
+const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// Microseconds since 1970, UTC.
 ///
@@ -17,7 +17,7 @@ impl Time {
     }
 
     pub const fn from_seconds(seconds: i64) -> Self {
-        Self(seconds * MICROS)
+        Self(seconds * MICROS_PER_SECOND)
     }
 
     pub const fn micros(self) -> i64 {
@@ -25,7 +25,7 @@ impl Time {
     }
 
     pub const fn seconds(self) -> i64 {
-        self.0.div_euclid(MICROS)
+        self.0.div_euclid(MICROS_PER_SECOND)
     }
 
     pub const fn to_second(self) -> Self {
@@ -33,7 +33,7 @@ impl Time {
     }
 
     pub const fn plus_seconds(self, seconds: i64) -> Self {
-        Self(self.0.saturating_add(seconds.saturating_mul(MICROS)))
+        Self(self.0.saturating_add(seconds.saturating_mul(MICROS_PER_SECOND)))
     }
 
     /// Parses `2024-05-31T17:43:12`, with an optional fraction and `Z`.
@@ -100,7 +100,7 @@ mod tests {
     use super::Time;
 
     #[test]
-    fn a_time_is_written_without_zone_or_fraction_and_read_back() {
+    fn times_round_trip_without_zone_or_fraction() {
         let time = Time::from_micros(1_717_177_392_900_000);
         assert_eq!(time.to_string(), "2024-05-31T17:43:12");
         assert_eq!(Time::parse("2024-05-31T17:43:12"), Some(time.to_second()));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn every_day_is_written_as_the_calendar_has_it() {
+    fn every_day_is_formatted_correctly() {
         for day in (0..300_000)
             .step_by(13)
             .chain([59, 60, 789, 11_016, 11_017, 2_932_000])
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_not_read_as_one() {
+    fn malformed_times_are_refused() {
         for raw in ["", "soon", "2024-13-01T00:00:00", "2024-05-31T25:00:00", "5"] {
             assert_eq!(Time::parse(raw), None, "{raw}");
         }

@@ -4,7 +4,7 @@
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
-use crate::model::device::{Device, DeviceKey, KNOWN_FOR};
+use crate::model::device::{Device, DeviceKey, DEVICE_TTL_SECONDS};
 use crate::model::time::Time;
 use crate::model::token::{TokenHash, TokenText, hex};
 use crate::rules::sessions;
@@ -43,7 +43,7 @@ pub fn device(headers: &HeaderMap, key: &DeviceKey, now: Time) -> Option<Device>
 }
 
 pub fn set_device(headers: &mut HeaderMap, cookie: &str) {
-    write(headers, DEVICE, cookie, KNOWN_FOR);
+    write(headers, DEVICE, cookie, DEVICE_TTL_SECONDS);
 }
 
 /// Sets the flash message for the next page, hex-encoded so that it can be any text.

@@ -7,7 +7,7 @@ use crate::api::handlers::Wire;
 use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::model::token::TokenText;
-use crate::model::token::{NEVER, Token};
+use crate::model::token::{NO_EXPIRY, Token};
 use crate::web::answer;
 
 #[derive(Serialize)]
@@ -30,7 +30,7 @@ impl<'a> TokenView<'a> {
             created: token.created,
             label: &token.label,
             token: &token.prefix,
-            expiry: token.expiry.map_or(NEVER.to_owned(), |expiry| expiry.to_string()),
+            expiry: token.expiry.map_or(NO_EXPIRY.to_owned(), |expiry| expiry.to_string()),
         }
     }
 }

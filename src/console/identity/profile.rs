@@ -48,7 +48,7 @@ pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, sent: 
     };
     let user = app.read(caller.clone(), rules::profile::view).await?;
     let mut page = Shown::new(&user);
-    page.profile = typed.now(&user.settled());
+    page.profile = typed.now(&user.without_login());
     Ok(page.draw(&visit, &caller))
 }
 
@@ -150,7 +150,7 @@ impl<'a> Shown<'a> {
             ("email", user.email.as_str()),
             ("timezone", &user.timezone),
             ("email_notifications", notified),
-            (SEEN, &Tag::of(&user.settled()).to_string()),
+            (SEEN, &Tag::of(&user.without_login()).to_string()),
         ]);
         Self {
             user,

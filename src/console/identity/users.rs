@@ -232,7 +232,7 @@ async fn load(app: &App, caller: Caller, username: String) -> rules::Result<User
 
 pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(username): At<String>) -> Answer {
     let user = load(&app, caller.clone(), username).await?;
-    let mut typed = Typed::proposed(&now(&user)).now(&user.settled());
+    let mut typed = Typed::proposed(&now(&user)).now(&user.without_login());
     typed.sent.set("restricted", user.restricted.to_string());
     Ok(draw_edit(&visit, &caller, &user, &typed))
 }
@@ -261,7 +261,7 @@ pub async fn update(
         Err(error) => forms::again(sent, error)?,
     };
     let user = load(&app, caller.clone(), username).await?;
-    let typed = typed.now(&user.settled()).beside(&now(&user));
+    let typed = typed.now(&user.without_login()).beside(&now(&user));
     Ok(draw_edit(&visit, &caller, &user, &typed))
 }
 
@@ -290,7 +290,7 @@ pub async fn ask_delete(
 ) -> Answer {
     let user = load(&app, caller.clone(), username).await?;
     rules::users::must_be_other(&caller, &user)?;
-    let typed = Typed::default().now(&user.settled());
+    let typed = Typed::default().now(&user.without_login());
     Ok(draw_delete(&visit, &user, &typed))
 }
 
@@ -311,7 +311,7 @@ pub async fn delete(
         Ok(()) => return Ok(done(LIST.1, "user-deleted")),
         Err(error) => forms::again(sent, error)?,
     };
-    Ok(draw_delete(&visit, &user, &typed.now(&user.settled())))
+    Ok(draw_delete(&visit, &user, &typed.now(&user.without_login())))
 }
 
 fn draw_delete(visit: &Visit, user: &User, typed: &Typed) -> Response {

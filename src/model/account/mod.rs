@@ -43,12 +43,12 @@ pub struct QuotaOverride {
 }
 
 impl QuotaOverride {
-    /// The resulting quota with `usual` as the default.
-    pub fn over(self, usual: Quota) -> Quota {
+    /// The resulting quota with `defaults` as the default.
+    pub fn over(self, defaults: Quota) -> Quota {
         Quota {
-            vpcs_per_region: self.vpcs_per_region.unwrap_or(usual.vpcs_per_region),
-            subnets_per_vpc: self.subnets_per_vpc.unwrap_or(usual.subnets_per_vpc),
-            attachment_bytes: self.attachment_bytes.unwrap_or(usual.attachment_bytes),
+            vpcs_per_region: self.vpcs_per_region.unwrap_or(defaults.vpcs_per_region),
+            subnets_per_vpc: self.subnets_per_vpc.unwrap_or(defaults.subnets_per_vpc),
+            attachment_bytes: self.attachment_bytes.unwrap_or(defaults.attachment_bytes),
         }
     }
 }

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_that_is_made_fits() {
+    fn a_derived_label_fits() {
         assert_eq!(
             ConfigLabel::of_image("Debian 12").as_str(),
             "My Debian 12 Disk Profile"
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_label_of_an_earlier_build_is_cut() {
+    fn a_long_label_of_an_earlier_build_is_truncated() {
         let of_row = |text: &str| ConfigLabel::checked(text.to_owned());
         assert_eq!(of_row("boot"), ConfigLabel::parse("boot").ok());
         assert_eq!(of_row(&"ü".repeat(60)), ConfigLabel::parse(&"ü".repeat(48)).ok());

@@ -103,7 +103,7 @@ impl InstanceLabel {
     }
 
     /// Default labels for an instance, the preferred one first.
-    pub fn usual(id: InstanceId) -> impl Iterator<Item = Self> {
+    pub fn default_labels(id: InstanceId) -> impl Iterator<Item = Self> {
         let more = (1..).map(move |number: u64| Self(format!("linode{id}-{number}")));
         std::iter::once(Self(format!("linode{id}"))).chain(more)
     }

@@ -10,7 +10,7 @@ use crate::model::time::Time;
 use crate::model::token::{TokenText, hex};
 
 /// How long a device is known after a log-in, in seconds: 180 days.
-pub const KNOWN_FOR: i64 = 180 * 24 * 3600;
+pub const DEVICE_TTL_SECONDS: i64 = 180 * 24 * 3600;
 
 pub type DeviceId = [u8; 16];
 
@@ -50,7 +50,7 @@ impl DeviceKey {
             user: UserId(parts.next()?.parse().ok()?),
             seen: Time::from_micros(parts.next()?.parse::<i64>().ok()?.checked_mul(1_000_000)?),
         };
-        let ends = device.seen.seconds().saturating_add(KNOWN_FOR);
+        let ends = device.seen.seconds().saturating_add(DEVICE_TTL_SECONDS);
         (now.seconds() < ends).then_some(device)
     }
 
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_cookie_that_was_signed_with_the_key_is_a_device() {
+    fn only_a_cookie_with_a_valid_signature_is_a_device() {
         let key = DeviceKey::new(TokenText::from_bytes([7; 32]));
         let seen = Time::parse("2024-06-01T12:00:00").expect("a time");
         let device = Device {
@@ -99,10 +99,10 @@ mod tests {
         let cookie = key.sign(&device);
         assert_eq!(key.verify(&cookie, seen), Some(device));
         assert_eq!(
-            key.verify(&cookie, seen.plus_seconds(KNOWN_FOR - 1)),
+            key.verify(&cookie, seen.plus_seconds(DEVICE_TTL_SECONDS - 1)),
             Some(device)
         );
-        assert_eq!(key.verify(&cookie, seen.plus_seconds(KNOWN_FOR)), None);
+        assert_eq!(key.verify(&cookie, seen.plus_seconds(DEVICE_TTL_SECONDS)), None);
         let other = DeviceKey::new(TokenText::from_bytes([8; 32]));
         assert_eq!(other.verify(&cookie, seen), None);
         for forged in [

@@ -16,11 +16,11 @@ pub struct ClientLabel(Line<512>);
 
 impl ClientLabel {
     /// The maximum number of characters that a page shows.
-    const SHOWN: usize = 64;
+    const MAX_SHOWN_CHARS: usize = 64;
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let line = Line::parse(raw)?;
-        match raw.chars().any(is_unseen) {
+        match raw.chars().any(is_invisible) {
             false => Ok(Self(line)),
             true => {
                 let text =
@@ -42,15 +42,15 @@ impl ClientLabel {
     /// The label for a page: truncated and in quotation marks, so that it cannot be mistaken for text of
     /// Garth.
     pub fn quoted(&self) -> String {
-        let mut letters = self.as_str().chars().filter(|c| !is_unseen(*c));
-        let shown: String = letters.by_ref().take(Self::SHOWN).collect();
+        let mut letters = self.as_str().chars().filter(|c| !is_invisible(*c));
+        let shown: String = letters.by_ref().take(Self::MAX_SHOWN_CHARS).collect();
         let more = if letters.next().is_some() { "…" } else { "" };
         format!("“{shown}{more}”")
     }
 }
 
 /// Characters without a visible shape: controls, direction marks, joiners, fillers and tags.
-fn is_unseen(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -78,9 +78,9 @@ pub struct OauthClient {
 impl OauthClient {
     /// Whether a redirect URI is allowed: the registered one, compared exactly. A public client may add
     /// `returnTo`, as the public web app does.
-    pub fn may_redirect_to(&self, wanted: &RedirectUri) -> bool {
+    pub fn may_redirect_to(&self, uri: &RedirectUri) -> bool {
         let registered = &self.redirect_uri;
-        registered.is_same(wanted) || (self.public && registered.is_same_but_return_to(wanted))
+        registered.is_same(uri) || (self.public && registered.is_same_with_return_to(uri))
     }
 
     /// Whether it may get codes and tokens.
@@ -90,7 +90,7 @@ impl OauthClient {
 }
 
 /// Parameters that the server adds to the redirect URI. A registered URI must not have them.
-const OURS: [&str; 6] = [
+const RESERVED_PARAMETERS: [&str; 6] = [
     "code",
     "state",
     "error",
@@ -105,7 +105,7 @@ pub struct RedirectUri(String);
 
 impl RedirectUri {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        match wrong_with(raw) {
+        match uri_error(raw) {
             None => Ok(Self(raw.to_owned())),
             Some(text) => Err(vec![Reason::new(Code::RedirectUriInvalid, text)]),
         }
@@ -142,7 +142,7 @@ impl RedirectUri {
     }
 
     /// Whether a URL has the same origin; for loopback addresses the port is ignored.
-    pub fn is_beside(&self, url: &str) -> bool {
+    pub fn has_same_origin(&self, url: &str) -> bool {
         let origin = origin_of(url);
         let same = self.origin().eq_ignore_ascii_case(origin);
         same || (self.is_loopback() && is_loopback_origin(origin))
@@ -150,11 +150,11 @@ impl RedirectUri {
 
     /// Whether two URIs are equal, character by character. For loopback addresses the port is ignored,
     /// because a local program listens on any free port (RFC 8252, 7.3).
-    fn is_same(&self, wanted: &RedirectUri) -> bool {
-        self.0 == wanted.0
+    fn is_same(&self, uri: &RedirectUri) -> bool {
+        self.0 == uri.0
             || self
                 .without_port()
-                .is_some_and(|own| Some(own) == wanted.without_port())
+                .is_some_and(|own| Some(own) == uri.without_port())
     }
 
     /// The parts before and after the port of an `http` loopback URI.
@@ -168,8 +168,8 @@ impl RedirectUri {
     }
 
     /// Whether it is this URI with `returnTo`, a path on the client's own site, as the only query parameter.
-    fn is_same_but_return_to(&self, wanted: &RedirectUri) -> bool {
-        let Some((address, path)) = wanted.0.split_once("?returnTo=/") else {
+    fn is_same_with_return_to(&self, uri: &RedirectUri) -> bool {
+        let Some((address, path)) = uri.0.split_once("?returnTo=/") else {
             return false;
         };
         !path.starts_with('/') && self.is_same(&Self(address.to_owned()))
@@ -192,7 +192,7 @@ impl Challenge {
     }
 
     /// Whether it is the challenge of this verifier.
-    pub fn is_met_by(&self, verifier: &str) -> bool {
+    pub fn matches(&self, verifier: &str) -> bool {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~');
         let whole = (43..=128).contains(&verifier.len()) && verifier.bytes().all(plain);
         whole && BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes())) == self.0
@@ -220,7 +220,7 @@ fn is_address(raw: &str) -> bool {
 }
 
 /// Why a URI is refused.
-fn wrong_with(raw: &str) -> Option<String> {
+fn uri_error(raw: &str) -> Option<String> {
     let Some(rest) = raw.strip_prefix("https://").or(raw.strip_prefix("http://")) else {
         return Some("Must begin with https:// or http://".to_owned());
     };
@@ -246,7 +246,7 @@ fn wrong_with(raw: &str) -> Option<String> {
         return Some("The port must be a number from 1 to 65535, without zeros in front".to_owned());
     }
     let query = rest.split_once('?').map_or("", |(_, query)| query);
-    let taken = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| OURS.contains(&&**name));
+    let taken = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| RESERVED_PARAMETERS.contains(&&**name));
     taken.map(|(name, _)| format!("Its query must not have {name}, which is added on the way back"))
 }
 
@@ -278,7 +278,7 @@ mod tests {
     use super::{Challenge, ClientLabel, RedirectUri};
 
     #[test]
-    fn a_label_shows_all_it_has_and_is_cut_where_it_is_long() {
+    fn a_label_has_no_invisible_characters_and_is_truncated() {
         for bad in [
             "Web\u{202e}ppa",
             "a\u{200b}b",
@@ -296,19 +296,19 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_is_met_by_its_verifier_alone() {
+    fn a_challenge_matches_only_its_verifier() {
         // From RFC 7636, appendix B.
         let challenge = Challenge::parse("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM").unwrap();
-        assert!(challenge.is_met_by("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"));
-        assert!(!challenge.is_met_by("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl"));
-        assert!(!challenge.is_met_by("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"));
+        assert!(challenge.matches("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"));
+        assert!(!challenge.matches("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl"));
+        assert!(!challenge.matches("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"));
         for bad in ["", "plain", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM="] {
             assert!(Challenge::parse(bad).is_none(), "{bad}");
         }
     }
 
     #[test]
-    fn only_absolute_addresses_without_tricks_are_taken() {
+    fn only_absolute_uris_are_accepted() {
         for good in [
             "https://app.example/oauth/callback",
             "http://localhost:4567",
@@ -355,10 +355,10 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_compared_exactly() {
-        let same = |registered: &str, wanted: &str| {
+    fn uris_are_compared_exactly() {
+        let same = |registered: &str, uri: &str| {
             let parse = |raw: &str| RedirectUri::parse(raw).unwrap();
-            parse(registered).is_same(&parse(wanted))
+            parse(registered).is_same(&parse(uri))
         };
         let registered = "https://app.example/oauth/callback";
         assert!(same(registered, registered));
@@ -377,7 +377,7 @@ mod tests {
             assert!(!same(registered, other), "{other}");
             assert!(!same(other, registered), "{other}");
         }
-        for (own, wanted, expected) in [
+        for (own, uri, expected) in [
             ("http://127.0.0.1/cb", "http://127.0.0.1:4567/cb", true),
             ("http://localhost:1", "http://localhost:65535", true),
             ("http://[::1]:1/cb?x=1", "http://[::1]/cb?x=1", true),
@@ -391,14 +391,14 @@ mod tests {
                 false,
             ),
         ] {
-            assert_eq!(same(own, wanted), expected, "{own} {wanted}");
+            assert_eq!(same(own, uri), expected, "{own} {uri}");
         }
     }
 
     #[test]
-    fn return_to_is_a_path_and_nothing_else() {
+    fn return_to_must_be_a_path() {
         let registered = RedirectUri::parse("https://app.example/cb").unwrap();
-        let allowed = |raw: &str| registered.is_same_but_return_to(&RedirectUri::parse(raw).unwrap());
+        let allowed = |raw: &str| registered.is_same_with_return_to(&RedirectUri::parse(raw).unwrap());
         for good in ["/vpcs", "/", "/support/tickets?dialogOpen=true", "/vpcs?a=1&b=2"] {
             assert!(
                 allowed(&format!("https://app.example/cb?returnTo={good}")),
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn http_is_for_the_users_own_machine_only() {
+    fn http_is_only_allowed_for_loopback_addresses() {
         for good in [
             "https://app.example/cb",
             "http://localhost:4567/cb",

@@ -39,7 +39,7 @@ const FAMILIES: [&str; 18] = [
 ];
 
 /// Old families that are now part of `account` and that clients still request.
-const FOLDED: [&str; 5] = ["tokens", "clients", "users", "tickets", "managed"];
+const ACCOUNT_ALIASES: [&str; 5] = ["tokens", "clients", "users", "tickets", "managed"];
 
 impl Scope {
     pub const VPC_READ_WRITE: Scope = Scope::new("vpc", Level::ReadWrite);
@@ -132,7 +132,7 @@ impl std::fmt::Display for Scopes {
 
 fn parse_one(word: &str) -> Option<Scope> {
     let (family, level) = word.split_once(':').unwrap_or((word, "*"));
-    let family = if FOLDED.contains(&family) {
+    let family = if ACCOUNT_ALIASES.contains(&family) {
         "account"
     } else {
         family
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scopes_are_read_in_every_spelling_clients_use() {
+    fn all_spellings_of_scopes_are_parsed() {
         for (raw, written) in [
             ("*", "*"),
             ("vpc:read_write", "vpc:read_write"),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_includes_reading_and_nothing_crosses_families() {
+    fn read_write_includes_read_only_within_a_family() {
         let held = Scopes::parse("events:read_write vpc:read_only").unwrap();
         assert!(held.allow(Scope::EVENTS_READ_ONLY));
         assert!(!held.allow(Scope::VPC_READ_WRITE));

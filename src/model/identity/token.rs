@@ -124,14 +124,14 @@ pub struct NewToken {
 }
 
 /// The expiry of a token without one, as the API shows it.
-pub const NEVER: &str = "2999-12-12T05:00:00";
+pub const NO_EXPIRY: &str = "2999-12-12T05:00:00";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_does_not_print_itself() {
+    fn a_secret_is_not_printed() {
         let token = TokenText::from_bytes([7; 32]);
         assert_eq!(format!("{token:?}"), "TokenText(Secret(..))");
         assert_eq!(token.reveal().len(), 64);

@@ -49,7 +49,7 @@ pub struct Username(String);
 
 impl Username {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        if Self::is_good(raw) {
+        if Self::is_valid(raw) {
             return Ok(Self(raw.to_owned()));
         }
         let text = "Must be 3 to 32 ASCII letters, numbers, dashes and underscores, \
@@ -59,10 +59,10 @@ impl Username {
 
     /// The username in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
-        Self::is_good(&raw).then_some(Self(raw))
+        Self::is_valid(&raw).then_some(Self(raw))
     }
 
-    fn is_good(raw: &str) -> bool {
+    fn is_valid(raw: &str) -> bool {
         let mark = |c: char| c == '-' || c == '_';
         let marks_in_a_row = || {
             raw.as_bytes()
@@ -87,7 +87,7 @@ pub struct Email(String);
 
 impl Email {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        if Self::is_good(raw) {
+        if Self::is_valid(raw) {
             return Ok(Self(raw.to_owned()));
         }
         let text = "Must be an e-mail address like ada@example.com";
@@ -96,10 +96,10 @@ impl Email {
 
     /// The address in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
-        Self::is_good(&raw).then_some(Self(raw))
+        Self::is_valid(&raw).then_some(Self(raw))
     }
 
-    fn is_good(raw: &str) -> bool {
+    fn is_valid(raw: &str) -> bool {
         let plain = raw.chars().count() <= 254 && !raw.chars().any(|c| c.is_whitespace() || c.is_control());
         let halves = raw.split_once('@');
         plain
@@ -125,15 +125,15 @@ pub fn gravatar_id(address: &str) -> String {
 /// A user without the fields that a log-in changes, so that a log-in does not make an open form stale. Its
 /// hash always differs from that of the user itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Settled(&'static str, User);
+pub struct WithoutLogin(&'static str, User);
 
 impl User {
-    pub fn settled(&self) -> Settled {
+    pub fn without_login(&self) -> WithoutLogin {
         let user = Self {
             last_login: None,
             ..self.clone()
         };
-        Settled("whenever it logs in", user)
+        WithoutLogin("without last login", user)
     }
 }
 
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usernames_follow_the_public_rule() {
+    fn usernames_follow_the_rules_of_the_public_service() {
         for good in ["ada", "a-b", "ada_lovelace", "x9x", &"a".repeat(32)] {
             assert!(Username::parse(good).is_ok(), "{good}");
         }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_avatar_is_found_by_the_address_however_it_is_written() {
+    fn the_gravatar_id_ignores_case() {
         let id = "0bc83cb571cd1c50ba6f3e8a78ef1346";
         assert_eq!(gravatar_id(" MyEmailAddress@example.com "), id);
         assert_eq!(
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn an_email_needs_both_halves() {
+    fn an_email_needs_text_on_both_sides() {
         assert!(Email::parse("ada@example.com").is_ok());
         for bad in ["", "ada", "@example.com", "ada@", "a@b@c", "a b@c"] {
             assert!(Email::parse(bad).is_err(), "{bad}");

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn spaces_are_covered_from_end_to_end() {
+    fn spaces_have_no_gaps() {
         let subnets = [cidr("10.0.1.0/24"), cidr("10.0.0.0/29"), cidr("192.168.0.0/24")];
         let drawn = spaces(&subnets, &[cidr("192.168.128.0/17")]);
         let whats: Vec<Vec<PartKind>> = drawn
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_smallest_subnet_shows_each_of_its_eight_addresses() {
+    fn the_smallest_subnet_shows_its_eight_addresses() {
         let subnet = cidr("10.0.0.0/29");
         let holder = Holder {
             first: subnet.first() + 2,
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn the_finer_the_closer_one_looks() {
+    fn smaller_windows_have_smaller_buckets() {
         let prefixes = [
             "10.0.0.0/8",
             "10.0.0.0/16",
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_counts_in_each_bucket_it_touches_and_once_only() {
+    fn a_range_counts_once_in_each_bucket_that_it_overlaps() {
         let subnet = cidr("10.0.0.0/22");
         let from = subnet.first();
         let ranges = [(from + 8, from + 23), (from + 16, from + 31)];

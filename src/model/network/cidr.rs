@@ -118,7 +118,7 @@ impl Cidr {
     }
 
     /// The network to search for: an address, or a network with host bits allowed.
-    pub fn sought(raw: &str) -> Option<Self> {
+    pub fn parse_search(raw: &str) -> Option<Self> {
         let (address, prefix) = raw.split_once('/').unwrap_or((raw, "32"));
         let prefix = prefix.parse().ok().filter(|prefix| *prefix <= 32)?;
         Some(Self::around(address.parse::<Ipv4Addr>().ok()?.to_bits(), prefix))
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_is_written_as_its_address_and_its_length() {
+    fn a_network_is_formatted_as_address_and_prefix_length() {
         let networks = [0, 9, 10, 99, 100, 255].into_iter().flat_map(|byte: u8| {
             let address = u32::from_be_bytes([byte, 255 - byte, byte / 2, byte]);
             (0..=32).map(move |prefix| Cidr::around(address, prefix))
@@ -234,13 +234,13 @@ mod tests {
     }
 
     #[test]
-    fn a_default_route_is_a_network_and_covers_all() {
+    fn the_default_route_contains_every_network() {
         let all = Cidr::parse("0.0.0.0/0").unwrap();
         assert_eq!((all.first(), all.last()), (0, u32::MAX));
     }
 
     #[test]
-    fn the_next_free_network_is_further_up_then_anywhere() {
+    fn the_next_free_network_follows_or_wraps_around() {
         let all = |texts: &[&str]| {
             texts
                 .iter()
@@ -272,7 +272,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_network_is_known_by_its_ends(first: u32, last: u32, prefix in 0u8..=32) {
+        fn a_network_is_determined_by_its_first_and_last_address(first: u32, last: u32, prefix in 0u8..=32) {
             let cidr = Cidr { network: first & mask(prefix), prefix };
             prop_assert_eq!(Cidr::spanning(cidr.first(), cidr.last()), Some(cidr));
             let other = Cidr::spanning(first, last);
@@ -280,7 +280,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_proposed_is_free(taken in proptest::collection::vec((0u32..1 << 24, 9u8..=29), 0..30), prefix in 9u8..=29) {
+        fn a_proposed_network_is_free(taken in proptest::collection::vec((0u32..1 << 24, 9u8..=29), 0..30), prefix in 9u8..=29) {
             let base = Cidr::parse("10.0.0.0/8").unwrap().first();
             let taken: Vec<Cidr> = taken
                 .into_iter()
@@ -302,13 +302,13 @@ mod tests {
         }
 
         #[test]
-        fn what_is_printed_is_read_back(bits: u32, prefix in 0u8..=32) {
+        fn formatted_networks_round_trip(bits: u32, prefix in 0u8..=32) {
             let cidr = Cidr { network: bits & mask(prefix), prefix };
             prop_assert_eq!(Cidr::parse(&cidr.to_string()), Ok(cidr));
         }
 
         #[test]
-        fn two_networks_overlap_exactly_when_one_holds_the_other(
+        fn networks_overlap_exactly_if_one_contains_the_other(
             a: u32, b: u32, p in 0u8..=32, q in 0u8..=32,
         ) {
             let a = Cidr { network: a & mask(p), prefix: p };
@@ -317,7 +317,7 @@ mod tests {
         }
 
         #[test]
-        fn only_canonical_text_is_read(raw in "[0-9./+ ]{0,20}") {
+        fn only_canonical_text_is_parsed(raw in "[0-9./+ ]{0,20}") {
             if let Ok(cidr) = Cidr::parse(&raw) {
                 prop_assert_eq!(cidr.to_string(), raw);
             }

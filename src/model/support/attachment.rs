@@ -101,16 +101,16 @@ impl FileKind {
 /// What the content check needs of a file, collected while it arrives.
 #[derive(Clone, Debug, Default)]
 pub struct Content {
-    /// The first bytes, at most `HEAD`.
+    /// The first bytes, at most `HEAD_BYTES`.
     pub head: Vec<u8>,
     pub has_nul: bool,
 }
 
 impl Content {
-    const HEAD: usize = 1024;
+    const HEAD_BYTES: usize = 1024;
 
-    pub fn see(&mut self, bytes: &[u8]) {
-        let missing = Self::HEAD.saturating_sub(self.head.len()).min(bytes.len());
+    pub fn update(&mut self, bytes: &[u8]) {
+        let missing = Self::HEAD_BYTES.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(&bytes[..missing]);
         self.has_nul |= bytes.contains(&0);
     }
@@ -127,7 +127,7 @@ impl FileName {
     /// Cleans a name; only an unsupported extension is refused.
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
-        let shown: String = last.chars().filter(|c| !is_hidden(*c)).collect();
+        let shown: String = last.chars().filter(|c| !is_invisible(*c)).collect();
         let shown = shown.trim();
         if shown.is_empty() {
             let text = "The file needs a name, like notes.txt";
@@ -151,7 +151,7 @@ impl FileName {
 
     /// The name in a row, if it is valid. A name that an earlier build stored is cleaned again.
     pub fn checked(raw: String) -> Option<Self> {
-        let foreign = |c: char| matches!(c, '/' | '\\') || is_hidden(c);
+        let foreign = |c: char| matches!(c, '/' | '\\') || is_invisible(c);
         let (_, extension) = raw.rsplit_once('.')?;
         let known = FileKind::of_extension(&extension.to_ascii_lowercase()).is_some();
         match known && raw.len() <= Self::MAX && !raw.contains(foreign) {
@@ -172,7 +172,7 @@ impl FileName {
 
 /// Control characters, and those that change the text direction or have no width: a name with them could look
 /// like another.
-fn is_hidden(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}')
         || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{61c}' | '\u{ad}')
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_what_one_sees_of_it() {
+    fn a_name_keeps_only_visible_characters() {
         for (raw, name) in [
             ("notes.txt", "notes.txt"),
             ("../../etc/passwd.txt", "passwd.txt"),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_extension_counts_and_only_ten_are_taken() {
+    fn only_the_last_extension_counts_and_ten_are_accepted() {
         for bad in [
             "x.png.html",
             "x",
@@ -223,10 +223,10 @@ mod tests {
     }
 
     #[test]
-    fn content_must_be_what_the_name_says() {
+    fn content_must_match_the_extension() {
         let seen = |bytes: &[u8]| {
             let mut content = Content::default();
-            content.see(bytes);
+            content.update(bytes);
             content
         };
         let png = seen(b"\x89PNG\r\n\x1a\n\0\0");

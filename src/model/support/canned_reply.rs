@@ -67,7 +67,7 @@ impl Template {
     pub fn fill(&self, value: impl Fn(&str) -> String) -> String {
         let mut filled = String::with_capacity(self.0.len());
         let mut rest = self.0.as_str();
-        while let Some((before, name, after)) = next_place(rest) {
+        while let Some((before, name, after)) = next_placeholder(rest) {
             filled.push_str(before);
             filled.push_str(&value(name.trim()));
             rest = after;
@@ -79,14 +79,14 @@ impl Template {
 fn names(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (_, name, after) = next_place(rest)?;
+        let (_, name, after) = next_placeholder(rest)?;
         rest = after;
         Some(name)
     })
 }
 
 /// The text before the next `{{name}}`, the name, and the rest.
-fn next_place(text: &str) -> Option<(&str, &str, &str)> {
+fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once("{{")?;
     let (name, after) = rest.split_once("}}")?;
     Some((before, name, after))
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_filled_in_once_and_unknown_ones_are_refused() {
+    fn placeholders_are_filled_in_once_and_unknown_ones_are_refused() {
         let template = Template::parse("Hello {{customer.username}}, about {{ ticket.id }}: {").unwrap();
         let filled = template.fill(|name| format!("<{name} {{{{ticket.id}}}}>"));
         assert_eq!(

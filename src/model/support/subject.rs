@@ -93,7 +93,7 @@ impl SubjectKind {
     }
 
     /// The default label of an object without one: `domain7`.
-    pub fn made_up_label(self, id: i64) -> String {
+    pub fn default_label(self, id: i64) -> String {
         format!("{}{id}", self.word())
     }
 }

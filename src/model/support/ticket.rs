@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_counted_in_characters_and_blanks_are_nothing() {
+    fn lengths_are_in_characters_and_blank_text_is_empty() {
         assert!(Summary::parse(&"ä".repeat(64)).is_ok());
         assert!(Summary::parse(&"ä".repeat(65)).is_err());
         assert!(TicketText::parse(&"𝄞".repeat(65_000)).is_ok());
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_is_one_line_and_a_text_has_no_hidden_characters() {
+    fn a_summary_is_one_line_and_texts_have_no_control_characters() {
         assert!(Summary::parse("a\tb").is_ok());
         assert!(Summary::parse("a\nb").is_err());
         assert!(TicketText::parse("a\r\nb\tc").is_ok());

@@ -155,7 +155,7 @@ fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result
 
 /// The first default label that no other instance has.
 fn free_label(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<InstanceLabel> {
-    for label in InstanceLabel::usual(id) {
+    for label in InstanceLabel::default_labels(id) {
         if !store::instances::has_label(tx, caller.account, &label, Some(id))? {
             return Ok(label);
         }

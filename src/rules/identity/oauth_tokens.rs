@@ -199,7 +199,7 @@ fn with_code(tx: &mut WriteTx, request: &TokenRequest, client: &OauthClient, cod
     }
     let proven = match (&code.challenge, &request.code_verifier) {
         (None, None) => true,
-        (Some(challenge), Some(verifier)) => challenge.is_met_by(verifier.reveal()),
+        (Some(challenge), Some(verifier)) => challenge.matches(verifier.reveal()),
         // A verifier without a challenge: an attacker may have removed the challenge from the authorization
         // request.
         _ => false,

@@ -56,7 +56,7 @@ impl FromForm for Change {
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Change>) -> Result<User> {
     let mut user = view(tx, caller)?;
-    request.unchanged_or_still(&user, &user.settled())?;
+    request.unchanged_or_still(&user, &user.without_login())?;
     let (change, form) = request.open()?;
     form.finish(|| Some(()))?;
 

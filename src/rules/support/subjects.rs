@@ -203,7 +203,7 @@ fn find(tx: &mut ReadTx, requester: Requester, kind: SubjectKind, id: i64) -> Re
         }
         kind => {
             let known = store::entities::find(tx, account, kind, id)?;
-            let made_up = || (id > 0 && !tx.policy().support.strict_entities).then(|| kind.made_up_label(id));
+            let made_up = || (id > 0 && !tx.policy().support.strict_entities).then(|| kind.default_label(id));
             let label = known.map(|known| known.label).or_else(made_up);
             Ok(label.map(|label| kind.entity(id, label)))
         }

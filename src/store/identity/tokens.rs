@@ -16,7 +16,7 @@ use crate::store::tx::{Asked, ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
-/// A token without an end is shown with one (`model::token::NEVER`), and found by it.
+/// A token without an end is shown with one (`model::token::NO_EXPIRY`), and found by it.
 const EXPIRY: &str = "coalesce(expiry, 32501970000000000)";
 const USABLE: &str = "kind = 'personal' AND revoked IS NULL AND (expiry IS NULL OR expiry > $2)";
 

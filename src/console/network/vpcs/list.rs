@@ -81,7 +81,7 @@ impl Search {
 
     /// The range that is looked for, if an address or a range was typed.
     fn range(&self) -> Option<Cidr> {
-        Cidr::sought(&self.words)
+        Cidr::parse_search(&self.words)
     }
 
     fn list(&self) -> ListRequest {
