@@ -342,7 +342,7 @@ async fn open_files(
              shared folder with --attachments, the same on every node"
         );
     }
-    if let Err(cause) = files.reach().await {
+    if let Err(cause) = files.probe().await {
         tracing::error!(%cause, "attachments can neither be kept nor read at the moment");
     }
     Ok(files)

@@ -2,9 +2,9 @@
 
 /// A storage error, for the log.
 #[derive(Debug, thiserror::Error)]
-#[error("{doing}: {cause}")]
+#[error("{operation}: {cause}")]
 pub struct FilesError {
-    doing: String,
+    operation: String,
     cause: Box<dyn std::error::Error + Send + Sync>,
 }
 
@@ -16,10 +16,10 @@ impl FilesError {
     }
 
     pub(super) fn new(
-        doing: impl Into<String>,
+        operation: impl Into<String>,
         cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
-        let (doing, cause) = (doing.into(), cause.into());
-        Self { doing, cause }
+        let (operation, cause) = (operation.into(), cause.into());
+        Self { operation, cause }
     }
 }

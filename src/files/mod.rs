@@ -4,7 +4,7 @@
 //! generated key. File names that users choose are never used here.
 
 mod error;
-mod place;
+mod storage;
 mod scanner;
 mod spool;
 mod verified;
@@ -40,7 +40,7 @@ struct Shared {
     /// The part size in bytes: how much of a file is held in memory while it is stored.
     part: usize,
     /// Permits that limit how many files are stored concurrently.
-    ways: Semaphore,
+    permits: Semaphore,
     spool: PathBuf,
 }
 
@@ -59,15 +59,15 @@ impl Files {
 
     /// Opens a bucket with these credentials; without them, they come from the environment.
     pub fn open_with(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Self, FilesError> {
-        let place = place::find(url, data, keys)?;
+        let storage = storage::find(url, data, keys)?;
         let spool = data.join("spool");
-        place::make_private_folder(&spool)?;
+        storage::make_private_folder(&spool)?;
         Ok(Self(Arc::new(Shared {
-            store: place.store,
-            folder: place.folder,
-            prefix: place.prefix,
-            part: place.part,
-            ways: Semaphore::new(place.ways),
+            store: storage.store,
+            folder: storage.folder,
+            prefix: storage.prefix,
+            part: storage.part,
+            permits: Semaphore::new(storage.permits),
             spool,
         })))
     }
@@ -106,9 +106,9 @@ impl Files {
     }
 
     /// Stores a file under a key. It is durable when this returns.
-    pub async fn keep(&self, key: &str, spooled: &Spooled) -> Result<(), FilesError> {
+    pub async fn put(&self, key: &str, spooled: &Spooled) -> Result<(), FilesError> {
         let failed = |cause: object_store::Error| FilesError::new("keeping a file", cause);
-        let _way = self.0.ways.acquire().await;
+        let _permit = self.0.permits.acquire().await;
         if let Some(folder) = &self.0.folder
             && spooled.move_to(folder.join(key)).await?
         {
@@ -173,14 +173,14 @@ impl Files {
     }
 
     /// Checks that the storage is reachable, with a short timeout.
-    pub async fn reach(&self) -> Result<(), FilesError> {
-        const SOON: std::time::Duration = std::time::Duration::from_secs(5);
-        const DOING: &str = "reaching the place for attachments";
+    pub async fn probe(&self) -> Result<(), FilesError> {
+        const PROBE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+        const PROBE: &str = "reaching the place for attachments";
         let path = self.path("reach");
-        let reached = tokio::time::timeout(SOON, self.0.store.head(&path)).await;
-        match reached.map_err(|cause| FilesError::new(DOING, cause))? {
+        let response = tokio::time::timeout(PROBE_TIMEOUT, self.0.store.head(&path)).await;
+        match response.map_err(|cause| FilesError::new(PROBE, cause))? {
             Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(cause) => Err(FilesError::new(DOING, cause)),
+            Err(cause) => Err(FilesError::new(PROBE, cause)),
         }
     }
 

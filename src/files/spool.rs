@@ -14,7 +14,7 @@ use crate::model::token::hex;
 /// A file that is being received.
 pub struct Spool {
     file: File,
-    path: Fleeting,
+    path: TemporaryPath,
     hash: Sha256,
     size: u64,
     content: Content,
@@ -23,7 +23,7 @@ pub struct Spool {
 /// A received file. It is deleted on drop.
 #[derive(Debug)]
 pub struct Spooled {
-    path: Fleeting,
+    path: TemporaryPath,
     pub size: u64,
     pub sha256: String,
     pub content: Content,
@@ -31,9 +31,9 @@ pub struct Spooled {
 
 /// A path whose file is deleted on drop.
 #[derive(Debug)]
-struct Fleeting(PathBuf);
+struct TemporaryPath(PathBuf);
 
-impl Drop for Fleeting {
+impl Drop for TemporaryPath {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
@@ -48,7 +48,7 @@ impl Spool {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = folder.join(format!("{}-{number}", std::process::id()));
             match how.open(&path).await {
-                Ok(file) => break (file, Fleeting(path)),
+                Ok(file) => break (file, TemporaryPath(path)),
                 // Another process on this folder, possibly on another machine, uses the same number.
                 Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(cause) => return Err(FilesError::new("making a file in the spool", cause)),
@@ -93,9 +93,9 @@ impl Spooled {
     }
 
     /// Syncs the file and moves it, if the target is on the same disk; then nothing has to be copied.
-    pub(super) async fn move_to(&self, place: PathBuf) -> Result<bool, FilesError> {
+    pub(super) async fn move_to(&self, target: PathBuf) -> Result<bool, FilesError> {
         let here = self.path.0.clone();
-        let moving = tokio::task::spawn_blocking(move || move_durably(&here, &place));
+        let moving = tokio::task::spawn_blocking(move || move_durably(&here, &target));
         let moved = moving.await.unwrap_or_else(|cause| Err(cause.into()));
         moved.map_err(|cause| FilesError::new("moving a file out of the spool", cause))
     }
@@ -107,14 +107,14 @@ impl Spooled {
 }
 
 /// A rename is durable only after its folder is synced.
-fn move_durably(here: &Path, place: &Path) -> std::io::Result<bool> {
+fn move_durably(here: &Path, target: &Path) -> std::io::Result<bool> {
     std::fs::File::open(here)?.sync_all()?;
-    match std::fs::rename(here, place) {
+    match std::fs::rename(here, target) {
         Ok(()) => {}
         Err(cause) if cause.kind() == std::io::ErrorKind::CrossesDevices => return Ok(false),
         Err(cause) => return Err(cause),
     }
-    if let Some(folder) = place.parent() {
+    if let Some(folder) = target.parent() {
         std::fs::File::open(folder)?.sync_all()?;
     }
     Ok(true)

@@ -41,7 +41,7 @@ struct Reading {
     hash: Sha256,
     size: u64,
     /// The last piece that was read. It is passed on with the next one, or after verification.
-    held: Option<Bytes>,
+    pending: Option<Bytes>,
     ended: bool,
 }
 
@@ -55,14 +55,14 @@ pub fn verified(
         expected,
         hash: Sha256::new(),
         size: 0,
-        held: None,
+        pending: None,
         ended: false,
     };
     stream::unfold(reading, |mut reading| async move {
         let next = reading.next().await?;
         if next.is_err() {
             reading.ended = true;
-            reading.held = None;
+            reading.pending = None;
         }
         Some((next, reading))
     })
@@ -81,7 +81,7 @@ impl Reading {
                     if self.size > self.expected.size {
                         return Some(Err(ReadFault::Damaged));
                     }
-                    if let Some(before) = self.held.replace(piece) {
+                    if let Some(before) = self.pending.replace(piece) {
                         return Some(Ok(before));
                     }
                 }
@@ -94,7 +94,7 @@ impl Reading {
                 }
             }
         }
-        self.held.take().map(Ok)
+        self.pending.take().map(Ok)
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_last_piece_comes_only_if_all_are_right() {
+    async fn the_last_piece_is_returned_only_after_verification() {
         assert_eq!(read(&["ab", "", "cd"], "abcd").await, ("abcd".into(), true));
         assert_eq!(read(&[], "").await, (String::new(), true));
         assert_eq!(read(&["ab", "cX"], "abcd").await, ("ab".into(), false));

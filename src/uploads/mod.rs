@@ -35,7 +35,7 @@ impl Uploads {
     pub async fn attach(&self, caller: Caller, upload: Upload) -> Result<()> {
         self.scan(&caller, &upload).await?;
         let key = self.write(&caller, |tx, _| attachments::begin(tx)).await?;
-        if let Err(cause) = self.files.keep(&key, &upload.spooled).await {
+        if let Err(cause) = self.files.put(&key, &upload.spooled).await {
             // If storing failed, deleting may be slow too: the client does not wait for it.
             let uploads = self.clone();
             tokio::spawn(async move { uploads.discard(key).await });
@@ -70,9 +70,9 @@ impl Uploads {
         let Some(scanner) = &self.scanner else {
             return Ok(());
         };
-        match scanner.look_at(upload.spooled.path()).await {
+        match scanner.scan(upload.spooled.path()).await {
             Verdict::Clean => Ok(()),
-            Verdict::None(cause) => Err(Error::Files(FilesFault::Scanner(cause))),
+            Verdict::Failed(cause) => Err(Error::Files(FilesFault::Scanner(cause))),
             Verdict::Refused => {
                 let (ticket, name) = (upload.ticket, upload.name.clone());
                 let refused = move |tx: &mut WriteTx, caller: &Caller| {
