@@ -135,7 +135,7 @@ fn decision_links(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_cited_part_of_the_interface_exists() {
+fn every_cited_section_of_the_interface_exists() {
     let (parts, mut wrong, mut count) = (parts(), Vec::new(), 0);
     for (file, text) in texts() {
         for (part, names_interface) in interface_citations(&text) {
@@ -179,7 +179,7 @@ fn every_cited_decision_exists() {
 }
 
 #[test]
-fn every_decision_is_cited_where_it_binds() {
+fn every_decision_is_cited_in_the_code() {
     let sources = texts().into_iter().filter(|(file, _)| file.starts_with("src/"));
     let cited: BTreeSet<u32> = sources.flat_map(|(_, text)| decision_citations(&text)).collect();
     let decisions = decisions();
@@ -192,7 +192,7 @@ fn every_decision_is_cited_where_it_binds() {
 }
 
 #[test]
-fn citations_are_read_in_every_spelling() {
+fn citations_are_parsed_in_every_spelling() {
     let text = joined("/// As interface §4.1, and (interface\n/// §3, rule 2). Not §9.\n");
     let read = [("4.1", true), ("3", true), ("9", false)].map(|(part, named)| (part.to_owned(), named));
     assert_eq!(interface_citations(&text), read);

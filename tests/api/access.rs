@@ -60,11 +60,11 @@ const SUCCEED_ELSEWHERE: [(&str, &str, &str); 7] = [
         "a_link_sets_a_password_once",
     ),
 ];
-const LOG_IN: &str = "a_user_logs_in_and_allows_and_the_program_acts_for_it";
-const GIVE_BACK: &str = "a_token_is_given_back_by_either_half_and_only_by_its_client";
+const LOG_IN: &str = "a_user_logs_in_and_consents_and_the_client_gets_access";
+const GIVE_BACK: &str = "a_client_can_revoke_its_own_access_and_refresh_tokens";
 
 #[tokio::test]
-async fn every_operation_refuses_everyone_it_should() {
+async fn every_operation_refuses_unauthorized_requests() {
     let mut table = format!("{:<22}", "");
     for way in WAYS {
         write!(table, " {way:>13}").unwrap();
@@ -96,7 +96,7 @@ fn succeeds_elsewhere(id: &str) -> bool {
 }
 
 #[tokio::test]
-async fn another_accounts_id_and_an_unknown_id_cannot_be_told_apart() {
+async fn foreign_ids_and_unknown_ids_get_identical_responses() {
     for operation in OPERATIONS
         .iter()
         .filter(|op| op.audience == Audience::Tenants && op.path.contains('{') && !op.path.contains("{regionId}"))

@@ -12,7 +12,7 @@ use crate::harness::TestApp;
 use crate::promise::{DOCUMENT, promised};
 
 #[tokio::test]
-async fn the_document_is_served_and_the_page_needs_nothing_from_elsewhere() {
+async fn the_document_is_served_and_the_page_needs_no_external_resources() {
     let app = TestApp::new().await;
     let stranger = app.stranger();
 
@@ -52,7 +52,7 @@ async fn health_and_readiness_answer_without_a_token() {
 }
 
 #[tokio::test]
-async fn the_root_describes_the_server_to_programs_and_sends_browsers_to_the_console() {
+async fn the_root_describes_the_server_and_redirects_browsers_to_the_console() {
     let app = TestApp::new().await;
     let stranger = app.stranger();
     for accept in [None, Some("*/*"), Some("application/json")] {
@@ -88,7 +88,7 @@ async fn the_root_describes_the_server_to_programs_and_sends_browsers_to_the_con
 }
 
 #[test]
-fn the_documents_paths_are_the_tables_operations() {
+fn the_document_and_the_operation_table_have_the_same_paths() {
     let methods = [
         "get", "post", "put", "delete", "patch", "head", "options", "trace",
     ];
@@ -111,7 +111,7 @@ fn the_documents_paths_are_the_tables_operations() {
 }
 
 #[test]
-fn the_document_tells_each_operations_id_scope_grant_and_base() {
+fn the_document_has_the_id_scope_grant_and_base_of_each_operation() {
     for operation in OPERATIONS.iter() {
         let promised = promised(operation);
         let id = operation.id;
@@ -148,7 +148,7 @@ fn the_document_tells_each_operations_id_scope_grant_and_base() {
 }
 
 #[test]
-fn every_operation_has_a_place_in_the_table_of_what_clients_did() {
+fn every_operation_is_in_the_table_of_clients() {
     let table = include_str!("../../docs/clients.md");
     for operation in OPERATIONS.iter().filter(|op| op.audience != Audience::Staff) {
         let row = format!("\n| `{} {}` |", operation.method, operation.path);

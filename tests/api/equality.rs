@@ -217,7 +217,7 @@ async fn speak(user: &User<'_>, line: &Line) -> Reply {
 
 /// Needs both engines, so it runs with the tests on PostgreSQL.
 #[tokio::test]
-async fn both_engines_answer_a_long_script_alike_byte_for_byte() {
+async fn both_engines_give_identical_responses_to_a_long_script() {
     if Engine::chosen() == Engine::Embedded {
         return;
     }

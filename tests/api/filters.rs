@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::harness::{TestApp, User};
 
 #[tokio::test]
-async fn what_is_no_filter_is_refused_with_its_reason() {
+async fn invalid_filters_are_refused_with_a_reason() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
@@ -64,7 +64,7 @@ async fn what_is_no_filter_is_refused_with_its_reason() {
 }
 
 #[tokio::test]
-async fn the_filters_that_published_clients_send_are_understood() {
+async fn filters_of_published_clients_work() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for label in ["py-one", "two", "py-three"] {
@@ -288,7 +288,7 @@ async fn plenty(app: &TestApp, ada: &User<'_>) {
 }
 
 #[test]
-fn random_filters_find_what_a_plain_reading_finds() {
+fn random_filters_match_a_reference_implementation() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let app = runtime.block_on(TestApp::new());
     let ada = runtime.block_on(app.user("ada").into_future());

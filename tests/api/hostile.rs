@@ -100,7 +100,7 @@ fn assert_in_place(app: &TestApp, attachments: usize) {
 }
 
 #[tokio::test]
-async fn no_name_takes_a_file_anywhere_or_looks_like_another() {
+async fn file_names_cannot_escape_the_storage_or_disguise_themselves() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -157,7 +157,7 @@ async fn no_name_takes_a_file_anywhere_or_looks_like_another() {
 }
 
 #[tokio::test]
-async fn names_that_say_nothing_good_are_refused() {
+async fn malformed_file_names_are_refused() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -227,7 +227,7 @@ async fn names_that_say_nothing_good_are_refused() {
 }
 
 #[tokio::test]
-async fn content_that_is_not_what_its_name_says_is_refused() {
+async fn content_that_does_not_match_the_extension_is_refused() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -273,7 +273,7 @@ async fn content_that_is_not_what_its_name_says_is_refused() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_two_things_at_once_is_served_as_what_its_name_says() {
+async fn a_polyglot_file_is_served_with_the_type_of_its_extension() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -306,7 +306,7 @@ async fn a_file_that_is_two_things_at_once_is_served_as_what_its_name_says() {
 }
 
 #[tokio::test]
-async fn forms_that_are_none_do_no_harm() {
+async fn malformed_forms_do_no_harm() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -407,7 +407,7 @@ async fn forms_that_are_none_do_no_harm() {
 }
 
 #[tokio::test]
-async fn boundaries_that_are_none_do_no_harm() {
+async fn malformed_boundaries_do_no_harm() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -442,7 +442,7 @@ async fn boundaries_that_are_none_do_no_harm() {
 }
 
 #[tokio::test]
-async fn a_form_without_an_end_is_told_so() {
+async fn an_unterminated_form_is_refused() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -475,7 +475,7 @@ async fn a_form_without_an_end_is_told_so() {
 }
 
 #[test]
-fn rubbish_does_no_harm() {
+fn random_bytes_do_no_harm() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

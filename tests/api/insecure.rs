@@ -13,7 +13,7 @@ fn asks_for_password(page: &Reply) -> bool {
 }
 
 #[tokio::test]
-async fn over_plain_http_from_another_host_no_password_is_asked_for() {
+async fn plain_http_from_another_host_shows_no_password_form() {
     let app = with_ada().await;
     let stranger = app.stranger();
     for host in ["garth.example", "10.0.0.1:8080", "[fd00::1]:8080"] {
@@ -58,7 +58,7 @@ async fn the_hint_names_the_port_that_the_browser_used() {
 }
 
 #[tokio::test]
-async fn where_the_browser_keeps_the_session_the_form_is_shown() {
+async fn the_form_is_shown_where_the_browser_stores_the_session() {
     let app = with_ada().await;
     let stranger = app.stranger();
     for host in ["localhost:8080", "127.0.0.2:8080", "[::1]:8080", "app.localhost"] {

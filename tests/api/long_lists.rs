@@ -36,7 +36,7 @@ fn reversed(ids: &[i64]) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn vpcs_are_paged_by_id_both_ways_and_by_region() {
+async fn vpcs_are_paged_by_id_in_both_directions_and_by_region() {
     let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 1000).await;
     let ada = app.user("ada").await;
     let other = app.another_account().await;
@@ -129,7 +129,7 @@ async fn subnets_of_a_wide_vpc_are_paged_and_counted() {
 }
 
 #[tokio::test]
-async fn tickets_are_paged_open_ones_first_however_they_were_closed_and_opened_again() {
+async fn tickets_are_paged_with_open_ones_first() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let sam = app.user("sam").staff().await;
@@ -161,7 +161,7 @@ async fn tickets_are_paged_open_ones_first_however_they_were_closed_and_opened_a
 }
 
 #[tokio::test]
-async fn events_are_paged_newest_first_also_when_the_oldest_are_kept_no_longer() {
+async fn events_are_paged_newest_first_after_old_ones_are_deleted() {
     let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 1000).await;
     let ada = app.user("ada").await;
     for number in 0..90 {
@@ -182,7 +182,7 @@ async fn events_are_paged_newest_first_also_when_the_oldest_are_kept_no_longer()
 }
 
 #[tokio::test]
-async fn events_since_a_time_are_paged_newest_first_also_when_the_clock_was_set_back() {
+async fn events_since_a_time_are_paged_newest_first_after_the_clock_was_set_back() {
     let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 1000).await;
     let ada = app.user("ada").await;
     for number in 0..80 {

@@ -64,7 +64,7 @@ async fn ranges(user: &User<'_>, vpc: i64) -> Vec<Cidr> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_equal_ranges_one_wins() {
+async fn one_of_equal_ranges_wins() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 0..8 {
@@ -79,7 +79,7 @@ async fn of_equal_ranges_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_overlapping_ranges_those_that_win_do_not_overlap_and_losers_hit_a_winner() {
+async fn winning_ranges_do_not_overlap_and_losers_overlap_a_winner() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 0..8usize {
@@ -118,7 +118,7 @@ async fn of_overlapping_ranges_those_that_win_do_not_overlap_and_losers_hit_a_wi
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_equal_labels_one_wins() {
+async fn one_of_equal_labels_wins() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 0..8 {
@@ -133,7 +133,7 @@ async fn of_equal_labels_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn uploads_at_once_do_not_exceed_the_quota_of_attachments() {
+async fn concurrent_uploads_do_not_exceed_the_attachment_quota() {
     let app = TestApp::with(|policy, _| {
         policy.quota.attachment_bytes = 79;
         policy.support.attachments_per_ticket = 1000;
@@ -150,7 +150,7 @@ async fn uploads_at_once_do_not_exceed_the_quota_of_attachments() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn exactly_the_quota_wins() {
+async fn exactly_as_many_creates_as_the_quota_succeed() {
     let app = TestApp::with(|policy, _| {
         policy.quota.vpcs_per_region = 10;
         policy.quota.subnets_per_vpc = 7;
@@ -177,7 +177,7 @@ async fn exactly_the_quota_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_mix_of_everything_leaves_a_whole_world_and_a_true_record() {
+async fn a_concurrent_mix_leaves_consistent_data_and_events() {
     let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 20).await;
     let ada = app.user("ada").await;
     for _ in 0..6 {
@@ -262,7 +262,7 @@ async fn all_events(user: &User<'_>) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_subnet_is_drained_to_its_last_address_and_none_is_given_twice() {
+async fn a_subnet_is_used_up_and_no_address_is_assigned_twice() {
     let app =
         TestApp::with(|policy, _| policy.public_ranges = vec![Cidr::parse("198.18.0.0/16").unwrap()]).await;
     let ada = app.user("ada").await;
@@ -282,7 +282,7 @@ async fn a_subnet_is_drained_to_its_last_address_and_none_is_given_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_instances_that_want_one_address_one_gets_it_and_configs_of_one_instance_share_it() {
+async fn an_address_goes_to_one_instance_and_its_configs_share_it() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -320,7 +320,7 @@ async fn of_instances_that_want_one_address_one_gets_it_and_configs_of_one_insta
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn attaching_and_deleting_never_leave_an_interface_on_nothing() {
+async fn attaching_and_deleting_never_leave_a_dangling_interface() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 1..=8 {
@@ -363,7 +363,7 @@ async fn attaching_and_deleting_never_leave_an_interface_on_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn work_that_panics_is_undone_alone() {
+async fn a_panicking_write_is_rolled_back_alone() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let account = app.account;
@@ -388,7 +388,7 @@ async fn work_that_panics_is_undone_alone() {
 }
 
 #[tokio::test]
-async fn a_look_that_asks_nothing_leaves_nothing_open_for_whoever_comes_next() {
+async fn a_read_without_queries_leaves_no_open_transaction() {
     let app = TestApp::new().await;
     let one = async |number: usize| match number % 3 {
         0 => {

@@ -128,7 +128,7 @@ async fn since(app: &TestApp, account: AccountId, revision: i64) -> Option<Vec<C
 }
 
 #[tokio::test]
-async fn the_log_names_what_each_commit_has_changed() {
+async fn the_change_log_has_the_objects_of_each_commit() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let other = app.another_account().await;
@@ -166,7 +166,7 @@ async fn the_log_names_what_each_commit_has_changed() {
 
 /// A tenant could see from its revision that there is a note, if it were told of it.
 #[tokio::test]
-async fn what_only_the_staff_see_raises_their_own_revision() {
+async fn staff_only_changes_raise_the_staff_revision() {
     let app = TestApp::new().await;
     let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
     let ticket = ada.opens_ticket("Help").await;
@@ -192,7 +192,7 @@ async fn what_only_the_staff_see_raises_their_own_revision() {
 }
 
 #[tokio::test]
-async fn identities_of_one_account_are_not_read_again_because_of_another() {
+async fn changes_in_one_account_do_not_invalidate_identities_of_another() {
     let app = TestApp::new().await;
     let other = app.another_account().await;
     let (ada, eve) = (app.user("ada").await, app.user("eve").of(other).await);
@@ -232,7 +232,7 @@ async fn identities_of_one_account_are_not_read_again_because_of_another() {
 
 /// A client of one account is allowed by users of the others too; all of them lose it at once.
 #[tokio::test]
-async fn the_end_of_a_client_reaches_the_identities_of_every_account_that_allowed_it() {
+async fn deleting_a_client_invalidates_identities_of_every_account_that_authorized_it() {
     let app = TestApp::new().await;
     let other = app.another_account().await;
     let (ada, eve) = (app.user("ada").await, app.user("eve").of(other).await);
@@ -259,7 +259,7 @@ async fn the_end_of_a_client_reaches_the_identities_of_every_account_that_allowe
 }
 
 #[tokio::test]
-async fn a_long_log_is_trimmed_and_says_from_where_it_is_whole() {
+async fn a_long_change_log_is_trimmed_and_has_its_first_revision() {
     let app = TestApp::new().await;
     let account = app.account;
     app.user("ada").await;

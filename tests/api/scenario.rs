@@ -105,7 +105,7 @@ async fn tell(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
 }
 
 #[tokio::test]
-async fn a_tenant_sees_the_same_to_the_byte_whether_there_are_notes_or_not() {
+async fn notes_do_not_change_a_byte_of_what_tenants_see() {
     let (with, without) = (tell(true).await, tell(false).await);
     assert_eq!(with.len(), without.len());
     for (with, without) in with.iter().zip(&without) {

@@ -38,7 +38,7 @@ const FILLED: [&str; 6] = [
 ];
 
 #[tokio::test]
-async fn a_store_of_every_schema_is_upgraded_with_all_that_is_in_it() {
+async fn a_store_of_every_schema_is_upgraded_without_losing_data() {
     for (number, rows) in (1..).zip(FROZEN) {
         let home = Engine::chosen().empty_home();
         drop(

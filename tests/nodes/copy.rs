@@ -9,7 +9,7 @@ use crate::postgres::Postgres;
 use crate::process::Process;
 
 #[test]
-fn a_store_is_copied_to_a_database_and_back_with_all_that_is_in_it() {
+fn a_store_is_copied_to_a_database_and_back_completely() {
     let (folder, postgres) = (Folder::new("copy"), Postgres::new("copy"));
     let server = folder.start();
     furnish(&mut server.client());

@@ -41,7 +41,7 @@ fn unlimited(nodes: &Nodes) {
 }
 
 #[test]
-fn a_node_that_is_killed_leaves_nothing_by_halves_and_another_does_what_it_had_under_way() {
+fn a_killed_node_leaves_no_partial_writes_and_another_node_takes_over_its_jobs() {
     let postgres = Postgres::new("killed");
     let slow = |serve: &mut Command| {
         serve.env("GARTH_COMPUTE_SETTLE_MS", "1500");
@@ -73,7 +73,7 @@ fn a_node_that_is_killed_leaves_nothing_by_halves_and_another_does_what_it_had_u
 }
 
 #[test]
-fn a_commit_whose_answer_is_lost_is_neither_promised_nor_made_twice() {
+fn a_commit_whose_response_is_lost_is_neither_acknowledged_nor_repeated() {
     let postgres = Postgres::new("unknown");
     let proxy = Proxy::to(postgres.port);
     let url = format!(
@@ -104,7 +104,7 @@ fn a_commit_whose_answer_is_lost_is_neither_promised_nor_made_twice() {
 
 /// For a minute with `GARTH_TEST_LONG=1`, else for a few rounds.
 #[test]
-fn a_database_that_restarts_again_and_again_costs_503s_and_nothing_else() {
+fn repeated_database_restarts_cause_only_503s() {
     let (mut postgres, nodes) = three("restarts");
     unlimited(&nodes);
     let promises = Promises::default();
@@ -147,7 +147,7 @@ fn a_database_that_restarts_again_and_again_costs_503s_and_nothing_else() {
 }
 
 #[test]
-fn when_the_primary_dies_and_its_replica_is_promoted_nodes_follow_and_nothing_is_lost() {
+fn nodes_fail_over_to_a_promoted_replica_without_losing_writes() {
     let mut primary = Postgres::with("primary", &["synchronous_standby_names=*"]);
     // Until the replica is there, a commit would wait for it.
     primary.ask("ALTER SYSTEM SET synchronous_commit = local");

@@ -29,7 +29,7 @@ fn completed(metrics: SocketAddr) -> usize {
 }
 
 #[test]
-fn nodes_share_jobs_and_none_is_run_twice() {
+fn nodes_share_jobs_and_run_each_once() {
     let postgres = Postgres::new("jobs-shared");
     let metrics = Mutex::new(Vec::new());
     let nodes = Nodes::start_with("jobs-shared", &postgres.url(), |serve| {
@@ -70,7 +70,7 @@ fn nodes_share_jobs_and_none_is_run_twice() {
 }
 
 #[test]
-fn a_job_whose_node_is_killed_is_taken_over_when_its_lease_ends() {
+fn a_job_of_a_killed_node_is_taken_over_when_its_lease_expires() {
     let postgres = Postgres::new("jobs-orphaned");
     let mut nodes = Nodes::start_with("jobs-orphaned", &postgres.url(), |serve| {
         serve.env("GARTH_COMPUTE_SETTLE_MS", "1000");

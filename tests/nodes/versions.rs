@@ -102,7 +102,7 @@ fn quotas() -> Settings {
 }
 
 #[test]
-fn a_newer_node_migrates_while_older_ones_serve_and_all_of_them_go_on() {
+fn a_newer_node_migrates_while_older_ones_keep_serving() {
     let postgres = Postgres::new("versions");
     let url = postgres.url();
     let nodes = Nodes::start_with("versions", &url, |serve| {
@@ -174,7 +174,7 @@ fn a_newer_node_migrates_while_older_ones_serve_and_all_of_them_go_on() {
 }
 
 #[test]
-fn a_node_that_an_incompatible_one_has_left_behind_is_not_ready_and_does_not_start_again() {
+fn a_node_with_an_incompatible_schema_is_not_ready_and_does_not_restart() {
     let postgres = Postgres::new("outdated");
     let url = postgres.url();
     let folder = Folder::new("outdated");

@@ -280,7 +280,7 @@ fn reachable<'a>(graph: &'a BTreeMap<String, BTreeSet<String>>, from: &'a String
 }
 
 #[test]
-fn no_import_circle_is_larger_than_two_files() {
+fn no_import_cycle_has_more_than_two_files() {
     let large: Vec<String> = circles()
         .into_iter()
         .filter(|circle| circle.len() > 2)
@@ -290,7 +290,7 @@ fn no_import_circle_is_larger_than_two_files() {
 }
 
 #[test]
-fn names_are_followed_through_reexports() {
+fn reexports_are_resolved() {
     let files = [
         ("lib.rs", "pub mod a; pub mod b;"),
         ("a/mod.rs", "mod inner; pub use inner::{one, Two};"),

@@ -34,7 +34,7 @@ fn assert_none(claim: &str, found: Vec<String>) {
 }
 
 #[test]
-fn a_layer_uses_only_the_layers_above_it() {
+fn a_layer_imports_only_the_layers_above_it() {
     let layers = [
         "model", "store", "files", "rules", "uploads", "jobs", "web", "api", "cli",
     ];
@@ -52,7 +52,7 @@ fn a_layer_uses_only_the_layers_above_it() {
 }
 
 #[test]
-fn the_console_stands_beside_the_api() {
+fn console_and_api_do_not_import_each_other() {
     for (one, other) in [
         ("console", "crate::api"),
         ("api", "crate::console"),
@@ -66,7 +66,7 @@ fn the_console_stands_beside_the_api() {
 }
 
 #[test]
-fn the_model_knows_no_input_output_clock_or_json() {
+fn the_model_uses_no_io_clock_or_json() {
     let foreign = [
         "serde",
         "tokio",
@@ -81,7 +81,7 @@ fn the_model_knows_no_input_output_clock_or_json() {
 }
 
 #[test]
-fn rules_know_no_http_sql_or_clock() {
+fn rules_use_no_http_sql_or_clock() {
     let foreign = [
         "axum",
         "hyper",
@@ -96,7 +96,7 @@ fn rules_know_no_http_sql_or_clock() {
 }
 
 #[test]
-fn only_the_engine_knows_which_database_it_is() {
+fn only_the_engines_depend_on_a_database() {
     let dialect = [
         "rusqlite",
         "PRAGMA",
@@ -119,7 +119,7 @@ fn only_the_engine_knows_which_database_it_is() {
 }
 
 #[test]
-fn sql_is_in_the_store_and_status_codes_are_in_http() {
+fn sql_is_only_in_the_store_and_status_codes_only_in_web() {
     for layer in [
         "model", "rules", "uploads", "jobs", "web", "api", "console", "cli",
     ] {
@@ -135,7 +135,7 @@ fn sql_is_in_the_store_and_status_codes_are_in_http() {
 }
 
 #[test]
-fn paths_of_the_api_are_spelled_in_api_and_web() {
+fn api_paths_occur_only_in_api_and_web() {
     for layer in ["model", "store", "rules", "uploads"] {
         assert_none(
             "paths of the API are in web and api",
@@ -145,7 +145,7 @@ fn paths_of_the_api_are_spelled_in_api_and_web() {
 }
 
 #[test]
-fn every_file_says_what_it_is_for_and_no_room_is_a_lumber_room() {
+fn every_file_has_a_module_comment_and_no_module_is_a_catch_all() {
     for (file, text) in sources("") {
         assert!(
             text.starts_with("//!"),
@@ -164,7 +164,7 @@ fn every_file_says_what_it_is_for_and_no_room_is_a_lumber_room() {
 }
 
 #[test]
-fn licences_of_all_dependencies_are_allowed() {
+fn licenses_of_all_dependencies_are_allowed() {
     let allowed = fs::read_to_string(root().join("deny.toml")).expect("deny.toml");
     let allowed: toml::Table = allowed.parse().expect("deny.toml is TOML");
     let allowed: Vec<&str> = allowed["licenses"]["allow"]
@@ -261,7 +261,7 @@ fn migrations_of_a_patch_release_only_add() {
 }
 
 #[test]
-fn what_an_older_build_cannot_work_with_is_not_additive() {
+fn breaking_statements_are_not_additive() {
     let additive = "-- Since Garth 0.2.1.
         CREATE TABLE thing (id {identity}, name TEXT NOT NULL);
 CREATE UNIQUE INDEX thing_name ON thing (name);

@@ -167,7 +167,7 @@ fn blank(text: &mut String, range: Range<usize>) {
 }
 
 #[test]
-fn only_test_items_are_left_out() {
+fn only_test_items_are_blanked() {
     let text = "use a;\n#[cfg(test)]\npub(super) use b::{c, d};\nfn e() { \"#[cfg(test)]\" }\n\
                 #[cfg(test)]\nmod tests {\n    fn f() { '}' }\n}\nfn g<'a>(_: &'a str) {}\n";
     let left = without_tests(text);

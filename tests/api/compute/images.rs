@@ -38,7 +38,7 @@ async fn types_and_images_need_no_token() {
 }
 
 #[tokio::test]
-async fn the_slash_in_an_images_id_may_be_written_as_it_is() {
+async fn the_slash_in_an_image_id_needs_no_encoding() {
     let app = TestApp::new().await;
     let stranger = app.stranger();
     let image = stranger.get("/images/linode%2Fdebian12").await.json();

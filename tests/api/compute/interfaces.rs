@@ -150,7 +150,7 @@ async fn reordering_interfaces_is_an_update_of_their_config() {
 }
 
 #[tokio::test]
-async fn while_it_runs_an_interface_can_be_added_but_not_removed_or_moved() {
+async fn interfaces_of_a_running_instance_can_be_added_but_not_removed_or_moved() {
     let app = TestApp::new().await;
     let ada = furnished(&app).await;
     ada.post(PATH, json!({"purpose": "vpc", "subnet_id": 1})).await;
@@ -204,7 +204,7 @@ async fn a_vlan_interface_cannot_be_changed() {
 }
 
 #[tokio::test]
-async fn a_small_subnet_runs_out_and_gives_what_is_freed() {
+async fn a_small_subnet_runs_out_and_reuses_released_addresses() {
     let app = TestApp::new().await;
     let ada = furnished(&app).await;
     let mut got = Vec::new();
@@ -318,7 +318,7 @@ async fn act(ada: &User<'_>, books: &mut Books, act: &Act) {
 }
 
 #[test]
-fn addresses_are_given_lowest_first_and_never_twice_whatever_was_taken_and_freed() {
+fn addresses_are_assigned_lowest_first_and_never_twice() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let mut runner = TestRunner::new(Config {
         cases: 40,
@@ -358,7 +358,7 @@ fn addresses_are_given_lowest_first_and_never_twice_whatever_was_taken_and_freed
 }
 
 #[test]
-fn what_blocks_a_deletion_is_exactly_what_is_attached() {
+fn exactly_the_attached_interfaces_block_a_deletion() {
     // Which of four instances' two configs is attached to which of three subnets, and which instances run.
     let attachment = prop::collection::vec(prop::option::of(0usize..3), 8);
     let running = prop::collection::vec(any::<bool>(), 4);

@@ -47,7 +47,7 @@ async fn status(browser: &mut Browser<'_>, username: &str, password: &str) -> u1
 }
 
 #[tokio::test]
-async fn guesses_by_others_do_not_lock_anyone_out() {
+async fn failed_logins_from_other_addresses_do_not_lock_a_user_out() {
     let app = behind_a_proxy().await;
     for last in 1..=4 {
         let mut attacker = Browser::at(&app, &format!("192.0.2.{last}"));
@@ -67,7 +67,7 @@ async fn guesses_by_others_do_not_lock_anyone_out() {
 }
 
 #[tokio::test]
-async fn an_address_may_guess_twenty_times_whatever_the_names() {
+async fn an_address_has_twenty_attempts_for_all_names() {
     let app = behind_a_proxy().await;
     for (network, addresses) in [
         ("192.0.2.1", ["192.0.2.1", "192.0.2.1"]),
@@ -219,7 +219,7 @@ async fn an_oauth_log_in_counts_with_the_consoles() {
 }
 
 #[tokio::test]
-async fn setting_the_clock_neither_lengthens_nor_ends_a_wait() {
+async fn setting_the_clock_does_not_change_a_wait() {
     let app = behind_a_proxy().await;
     let mut browser = Browser::at(&app, "192.0.2.1");
     for _ in 0..5 {
@@ -238,7 +238,7 @@ async fn setting_the_clock_neither_lengthens_nor_ends_a_wait() {
 }
 
 #[tokio::test]
-async fn nothing_in_an_answer_tells_an_unknown_name_from_a_wrong_password() {
+async fn responses_do_not_distinguish_unknown_names_from_wrong_passwords() {
     let app = behind_a_proxy().await;
     app.user("cleo").await;
     app.user("agent").staff().await;

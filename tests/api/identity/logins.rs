@@ -13,7 +13,7 @@ use crate::harness::TestApp;
 const SESSION: &str = "__Host-garth-session";
 
 #[tokio::test]
-async fn pages_allow_nothing_but_themselves_and_are_kept_by_nobody() {
+async fn pages_have_a_strict_policy_and_are_not_cached() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -56,7 +56,7 @@ async fn pages_allow_nothing_but_themselves_and_are_kept_by_nobody() {
 }
 
 #[tokio::test]
-async fn names_on_pages_are_only_shown() {
+async fn names_on_pages_are_escaped() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -77,7 +77,7 @@ async fn names_on_pages_are_only_shown() {
 }
 
 #[tokio::test]
-async fn a_form_from_elsewhere_logs_nobody_in() {
+async fn a_cross_site_form_cannot_log_in() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -112,7 +112,7 @@ async fn a_form_from_elsewhere_logs_nobody_in() {
 }
 
 #[tokio::test]
-async fn a_decision_from_elsewhere_allows_nothing() {
+async fn a_cross_site_form_cannot_consent() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for name in ["ada", "bob"] {
@@ -157,7 +157,7 @@ async fn a_decision_from_elsewhere_allows_nothing() {
 }
 
 #[tokio::test]
-async fn nobody_is_sent_away_by_what_a_form_says() {
+async fn a_form_cannot_redirect_to_another_site() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -201,7 +201,7 @@ async fn nobody_is_sent_away_by_what_a_form_says() {
 }
 
 #[tokio::test]
-async fn a_wrong_name_looks_like_a_wrong_password_and_both_are_locked_out() {
+async fn unknown_names_and_wrong_passwords_are_locked_out_alike() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -262,7 +262,7 @@ async fn a_wrong_name_looks_like_a_wrong_password_and_both_are_locked_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn guesses_at_the_same_time_do_not_outrun_the_count() {
+async fn concurrent_attempts_do_not_exceed_the_limit() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -299,7 +299,7 @@ fn browser_cookie(page: &crate::harness::Reply) -> String {
 }
 
 #[tokio::test]
-async fn a_session_is_new_lasts_half_a_day_and_ends_when_it_should() {
+async fn a_session_is_new_and_expires_after_twelve_hours() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").await;
@@ -409,7 +409,7 @@ async fn a_link_sets_a_password_once() {
 }
 
 #[tokio::test]
-async fn an_address_may_try_only_so_often_where_limits_are_on() {
+async fn log_ins_are_rate_limited_by_address() {
     let app = TestApp::with(|_, options| options.rate_limits = true).await;
     for at in 0..61 {
         let reply = app.form("/oauth/token", &[("client_id", "x")]).await;
@@ -425,7 +425,7 @@ async fn an_address_may_try_only_so_often_where_limits_are_on() {
 }
 
 #[tokio::test]
-async fn people_are_told_in_pages_also_when_it_is_too_much() {
+async fn browsers_get_a_page_for_rate_limit_errors() {
     let app = TestApp::with(|_, options| options.rate_limits = true).await;
     let stranger = app.stranger();
     let ask = async |method: Method, path: &str, accept: &str, kind: &str, body: String| {

@@ -13,7 +13,7 @@ fn issuer(app: &TestApp) -> String {
 }
 
 #[tokio::test]
-async fn a_user_logs_in_and_allows_and_the_program_acts_for_it() {
+async fn a_user_logs_in_and_consents_and_the_client_gets_access() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -87,7 +87,7 @@ async fn a_user_logs_in_and_allows_and_the_program_acts_for_it() {
 }
 
 #[tokio::test]
-async fn what_was_allowed_before_is_not_asked_again_until_it_is_taken_back() {
+async fn consent_is_remembered_until_it_is_revoked() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -121,7 +121,7 @@ async fn what_was_allowed_before_is_not_asked_again_until_it_is_taken_back() {
 }
 
 #[tokio::test]
-async fn a_program_in_a_browser_gets_its_token_by_a_challenge() {
+async fn a_public_client_gets_its_token_with_pkce() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -183,7 +183,7 @@ async fn a_program_in_a_browser_gets_its_token_by_a_challenge() {
 }
 
 #[tokio::test]
-async fn a_browser_is_never_sent_where_the_client_has_not_said() {
+async fn a_browser_is_redirected_only_to_registered_uris() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -276,7 +276,7 @@ async fn a_browser_is_never_sent_where_the_client_has_not_said() {
 }
 
 #[tokio::test]
-async fn what_else_is_wrong_is_told_to_the_program() {
+async fn other_errors_are_returned_to_the_client() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -343,7 +343,7 @@ async fn what_else_is_wrong_is_told_to_the_program() {
 }
 
 #[tokio::test]
-async fn a_user_can_say_no() {
+async fn a_user_can_deny_access() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -366,7 +366,7 @@ async fn a_user_can_say_no() {
 }
 
 #[tokio::test]
-async fn a_token_without_a_code_is_given_only_where_the_provider_wants_it() {
+async fn the_implicit_flow_works_only_if_enabled() {
     for implicit in [false, true] {
         let app = TestApp::with(|policy, _| policy.oauth.implicit = implicit).await;
         let ada = app.user("ada").await;
@@ -421,7 +421,7 @@ async fn a_token_without_a_code_is_given_only_where_the_provider_wants_it() {
 }
 
 #[tokio::test]
-async fn the_server_tells_where_its_endpoints_are() {
+async fn the_metadata_lists_the_endpoints() {
     let app = TestApp::new().await;
     let stranger = app.stranger();
     let path = "//.well-known/oauth-authorization-server";
@@ -438,7 +438,7 @@ async fn the_server_tells_where_its_endpoints_are() {
 }
 
 #[tokio::test]
-async fn a_prefix_serves_the_same() {
+async fn the_prefix_serves_the_same_endpoints() {
     let app = TestApp::with(|_, options| options.oauth_prefix = "/login".to_owned()).await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -513,7 +513,7 @@ async fn staff_authorize_only_the_providers_own_clients() {
 }
 
 #[tokio::test]
-async fn the_provider_may_require_a_challenge_of_every_client() {
+async fn the_provider_can_require_pkce_of_every_client() {
     for require in [false, true] {
         let app = TestApp::with(|policy, _| policy.oauth.require_pkce = require).await;
         app.user("ada").await;

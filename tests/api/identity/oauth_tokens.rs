@@ -25,7 +25,7 @@ async fn furnished(app: &TestApp) -> (User<'_>, Client, Client) {
 }
 
 #[tokio::test]
-async fn a_code_is_good_once_and_its_second_use_ends_what_the_first_gave() {
+async fn a_code_works_once_and_its_reuse_revokes_the_grant() {
     let app = TestApp::new().await;
     let (_, client, _) = furnished(&app).await;
     let code = Browser::new(&app).gets_code(&client.query("*"), "ada").await;
@@ -56,7 +56,7 @@ async fn a_code_is_good_once_and_its_second_use_ends_what_the_first_gave() {
 }
 
 #[tokio::test]
-async fn a_code_is_good_for_a_minute() {
+async fn a_code_expires_after_a_minute() {
     let app = TestApp::new().await;
     let (_, client, _) = furnished(&app).await;
     let mut browser = Browser::new(&app);
@@ -71,7 +71,7 @@ async fn a_code_is_good_for_a_minute() {
 }
 
 #[tokio::test]
-async fn a_code_is_only_its_clients_own() {
+async fn a_code_works_only_for_its_client() {
     let app = TestApp::new().await;
     let (ada, client, public) = furnished(&app).await;
     let code = Browser::new(&app).gets_code(&client.query("*"), "ada").await;
@@ -142,7 +142,7 @@ async fn a_challenge_needs_its_verifier_and_a_verifier_its_challenge() {
 }
 
 #[tokio::test]
-async fn a_refresh_gives_new_tokens_and_ends_the_old() {
+async fn a_refresh_issues_new_tokens_and_revokes_the_old() {
     let app = TestApp::new().await;
     let (_, client, _) = furnished(&app).await;
     let code = Browser::new(&app)
@@ -194,7 +194,7 @@ async fn a_refresh_gives_new_tokens_and_ends_the_old() {
 }
 
 #[tokio::test]
-async fn a_refresh_token_that_comes_twice_ends_the_whole_grant() {
+async fn reuse_of_a_refresh_token_revokes_the_grant() {
     let app = TestApp::new().await;
     let (ada, _, client) = furnished(&app).await;
     let code = Browser::new(&app)
@@ -236,7 +236,7 @@ async fn a_refresh_token_that_comes_twice_ends_the_whole_grant() {
 }
 
 #[tokio::test]
-async fn a_client_shows_its_secret_in_one_way() {
+async fn a_client_authenticates_by_one_method_only() {
     let app = TestApp::new().await;
     let (ada, client, public) = furnished(&app).await;
     let mut browser = Browser::new(&app);
@@ -287,7 +287,7 @@ async fn a_client_shows_its_secret_in_one_way() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_unknown_is_told_in_both_ways() {
+async fn token_errors_have_both_error_formats() {
     let app = TestApp::new().await;
     let (_, client, _) = furnished(&app).await;
     for (fields, error, ours) in [
@@ -339,7 +339,7 @@ async fn what_is_missing_or_unknown_is_told_in_both_ways() {
 }
 
 #[tokio::test]
-async fn a_token_is_given_back_by_either_half_and_only_by_its_client() {
+async fn a_client_can_revoke_its_own_access_and_refresh_tokens() {
     let app = TestApp::new().await;
     let (ada, client, public) = furnished(&app).await;
     let personal = ada.token.clone().unwrap();
@@ -385,7 +385,7 @@ async fn a_token_is_given_back_by_either_half_and_only_by_its_client() {
 }
 
 #[tokio::test]
-async fn users_see_what_programs_may_do_and_take_it_back() {
+async fn users_list_and_revoke_authorized_clients() {
     let app = TestApp::new().await;
     let (ada, client, _) = furnished(&app).await;
     let bob = app.user("bob").await;
@@ -423,7 +423,7 @@ async fn users_see_what_programs_may_do_and_take_it_back() {
 }
 
 #[tokio::test]
-async fn tokens_end_with_their_client_and_with_their_user() {
+async fn tokens_are_revoked_with_their_client_and_their_user() {
     let app = TestApp::new().await;
     let (ada, client, other) = furnished(&app).await;
     app.user("bob").await;

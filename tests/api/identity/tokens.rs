@@ -8,7 +8,7 @@ use crate::harness::TestApp;
 const NEVER: &str = "2999-12-12T05:00:00";
 
 #[tokio::test]
-async fn a_token_is_shown_once_and_works_at_once() {
+async fn a_token_is_shown_once_and_works_immediately() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
@@ -34,7 +34,7 @@ async fn a_token_is_shown_once_and_works_at_once() {
 }
 
 #[tokio::test]
-async fn a_token_is_never_wider_than_the_one_it_is_made_with() {
+async fn a_token_has_at_most_the_scopes_of_the_token_that_creates_it() {
     let app = TestApp::new().await;
     let ada = app
         .user("ada")
@@ -81,7 +81,7 @@ async fn a_token_is_never_wider_than_the_one_it_is_made_with() {
 }
 
 #[tokio::test]
-async fn an_end_lies_ahead_and_comes() {
+async fn an_expiry_is_in_the_future_and_takes_effect() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for bad in [
@@ -115,7 +115,7 @@ async fn an_end_lies_ahead_and_comes() {
 }
 
 #[tokio::test]
-async fn the_list_shows_only_ones_own_tokens_that_work() {
+async fn the_list_shows_only_valid_tokens_of_the_caller() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.user("bob").await;
@@ -157,7 +157,7 @@ async fn the_list_shows_only_ones_own_tokens_that_work() {
 }
 
 #[tokio::test]
-async fn a_token_is_renamed_and_nothing_else_of_it_changes() {
+async fn only_the_label_of_a_token_can_change() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let tag = ada.get("/profile/tokens/1").await.header("etag").to_owned();
@@ -189,7 +189,7 @@ async fn a_token_is_renamed_and_nothing_else_of_it_changes() {
 }
 
 #[tokio::test]
-async fn a_token_can_end_itself_and_each_step_is_told() {
+async fn a_token_can_revoke_itself_and_each_change_is_an_event() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let made = ada
@@ -216,7 +216,7 @@ async fn a_token_can_end_itself_and_each_step_is_told() {
 }
 
 #[tokio::test]
-async fn nothing_is_said_of_the_scopes_of_a_token_that_has_ended() {
+async fn the_scopes_of_a_revoked_token_are_not_shown() {
     let app = TestApp::new().await;
     let ada = app.user("ada").scopes("account:read_only").await;
     let alive = ada.get("/profile").await;

@@ -57,7 +57,7 @@ async fn a_new_user_is_restricted_and_has_no_password() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_user_is_told_at_once() {
+async fn all_errors_of_a_user_are_reported_together() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.user("taken").of(app.another_account().await).await;
@@ -113,7 +113,7 @@ async fn no_grant_lets_a_restricted_user_manage_users() {
 }
 
 #[tokio::test]
-async fn a_user_is_renamed_with_all_it_has() {
+async fn renaming_a_user_keeps_its_tokens_and_grants() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").may(add_vpcs()).await;
@@ -160,7 +160,7 @@ async fn a_user_is_renamed_with_all_it_has() {
 }
 
 #[tokio::test]
-async fn restricting_takes_everything_and_freeing_needs_no_grants() {
+async fn restricting_a_user_removes_access_and_unrestricting_deletes_grants() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").await;
@@ -197,7 +197,7 @@ async fn restricting_takes_everything_and_freeing_needs_no_grants() {
 }
 
 #[tokio::test]
-async fn nobody_restricts_or_deletes_itself() {
+async fn users_cannot_restrict_or_delete_themselves() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let refused = ada
@@ -215,7 +215,7 @@ async fn nobody_restricts_or_deletes_itself() {
 }
 
 #[tokio::test]
-async fn a_deleted_user_is_gone_at_once_and_what_it_wrote_stays() {
+async fn a_deleted_user_loses_access_immediately_and_its_texts_remain() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").may(add_vpcs()).await;
@@ -249,7 +249,7 @@ async fn a_deleted_user_is_gone_at_once_and_what_it_wrote_stays() {
 }
 
 #[tokio::test]
-async fn a_name_that_changes_hands_brings_nothing_along() {
+async fn a_reused_username_inherits_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let first = app.user("bob").may(add_vpcs()).await;
@@ -288,7 +288,7 @@ async fn a_name_that_changes_hands_brings_nothing_along() {
 }
 
 #[tokio::test]
-async fn the_length_of_an_address_is_counted_in_characters() {
+async fn the_length_of_an_email_is_in_characters() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let ask = async |length: usize| {
@@ -301,7 +301,7 @@ async fn the_length_of_an_address_is_counted_in_characters() {
 }
 
 #[tokio::test]
-async fn a_taken_name_does_not_say_by_whom_and_can_be_asked_for_twenty_times_an_hour() {
+async fn a_taken_username_reveals_no_owner_and_is_limited_to_twenty_per_hour() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.user("agent").staff().await;

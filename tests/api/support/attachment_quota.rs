@@ -12,7 +12,7 @@ async fn usage(user: &User<'_>) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn an_account_may_have_as_many_bytes_as_its_quota_says_and_not_one_more() {
+async fn an_account_cannot_exceed_its_attachment_quota() {
     let app = TestApp::with(|policy, _| policy.quota.attachment_bytes = 25).await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").await;
@@ -32,7 +32,7 @@ async fn an_account_may_have_as_many_bytes_as_its_quota_says_and_not_one_more() 
 }
 
 #[tokio::test]
-async fn the_quota_can_differ_for_an_account() {
+async fn the_attachment_quota_can_be_overridden_per_account() {
     let app = TestApp::with(|policy, _| policy.quota.attachment_bytes = 5).await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;

@@ -63,7 +63,7 @@ async fn every_page_has_its_open_tickets_first_while_tickets_close() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whatever_races_the_history_is_one_allowed_path() {
+async fn concurrent_acts_leave_a_valid_history() {
     let app = TestApp::with(|policy, _| policy.support.attachments_per_ticket = 1000).await;
     let ada = app.user("ada").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
