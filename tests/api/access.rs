@@ -1,8 +1,8 @@
-//! Who may do what: every operation, asked in every wrong way, from the operation table.
+//! Access control: sends every operation of the table with every kind of missing permission.
 //!
-//! The snapshot is the permission table; a reviewer reads it as code. An operation that is new
-//! appears in it by itself, and the test fails until the table is looked at. Around each request, the
-//! revisions of accounts are compared with what it has changed.
+//! The snapshot is the permission table; reviewers read it as code. A new operation appears in it
+//! automatically, and the test fails until the table is reviewed. Around each request, the revisions of the
+//! accounts are compared with the changes.
 
 use std::fmt::Write;
 
@@ -19,10 +19,10 @@ use serde_json::{Value, json};
 use crate::harness::{Call, Reply, TestApp, User, add_vpcs};
 use crate::revisions::Observed;
 
-/// The id of the first client, from the dice of tests.
+/// The ID of the first client, from the deterministic random source of tests.
 const CLIENT: &str = "abab0000000000000003";
 
-/// Ways to ask, and what each stands for in the table.
+/// The kinds of requests: the columns of the table.
 const WAYS: [&str; 12] = [
     "no token",
     "malformed",
@@ -38,7 +38,7 @@ const WAYS: [&str; 12] = [
     "allowed",
 ];
 
-/// Operations that take more than a token to succeed, and the tests in which they do.
+/// Operations that need more than a token to succeed, and the tests in which they do.
 const SUCCEED_ELSEWHERE: [(&str, &str, &str); 7] = [
     ("authorize", include_str!("identity/oauth.rs"), LOG_IN),
     ("authorizeDecision", include_str!("identity/oauth.rs"), LOG_IN),
@@ -70,7 +70,7 @@ async fn every_operation_refuses_unauthorized_requests() {
         write!(table, " {way:>13}").unwrap();
     }
     for operation in OPERATIONS.iter() {
-        // One world for a row: only the last way changes it.
+        // One server per row: only the last request changes data.
         let app = furnished().await;
         write!(table, "\n{:<22}", operation.id).unwrap();
         for way in WAYS {
@@ -86,7 +86,7 @@ async fn every_operation_refuses_unauthorized_requests() {
     insta::assert_snapshot!(table);
 }
 
-/// No operation goes without a test in which it succeeds: here, or where the list says.
+/// Every operation has a test in which it succeeds: here, or in this list.
 fn succeeds_elsewhere(id: &str) -> bool {
     let named = SUCCEED_ELSEWHERE.iter().find(|(known, _, _)| *known == id);
     named.is_some_and(|(_, file, test)| {
@@ -164,7 +164,7 @@ async fn furnished() -> TestApp {
     app
 }
 
-/// A user lets the client act for it, without the pages where it would be asked; the grant's id.
+/// Authorizes the client for a user without the consent page; returns the grant's ID.
 async fn allow_client(app: &TestApp, name: &str) -> i64 {
     let name = name.to_owned();
     let allowed = app.store.write(move |tx| {
@@ -219,7 +219,7 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
                 path if path.starts_with("/account/oauth-clients") && operation.grant != unrestricted => {
                     Grant::AccountAccess(Permission::ReadOnly)
                 }
-                // No grant at all opens these.
+                // No grant gives access to these.
                 _ if operation.grant == unrestricted => Grant::AccountAccess(Permission::ReadWrite),
                 path if path.contains("{ticketId}") => Grant::AccountAccess(Permission::ReadOnly),
                 path if path.contains("{computeId}") => Grant::Linode(InstanceId(1), Permission::ReadOnly),
@@ -266,7 +266,7 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
                 _ => granted.scopes(&scope).await,
             };
             free_what_blocks(app, operation).await;
-            // Tokens and applications are each user's own.
+            // Tokens and authorized clients belong to each user.
             let app_id = allow_client(app, "ada").await;
             let token = format!("/profile/tokens/{}", user.token_id);
             let own = own
@@ -279,7 +279,7 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
     answer(operation, call_of(&user, operation, &own)).await
 }
 
-/// Puts the world into the state in which the operation can be done.
+/// Prepares the state in which the operation can succeed.
 async fn free_what_blocks(app: &TestApp, operation: &Operation) {
     let owner = app.user("freer").await;
     match operation.id {
@@ -288,14 +288,14 @@ async fn free_what_blocks(app: &TestApp, operation: &Operation) {
                 owner.delete(&format!("/compute/instances/{instance}")).await;
             }
         }
-        // Only one that nobody has is free to take.
+        // Only an unassigned ticket can be claimed.
         "claimDeskTicket" | "releaseDeskTicket" => {
             let front = app.user("back").staff().await;
             let take = json!({"take_over": true});
             front.post("/desk/tickets/1/claim", take).await;
             front.post("/desk/tickets/1/release", json!({})).await;
         }
-        // Names are unique over all accounts, and another one has made this user.
+        // Usernames are unique across accounts, and another request has created this one.
         "createUser" => {
             let gone = app.store.write(|tx| {
                 let newcomer = garth::rules::users::load(tx, "newcomer")?;
@@ -308,7 +308,7 @@ async fn free_what_blocks(app: &TestApp, operation: &Operation) {
     }
 }
 
-/// Streams go on for ever, so only their head is read; everything else is read and checked whole.
+/// Streams do not end, so only their head is read; all other responses are read and checked completely.
 async fn answer(operation: &Operation, call: Call<'_>) -> Option<Reply> {
     let (app, before) = (call.app(), Observed::of(call.app()).await);
     let reply = answer_unobserved(operation, call).await;
@@ -388,7 +388,7 @@ fn call_of<'a>(user: &'a User<'_>, operation: &Operation, path: &str) -> Call<'a
     let call = user.call(operation.method.clone(), path);
     match operation.method {
         _ if operation.id == "createTicketAttachment" => call.file("notes.txt", "Notes"),
-        // Forms of the pages and of OAuth clients, with nothing in them.
+        // Forms of pages and OAuth clients, without fields.
         Method::POST if operation.audience == Audience::Public => {
             call.header("content-type", "application/x-www-form-urlencoded")
         }

@@ -1,4 +1,4 @@
-//! A browser without pictures: it keeps cookies, fills in forms and goes where it is sent.
+//! A browser without rendering: it stores cookies, fills in forms and follows redirects.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::harness::{Reply, TestApp};
 
 pub const PASSWORD: &str = "correct horse battery staple";
-/// Where the clients of tests have browsers sent back to.
+/// The redirect URI of test clients.
 pub const CALLBACK: &str = "https://app.example/oauth/callback";
 /// From RFC 7636, appendix B.
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -21,9 +21,9 @@ pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 pub struct Browser<'a> {
     app: &'a TestApp,
     pub cookies: BTreeMap<String, String>,
-    /// What it says that it wants, if it says so.
+    /// The `Accept` header, if any.
     pub accept: Option<&'static str>,
-    /// The address that it comes from, where the test's server trusts what a proxy says.
+    /// The client address, if the server trusts the proxy headers.
     pub address: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Browser<'a> {
         cookies.join("; ")
     }
 
-    /// Sends a file from a form, with more headers if a script would set them.
+    /// Uploads a file from a form, with additional headers as from a script.
     pub async fn uploads(&mut self, path: &str, name: &str, bytes: &[u8], headers: &[(&str, &str)]) -> Reply {
         let stranger = self.app.stranger();
         let mut call = stranger
@@ -73,7 +73,7 @@ impl<'a> Browser<'a> {
         call.file(name, bytes).await
     }
 
-    /// Begins to follow a stream, from the last thing it was told.
+    /// Follows a stream from the last event ID.
     pub async fn follows(&self, path: &str, last: Option<&str>) -> Response<Incoming> {
         let stranger = self.app.stranger();
         let mut call = stranger
@@ -123,7 +123,7 @@ impl<'a> Browser<'a> {
         }
     }
 
-    /// Goes to where a program sends it; whatever page that is.
+    /// Opens the authorization page of a client.
     pub async fn asks(&mut self, query: &str) -> Reply {
         self.get(&format!("/oauth/authorize?{query}")).await
     }
@@ -140,7 +140,7 @@ impl<'a> Browser<'a> {
         self.post("/oauth/login", &fields).await
     }
 
-    /// Logs in where a program has sent it, and is where that leads.
+    /// Logs in on the authorization page and follows the redirect.
     pub async fn logs_in(&mut self, query: &str, username: &str) -> Reply {
         let page = self.asks(query).await;
         assert!(text(&page).contains("Log in"), "{page}");
@@ -151,7 +151,7 @@ impl<'a> Browser<'a> {
         self.get(&format!("/oauth/{to}")).await
     }
 
-    /// Answers the page that asks for access.
+    /// Submits the consent page.
     pub async fn decides(&mut self, page: &Reply, decision: &str) -> Reply {
         let (token, return_to) = (hidden(page, "form_token"), hidden(page, "return_to"));
         let fields = [
@@ -162,7 +162,7 @@ impl<'a> Browser<'a> {
         self.post("/oauth/authorize", &fields).await
     }
 
-    /// The code that comes of logging in and allowing.
+    /// The authorization code after log-in and consent.
     pub async fn gets_code(&mut self, query: &str, username: &str) -> String {
         let page = self.logs_in(query, username).await;
         let back = match page.status.as_u16() {
@@ -175,7 +175,7 @@ impl<'a> Browser<'a> {
 }
 
 impl TestApp {
-    /// Gives a user the password of tests.
+    /// Sets the test password of a user.
     pub async fn set_password(&self, username: &str) {
         static HASH: LazyLock<String> = LazyLock::new(|| {
             rules::passwords::hash(&Secret::new(PASSWORD.to_owned())).expect("it is long enough")
@@ -187,7 +187,7 @@ impl TestApp {
         set.await.expect("the user is there");
     }
 
-    /// Registers a client with `CALLBACK`, by an account's user.
+    /// Registers a client of an account with `CALLBACK`.
     pub async fn client(&self, owner: &crate::harness::User<'_>, public: bool) -> Client {
         let body = serde_json::json!({"label": "Dashboard", "redirect_uri": CALLBACK, "public": public});
         let made = owner.post("/account/oauth-clients", body).await.json();
@@ -198,7 +198,7 @@ impl TestApp {
         }
     }
 
-    /// Registers a client of the provider's own with `CALLBACK`.
+    /// Registers a client of the provider with `CALLBACK`.
     pub async fn own_client(&self, public: bool) -> Client {
         let new = rules::oauth_clients::NewClient {
             id: None,
@@ -218,7 +218,7 @@ impl TestApp {
         }
     }
 
-    /// Asks for a token as a client does, and whatever else is a form.
+    /// Sends a form, for example a token request.
     pub async fn form(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
         Browser::new(self).post(path, fields).await
     }
@@ -239,7 +239,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// What a program with a secret asks with.
+    /// The authorization parameters of a confidential client.
     pub fn query(&self, scopes: &str) -> String {
         form(&[
             ("client_id", &self.id),
@@ -248,7 +248,7 @@ impl Client {
         ])
     }
 
-    /// What a program in a browser asks with.
+    /// The authorization parameters of a public client.
     pub fn public_query(&self, scope: &str) -> String {
         form(&[
             ("client_id", &self.id),
@@ -288,7 +288,7 @@ pub fn hidden(page: &Reply, name: &str) -> String {
         .replace("&amp;", "&")
 }
 
-/// A parameter in the query of an address.
+/// A parameter in the query of a URL.
 pub fn parameter(address: &str, name: &str) -> Option<String> {
     let query = address.split_once('?')?.1;
     let mut pairs = form_urlencoded::parse(query.as_bytes());
@@ -297,7 +297,7 @@ pub fn parameter(address: &str, name: &str) -> Option<String> {
         .map(|(_, value)| value.into_owned())
 }
 
-/// A text in an answer.
+/// A text in a JSON response.
 pub fn field(reply: &Reply, name: &str) -> String {
     match &reply.json()[name] {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! The description of the interface, and that it is complete.
+//! The API documentation is complete.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The filter language: what it refuses, and that it means what a plain reading of it means.
+//! The filter language: refusals, and a comparison with a reference implementation.
 
 use std::future::IntoFuture;
 
@@ -102,7 +102,7 @@ async fn filters_of_published_clients_work() {
     }
 }
 
-/// The same filter read by the simplest means: over the JSON the list itself shows.
+/// The reference implementation: evaluates a filter on the JSON of the list.
 fn holds(filter: &Value, item: &Value) -> bool {
     let parts = filter
         .as_object()
@@ -267,7 +267,7 @@ fn a_filter() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Some forty VPCs that share labels' letters, regions and times, with none to three subnets.
+/// About forty VPCs with similar labels, regions and times, and up to three subnets.
 async fn plenty(app: &TestApp, ada: &User<'_>) {
     for number in 0..40 {
         let (label, region) = (LABELS[number % LABELS.len()], REGIONS[number % REGIONS.len()]);

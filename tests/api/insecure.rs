@@ -1,4 +1,4 @@
-//! Log-in over plain http from another host: no password is asked for.
+//! Log-in over plain HTTP from another host: there is no password form.
 
 use hyper::Method;
 
@@ -28,7 +28,7 @@ async fn plain_http_from_another_host_shows_no_password_form() {
             );
             assert_eq!(page.header("set-cookie"), "", "{host} {path}");
         }
-        // A form from an older page is refused for the same reason, whatever it says.
+        // A form from an older page is refused for the same reason.
         let sent = stranger
             .call(Method::POST, "//login")
             .header("host", host)
@@ -65,7 +65,7 @@ async fn the_form_is_shown_where_the_browser_stores_the_session() {
         let page = stranger.call(Method::GET, "//login").header("host", host).await;
         assert!(page.status == 200 && asks_for_password(&page), "{host}: {page}");
     }
-    // Behind a proxy that is not named as trusted, the browser's own headers show that it uses TLS.
+    // Behind a proxy that is not configured as trusted, the browser's headers show that it uses TLS.
     for (name, value) in [
         ("sec-fetch-site", "none"),
         ("x-forwarded-proto", "https"),

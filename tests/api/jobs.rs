@@ -10,7 +10,7 @@ use crate::harness::{TestApp, User};
 
 const POWER: &[JobKind] = &[JobKind::InstancePower];
 
-/// A server on which instances take ten seconds.
+/// A server on which power changes take ten seconds.
 async fn slow_app() -> TestApp {
     TestApp::with(|policy, _| policy.settle_ms = 10_000).await
 }

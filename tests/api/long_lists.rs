@@ -1,4 +1,4 @@
-//! Lists long enough that their pages are found by tallies, with rows of others between them.
+//! Lists that are long enough to be paged by tallies, with rows of other owners in between.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::harness::{TestApp, User};
 
-/// Every page of a list has what it must have, in every size, and they all tell the same number.
+/// Every page of a list has the expected items, for several page sizes, and all pages have the same total.
 async fn is_paged(user: &User<'_>, path: &str, filter: &str, wanted: &[i64]) {
     for size in [7, 100, 500] {
         let pages = wanted.len().div_ceil(size).max(1);
@@ -186,7 +186,7 @@ async fn events_since_a_time_are_paged_newest_first_after_the_clock_was_set_back
     let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 1000).await;
     let ada = app.user("ada").await;
     for number in 0..80 {
-        // Every now and then a step back, so that a later event has an earlier time.
+        // The clock is sometimes set back, so that a later event has an earlier time.
         app.advance(if number % 11 == 10 { -45 } else { 7 });
         ada.creates_vpc(&format!("vpc-{number}"), &["10.0.0.0/24"]).await;
     }
@@ -224,7 +224,7 @@ async fn events_since_a_time_are_paged_newest_first_after_the_clock_was_set_back
     }
 }
 
-/// The ids of all events, by asking for those after each page.
+/// The IDs of all events, requesting those after each page.
 async fn events(user: &User<'_>) -> Vec<i64> {
     let mut ids = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Many at once: the rules hold however the requests fall.
+//! Concurrent requests: the rules hold in any order.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -15,12 +15,12 @@ use crate::harness::{Reply, TestApp, User, tally};
 
 const CLIENTS: usize = 64;
 
-/// Does one thing from each of 64 threads at once, and returns all the answers.
+/// Runs a closure on 64 threads at once, and returns all responses.
 fn all_at_once(work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
     this_many_at_once(CLIENTS, work)
 }
 
-/// The same from any number of threads.
+/// The same on any number of threads.
 fn this_many_at_once(clients: usize, work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
     let (handle, start) = (Handle::current(), std::sync::Barrier::new(clients));
     block_in_place(|| {
@@ -41,7 +41,7 @@ fn this_many_at_once(clients: usize, work: impl AsyncFn(usize) -> Reply + Sync) 
     })
 }
 
-/// How many won, when all others must have lost for this one reason.
+/// The number of successes; all other requests must have failed with this code.
 fn winners(replies: &[Reply], reason: &str) -> usize {
     for reply in replies.iter().filter(|reply| reply.status != 200) {
         assert_eq!(

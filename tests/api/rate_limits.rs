@@ -1,4 +1,4 @@
-//! Rate limits: off unless asked for.
+//! Rate limits, which are off by default.
 
 use crate::harness::TestApp;
 

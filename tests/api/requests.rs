@@ -1,4 +1,4 @@
-//! Requests as such: whatever is wrong with one, the answer is an error object and nothing changes.
+//! Invalid requests get an error object and change nothing.
 
 use hyper::Method;
 use serde_json::json;
@@ -322,7 +322,7 @@ async fn an_overloaded_server_refuses_new_requests_and_completes_the_others() {
     let ada = app.user("ada").await;
     let (open, gate) = std::sync::mpsc::channel::<()>();
     let gate = std::sync::Arc::new(std::sync::Mutex::new(gate));
-    // However many writers the engine has, they are held; more come than may wait.
+    // All writers of the engine are blocked, and more requests arrive than may wait.
     let held = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let slow = (0..16).map(|_| {
         let (gate, held) = (gate.clone(), held.clone());
@@ -334,7 +334,7 @@ async fn an_overloaded_server_refuses_new_requests_and_completes_the_others() {
     });
     let slow = futures_util::future::join_all(slow);
     let all_held = async {
-        // Writers take a while to come to work; each of them makes room for one more.
+        // Writers start with a delay; each of them frees one more slot.
         let (mut before, mut same) = (0, 0);
         while before == 0 || same < 10 {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
@@ -343,7 +343,7 @@ async fn an_overloaded_server_refuses_new_requests_and_completes_the_others() {
             before = now;
         }
     };
-    // Only when every one of these has asked is the queue sure to be full.
+    // The queue is full only after each of these has sent its request.
     let asked = std::cell::Cell::new(0);
     let waiting = async {
         all_held.await;

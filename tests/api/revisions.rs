@@ -1,5 +1,5 @@
-//! The revision of an account rises exactly when a commit changes something of it. `access.rs` checks that for every
-//! operation, refused and allowed.
+//! The revision of an account rises exactly when a commit changes the account. `access.rs` checks that for
+//! every operation, refused and allowed.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::harness::{TestApp, add_vpcs};
 use crate::rows::{Content, sorted};
 
-/// What no operation shows: bookkeeping, and secrets on their way.
+/// Tables that no operation shows: bookkeeping and secrets.
 const INTERNAL: [&str; 17] = [
     "account_revision",
     "attachment_check",
@@ -34,13 +34,13 @@ const INTERNAL: [&str; 17] = [
     "upload",
 ];
 
-/// Columns of a user that change with attempts to log in, which anyone can make.
+/// Columns of a user that attempts to log in change, which anyone can make.
 const ATTEMPTS: [&str; 2] = ["last_login", "last_login_status"];
 
-/// A store at one moment.
+/// A snapshot of a store.
 pub struct Observed {
     content: BTreeMap<String, Vec<String>>,
-    /// The revisions of the accounts, and how many rows the log has of each revision.
+    /// The revisions of the accounts, and the number of log rows of each revision.
     revisions: BTreeMap<i64, i64>,
     logged: BTreeMap<(i64, i64), usize>,
 }
@@ -63,7 +63,7 @@ impl Observed {
         }
     }
 
-    /// Fails unless the revisions tell whether something has changed.
+    /// Fails unless the revisions match the changes.
     pub fn check(&self, after: &Observed, what: &str) {
         let changed: Vec<_> = after
             .content
@@ -164,7 +164,7 @@ async fn the_change_log_has_the_objects_of_each_commit() {
     assert_eq!(revision(&app, app.account).await, before + 2);
 }
 
-/// A tenant could see from its revision that there is a note, if it were told of it.
+/// A revision of the tenant's account would reveal that there is a note.
 #[tokio::test]
 async fn staff_only_changes_raise_the_staff_revision() {
     let app = TestApp::new().await;
@@ -230,7 +230,7 @@ async fn changes_in_one_account_do_not_invalidate_identities_of_another() {
     assert_eq!(eve.get("/vpcs").await.status, 200);
 }
 
-/// A client of one account is allowed by users of the others too; all of them lose it at once.
+/// Users of other accounts have authorized the client too; all of them lose it.
 #[tokio::test]
 async fn deleting_a_client_invalidates_identities_of_every_account_that_authorized_it() {
     let app = TestApp::new().await;

@@ -1,11 +1,11 @@
-//! A conversation from both sides, told twice: with the staff's notes among it and without.
+//! A conversation on a ticket, played twice: with and without the staff's notes.
 
 use hyper::{HeaderMap, Method};
 use serde_json::json;
 
 use crate::harness::{Reply, TestApp, User};
 
-/// Everything a tenant can ask for about tickets and events.
+/// Everything that a tenant can read about tickets and events.
 async fn all_a_tenant_sees(ada: &User<'_>, seen: &mut Vec<(String, Vec<u8>, Vec<String>)>) {
     for path in [
         "/support/tickets",
@@ -34,7 +34,7 @@ fn headers(headers: &HeaderMap) -> Vec<String> {
     lines.map(|(name, value)| format!("{name}: {value:?}")).collect()
 }
 
-/// The whole conversation; what the tenant saw after each step, to the byte.
+/// Plays the conversation; returns the tenant's view after each step, byte for byte.
 async fn tell(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
     let app = TestApp::with(|policy, _| policy.support.reopen_days = Some(7)).await;
     let ada = app.user("ada").await;

@@ -1,4 +1,4 @@
-//! A whole store moves from a folder to a database and back, and nobody can tell the difference.
+//! Copies a store from a folder to a database and back, and compares the contents.
 
 use serde_json::{Value, json};
 
@@ -77,13 +77,13 @@ fn furnish(client: &mut Client) {
     }
     client.post("/v4/account/events/2/seen", json!({})).ok();
     client.post("/v4/account/events/3/read", json!({})).ok();
-    // More than fit into one batch.
+    // More rows than one batch.
     for number in 0..700 {
         client.post("/v4/vpcs/1/subnets", json!({"label": format!("s{number}"), "ipv4": format!("10.{}.{}.0/28", 3 + number / 256, number % 256)})).ok();
     }
 }
 
-/// All that can be seen.
+/// Everything that the API shows.
 fn tell(client: &mut Client) -> Vec<Value> {
     let lists = [
         "/v4/vpcs",

@@ -1,4 +1,4 @@
-//! A reader that asks for what comes after the last event it saw misses none, whoever writes where.
+//! A reader that sends the ID of its last event misses none, whichever nodes write.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,4 +1,5 @@
-//! Nodes and databases that die under load: nothing acknowledged is lost, and all goes on by itself.
+//! Nodes and databases that fail under load: no acknowledged write is lost, and the nodes recover by
+//! themselves.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +15,7 @@ use crate::writers::Promises;
 
 const WRITERS: usize = 8;
 
-/// Has writers write on all nodes while something happens.
+/// Runs writers on all nodes while `happen` runs.
 fn under_load(nodes: &Nodes, promises: &Promises, round: &str, happen: impl FnOnce()) {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -27,7 +28,7 @@ fn under_load(nodes: &Nodes, promises: &Promises, round: &str, happen: impl FnOn
     });
 }
 
-/// However the test ends, the writers are not waited for in vain.
+/// Stops the writers, even if the test fails.
 struct StopAtEnd<'a>(&'a AtomicBool);
 
 impl Drop for StopAtEnd<'_> {
@@ -102,7 +103,7 @@ fn a_commit_whose_response_is_lost_is_neither_acknowledged_nor_repeated() {
     assert_eq!(events.len(), 3, "each is told of once");
 }
 
-/// For a minute with `GARTH_TEST_LONG=1`, else for a few rounds.
+/// For a minute with `GARTH_TEST_LONG=1`, otherwise for a few rounds.
 #[test]
 fn repeated_database_restarts_cause_only_503s() {
     let (mut postgres, nodes) = three("restarts");
@@ -149,7 +150,7 @@ fn repeated_database_restarts_cause_only_503s() {
 #[test]
 fn nodes_fail_over_to_a_promoted_replica_without_losing_writes() {
     let mut primary = Postgres::with("primary", &["synchronous_standby_names=*"]);
-    // Until the replica is there, a commit would wait for it.
+    // Before the replica is connected, a commit would wait for it.
     primary.ask("ALTER SYSTEM SET synchronous_commit = local");
     primary.ask("SELECT pg_reload_conf()");
     let replica = primary.replica("replica");

@@ -1,4 +1,4 @@
-//! The rules hold however requests fall on the nodes, and nobody hears of conflicts between them.
+//! The rules hold whichever nodes the requests reach, and clients see no serialization failures.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::harness::{Nodes, three};
 
 const CLIENTS: usize = 24;
 
-/// How many won, when all others must have lost for this one reason.
+/// The number of successes; all other requests must have failed with this code.
 fn winners(replies: &[Reply], reason: &str) -> usize {
     for reply in replies.iter().filter(|reply| reply.status != 200) {
         assert_eq!((reply.status, reply.code().as_str()), (400, reason));

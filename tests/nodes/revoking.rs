@@ -1,4 +1,4 @@
-//! What is taken away on one node is gone on all of them, with the answer.
+//! A revocation on one node takes effect on all nodes with its response.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,7 +20,7 @@ fn a_revoked_token_is_invalid_on_all_nodes_immediately() {
                     let (mut client, revoked) = (nodes.servers[user % 3].client_with(&token), &revoked);
                     scope.spawn(move || {
                         let (mut before, mut after) = (0, 0);
-                        // Each user goes on for a while after it must not succeed any more.
+                        // Each client continues for a while after the revocation.
                         while after < 30 {
                             let is_revoked = revoked.load(Ordering::SeqCst);
                             let label = format!("u{user}-{round}-{before}-{after}");

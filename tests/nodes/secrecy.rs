@@ -1,4 +1,4 @@
-//! Passwords that nobody sees, and lines that nobody else can read.
+//! Database passwords are never shown, and TLS protects the connection.
 
 use crate::folder::{Folder, Server};
 use crate::postgres::Postgres;

@@ -1,4 +1,4 @@
-//! Clients that write without a pause and remember what they were promised.
+//! Clients that write continuously and record which writes were acknowledged.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -11,17 +11,17 @@ use crate::client::Client;
 use crate::connection::text;
 use crate::harness::Nodes;
 
-/// What all of them know.
+/// The shared record.
 #[derive(Default)]
 pub struct Promises {
-    /// Answered with 200: must be there.
+    /// Answered with 200: must exist.
     kept: Mutex<BTreeSet<String>>,
-    /// Answered with 503, or not at all: may be there.
+    /// Answered with 503, or not at all: may exist.
     open: Mutex<BTreeSet<String>>,
 }
 
 impl Promises {
-    /// Writes until told to stop; a node that is gone is left for the next.
+    /// Writes until stopped; if a node is gone, uses the next.
     pub fn write(&self, nodes: &Nodes, writer: usize, round: &str, stop: &AtomicBool) {
         let mut node = writer;
         let mut client = nodes.client(node);
@@ -52,7 +52,7 @@ impl Promises {
         self.kept.lock().expect("a list").len()
     }
 
-    /// Compares with what a node tells: VPCs, and for each exactly one event.
+    /// Compares with the state of a node: the VPCs, and exactly one event for each.
     pub fn check(&self, client: &mut Client) {
         let there: BTreeSet<String> = client
             .all("/v4/vpcs")

@@ -1,4 +1,4 @@
-//! What we claim about our own code, checked.
+//! Checks the claims of ARCHITECTURE.md and the style rules against the source.
 
 mod imports;
 mod prose;
@@ -12,7 +12,7 @@ use garth::store::Schema;
 use serde_json::Value;
 use sources::{root, sources};
 
-/// Lines of code (not of comment) that have one of the words, as `file:line: text`.
+/// Lines of code (without comments) that contain one of the words, as `file:line: text`.
 fn lines_with(folder: &str, words: &[&str], except: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for (file, text) in sources(folder) {
@@ -217,7 +217,7 @@ fn licenses_of_all_dependencies_are_allowed() {
     }
 }
 
-/// `A OR B` needs one of them, `A AND B` both; Garth's dependencies use no deeper expressions.
+/// `A OR B` needs one of them, `A AND B` both; no dependency has a more complex expression.
 fn is_allowed(licence: &str, allowed: &[&str]) -> bool {
     let licence = licence.replace(['(', ')'], "").replace('/', " OR ");
     let good = |word: &str| allowed.contains(&word.trim());
@@ -225,13 +225,13 @@ fn is_allowed(licence: &str, allowed: &[&str]) -> bool {
         .split(" OR ")
         .any(|either| either.split(" AND ").all(good))
         || {
-            // `(A OR B) AND C`, written without its brackets.
+            // `(A OR B) AND C`, without the parentheses.
             licence.split(" AND ").all(|both| both.split(" OR ").any(good))
         }
 }
 
-/// Decision 0025: from migration 11 on, each says since which version it is there, and only one of a new minor version may be
-/// breaking. All others only add, so that the version before can go on beside them.
+/// Decision 0025: from migration 11 on, each names the version that added it, and only a migration of a new
+/// minor version may be breaking. All others only add, so that the previous version can keep running.
 #[test]
 fn migrations_of_a_patch_release_only_add() {
     for migration in Schema::current().migrations() {
@@ -290,7 +290,7 @@ INSERT INTO thing (name) SELECT label FROM vpc;
     }
 }
 
-/// The statements of a migration that change what an older build reads or writes.
+/// The statements of a migration that break an older build.
 fn not_additive(sql: &str) -> Vec<String> {
     let lines = sql.lines().filter(|line| !line.trim_start().starts_with("--"));
     let sql = lines.collect::<Vec<_>>().join("\n") + "\n";

@@ -1,4 +1,4 @@
-//! What an account may have.
+//! Accounts and quotas.
 
 use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
@@ -94,7 +94,7 @@ async fn a_restricted_user_needs_account_access_to_view_the_account() {
             (403, "Unauthorized")
         );
     }
-    // What programs ask for on behalf of any user.
+    // Clients request these for any user.
     for path in [
         "/profile",
         "/profile/grants",

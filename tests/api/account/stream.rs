@@ -1,4 +1,4 @@
-//! The event stream: what happens is told as it happens, and nothing is missed.
+//! The event stream delivers events immediately and misses none.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use crate::harness::{TestApp, User};
 
 /// Long enough for a slow machine, short enough to fail.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const STREAM_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A stream of server-sent events.
 pub struct Stream {
@@ -37,7 +37,7 @@ impl Stream {
         }
     }
 
-    /// The next message as its lines; `None` at the end of the stream.
+    /// The next message as lines; `None` at the end of the stream.
     pub async fn next(&mut self) -> Option<Vec<String>> {
         loop {
             if let Some((message, rest)) = self.text.split_once("\n\n") {
@@ -45,7 +45,7 @@ impl Stream {
                 self.text = rest.to_owned();
                 return Some(message);
             }
-            let frame = timeout(PATIENCE, self.body.frame())
+            let frame = timeout(STREAM_TIMEOUT, self.body.frame())
                 .await
                 .expect("a message in time")?;
             let data = frame.expect("the stream goes on").into_data().expect("data");
@@ -53,7 +53,7 @@ impl Stream {
         }
     }
 
-    /// The next event as `id action`, passing over heartbeats.
+    /// The next event as `id action`, skipping heartbeats.
     async fn event(&mut self) -> Option<String> {
         loop {
             let message = self.next().await?;

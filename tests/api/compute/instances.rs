@@ -1,4 +1,4 @@
-//! Instances, and the walk through the whole life of a subnet in use.
+//! Instances, and the life cycle of a subnet in use.
 
 use garth::model::grant::Permission;
 use garth::model::id::InstanceId;
@@ -58,7 +58,7 @@ async fn an_instance_labeled_like_a_host_does_not_block_the_next_one() {
     let body = json!({"type": NANODE, "region": "us-east"});
     let first = ada.post("/linode/instances", body.clone()).await.json();
     let host = first["host_uuid"].as_str().unwrap();
-    // Hosts are all alike here, as if the random number of the next one had been guessed.
+    // All hosts are equal here, as if the random number of the next one had been guessed.
     let labeled = json!({"type": NANODE, "region": "us-east", "label": host});
     assert_eq!(ada.post("/linode/instances", labeled).await.status, 200);
     let made = ada.post("/linode/instances", body).await;

@@ -1,4 +1,4 @@
-//! Interfaces of configs, one at a time, and who has which address.
+//! Interfaces of configs, and address assignment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::IntoFuture;
@@ -228,7 +228,7 @@ async fn a_small_subnet_runs_out_and_reuses_released_addresses() {
     assert_eq!(addresses, all);
 }
 
-/// What somebody does with addresses of a /27, by the number of the instance.
+/// Random operations on addresses of a /27, by instance number.
 #[derive(Clone, Debug)]
 enum Act {
     Attach(usize),
@@ -248,7 +248,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..40)
 }
 
-/// The simplest bookkeeping there is: which instance has which addresses.
+/// A reference model: the addresses of each instance.
 #[derive(Default)]
 struct Books {
     has: BTreeMap<usize, (u8, BTreeSet<u8>)>,
@@ -266,7 +266,7 @@ impl Books {
     }
 }
 
-/// Does an act through HTTP and in the books; both must agree.
+/// Runs an operation through HTTP and in the model; both must agree.
 async fn act(ada: &User<'_>, books: &mut Books, act: &Act) {
     let (instance, wish, range): (usize, Option<u8>, BTreeSet<u8>) = match act {
         Act::Attach(instance) => (*instance, None, BTreeSet::new()),

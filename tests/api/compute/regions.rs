@@ -1,4 +1,4 @@
-//! Regions: open to everybody.
+//! Regions: a public catalog.
 
 use serde_json::json;
 

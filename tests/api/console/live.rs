@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::account::stream::{PATIENCE, Stream};
+use crate::account::stream::{STREAM_TIMEOUT, Stream};
 use crate::browser::text;
 use crate::console::entered;
 use crate::harness::{Reply, TestApp};
@@ -30,7 +30,7 @@ fn live(page: &Reply) -> String {
 impl Stream {
     /// The next notice, as its id and the lines of its data.
     async fn notice(&mut self) -> Option<(String, Vec<String>)> {
-        timeout(PATIENCE, self.first_notice())
+        timeout(STREAM_TIMEOUT, self.first_notice())
             .await
             .expect("a notice in time")
     }

@@ -1,4 +1,4 @@
-//! What restricted users may do, seen and changed through the interface.
+//! Grants of restricted users, through the API.
 
 use garth::model::grant::Permission;
 use garth::model::id::VpcId;
@@ -58,7 +58,7 @@ async fn grants_have_the_public_format_and_list_all_objects() {
         ],
     });
     assert_eq!(grants, expected);
-    // The user itself sees only what it has.
+    // Users only see their own grants.
     let mut own = expected;
     own["linode"] = json!([]);
     own["vpc"] = json!([{"id": 2, "label": "two", "permissions": "read_write"}]);
@@ -117,7 +117,7 @@ async fn a_change_of_grants_is_partial_and_takes_effect_immediately() {
             .await;
         assert_eq!(bob.post("/vpcs", body.clone()).await.status, status, "{spelling}");
     }
-    // What was read can be written back.
+    // A response can be sent back as a request.
     let all = ada.get(GRANTS).await.json();
     assert_eq!(ada.put(GRANTS, all.clone()).await.json(), all);
     assert_eq!(ada.put(GRANTS, json!({})).await.json(), all);
@@ -184,7 +184,7 @@ async fn a_request_right_after_a_grant_change_runs_once_with_the_new_grant() {
     let bob = app.user("bob").restricted().may(add_vpcs()).await;
     bob.creates_vpc("first", &[]).await;
 
-    // Whoever asks is remembered as it was before each of these.
+    // The cached identity of the caller is older than each of these changes.
     app.grant("bob", Grant::Vpc(VpcId(1), Permission::ReadOnly)).await;
     let reply = bob
         .post("/vpcs", json!({"label": "second", "region": "us-east"}))

@@ -1,4 +1,4 @@
-//! Asking users for access.
+//! OAuth authorization.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::browser::{
 };
 use crate::harness::TestApp;
 
-/// How a program is told which server has answered it.
+/// The issuer parameter, which names the server that responded.
 fn issuer(app: &TestApp) -> String {
     format!("iss=http%3A%2F%2F127.0.0.1%3A{}", app.address.port())
 }
@@ -127,7 +127,7 @@ async fn a_public_client_gets_its_token_with_pkce() {
     app.set_password("ada").await;
     let client = app.client(&ada, true).await;
     let mut browser = Browser::new(&app);
-    // As the public web app asks: its address has a query, and in it a question mark.
+    // Like the public web app: the redirect URI has a query that contains a question mark.
     let uri = format!("{CALLBACK}?returnTo=/support/tickets?dialogOpen=true");
     let query = form(&[
         ("client_id", &client.id),
@@ -173,7 +173,7 @@ async fn a_public_client_gets_its_token_with_pkce() {
     assert_eq!(given.header("access-control-allow-origin"), "*");
     let program = app.with_token(&field(&given, "access_token"));
     assert_eq!(program.get("/account/users").await.status, 200);
-    // It gives the token back and leaves, as it does when its user logs out.
+    // It revokes the token when its user logs out.
     let token = field(&given, "access_token");
     let back = app
         .form("/oauth/revoke", &[("client_id", &client.id), ("token", &token)])
@@ -230,7 +230,7 @@ async fn a_browser_is_redirected_only_to_registered_uris() {
         "{}&redirect_uri=https%3A%2F%2Fevil.example",
         ask(&client.id, CALLBACK)
     ));
-    // Whichever of two one would take, the other may be what somebody else takes.
+    // Two parties could each use a different one of the two values.
     queries.push(format!(
         "redirect_uri=https%3A%2F%2Fevil.example&{}",
         ask(&client.id, CALLBACK)
@@ -241,7 +241,7 @@ async fn a_browser_is_redirected_only_to_registered_uris() {
     ));
     queries.push(String::new());
     for query in &queries {
-        // Whether somebody is logged in and has allowed everything, or nobody is.
+        // With a logged-in user who has consented to everything, and without.
         for browser in [&mut known, &mut Browser::new(&app)] {
             let page = browser.asks(query).await;
             assert_eq!(
@@ -255,7 +255,7 @@ async fn a_browser_is_redirected_only_to_registered_uris() {
             );
         }
     }
-    // Nor by a form that says so later.
+    // Nor by a later form.
     for query in &queries {
         let mut fresh = Browser::new(&app);
         let page = fresh.asks(&client.query("*")).await;
@@ -490,7 +490,7 @@ async fn staff_authorize_only_the_providers_own_clients() {
         !text(&page).contains("<form"),
         "there is nothing to decide: {page}"
     );
-    // Nor by the form of a page that another client has.
+    // Nor by the form of another client's page.
     let consent = agent.asks(&own.query("*")).await;
     let (token, query) = (hidden(&consent, "form_token"), tenants.query("*"));
     let fields = [
@@ -500,7 +500,7 @@ async fn staff_authorize_only_the_providers_own_clients() {
     ];
     let refused = agent.post("/oauth/authorize", &fields).await;
     assert_eq!((refused.status.as_u16(), refused.header("location")), (403, ""));
-    // A request that is wrong sends staff nowhere either.
+    // An invalid request does not redirect staff either.
     let wrong = agent
         .asks(&format!("{}&response_type=x", tenants.query("*")))
         .await;
@@ -520,7 +520,7 @@ async fn the_provider_can_require_pkce_of_every_client() {
         app.set_password("ada").await;
         let client = app.own_client(false).await;
         let mut browser = Browser::new(&app);
-        // A challenge that was sent must be met, whether it was required or not.
+        // A challenge that was sent must match, whether it was required or not.
         let code = browser.gets_code(&client.public_query("*"), "ada").await;
         for (verifier, status) in [(None, 400), (Some(CHALLENGE), 400), (Some(VERIFIER), 200)] {
             let mut fields = vec![("code", code.as_str())];
@@ -537,7 +537,7 @@ async fn the_provider_can_require_pkce_of_every_client() {
             }
             false => {
                 let code = parameter(&address, "code").expect("a code");
-                // Taking the challenge out of the address does not help: the verifier gives it away.
+                // Removing the challenge from the URL does not help, because the verifier is still sent.
                 let fields = [("code", code.as_str()), ("code_verifier", VERIFIER)];
                 assert_eq!(app.token(&client, &fields).await.status, 400);
                 assert_eq!(app.token(&client, &fields[..1]).await.status, 200);

@@ -1,4 +1,4 @@
-//! Programs that an account registers.
+//! OAuth clients of an account.
 
 use garth::model::grant::Permission;
 use garth::rules::grants::Grant;

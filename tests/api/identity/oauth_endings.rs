@@ -1,4 +1,4 @@
-//! When permissions for programs end, and what ends with them.
+//! When OAuth grants end, and which tokens end with them.
 
 use garth::model::id::TokenId;
 use garth::rules;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::browser::{Browser, Client, VERIFIER, field, text};
 use crate::harness::{Reply, TestApp, User};
 
-/// A program that acts for a user.
+/// A client with a token for a user.
 struct Program {
     access: String,
     refresh: String,
@@ -22,7 +22,7 @@ impl Program {
         }
     }
 
-    /// Whether its token, and then its refresh token, open anything.
+    /// Whether its access token and its refresh token are valid.
     async fn works(&self, app: &TestApp, client: &Client) -> (bool, bool) {
         let access = app.with_token(&self.access).get("/profile").await.status == 200;
         let fields = [("grant_type", "refresh_token"), ("refresh_token", &self.refresh)];
@@ -42,7 +42,7 @@ async fn allowed(app: &TestApp, client: &Client) -> Program {
     Program::of(&app.token(client, &[("code", &code)]).await)
 }
 
-/// Whether somebody who is logged in is sent on without being asked.
+/// Whether a logged-in user is redirected without a consent page.
 async fn is_silent(browser: &mut Browser<'_>, query: &str) -> bool {
     browser.asks(query).await.status == 303
 }
@@ -144,7 +144,7 @@ async fn revoking_a_client_revokes_personal_tokens_created_with_it() {
     let works = async |token: &str| app.with_token(token).get("/profile").await.status == 200;
     let all = async || (works(&made).await, works(&grandchild).await, works(&own).await);
 
-    // The program's own token is exchanged, and then ends; what was made with it stays.
+    // The client's own token is refreshed and then ends; personal tokens created with it remain.
     assert_eq!(program.works(&app, &client).await, (true, true));
     assert_eq!(all().await, (true, true, true));
     app.advance(8000);
@@ -162,7 +162,7 @@ async fn personal_tokens_of_a_client_end_on_refresh_token_reuse_but_not_on_log_o
     let works = async |token: &str| app.with_token(token).get("/profile").await.status == 200;
     let left = allowed(&app, &client).await;
     let made = makes_token(&app.with_token(&left.access), json!({})).await;
-    // A personal token is not the program's to give back.
+    // A client cannot revoke a personal token.
     for token in [&made, &left.access] {
         let fields = [("client_id", client.id.as_str()), ("token", token)];
         assert_eq!(app.form("/oauth/revoke", &fields).await.status, 200);
@@ -288,7 +288,7 @@ async fn invalid_requests_do_not_redirect_visitors_to_a_customers_uri() {
     assert!(text(&page).contains("scope must name scopes"), "{page}");
     browser.logs_in(&client.query("*"), "ada").await;
     assert_eq!(browser.asks(&wrong).await.status, 303);
-    // The provider's own is known to be what it says.
+    // The provider's own clients are trusted.
     let own = rules::oauth_clients::NewClient {
         id: Some("0123456789abcdef0123".to_owned()),
         account: None,

@@ -1,4 +1,4 @@
-//! Tokens for programs: with a code, refreshed, given back, and all the ways that must not work.
+//! OAuth tokens: codes, refresh, revocation, and refusals.
 
 use hyper::Method;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::browser::{Browser, CALLBACK, Client, VERIFIER, field};
 use crate::harness::{Reply, TestApp, User};
 
-/// The word of RFC 6749, and ours.
+/// The error of RFC 6749, and our code.
 fn refusal(reply: &Reply) -> (u16, String, Vec<String>) {
     assert_eq!(reply.header("cache-control"), "no-store", "{reply}");
     (reply.status.as_u16(), field(reply, "error"), reply.errors())
@@ -16,7 +16,7 @@ fn refused(status: u16, error: &str, ours: &str) -> (u16, String, Vec<String>) {
     (status, error.to_owned(), vec![ours.to_owned()])
 }
 
-/// A user with a password, and two clients: with a secret and public.
+/// A user with a password, and two clients: confidential and public.
 async fn furnished(app: &TestApp) -> (User<'_>, Client, Client) {
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -135,7 +135,7 @@ async fn a_challenge_needs_its_verifier_and_a_verifier_its_challenge() {
         assert_eq!(refusal(&with(verifier).await), wrong, "{verifier:?}");
     }
     assert_eq!(with(VERIFIER).await.status, 200);
-    // Somebody took the challenge out of the address on its way.
+    // An attacker removed the challenge from the authorization request.
     let code = Browser::new(&app).gets_code(&secret.query("*"), "ada").await;
     let fields = [("code", code.as_str()), ("code_verifier", VERIFIER)];
     assert_eq!(refusal(&app.token(&secret, &fields).await), wrong);
@@ -280,7 +280,7 @@ async fn a_client_authenticates_by_one_method_only() {
         refused(400, "invalid_request", "- client_invalid")
     );
     assert_eq!(basic(secret, format!("code={code}")).await.status, 200);
-    // The old secret opens nothing once there is a new one.
+    // The old secret is invalid once there is a new one.
     ada.post(&format!("/account/oauth-clients/{id}/reset-secret"), json!({}))
         .await;
     assert_eq!(refusal(&app.token(&client, &[("code", "c0")]).await), invalid);

@@ -1,4 +1,4 @@
-//! Users about themselves.
+//! The caller's own profile.
 
 use hyper::Method;
 use serde_json::json;
@@ -115,7 +115,7 @@ async fn preferences_are_stored_unchanged_per_user() {
     );
     assert!(bob.events().await.is_empty(), "nobody is told");
 
-    // Two programs that write at the same time can notice it.
+    // Two clients that write at the same time can detect the conflict.
     assert_ne!(read.header("etag"), empty.header("etag"));
     let put = ada
         .call(Method::PUT, "/profile/preferences")

@@ -1,4 +1,4 @@
-//! Personal tokens through the interface.
+//! Personal tokens through the API.
 
 use hyper::Method;
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ async fn a_token_has_at_most_the_scopes_of_the_token_that_creates_it() {
         ["scopes scopes_invalid"]
     );
 
-    // What was made narrow cannot make itself wide again.
+    // A restricted token cannot create one with more scopes.
     let narrow = make(json!("account:read_write")).await.json();
     let narrow = app.with_token(narrow["token"].as_str().unwrap());
     let again = narrow

@@ -1,4 +1,4 @@
-//! Users of an account, managed through the interface.
+//! Users of an account, managed through the API.
 
 use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
@@ -271,7 +271,7 @@ async fn a_reused_username_inherits_nothing() {
         "the events of another bob are not its own"
     );
     assert_eq!(second.count("/profile/tokens").await, 1);
-    // The other way a name changes hands: by renaming.
+    // A username can also be reused after a rename.
     let third = app.user("carol").restricted().await;
     ada.put("/account/users/bob", json!({"username": "old-bob"}))
         .await;
@@ -339,7 +339,7 @@ async fn a_taken_username_reveals_no_owner_and_is_limited_to_twenty_per_hour() {
     }
     let rename = json!({"username": "eve"});
     assert_eq!(ada.put("/account/users/ada", rename).await.status, 429);
-    // What gives no name is not concerned, and neither are other accounts.
+    // Changes without a new username do not count, and other accounts are not affected.
     let same = json!({"username": "Ada", "email": "new@example.com"});
     assert_eq!(ada.put("/account/users/ada", same).await.status, 200);
     let body = json!({"username": "frank", "email": "x@example.com"});

@@ -1,4 +1,4 @@
-//! How many bytes of attachments an account may have.
+//! The attachment quota of an account.
 
 use garth::model::account::{QuotaChange, QuotaValue};
 use serde_json::json;
@@ -26,7 +26,7 @@ async fn an_account_cannot_exceed_its_attachment_quota() {
     assert_eq!(ada.attaches(1, "d.txt", "01234").await.status, 200);
     assert_eq!(usage(&bob).await, json!({"limit": 25, "used": 25}));
     assert_eq!(bob.attaches(2, "e.txt", "0").await.errors(), EXCEEDED);
-    // The account is full: that is answered before anything is known of the file.
+    // The account is full: the refusal comes before the file is read.
     assert_eq!(bob.attaches(2, "virus.exe", "").await.errors(), EXCEEDED);
     assert_eq!(app.kept.names().len(), 3, "nothing is left of what was refused");
 }

@@ -1,4 +1,4 @@
-//! Files on tickets, in and out: interface §4.3, decision 0015. What a form may look like is in `uploads`.
+//! Attachments: interface §4.3, decision 0015. `uploads` tests the forms.
 
 use garth::model::grant::Permission;
 use garth::model::token::hex;
@@ -365,7 +365,7 @@ async fn each_download_by_staff_is_only_recorded_in_the_history() {
     );
     assert_eq!(ada.events().await, events);
     assert_eq!(agent.get("/desk/tickets/1/attachments/2").await.status, 404);
-    // Whoever gets no bytes has read none.
+    // A response without content is not a download.
     let file = "/desk/tickets/1/attachments/1";
     assert_eq!(agent.call(Method::HEAD, file).await.status, 200);
     let known = agent
@@ -417,7 +417,7 @@ async fn a_tag_that_only_contains_the_hash_does_not_hide_a_download() {
     assert_eq!(steps(&agent).await.len(), 2 + others.len());
 }
 
-/// What the history of the first ticket says: `opened ada`.
+/// The history of the first ticket: `opened ada`.
 async fn steps(agent: &User<'_>) -> Vec<String> {
     let history = agent.get("/desk/tickets/1/history").await;
     let step = |step: &serde_json::Value| {

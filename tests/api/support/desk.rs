@@ -1,11 +1,11 @@
-//! The desk: the provider's side of tickets.
+//! The desk: tickets for the provider's staff.
 
 use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{Reply, TestApp, User};
 
-/// What happened to a ticket: `who action (before>after) =status`.
+/// The history of a ticket: `who action (before>after) =status`.
 async fn history(staff: &User<'_>, ticket: i64) -> Vec<String> {
     let entries = staff.get(&format!("/desk/tickets/{ticket}/history")).await.data();
     let line = |entry: &Value| {
@@ -415,7 +415,7 @@ async fn two_agents_cannot_overwrite_each_other() {
     ada.opens_ticket("Help").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
     let tag = sam.get("/desk/tickets/1").await.header("etag").to_owned();
-    // Even a note makes it another ticket to those who looked before.
+    // Even a note changes the entity tag.
     pat.post("/desk/tickets/1/notes", json!({"description": "Mine."}))
         .await;
     for (method, path, body) in [
@@ -436,7 +436,7 @@ async fn two_agents_cannot_overwrite_each_other() {
         .call(Method::POST, "/desk/tickets/1/claim")
         .header("if-match", &fresh);
     assert_eq!(call.await.status, 200);
-    // What was changed and changed back has been changed.
+    // A value that was changed and restored still counts as changed.
     let fresh = sam.get("/desk/tickets/1").await.header("etag").to_owned();
     for priority in ["high", "normal"] {
         pat.put("/desk/tickets/1", json!({"priority": priority})).await;
@@ -445,7 +445,7 @@ async fn two_agents_cannot_overwrite_each_other() {
         .call(Method::POST, "/desk/tickets/1/close")
         .header("if-match", &fresh);
     assert_eq!(call.await.status, 412);
-    // The customer's word counts too.
+    // A reply of the customer counts too.
     let fresh = sam.get("/desk/tickets/1").await.header("etag").to_owned();
     ada.post("/support/tickets/1/replies", json!({"description": "Wait."}))
         .await;

@@ -1,4 +1,4 @@
-//! Tickets under many hands at once.
+//! Concurrent acts on tickets.
 
 use std::future::IntoFuture;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -143,6 +143,6 @@ async fn concurrent_acts_leave_a_valid_history() {
     let kept = ada.count("/support/tickets/1/replies").await as usize;
     assert_eq!(kept, replies.load(Ordering::SeqCst));
     assert!(kept > 0);
-    // One event for each step, and one for the opening.
+    // One event for each step, and one for opening the ticket.
     assert_eq!(ada.count("/account/events").await as usize, history.len());
 }

@@ -1,4 +1,4 @@
-//! The form that brings a file: what it may look like, and how much it may hold.
+//! Upload forms: format and size.
 
 use hyper::Method;
 
@@ -8,7 +8,7 @@ use crate::support::attachments::sha256;
 const FILES: &str = "/support/tickets/1/attachments";
 const NAMED: &str = "form-data; name=\"file\"; filename=\"a.txt\"";
 
-/// What stands behind `Content-Disposition`, and the content.
+/// The value of `Content-Disposition`, and the content.
 type Part<'a> = (&'a str, &'a [u8]);
 
 /// Sends a form with these parts.
@@ -16,7 +16,7 @@ async fn send(user: &User<'_>, parts: &[Part<'_>]) -> Reply {
     user.call(Method::POST, FILES).form(parts).await
 }
 
-/// The names and sizes of what is attached to the first ticket.
+/// The names and sizes of the first ticket's attachments.
 async fn listed(user: &User<'_>) -> Vec<(String, i64)> {
     let list = user.get(FILES).await.data();
     let file = |file: &serde_json::Value| {
@@ -45,7 +45,7 @@ async fn a_file_cannot_exceed_the_maximum_size() {
 
     assert_eq!(attach(100_000).await.status, 200);
     assert_eq!(attach(100_000).chunked().await.status, 200);
-    // Just above, above what a form may have besides, and above what is read only to be thrown away.
+    // Just above the limit, above the limit of the form, and above what is read and discarded.
     for size in [100_001, 2_000_000, 20_000_000] {
         assert_too_large(&attach(size).await);
         assert_too_large(&attach(size).chunked().await);
@@ -297,7 +297,7 @@ async fn a_form_may_arrive_in_any_pieces() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
-    // Pieces are of 10,000 bytes: the boundary behind the file lies across the end of the first.
+    // Pieces have 10,000 bytes: the boundary after the file spans the end of the first.
     for (at, size) in (9_900..9_960).step_by(3).enumerate() {
         let mut content = vec![b'x'; size];
         content.extend_from_slice(b"\r\n--edg\r\n--edge");
