@@ -22,7 +22,7 @@ pub enum Verdict {
     Clean,
     Refused,
     /// The scan failed.
-    None(String),
+    Failed(String),
 }
 
 impl Scanner {

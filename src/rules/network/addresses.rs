@@ -208,7 +208,7 @@ pub fn release(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
         for (from, to) in used.into_iter().chain([(last.saturating_add(1), u32::MAX)]) {
             let gap_end = u64::from(from).min(u64::from(last) + 1);
             if next < gap_end {
-                store::free_ranges::release(tx, subnet, next as u32, (gap_end - 1) as u32)?;
+                store::free_ranges::give_back(tx, subnet, next as u32, (gap_end - 1) as u32)?;
             }
             next = next.max(u64::from(to) + 1);
         }
