@@ -10,7 +10,7 @@ use garth::rules::{self, Error};
 use garth::store::WriteTx;
 use garth::store::world::Clock;
 
-use crate::furnishing::{request, caller, object, open, text, token, error_in, world};
+use crate::furnishing::{caller, error_in, object, open, request, text, token, world};
 
 /// Makes a store with a VPC, a subnet of ten million addresses, an instance, and configs of it that
 /// have taken so many of the addresses

@@ -16,7 +16,7 @@ use garth::store::world::Clock;
 use garth::store::{Database, Store, WriteTx};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::furnishing::{request, caller, make_first_account, object, text, token, error_in, world};
+use crate::furnishing::{caller, error_in, make_first_account, object, request, text, token, world};
 
 /// Makes a store with so many rows of one kind, and of the events that tell of them
 #[derive(Args)]

@@ -7,7 +7,7 @@ use garth::cli::{Settings, policy_of};
 use garth::model::input::Input;
 use garth::model::policy::Policy;
 use garth::model::token::{TokenHash, TokenText};
-use garth::rules::caller::{Principal, Caller, authenticate};
+use garth::rules::caller::{Caller, Principal, authenticate};
 use garth::rules::request::{Prepared, Request};
 use garth::rules::{self, Error};
 use garth::store::world::{Chance, Clock};

@@ -11,14 +11,14 @@ use garth::model::id::VpcId;
 use garth::model::input::Input;
 use garth::model::time::Time;
 use garth::model::token::TokenText;
-use garth::rules::caller::{Principal, Caller};
+use garth::rules::caller::{Caller, Principal};
 use garth::rules::lists::ListRequest;
 use garth::rules::{self, Error};
 use garth::store::world::Clock;
 use garth::store::{ReadTx, WriteTx};
 use garth::web::WireNames;
 
-use crate::furnishing::{request, caller, object, open, text, token, error_in, world};
+use crate::furnishing::{caller, error_in, object, open, request, text, token, world};
 use crate::rows::written;
 
 /// Runs one path so many times

@@ -19,7 +19,7 @@ use garth::store::world::Clock;
 use garth::web::WireNames;
 use serde::Serialize;
 
-use crate::furnishing::{caller, listen, open, token, error_in, world};
+use crate::furnishing::{caller, error_in, listen, open, token, world};
 
 /// Answers `/v4/vpcs` with the first page of a store, from memory
 #[derive(Args)]

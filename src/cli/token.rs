@@ -62,7 +62,9 @@ impl TokenView {
             created: token.created.to_string(),
             label: token.label,
             token: text.map_or(token.prefix, str::to_owned),
-            expiry: token.expiry.map_or(NO_EXPIRY.to_owned(), |expiry| expiry.to_string()),
+            expiry: token
+                .expiry
+                .map_or(NO_EXPIRY.to_owned(), |expiry| expiry.to_string()),
         }
     }
 }

@@ -5,7 +5,7 @@ use axum::http::Method;
 use axum::middleware;
 use axum::routing::{MethodFilter, MethodRouter, on};
 
-use crate::web::operation::{Class, Audience};
+use crate::web::operation::{Audience, Class};
 use crate::web::{App, insecure};
 
 /// A page, or what a form on a page is sent to.

@@ -4,9 +4,9 @@
 //! generated key. File names that users choose are never used here.
 
 mod error;
-mod storage;
 mod scanner;
 mod spool;
+mod storage;
 mod verified;
 
 use std::path::{Path, PathBuf};

@@ -45,7 +45,11 @@ pub trait Principal: Clone + Send + Sized + 'static {
     /// Runs a read for the principal as of this transaction. The identity version is queried together with
     /// the read. If the version has changed, the result is discarded, the identity is read again and the read
     /// runs again.
-    fn run_read<T>(self, tx: &mut ReadTx, work: impl Fn(&mut ReadTx, &Self) -> Result<T>) -> Result<(T, Self)> {
+    fn run_read<T>(
+        self,
+        tx: &mut ReadTx,
+        work: impl Fn(&mut ReadTx, &Self) -> Result<T>,
+    ) -> Result<(T, Self)> {
         if self.identity().proof == Proof::Session {
             let principal = self.confirm(tx)?;
             return Ok((work(tx, &principal)?, principal));

@@ -3,8 +3,8 @@
 //! The response lists all errors together, in the order of the fields in the interface, whether a value is
 //! invalid by itself or conflicts with stored data.
 
-use super::field_errors::FieldErrors;
 use super::error::{FieldError, Result};
+use super::field_errors::FieldErrors;
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::Description;
@@ -264,8 +264,7 @@ impl<'a> Form<'a> {
     /// `field` builds the field name from the prefix.
     fn add_errors(&mut self, reasons: Reasons, field: impl Fn(&str) -> String) {
         for reason in reasons {
-            self.errors
-                .push(|| FieldError::on(field(&self.prefix), reason));
+            self.errors.push(|| FieldError::on(field(&self.prefix), reason));
         }
     }
 

@@ -6,10 +6,10 @@
 mod account;
 pub mod agent;
 pub mod caller;
-pub mod field_errors;
 mod compute;
 pub mod conditions;
 pub mod error;
+pub mod field_errors;
 pub mod filters;
 pub mod form;
 mod identity;

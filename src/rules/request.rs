@@ -8,8 +8,8 @@
 
 use std::hash::Hash;
 
-use super::field_errors::FieldErrors;
 use super::error::{BodyFault, Error, Result};
+use super::field_errors::FieldErrors;
 use super::form::Form;
 use crate::model::input::Input;
 use crate::model::policy::Policy;

@@ -8,7 +8,7 @@ use crate::files::{Files, FilesError, Scanner, Spooled, Verdict};
 use crate::model::attachment::{FileName, NewAttachment};
 use crate::model::id::TicketId;
 use crate::model::reason::{Code, Reason};
-use crate::rules::caller::{Principal, Caller};
+use crate::rules::caller::{Caller, Principal};
 use crate::rules::error::FilesFault;
 use crate::rules::request::Expected;
 use crate::rules::{Error, Result, attachments};

@@ -10,13 +10,13 @@ use crate::model::proof::Proof;
 use crate::model::scope::Scopes;
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
-use crate::rules::caller::{Principal, Caller};
+use crate::rules::caller::{Caller, Principal};
 use crate::rules::{Error, Result};
 use crate::web::answering::{ANY_SCOPE, RequestInfo};
 use crate::web::entity_tags::KnownTags;
 use crate::web::error::TokenInvalid;
 use crate::web::limits::{Key, RateStatus};
-use crate::web::operation::{Class, Operation, Audience};
+use crate::web::operation::{Audience, Class, Operation};
 use crate::web::origin::Peer;
 use crate::web::{App, pages};
 

@@ -21,7 +21,7 @@ use crate::model::proof::Identity;
 use crate::model::reason::Code;
 use crate::model::token::hex;
 use crate::web::answer_memory::AnswerMemory;
-use crate::web::common_headers::{API_HEADERS, PAGE_HEADERS, HSTS};
+use crate::web::common_headers::{API_HEADERS, HSTS, PAGE_HEADERS};
 use crate::web::error::{self, Cause};
 use crate::web::limits::RateStatus;
 use crate::web::operation::Operation;
@@ -282,7 +282,11 @@ fn add_common_headers(mut response: Response, id: &HeaderValue, info: &RequestIn
         *response.body_mut() = error_response.into_body();
     }
     // Console pages allow no cross-origin access.
-    let defaults = if info.is_page() { &*PAGE_HEADERS } else { &*API_HEADERS };
+    let defaults = if info.is_page() {
+        &*PAGE_HEADERS
+    } else {
+        &*API_HEADERS
+    };
     let own = std::mem::replace(response.headers_mut(), defaults.clone());
     let headers = response.headers_mut();
     headers.extend(own);

@@ -4,7 +4,7 @@
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
-use crate::model::device::{Device, DeviceKey, DEVICE_TTL_SECONDS};
+use crate::model::device::{DEVICE_TTL_SECONDS, Device, DeviceKey};
 use crate::model::time::Time;
 use crate::model::token::{TokenHash, TokenText, hex};
 use crate::rules::sessions;

@@ -70,7 +70,11 @@ pub fn follow(subscription: Subscription, source: impl Source, first: Option<Eve
 }
 
 /// The next event to send; `None` ends the stream.
-async fn next(subscription: &mut Subscription, source: &mut impl Source, ready: &mut VecDeque<Event>) -> Option<Event> {
+async fn next(
+    subscription: &mut Subscription,
+    source: &mut impl Source,
+    ready: &mut VecDeque<Event>,
+) -> Option<Event> {
     loop {
         if let Some(event) = ready.pop_front() {
             return Some(event);

@@ -78,7 +78,10 @@ fn rate_of(class: Class) -> Option<Rate> {
             max_requests: 60,
             seconds: 60,
         }),
-        Class::TicketCreate => Some(Rate { max_requests: 2, seconds: 60 }),
+        Class::TicketCreate => Some(Rate {
+            max_requests: 2,
+            seconds: 60,
+        }),
         Class::Unlimited => None,
     }
 }
@@ -109,7 +112,13 @@ pub struct RateStatus {
 
 impl Limits {
     /// Counts a request; `None` if no limit applies.
-    pub fn count(&self, key: Key, operation: &'static str, class: Class, clock: &Clock) -> Option<RateStatus> {
+    pub fn count(
+        &self,
+        key: Key,
+        operation: &'static str,
+        class: Class,
+        clock: &Clock,
+    ) -> Option<RateStatus> {
         let rate = rate_of(class)?;
         let now = i64::try_from(clock.monotonic().as_secs()).unwrap_or(i64::MAX);
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);

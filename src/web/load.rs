@@ -27,7 +27,9 @@ mod tests {
         let _inside = runtime.enter();
         let (begin, begun) = mpsc::channel::<()>();
         let busy = runtime.spawn(async move { begun.recv().unwrap_err() });
-        let waiting: Vec<_> = (0..MAX_WAITING_TASKS + 300).map(|_| runtime.spawn(async {})).collect();
+        let waiting: Vec<_> = (0..MAX_WAITING_TASKS + 300)
+            .map(|_| runtime.spawn(async {}))
+            .collect();
         assert!(is_overloaded());
         drop(begin);
         runtime.block_on(async {

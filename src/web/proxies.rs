@@ -80,7 +80,9 @@ pub fn was_secured(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> bo
     let forwarded = headers
         .get("x-forwarded-proto")
         .and_then(|value| value.to_str().ok());
-    let first = forwarded.and_then(|forwarded| forwarded.split(',').next()).unwrap_or_default();
+    let first = forwarded
+        .and_then(|forwarded| forwarded.split(',').next())
+        .unwrap_or_default();
     first.trim().eq_ignore_ascii_case("https")
 }
 

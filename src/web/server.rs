@@ -22,7 +22,7 @@ use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
-use crate::web::connections::{Admission, Connections, ConnectionGuard};
+use crate::web::connections::{Admission, ConnectionGuard, Connections};
 use crate::web::origin::{Peer, Secured};
 use crate::web::refusals::Refusals;
 use crate::web::tls::Certificate;
@@ -81,7 +81,9 @@ pub async fn serve_with(
                 };
                 let (app, router, watcher) = (app.clone(), router.clone(), connections.watcher());
                 match tls.clone() {
-                    None => drop(tokio::spawn(serve_connection(stream, connection, app, router, watcher))),
+                    None => drop(tokio::spawn(serve_connection(
+                        stream, connection, app, router, watcher,
+                    ))),
                     Some(tls) => drop(tokio::spawn(async move {
                         match tls.handshake(stream, connection.header_timeout(&app)).await {
                             Ok(stream) => serve_connection(stream, connection, app, router, watcher).await,
@@ -168,7 +170,8 @@ where
         let answering = state.begin();
         let mut request: Request = request.map(Body::new);
         set_client(&mut request, connection.peer, connection.secured, &app);
-        let (router, app, connection, state) = (router.clone(), app.clone(), connection.clone(), state.clone());
+        let (router, app, connection, state) =
+            (router.clone(), app.clone(), connection.clone(), state.clone());
         async move {
             let refusal = connection.refusal(&request);
             let (request, unread) = Unread::watch(request);

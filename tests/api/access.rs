@@ -12,7 +12,7 @@ use garth::model::id::{InstanceId, VpcId};
 use garth::model::scope::Scopes;
 use garth::rules::Error;
 use garth::rules::grants::Grant;
-use garth::web::operation::{Base, Needs, Operation, Audience};
+use garth::web::operation::{Audience, Base, Needs, Operation};
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -97,10 +97,9 @@ fn succeeds_elsewhere(id: &str) -> bool {
 
 #[tokio::test]
 async fn foreign_ids_and_unknown_ids_get_identical_responses() {
-    for operation in OPERATIONS
-        .iter()
-        .filter(|op| op.audience == Audience::Tenants && op.path.contains('{') && !op.path.contains("{regionId}"))
-    {
+    for operation in OPERATIONS.iter().filter(|op| {
+        op.audience == Audience::Tenants && op.path.contains('{') && !op.path.contains("{regionId}")
+    }) {
         let app = furnished().await;
         let grace = app.user("grace").of(app.another_account().await).await;
         let theirs = call(&grace, operation, &path(operation, 1, 1)).await;

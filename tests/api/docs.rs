@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use garth::api::operations::OPERATIONS;
 use garth::model::reason::Code;
-use garth::web::operation::{Base, Needs, Audience};
+use garth::web::operation::{Audience, Base, Needs};
 use hyper::Method;
 use serde_json::json;
 

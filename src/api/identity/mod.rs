@@ -202,12 +202,7 @@ pub fn oauth_operations() -> Vec<Operation> {
             .page()
             .asks_password(),
         post("getOauthToken", "/oauth/token", handler(oauth_tokens::issue)).oauth(),
-        post(
-            "revokeOauthToken",
-            "/oauth/revoke",
-            handler(oauth_tokens::revoke),
-        )
-        .oauth(),
+        post("revokeOauthToken", "/oauth/revoke", handler(oauth_tokens::revoke)).oauth(),
         get("logOut", "/logout", handler(logins::log_out)).page(),
         get("getPasswordPage", PASSWORD, handler(logins::password_page))
             .page()

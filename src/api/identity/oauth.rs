@@ -91,7 +91,13 @@ impl AuthorizationQuery {
     }
 }
 
-fn show(app: &App, parts: &Parts, query: &AuthorizationQuery, session: Option<&TokenText>, next: Next) -> Response {
+fn show(
+    app: &App,
+    parts: &Parts,
+    query: &AuthorizationQuery,
+    session: Option<&TokenText>,
+    next: Next,
+) -> Response {
     match (next, session) {
         (Next::Refuse(reason), _) => refused(&reason),
         (Next::Redirect(address), _) => {

@@ -9,7 +9,9 @@ use serde::Serialize;
 use crate::model::reason::Code;
 use crate::model::token::Secret;
 use crate::rules::error::BodyFault;
-use crate::rules::oauth_tokens::{self, Fault, IssuedTokens, Outcome, Refusal, RevocationRequest, TokenRequest};
+use crate::rules::oauth_tokens::{
+    self, Fault, IssuedTokens, Outcome, Refusal, RevocationRequest, TokenRequest,
+};
 use crate::rules::{Error, Result};
 use crate::web::error::{ErrorView, errors_of};
 use crate::web::fields::{Fields, FormEncoding};
@@ -51,7 +53,10 @@ pub async fn issue(State(app): State<App>, request: Request) -> Result<Response>
         refresh_token: fields.secret("refresh_token"),
         scope: fields.owned("scope").or(fields.owned("scopes")),
     };
-    let outcome = app.store().write(move |tx| oauth_tokens::issue(tx, &wish)).await?;
+    let outcome = app
+        .store()
+        .write(move |tx| oauth_tokens::issue(tx, &wish))
+        .await?;
     Ok(match outcome {
         Outcome::Done(issued) => token(&issued),
         Outcome::Refused(refused) => refusal(&refused),

@@ -30,7 +30,9 @@ impl<'a> TokenView<'a> {
             created: token.created,
             label: &token.label,
             token: &token.prefix,
-            expiry: token.expiry.map_or(NO_EXPIRY.to_owned(), |expiry| expiry.to_string()),
+            expiry: token
+                .expiry
+                .map_or(NO_EXPIRY.to_owned(), |expiry| expiry.to_string()),
         }
     }
 }

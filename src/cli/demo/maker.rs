@@ -12,7 +12,7 @@ use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::{NewToken, Secret, TokenKind, TokenText};
 use crate::rules::agent::Agent;
-use crate::rules::caller::{Principal, Caller, authenticate};
+use crate::rules::caller::{Caller, Principal, authenticate};
 use crate::rules::request::{Prepared, Request};
 use crate::rules::{self, Result};
 use crate::store::{ReadTx, Store, WriteTx};

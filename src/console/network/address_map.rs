@@ -9,7 +9,7 @@ use maud::{Markup, html};
 
 use crate::console::layout::number;
 use crate::console::usage::level;
-use crate::model::address_map::{Bucket, Holder, Part, Space, State, View, PartKind, spaces};
+use crate::model::address_map::{Bucket, Holder, Part, PartKind, Space, State, View, spaces};
 use crate::model::cidr::Cidr;
 use crate::model::subnet::Subnet;
 use crate::model::vpc::Vpc;

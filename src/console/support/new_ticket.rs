@@ -22,7 +22,7 @@ use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
 use crate::rules::once::Once;
-use crate::rules::subjects::{Requester, Offered, offered};
+use crate::rules::subjects::{Offered, Requester, offered};
 use crate::store::ReadTx;
 use crate::web::App;
 

@@ -246,7 +246,8 @@ fn uri_error(raw: &str) -> Option<String> {
         return Some("The port must be a number from 1 to 65535, without zeros in front".to_owned());
     }
     let query = rest.split_once('?').map_or("", |(_, query)| query);
-    let taken = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| RESERVED_PARAMETERS.contains(&&**name));
+    let taken =
+        form_urlencoded::parse(query.as_bytes()).find(|(name, _)| RESERVED_PARAMETERS.contains(&&**name));
     taken.map(|(name, _)| format!("Its query must not have {name}, which is added on the way back"))
 }
 

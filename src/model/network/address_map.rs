@@ -212,7 +212,12 @@ mod tests {
         assert_eq!(
             whats,
             [
-                vec![PartKind::Subnet(1), PartKind::Free, PartKind::Subnet(0), PartKind::Free],
+                vec![
+                    PartKind::Subnet(1),
+                    PartKind::Free,
+                    PartKind::Subnet(0),
+                    PartKind::Free
+                ],
                 vec![PartKind::Free],
                 vec![PartKind::Subnet(2), PartKind::Free, PartKind::Forbidden],
             ]

@@ -106,7 +106,10 @@ pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
     const MAX_LOGS_PER_SWEEP: i64 = 100;
     let before = retained_since(tx);
     let logs_remain = store::revisions::trim(tx, MAX_LOGS_PER_SWEEP)?;
-    Ok(store::events::delete_before(tx, before, MAX_EVENTS_PER_SWEEP as i64)? == MAX_EVENTS_PER_SWEEP || logs_remain)
+    Ok(
+        store::events::delete_before(tx, before, MAX_EVENTS_PER_SWEEP as i64)? == MAX_EVENTS_PER_SWEEP
+            || logs_remain,
+    )
 }
 
 pub fn record_vpc(tx: &mut WriteTx, caller: &Caller, action: Action, vpc: &Vpc) -> Result<()> {

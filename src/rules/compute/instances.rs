@@ -163,7 +163,11 @@ fn free_label(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instan
     unreachable!("there is no end of names")
 }
 
-fn add_config(tx: &mut WriteTx, instance: &Instance, resolved: &ResolvedInstance) -> Result<Option<ConfigId>> {
+fn add_config(
+    tx: &mut WriteTx,
+    instance: &Instance,
+    resolved: &ResolvedInstance,
+) -> Result<Option<ConfigId>> {
     if resolved.image.is_none() && resolved.interfaces.is_empty() {
         return Ok(None);
     }

@@ -57,7 +57,12 @@ pub fn create(
     view(tx, caller, (at.0, at.1, id))
 }
 
-pub fn update(tx: &mut WriteTx, caller: &Caller, at: InterfacePath, request: &Drafted<Change>) -> Result<Interface> {
+pub fn update(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    at: InterfacePath,
+    request: &Drafted<Change>,
+) -> Result<Interface> {
     let (instance, mut config, interface) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&interface)?;
     let changed = read_change(tx, &instance, &interface, request)?;

@@ -93,7 +93,11 @@ pub enum Next {
 }
 
 /// Validates a request and determines the next step.
-pub fn next_step(tx: &mut ReadTx, request: &AuthorizationRequest, session: Option<TokenHash>) -> Result<Next> {
+pub fn next_step(
+    tx: &mut ReadTx,
+    request: &AuthorizationRequest,
+    session: Option<TokenHash>,
+) -> Result<Next> {
     let user = logged_in(tx, session)?;
     let authorization = match read(tx, request, user.as_ref())? {
         Ok(authorization) => authorization,
@@ -109,7 +113,11 @@ pub fn next_step(tx: &mut ReadTx, request: &AuthorizationRequest, session: Optio
 }
 
 /// Issues a code or token that the user has authorized before.
-pub fn issue_known(tx: &mut WriteTx, request: &AuthorizationRequest, session: Option<TokenHash>) -> Result<Next> {
+pub fn issue_known(
+    tx: &mut WriteTx,
+    request: &AuthorizationRequest,
+    session: Option<TokenHash>,
+) -> Result<Next> {
     match next_step(tx, request, session)? {
         Next::Known => decide(tx, request, session, true),
         changed => Ok(changed),
@@ -117,7 +125,12 @@ pub fn issue_known(tx: &mut WriteTx, request: &AuthorizationRequest, session: Op
 }
 
 /// Carries out the user's decision.
-pub fn decide(tx: &mut WriteTx, request: &AuthorizationRequest, session: Option<TokenHash>, allows: bool) -> Result<Next> {
+pub fn decide(
+    tx: &mut WriteTx,
+    request: &AuthorizationRequest,
+    session: Option<TokenHash>,
+    allows: bool,
+) -> Result<Next> {
     let user = logged_in(tx, session)?;
     let authorization = match read(tx, request, user.as_ref())? {
         Ok(authorization) => authorization,
@@ -148,9 +161,9 @@ fn has_consent(tx: &mut ReadTx, authorization: &Authorization, user: &User) -> R
         return Ok(false);
     }
     let granted = store::oauth_grants::live_of_user(tx, user.id)?;
-    Ok(granted
-        .iter()
-        .any(|grant| grant.client == authorization.client.id && authorization.scopes.are_within(&grant.scopes)))
+    Ok(granted.iter().any(|grant| {
+        grant.client == authorization.client.id && authorization.scopes.are_within(&grant.scopes)
+    }))
 }
 
 fn issue(tx: &mut WriteTx, authorization: &Authorization, user: &User) -> Result<String> {
@@ -178,7 +191,11 @@ fn issue(tx: &mut WriteTx, authorization: &Authorization, user: &User) -> Result
     Ok(redirect.with(&[("code", &code)]))
 }
 
-fn read(tx: &mut ReadTx, request: &AuthorizationRequest, user: Option<&User>) -> Result<Result<Authorization, Next>> {
+fn read(
+    tx: &mut ReadTx,
+    request: &AuthorizationRequest,
+    user: Option<&User>,
+) -> Result<Result<Authorization, Next>> {
     let refuse = |code, text: &str| Ok(Err(Next::Refuse(Reason::new(code, text))));
     let client = match &request.client_id {
         Some(id) if !request.is_repeated("client_id") => store::oauth_clients::find(tx, id)?,
@@ -253,7 +270,12 @@ fn read_rest(
                 "Only a public client may ask for a token",
             ));
         }
-        _ => return Err(OauthError("unsupported_response_type", "response_type must be code")),
+        _ => {
+            return Err(OauthError(
+                "unsupported_response_type",
+                "response_type must be code",
+            ));
+        }
     }
     let challenge = match (&request.challenge, request.challenge_method.as_deref()) {
         (None, None) => None,

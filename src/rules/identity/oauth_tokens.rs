@@ -151,7 +151,12 @@ fn outcome<T>(tried: Result<T, Failure>) -> Result<Outcome<T>> {
 }
 
 fn try_issue(tx: &mut WriteTx, request: &TokenRequest) -> Result<IssuedTokens, Failure> {
-    let client = authenticate(tx, request.client_id.as_deref(), request.client_secret.as_ref(), !TOKEN_IS_PROOF)?;
+    let client = authenticate(
+        tx,
+        request.client_id.as_deref(),
+        request.client_secret.as_ref(),
+        !TOKEN_IS_PROOF,
+    )?;
     match (request.grant_type.as_deref(), &request.code) {
         (Some("authorization_code"), None) => Err(required("code").into()),
         // One published client omits the type.
@@ -169,7 +174,12 @@ fn try_issue(tx: &mut WriteTx, request: &TokenRequest) -> Result<IssuedTokens, F
     }
 }
 
-fn with_code(tx: &mut WriteTx, request: &TokenRequest, client: &OauthClient, code: &Secret) -> Result<IssuedTokens, Failure> {
+fn with_code(
+    tx: &mut WriteTx,
+    request: &TokenRequest,
+    client: &OauthClient,
+    code: &Secret,
+) -> Result<IssuedTokens, Failure> {
     let invalid = |text| refused(Fault::InvalidGrant, "code", Code::CodeInvalid, text);
     let hash = TokenHash::of(code.reveal());
     let unknown = invalid("There is no such code for this client, or it is too old");
@@ -218,7 +228,12 @@ fn with_code(tx: &mut WriteTx, request: &TokenRequest, client: &OauthClient, cod
     make(tx, &grant, grant.scopes.clone())
 }
 
-fn with_refresh(tx: &mut WriteTx, request: &TokenRequest, client: &OauthClient, token: &Secret) -> Result<IssuedTokens, Failure> {
+fn with_refresh(
+    tx: &mut WriteTx,
+    request: &TokenRequest,
+    client: &OauthClient,
+    token: &Secret,
+) -> Result<IssuedTokens, Failure> {
     let invalid = |text| {
         refused(
             Fault::InvalidGrant,
@@ -264,7 +279,12 @@ fn make(tx: &mut WriteTx, grant: &OauthGrant, scopes: Scopes) -> Result<IssuedTo
 }
 
 fn try_revoke(tx: &mut WriteTx, request: &RevocationRequest) -> Result<(), Failure> {
-    let client = authenticate(tx, request.client_id.as_deref(), request.client_secret.as_ref(), TOKEN_IS_PROOF)?;
+    let client = authenticate(
+        tx,
+        request.client_id.as_deref(),
+        request.client_secret.as_ref(),
+        TOKEN_IS_PROOF,
+    )?;
     let token = request.token.as_ref().ok_or(required("token"))?;
     let hash = TokenHash::of(token.reveal());
     let grant = match store::oauth_grants::of_token(tx, hash)? {

@@ -10,7 +10,7 @@ use crate::model::scope::Scopes;
 use crate::model::text::Line;
 use crate::model::time::Time;
 use crate::model::token::{NewToken, Token, TokenKind, TokenText};
-use crate::rules::caller::{Principal, Caller};
+use crate::rules::caller::{Caller, Principal};
 use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
 use crate::rules::once::Once;

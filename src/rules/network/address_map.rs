@@ -61,7 +61,9 @@ fn load_map(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result
         Window::Part(_) => return Err(Error::NotFound),
         Window::Around(interface) => {
             let address = store::interfaces::address_on(tx, id, interface)?;
-            address.map_or(subnet.ipv4, |address| address_map::window_around(subnet.ipv4, address))
+            address.map_or(subnet.ipv4, |address| {
+                address_map::window_around(subnet.ipv4, address)
+            })
         }
     };
     let (view, holders) = match address_map::bucket_prefix(window) {

@@ -17,7 +17,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{BodyFault, Error, FilesFault, Result};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{Expected, unchanged};
-use crate::rules::tickets::{self, Transition, Party, act, append_history};
+use crate::rules::tickets::{self, Party, Transition, act, append_history};
 use crate::rules::transitions::{self, Act};
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};

@@ -19,10 +19,10 @@ use crate::rules::agent::Agent;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
-use crate::rules::once::{REPEAT_WINDOW_SECONDS, Once};
+use crate::rules::once::{Once, REPEAT_WINDOW_SECONDS};
 use crate::rules::request::Request;
 use crate::rules::subjects::{self, Requester};
-use crate::rules::tickets::{Transition, Party, act, begin, refuse_unless_allowed, append_history};
+use crate::rules::tickets::{Party, Transition, act, append_history, begin, refuse_unless_allowed};
 use crate::rules::transitions::Act;
 use crate::rules::{canned_replies, replies, viewers};
 use crate::store::history::NewHistory;
@@ -178,7 +178,8 @@ pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request)
             ));
         }
     }
-    let releasing = Transition::new(Act::Release, Step::Release).from(Some(agent.username.as_str().to_owned()));
+    let releasing =
+        Transition::new(Act::Release, Step::Release).from(Some(agent.username.as_str().to_owned()));
     let party = party(tx, agent);
     act(tx, &mut desk.ticket, &party, releasing)?;
     store::desk::set_claimer(tx, id, None)?;
@@ -410,7 +411,9 @@ fn read_search(search: Option<&str>) -> Result<Vec<String>> {
     let words: Vec<_> = store::search::words(search).collect();
     let wrong = match words.len() {
         0 if !search.is_empty() => "There is no word in it: a word is made of letters and digits".to_owned(),
-        count if count > MAX_SEARCH_WORDS => format!("At most {MAX_SEARCH_WORDS} words can be looked for at once"),
+        count if count > MAX_SEARCH_WORDS => {
+            format!("At most {MAX_SEARCH_WORDS} words can be looked for at once")
+        }
         _ => return Ok(words),
     };
     let reason = Reason::new(Code::SearchInvalid, wrong);

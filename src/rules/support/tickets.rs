@@ -13,7 +13,7 @@ use crate::rules::error::{Error, Result};
 use crate::rules::events::{self, Author};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
-use crate::rules::once::{REPEAT_WINDOW_SECONDS, Once};
+use crate::rules::once::{Once, REPEAT_WINDOW_SECONDS};
 use crate::rules::request::Request;
 use crate::rules::subjects::{self, Requester};
 use crate::rules::transitions::{self, Act};

@@ -36,7 +36,10 @@ impl Unread {
         }
         let expects_continue = expects_continue(request.headers());
         let left = Arc::default();
-        let unread = Unread { left, expects_continue };
+        let unread = Unread {
+            left,
+            expects_continue,
+        };
         let slot = unread.left.clone();
         let request = request.map(|body| {
             Body::new(WatchedBody {

@@ -50,7 +50,11 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse().ok());
     // A client that expects a 100 response has sent nothing yet, so there is nothing to discard.
-    let max_discarded = if expects_continue(headers) { 0 } else { MAX_DISCARDED_BYTES };
+    let max_discarded = if expects_continue(headers) {
+        0
+    } else {
+        MAX_DISCARDED_BYTES
+    };
     if announced.is_some_and(|length: u64| length > (MAX_BODY_BYTES + max_discarded) as u64) {
         return Err(too_large);
     }

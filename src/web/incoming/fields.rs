@@ -31,7 +31,9 @@ impl Fields {
             return Ok(Self(pairs(&bytes)));
         }
         match multer::parse_boundary(&sent) {
-            Ok(boundary) if encoding == FormEncoding::UrlencodedOrMultipart => Ok(Self(multipart(bytes, boundary).await?)),
+            Ok(boundary) if encoding == FormEncoding::UrlencodedOrMultipart => {
+                Ok(Self(multipart(bytes, boundary).await?))
+            }
             _ => {
                 let sent = sent.split(';').next().unwrap_or_default().trim().to_owned();
                 Err(Error::Body(BodyFault::NotForm { sent }))

@@ -94,7 +94,9 @@ fn upload_info(headers: &HeaderMap) -> Announced {
 
 /// Reads and discards the body of a refused upload.
 async fn discard_body(app: &App, headers: &HeaderMap, body: Body) {
-    if !expects_continue(headers) && announced_length(headers).is_none_or(|length| length <= MAX_DISCARDED_BYTES) {
+    if !expects_continue(headers)
+        && announced_length(headers).is_none_or(|length| length <= MAX_DISCARDED_BYTES)
+    {
         let mut source = BodySource::new(body, 0, app.options().body_timeout);
         source.discard_rest().await;
     }
@@ -105,7 +107,11 @@ async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> 
     let max_bytes = app.store().world().policy.support.attachment_max_bytes;
     let too_large = || Error::Body(BodyFault::FileTooLarge { most: max_bytes });
     let all = max_bytes as u64 + MAX_OTHER_BYTES;
-    let max_discarded = if expects_continue(headers) { 0 } else { MAX_DISCARDED_BYTES };
+    let max_discarded = if expects_continue(headers) {
+        0
+    } else {
+        MAX_DISCARDED_BYTES
+    };
     if announced_length(headers).is_some_and(|length| length > all + max_discarded) {
         return Err(too_large());
     }

@@ -14,7 +14,7 @@ mod vpcs;
 use garth::console::PAGES;
 use garth::files::Files;
 use garth::model::token::TokenHash;
-use garth::rules::caller::{Principal, Caller};
+use garth::rules::caller::{Caller, Principal};
 use garth::rules::lists::ListRequest;
 use garth::rules::{self, Error};
 use garth::web::operation::Audience;
