@@ -121,14 +121,14 @@ impl Files {
             return self.0.store.put(&path, part).await.map(drop).map_err(failed);
         }
         let mut upload = self.0.store.put_multipart(&path).await.map_err(failed)?;
-        let kept = async {
+        let stored = async {
             while part.content_length() > 0 {
                 upload.put_part(part).await.map_err(failed)?;
                 part = self.next_part(&mut file).await?;
             }
             upload.complete().await.map_err(failed)
         };
-        match kept.await {
+        match stored.await {
             Ok(_) => Ok(()),
             Err(cause) => {
                 let _ = upload.abort().await;

@@ -49,7 +49,7 @@ impl Subscription {
     async fn wait(&mut self) -> Option<bool> {
         let heartbeat = tokio::time::sleep(self.app.options().heartbeat);
         let is_heartbeat = tokio::select! {
-            rung = self.commits.changed() => rung.ok().map(|()| false),
+            notified = self.commits.changed() => notified.ok().map(|()| false),
             _ = self.stopping.wait_for(|stopping| *stopping) => None,
             () = heartbeat => Some(true),
         };

@@ -24,7 +24,7 @@ impl FromRequestParts<App> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
         let caller = parts.extensions.remove::<Caller>();
-        Ok(caller.expect("the door lets nobody through to a tenants' operation without a caller"))
+        Ok(caller.expect("the access check inserts the caller of a tenants' operation"))
     }
 }
 
@@ -33,7 +33,7 @@ impl FromRequestParts<App> for Staff {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
         let staff = parts.extensions.remove::<Staff>();
-        Ok(staff.expect("the door lets nobody through to the desk who is not staff"))
+        Ok(staff.expect("the access check inserts the staff user of a desk operation"))
     }
 }
 

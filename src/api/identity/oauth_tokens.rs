@@ -43,7 +43,7 @@ pub async fn issue(State(app): State<App>, request: Request) -> Result<Response>
     let Some((client_id, client_secret)) = client(&headers, &fields) else {
         return Ok(refusal(&CREDENTIALS_TWICE));
     };
-    let wish = TokenRequest {
+    let token_request = TokenRequest {
         client_id,
         client_secret,
         grant_type: fields.owned("grant_type"),
@@ -55,7 +55,7 @@ pub async fn issue(State(app): State<App>, request: Request) -> Result<Response>
     };
     let outcome = app
         .store()
-        .write(move |tx| oauth_tokens::issue(tx, &wish))
+        .write(move |tx| oauth_tokens::issue(tx, &token_request))
         .await?;
     Ok(match outcome {
         Outcome::Done(issued) => token(&issued),

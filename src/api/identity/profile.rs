@@ -66,14 +66,14 @@ impl<'a> ProfileView<'a> {
 pub async fn set_preferences(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
     let written = request.body.as_ref().map(json::write).unwrap_or_default();
     app.write(caller, move |tx, caller| {
-        let kept = rules::profile::set_preferences(tx, caller, &request, &written)?;
-        Ok(as_it_is(kept))
+        let stored = rules::profile::set_preferences(tx, caller, &request, &written)?;
+        Ok(stored_json(stored))
     })
     .await
 }
 
 /// JSON text from the store, with its entity tag.
-fn as_it_is(written: String) -> Response {
+fn stored_json(written: String) -> Response {
     let tag = answer::tag(&written);
     let mut response = Response::new(Body::from(written));
     response.headers_mut().insert(header::CONTENT_TYPE, answer::JSON);
@@ -86,5 +86,5 @@ pub fn one(user: &User, _: &Wire) -> Response {
 }
 
 pub fn preferences(written: &str, _: &Wire) -> Response {
-    as_it_is(written.to_owned())
+    stored_json(written.to_owned())
 }

@@ -69,10 +69,10 @@ impl TokenHash {
     }
 
     /// Compares with a stored hash in constant time.
-    pub fn matches_stored(&self, kept: &str) -> bool {
+    pub fn matches_stored(&self, stored: &str) -> bool {
         let own = self.hex();
-        let differing = own.bytes().zip(kept.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
-        own.len() == kept.len() && std::hint::black_box(differing) == 0
+        let differing = own.bytes().zip(stored.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+        own.len() == stored.len() && std::hint::black_box(differing) == 0
     }
 }
 

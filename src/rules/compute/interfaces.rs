@@ -159,12 +159,12 @@ fn read_change(
             }
             vpc.ranges = change.ranges.clone().unwrap_or(std::mem::take(&mut vpc.ranges));
             if let Some(subnet) = store::subnets::find_alone(tx, vpc.subnet)? {
-                let wish = addresses::AddressRequest {
+                let address_request = addresses::AddressRequest {
                     path: "",
                     address: Some(vpc.address),
                     ranges: &vpc.ranges,
                 };
-                addresses::resolve(tx, &mut form, &subnet, Some(instance.id), wish)?;
+                addresses::resolve(tx, &mut form, &subnet, Some(instance.id), address_request)?;
             }
         }
         _ => {
@@ -189,7 +189,7 @@ fn read_change(
 /// their addresses.
 pub fn set_all(tx: &mut WriteTx, instance: &Instance, config: &Config, wanted: Vec<Interface>) -> Result<()> {
     let mut left = config.interfaces.clone();
-    let mut kept: Vec<(Option<Interface>, Interface)> = Vec::new();
+    let mut replacements: Vec<(Option<Interface>, Interface)> = Vec::new();
     for interface in wanted {
         let same = |other: &Interface| {
             let subnet = |interface: &Interface| interface.vpc.as_ref().map(|vpc| vpc.subnet);
@@ -197,7 +197,7 @@ pub fn set_all(tx: &mut WriteTx, instance: &Instance, config: &Config, wanted: V
                 == (interface.purpose, subnet(&interface), &interface.label)
         };
         let old = left.iter().position(same).map(|at| left.remove(at));
-        kept.push((old, interface));
+        replacements.push((old, interface));
     }
     if left.iter().any(|interface| interface.active) {
         return Err(Error::whole(active(instance, config)));
@@ -205,7 +205,7 @@ pub fn set_all(tx: &mut WriteTx, instance: &Instance, config: &Config, wanted: V
     for interface in &left {
         remove(tx, interface)?;
     }
-    for (place, (old, mut interface)) in kept.into_iter().enumerate() {
+    for (place, (old, mut interface)) in replacements.into_iter().enumerate() {
         match old {
             Some(old) => {
                 interface.id = old.id;

@@ -37,26 +37,26 @@ pub fn hash(password: &Secret) -> Result<String> {
         );
         return Err(Error::on("password", reason));
     }
-    let mut kept = phc::PasswordHash::new(DUMMY_HASH).expect("it is one");
+    let mut stored = phc::PasswordHash::new(DUMMY_HASH).expect("it is one");
     let salt = phc::Salt::new(&generate_salt()).expect("a salt of the usual length");
     let output = output(password, &salt, Params::DEFAULT);
-    kept.hash = Some(output.expect("argon2 hashes any password of moderate length"));
-    kept.salt = Some(salt);
-    Ok(kept.to_string())
+    stored.hash = Some(output.expect("argon2 hashes any password of moderate length"));
+    stored.salt = Some(salt);
+    Ok(stored.to_string())
 }
 
 /// Whether a password matches a hash. Without a hash it takes the same time, so that the duration does not
 /// reveal which users have a password. Never call it inside a transaction.
 pub fn is_correct(password: &Secret, hash: Option<&str>) -> bool {
-    let Ok(kept) = phc::PasswordHash::new(hash.unwrap_or(DUMMY_HASH)) else {
+    let Ok(stored) = phc::PasswordHash::new(hash.unwrap_or(DUMMY_HASH)) else {
         return false;
     };
-    let (Ok(params), Some(salt)) = (Params::try_from(&kept), &kept.salt) else {
+    let (Ok(params), Some(salt)) = (Params::try_from(&stored), &stored.salt) else {
         return false;
     };
     // Outputs are compared in constant time.
-    let right = output(password, salt, params).is_some_and(|output| Some(output) == kept.hash);
-    right && hash.is_some()
+    let correct = output(password, salt, params).is_some_and(|output| Some(output) == stored.hash);
+    correct && hash.is_some()
 }
 
 /// Buffers for hashing, 19 MiB each, cached for reuse: memory that many threads free stays with the allocator
@@ -72,9 +72,9 @@ fn output(password: &Secret, salt: &phc::Salt, params: Params) -> Option<phc::Ou
     let argon2 = Argon2::from(params);
     let done =
         argon2.hash_password_into_with_memory(password.reveal().as_bytes(), salt, &mut out, &mut memory);
-    let mut kept = lock();
-    if kept.len() < MAX_CACHED_BUFFERS {
-        kept.push(memory);
+    let mut stored = lock();
+    if stored.len() < MAX_CACHED_BUFFERS {
+        stored.push(memory);
     }
     done.ok().and_then(|()| phc::Output::new(&out).ok())
 }
@@ -162,9 +162,9 @@ mod tests {
     #[test]
     fn only_the_correct_password_matches_and_a_missing_one_costs_the_same() {
         let secret = |text: &str| Secret::new(text.to_owned());
-        let kept = hash(&secret("correct horse")).expect("it is long enough");
-        assert!(is_correct(&secret("correct horse"), Some(&kept)));
-        assert!(!is_correct(&secret("correct hors"), Some(&kept)));
+        let stored = hash(&secret("correct horse")).expect("it is long enough");
+        assert!(is_correct(&secret("correct horse"), Some(&stored)));
+        assert!(!is_correct(&secret("correct hors"), Some(&stored)));
         assert!(!is_correct(&secret("correct horse"), None));
         assert!(!is_correct(&secret(""), Some(DUMMY_HASH)));
         for bad in [
@@ -177,7 +177,7 @@ mod tests {
         }
         // Users without a password cost the same work.
         let costs = |hash: &str| hash.split('$').take(4).collect::<Vec<_>>().join("$");
-        assert_eq!(costs(&kept), costs(DUMMY_HASH));
-        assert_eq!(kept.len(), DUMMY_HASH.len());
+        assert_eq!(costs(&stored), costs(DUMMY_HASH));
+        assert_eq!(stored.len(), DUMMY_HASH.len());
     }
 }

@@ -252,11 +252,11 @@ pub fn append_history(
     step: Step,
     details: &NewHistory,
 ) -> Result<()> {
-    let who = (party.real.as_str(), party.is_staff());
+    let author = (party.real.as_str(), party.is_staff());
     Ok(store::history::append(
         tx,
         ticket.id,
-        who,
+        author,
         step,
         ticket.status,
         details,

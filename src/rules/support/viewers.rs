@@ -1,7 +1,6 @@
 //! Staff who have a ticket open see each other.
 //!
-//! Each open page renews its row, on any node. A row that is not renewed expires, so a crash leaves nobody
-//! behind.
+//! Each open page renews its row, on any node. A row that is not renewed expires, so a crash leaves no stale viewer.
 
 use crate::model::id::TicketId;
 use crate::model::time::Time;

@@ -33,15 +33,15 @@ impl PartHeads {
 
     /// The next bytes of the form, without control characters in heads.
     pub fn without_controls(&mut self, bytes: Bytes) -> Bytes {
-        let mut kept: Option<BytesMut> = None;
+        let mut output: Option<BytesMut> = None;
         let mut at = 0;
         while at < bytes.len() {
             if self.state == State::Content(0) {
                 // Only a line break can start a delimiter.
                 let next = bytes[at..].iter().position(|byte| *byte == b'\r');
                 let next = next.map_or(bytes.len(), |found| at + found);
-                if let Some(kept) = &mut kept {
-                    kept.extend_from_slice(&bytes[at..next]);
+                if let Some(output) = &mut output {
+                    output.extend_from_slice(&bytes[at..next]);
                 }
                 at = next;
                 if at == bytes.len() {
@@ -50,16 +50,16 @@ impl PartHeads {
             }
             let byte = bytes[at];
             if matches!(self.state, State::Head(_)) && is_removed(byte) {
-                kept.get_or_insert_with(|| BytesMut::from(&bytes[..at]));
+                output.get_or_insert_with(|| BytesMut::from(&bytes[..at]));
             } else {
                 self.state = self.after(byte);
-                if let Some(kept) = &mut kept {
-                    kept.extend_from_slice(&[byte]);
+                if let Some(output) = &mut output {
+                    output.extend_from_slice(&[byte]);
                 }
             }
             at += 1;
         }
-        kept.map_or(bytes, BytesMut::freeze)
+        output.map_or(bytes, BytesMut::freeze)
     }
 
     fn after(&self, byte: u8) -> State {
@@ -102,18 +102,18 @@ mod tests {
             b"--edge\r\nName: ab\r\n\r\n\x01\x02\r\n--ed\x01\r\n\r\n--edge\r\nX: y\r\n\r\n\0\r\n--edge--\r\n";
         for size in 1..=form.len() {
             let mut heads = PartHeads::new("edge");
-            let mut kept = Vec::new();
+            let mut output = Vec::new();
             for piece in form.chunks(size) {
-                kept.extend_from_slice(&heads.without_controls(Bytes::copy_from_slice(piece)));
+                output.extend_from_slice(&heads.without_controls(Bytes::copy_from_slice(piece)));
             }
-            assert_eq!(kept, expected, "in pieces of {size}");
+            assert_eq!(output, expected, "in pieces of {size}");
         }
     }
 
     #[test]
     fn bytes_without_control_characters_are_not_copied() {
         let form = Bytes::from_static(b"--edge\r\nName: ab\r\n\r\n\x01\r\n--edge--\r\n");
-        let kept = PartHeads::new("edge").without_controls(form.clone());
-        assert_eq!(kept.as_ptr(), form.as_ptr());
+        let output = PartHeads::new("edge").without_controls(form.clone());
+        assert_eq!(output.as_ptr(), form.as_ptr());
     }
 }
