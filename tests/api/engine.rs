@@ -53,7 +53,7 @@ impl Engine {
             }
             Engine::Postgres => {
                 let template = template();
-                let used = used().lock().expect("nobody panics here").pop();
+                let used = used().lock().expect("no thread panics here").pop();
                 let name = used.unwrap_or_else(|| {
                     order("postgres", &format!("CREATE DATABASE {name} TEMPLATE {template}"));
                     name
@@ -201,7 +201,7 @@ fn order(database: &str, sql: &str) {
     let (done, waiting) = channel();
     let order = Order::Run(database.to_owned(), sql.to_owned(), done);
     orders().send(order).expect("somebody carries out orders");
-    waiting.recv().expect("the server does as it is told");
+    waiting.recv().expect("the worker completes the order");
 }
 
 /// Runs one after another on a thread outside of any test's runtime.
@@ -224,7 +224,7 @@ fn orders() -> &'static Sender<Order> {
                     }
                     Order::Clean(name) => {
                         runtime.block_on(carry_out(&name, CLEAN));
-                        used().lock().expect("nobody panics here").push(name);
+                        used().lock().expect("no thread panics here").push(name);
                     }
                 }
             }

@@ -58,12 +58,12 @@ async fn vpcs_are_paged_by_id_in_both_directions_and_by_region() {
         made.extend(join_all(batch.iter().map(|number| create(*number))).await);
     }
     let mut mine: Vec<_> = made.into_iter().filter(|(number, ..)| number % 4 != 0).collect();
-    let (gone, kept): (Vec<_>, Vec<_>) = mine.drain(..).partition(|(number, ..)| number % 5 == 1);
+    let (gone, remaining): (Vec<_>, Vec<_>) = mine.drain(..).partition(|(number, ..)| number % 5 == 1);
     let delete = async |id: i64| assert_eq!(ada.delete(&format!("/vpcs/{id}")).await.status, 200);
     join_all(gone.iter().map(|(.., id)| delete(*id))).await;
 
     let ids = |wanted: &dyn Fn(&str) -> bool| -> Vec<i64> {
-        let ids: BTreeSet<i64> = kept
+        let ids: BTreeSet<i64> = remaining
             .iter()
             .filter(|(_, region, _)| wanted(region))
             .map(|made| made.2)

@@ -77,7 +77,7 @@ pub fn hold(method: &Method, path: &str, sent: &[u8], reply: &Reply) {
     if reply.status == 200 && !sent.is_empty() {
         let body = resolve(&promised_body(operation)).clone();
         if let Some(media) = body["content"].get("application/json") {
-            let sent = serde_json::from_slice(sent).expect("what was accepted is JSON");
+            let sent = serde_json::from_slice(sent).expect("an accepted body is JSON");
             check(&format!("{} request", operation.id), &media["schema"], &sent);
         }
     }

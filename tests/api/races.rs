@@ -94,12 +94,12 @@ async fn winning_ranges_do_not_overlap_and_losers_overlap_a_winner() {
             ada.post(&format!("/vpcs/{vpc}/subnets"), body).await
         });
         let won = winners(&replies, "ipv4 cidr_overlap");
-        let kept = ranges(&ada, vpc.0).await;
-        assert_eq!(kept.len(), won);
+        let remaining = ranges(&ada, vpc.0).await;
+        assert_eq!(remaining.len(), won);
         assert!(won > 1, "the mix has room for several");
-        for (at, range) in kept.iter().enumerate() {
+        for (at, range) in remaining.iter().enumerate() {
             assert!(
-                kept[..at].iter().all(|other| !other.overlaps(*range)),
+                remaining[..at].iter().all(|other| !other.overlaps(*range)),
                 "{range} overlaps another"
             );
         }
@@ -110,7 +110,7 @@ async fn winning_ranges_do_not_overlap_and_losers_overlap_a_winner() {
         {
             let lost = Cidr::parse(&range(number)).unwrap();
             assert!(
-                kept.iter().any(|kept| kept.overlaps(lost)),
+                remaining.iter().any(|remaining| remaining.overlaps(lost)),
                 "{lost} had no reason to lose: {reply}"
             );
         }
@@ -216,24 +216,24 @@ async fn a_concurrent_mix_leaves_consistent_data_and_events() {
         "{labels:?}"
     );
     for vpc in &vpcs {
-        let kept = ranges(&ada, vpc["id"].as_i64().unwrap()).await;
-        for (at, range) in kept.iter().enumerate() {
-            assert!(kept[..at].iter().all(|other| !other.overlaps(*range)));
+        let remaining = ranges(&ada, vpc["id"].as_i64().unwrap()).await;
+        for (at, range) in remaining.iter().enumerate() {
+            assert!(remaining[..at].iter().all(|other| !other.overlaps(*range)));
         }
     }
     let events = all_events(&ada).await;
     assert!(events.is_sorted_by_key(|event| event["id"].as_i64()));
-    let told = |action: &str| -> BTreeSet<i64> {
-        let told = events.iter().filter(|event| event["action"] == action);
-        let ids: Vec<i64> = told
+    let recorded = |action: &str| -> BTreeSet<i64> {
+        let recorded = events.iter().filter(|event| event["action"] == action);
+        let ids: Vec<i64> = recorded
             .map(|event| event["entity"]["id"].as_i64().unwrap())
             .collect();
         let set: BTreeSet<i64> = ids.iter().copied().collect();
-        assert_eq!(set.len(), ids.len(), "{action} is told once for each");
+        assert_eq!(set.len(), ids.len(), "{action} is recorded once for each");
         set
     };
     let left = |created: &str, deleted: &str| -> Vec<i64> {
-        told(created).difference(&told(deleted)).copied().collect()
+        recorded(created).difference(&recorded(deleted)).copied().collect()
     };
     let ids =
         |items: Vec<&Value>| -> Vec<i64> { items.iter().map(|item| item["id"].as_i64().unwrap()).collect() };
@@ -286,16 +286,16 @@ async fn an_address_goes_to_one_instance_and_its_configs_share_it() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    let wish = |address: &str| json!([{"purpose": "vpc", "subnet_id": 1, "ipv4": {"vpc": address}}]);
+    let interface = |address: &str| json!([{"purpose": "vpc", "subnet_id": 1, "ipv4": {"vpc": address}}]);
     let replies = all_at_once(async |_| {
-        let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": wish("10.0.0.9")});
+        let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interface("10.0.0.9")});
         ada.post("/compute/instances", body).await
     });
     assert_eq!(winners(&replies, "interfaces[0].ipv4.vpc address_taken"), 1);
     let winner = ada.get("/compute/instances").await.ids()[0];
 
     let replies = all_at_once(async |number| {
-        let body = json!({"label": format!("c{number}"), "devices": {}, "interfaces": wish("10.0.0.9")});
+        let body = json!({"label": format!("c{number}"), "devices": {}, "interfaces": interface("10.0.0.9")});
         ada.post(&format!("/compute/instances/{winner}/configs"), body)
             .await
     });
@@ -309,7 +309,7 @@ async fn an_address_goes_to_one_instance_and_its_configs_share_it() {
             json!({"type": "g6-nanode-1", "region": "us-east"}),
         )
         .await;
-    let body = json!({"label": "late", "devices": {}, "interfaces": wish("10.0.0.9")});
+    let body = json!({"label": "late", "devices": {}, "interfaces": interface("10.0.0.9")});
     let late = ada
         .post(
             &format!("/compute/instances/{}/configs", other.json()["id"]),

@@ -115,8 +115,8 @@ async fn bad_tokens_are_counted_by_address() {
             1 => guessed.get("/profile").await,
             _ => guessed.delete("/desk/canned-replies/1").await,
         };
-        let told = reply.headers.contains_key("x-ratelimit-limit");
-        (reply.status.as_u16(), told)
+        let has_limit_headers = reply.headers.contains_key("x-ratelimit-limit");
+        (reply.status.as_u16(), has_limit_headers)
     };
     for at in 0..400 {
         assert_eq!(guess(at).await, (401, false), "{at}");

@@ -328,7 +328,7 @@ async fn an_overloaded_server_refuses_new_requests_and_completes_the_others() {
         let (gate, held) = (gate.clone(), held.clone());
         app.store.write(move |_| -> garth::rules::Result<()> {
             held.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-            let _ = gate.lock().expect("nobody panics here").recv();
+            let _ = gate.lock().expect("no thread panics here").recv();
             Ok(())
         })
     });

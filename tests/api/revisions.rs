@@ -287,7 +287,7 @@ async fn a_long_change_log_is_trimmed_and_has_its_first_revision() {
     let now = revision(&app, account).await;
     assert_eq!(now, first + 2100);
     assert_eq!(since(&app, account, first).await, None);
-    let kept = since(&app, account, now - 1000).await.expect("so much is kept");
-    assert_eq!(kept.len(), 1000);
+    let remaining = since(&app, account, now - 1000).await.expect("this much is kept");
+    assert_eq!(remaining.len(), 1000);
     assert_eq!(since(&app, account, now - 1001).await, None);
 }

@@ -35,7 +35,7 @@ fn headers(headers: &HeaderMap) -> Vec<String> {
 }
 
 /// Plays the conversation; returns the tenant's view after each step, byte for byte.
-async fn tell(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
+async fn play(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
     let app = TestApp::with(|policy, _| policy.support.reopen_days = Some(7)).await;
     let ada = app.user("ada").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
@@ -106,7 +106,7 @@ async fn tell(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
 
 #[tokio::test]
 async fn notes_do_not_change_a_byte_of_what_tenants_see() {
-    let (with, without) = (tell(true).await, tell(false).await);
+    let (with, without) = (play(true).await, play(false).await);
     assert_eq!(with.len(), without.len());
     for (with, without) in with.iter().zip(&without) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

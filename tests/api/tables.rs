@@ -190,7 +190,7 @@ async fn descriptions() {
         let reply = ada.post("/vpcs", body).await;
         expect(&reply, "description", text, codes);
         if codes.is_empty() {
-            assert_eq!(reply.json()["description"], *text, "text is kept as it was sent");
+            assert_eq!(reply.json()["description"], *text, "text is stored unchanged");
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::harness::Nodes;
 #[derive(Default)]
 pub struct Promises {
     /// Answered with 200: must exist.
-    kept: Mutex<BTreeSet<String>>,
+    acknowledged: Mutex<BTreeSet<String>>,
     /// Answered with 503, or not at all: may exist.
     open: Mutex<BTreeSet<String>>,
 }
@@ -32,7 +32,7 @@ impl Promises {
             let label = format!("w-{round}-{writer}-{number}");
             let body = json!({"label": label, "region": "us-east"});
             match client.try_send("POST", "/v4/vpcs", Some(&body)) {
-                Ok(reply) if reply.status == 200 => drop(self.kept.lock().expect("a list").insert(label)),
+                Ok(reply) if reply.status == 200 => drop(self.acknowledged.lock().expect("a list").insert(label)),
                 Ok(reply) => {
                     assert_eq!(reply.status, 503, "{}", reply.code());
                     assert_eq!(reply.header("retry-after"), Some("1"));
@@ -48,8 +48,8 @@ impl Promises {
         }
     }
 
-    pub fn kept(&self) -> usize {
-        self.kept.lock().expect("a list").len()
+    pub fn acknowledged(&self) -> usize {
+        self.acknowledged.lock().expect("a list").len()
     }
 
     /// Compares with the state of a node: the VPCs, and exactly one event for each.
@@ -59,18 +59,18 @@ impl Promises {
             .iter()
             .map(|vpc| text(&vpc["label"]))
             .collect();
-        let (kept, open) = (
-            self.kept.lock().expect("a list"),
+        let (acknowledged, open) = (
+            self.acknowledged.lock().expect("a list"),
             self.open.lock().expect("a list"),
         );
-        let lost: Vec<_> = kept.difference(&there).collect();
+        let lost: Vec<_> = acknowledged.difference(&there).collect();
         assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
-        let unasked: Vec<_> = there
+        let unexpected: Vec<_> = there
             .iter()
-            .filter(|label| !kept.contains(*label) && !open.contains(*label))
+            .filter(|label| !acknowledged.contains(*label) && !open.contains(*label))
             .collect();
-        assert!(unasked.is_empty(), "nobody asked for {unasked:?}");
-        let mut told: Vec<String> = Vec::new();
+        assert!(unexpected.is_empty(), "unexpected VPCs: {unexpected:?}");
+        let mut recorded: Vec<String> = Vec::new();
         let mut last = 0;
         loop {
             let list = client
@@ -80,12 +80,12 @@ impl Promises {
             let Some(newest) = events.last() else { break };
             last = crate::connection::number(&newest["id"]);
             let made = events.iter().filter(|event| event["action"] == "vpc_create");
-            told.extend(made.map(|event| text(&event["entity"]["label"])));
+            recorded.extend(made.map(|event| text(&event["entity"]["label"])));
         }
-        told.sort();
+        recorded.sort();
         assert!(
-            told.iter().eq(there.iter()),
-            "the events tell something else than what is there"
+            recorded.iter().eq(there.iter()),
+            "the events do not match the VPCs"
         );
     }
 }

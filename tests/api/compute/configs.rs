@@ -112,7 +112,7 @@ async fn an_update_replaces_interfaces_only_if_listed_and_keeps_existing_ids() {
     assert_eq!(
         ada.put(config, own).await.status,
         200,
-        "what was read can be written back"
+        "a response can be sent back as a request"
     );
     assert_eq!(interfaces().await, two);
 
@@ -135,7 +135,7 @@ async fn an_update_replaces_interfaces_only_if_listed_and_keeps_existing_ids() {
     assert_eq!(
         active,
         [true, true, false],
-        "what is added stays inactive until a reboot"
+        "an added interface is inactive until a reboot"
     );
     ada.post("/linode/instances/1/reboot", json!({})).await;
     assert_eq!(

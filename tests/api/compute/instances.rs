@@ -286,7 +286,7 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_order_of_the_interface() {
     let subnet = ada.get("/vpcs/1/subnets/2").await.json();
     assert_eq!((&subnet["linodes"], &subnet["computes"]), (&compute, &compute));
 
-    let (before, told) = (ada.get("/vpcs").await.body, story(&ada).await);
+    let (before, recorded) = (ada.get("/vpcs").await.body, story(&ada).await);
     for path in ["/vpcs/1/subnets/2", "/vpcs/1"] {
         let refused = ada.delete(path).await;
         assert_eq!(
@@ -308,8 +308,8 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_order_of_the_interface() {
     assert_eq!(ada.delete(interface).await.errors(), ["- interface_active"]);
     assert_eq!(
         (ada.get("/vpcs").await.body, story(&ada).await),
-        (before, told),
-        "nothing changed, nothing was told"
+        (before, recorded),
+        "nothing changed, and no event was recorded"
     );
 
     ada.post("/linode/instances/1/shutdown", json!({})).await;
@@ -444,7 +444,7 @@ async fn a_slow_power_change_goes_from_scheduled_to_finished_while_the_instance_
     assert_eq!(
         story(&ada).await[2],
         "linode_shutdown 1 failed",
-        "nobody waits for it for ever"
+        "the change does not wait forever"
     );
     app.advance(60);
     settle().await;

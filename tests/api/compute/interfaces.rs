@@ -87,7 +87,7 @@ async fn an_interface_is_added_viewed_changed_and_deleted() {
     assert_eq!(
         (&primary["primary"], &primary["ip_ranges"]),
         (&json!(true), &json!(["10.0.0.64/28"])),
-        "what is not named stays"
+        "a missing field stays unchanged"
     );
     let cleared = ada
         .put(&format!("{PATH}/1"), json!({"ip_ranges": []}))
@@ -268,7 +268,7 @@ impl Books {
 
 /// Runs an operation through HTTP and in the model; both must agree.
 async fn act(ada: &User<'_>, books: &mut Books, act: &Act) {
-    let (instance, wish, range): (usize, Option<u8>, BTreeSet<u8>) = match act {
+    let (instance, requested, range): (usize, Option<u8>, BTreeSet<u8>) = match act {
         Act::Attach(instance) => (*instance, None, BTreeSet::new()),
         Act::AttachAt(instance, at) => (*instance, Some(*at), BTreeSet::new()),
         Act::AttachRange(instance, at) => (*instance, None, (at * 4..at * 4 + 4).collect()),
@@ -288,11 +288,11 @@ async fn act(ada: &User<'_>, books: &mut Books, act: &Act) {
         return;
     }
     let usable = |address: &u8| (2..=29).contains(address) && !books.is_taken(*address);
-    let address = wish.or_else(|| books.lowest(&range)).filter(usable);
+    let address = requested.or_else(|| books.lowest(&range)).filter(usable);
     let good = range.iter().all(usable);
     let mut body = json!({"purpose": "vpc", "subnet_id": 1});
-    if let Some(wish) = wish {
-        body["ipv4"] = json!({"vpc": format!("10.0.0.{wish}")});
+    if let Some(requested) = requested {
+        body["ipv4"] = json!({"vpc": format!("10.0.0.{requested}")});
     }
     if let Some(first) = range.first() {
         body["ip_ranges"] = json!([format!("10.0.0.{first}/30")]);
@@ -419,7 +419,7 @@ fn exactly_the_attached_interfaces_block_a_deletion() {
                     .map(one)
                     .collect()
             };
-            let told = ada.events().await.len();
+            let recorded = ada.events().await.len();
             let all: BTreeSet<_> = wanted.values().flatten().copied().collect();
             let whole = ada.delete("/vpcs/1").await;
             assert_eq!(
@@ -429,7 +429,7 @@ fn exactly_the_attached_interfaces_block_a_deletion() {
             if !all.is_empty() {
                 assert_eq!(
                     (ada.count("/vpcs/1/subnets").await, ada.events().await.len()),
-                    (3, told)
+                    (3, recorded)
                 );
                 for subnet in 0..3 {
                     let reply = ada.delete(&format!("/vpcs/1/subnets/{}", subnet + 1)).await;

@@ -98,7 +98,7 @@ async fn a_change_of_grants_is_partial_and_takes_effect_immediately() {
     assert_eq!(
         entries(&one),
         [Value::Null, json!("read_write")],
-        "what is not named stays"
+        "a missing field stays unchanged"
     );
     assert_eq!(one["global"]["account_access"], "read_write");
     assert_eq!(bob.get("/vpcs").await.ids(), [2]);

@@ -425,16 +425,16 @@ async fn the_metadata_lists_the_endpoints() {
     let app = TestApp::new().await;
     let stranger = app.stranger();
     let path = "//.well-known/oauth-authorization-server";
-    let told = stranger.get(path).await.json();
+    let metadata = stranger.get(path).await.json();
     let own = format!("http://{}", app.address);
-    assert_eq!(told["issuer"], own);
-    assert_eq!(told["authorization_endpoint"], format!("{own}/oauth/authorize"));
-    assert_eq!(told["token_endpoint"], format!("{own}/oauth/token"));
-    assert_eq!(told["code_challenge_methods_supported"], json!(["S256"]));
-    assert_eq!(told["authorization_response_iss_parameter_supported"], true);
+    assert_eq!(metadata["issuer"], own);
+    assert_eq!(metadata["authorization_endpoint"], format!("{own}/oauth/authorize"));
+    assert_eq!(metadata["token_endpoint"], format!("{own}/oauth/token"));
+    assert_eq!(metadata["code_challenge_methods_supported"], json!(["S256"]));
+    assert_eq!(metadata["authorization_response_iss_parameter_supported"], true);
     let app = TestApp::with(|_, options| options.public_url = Some("https://garth.example".to_owned())).await;
-    let told = app.stranger().get(path).await.json();
-    assert_eq!(told["revocation_endpoint"], "https://garth.example/oauth/revoke");
+    let metadata = app.stranger().get(path).await.json();
+    assert_eq!(metadata["revocation_endpoint"], "https://garth.example/oauth/revoke");
 }
 
 #[tokio::test]

@@ -63,7 +63,7 @@ async fn only_writable_profile_fields_change() {
     assert_eq!(
         bob.put("/profile", json!({})).await.json(),
         changed,
-        "what is left out stays"
+        "a missing field stays unchanged"
     );
     let none = bob.put("/profile", json!({"authorized_keys": []})).await.json();
     assert_eq!(none["authorized_keys"], json!([]));
@@ -113,7 +113,7 @@ async fn preferences_are_stored_unchanged_per_user() {
         ada.put("/profile/preferences", json!({"a": 1})).await.json(),
         json!({"a": 1})
     );
-    assert!(bob.events().await.is_empty(), "nobody is told");
+    assert!(bob.events().await.is_empty(), "no event is recorded");
 
     // Two clients that write at the same time can detect the conflict.
     assert_ne!(read.header("etag"), empty.header("etag"));

@@ -153,7 +153,7 @@ async fn the_list_shows_only_valid_tokens_of_the_caller() {
     let unknown = ada.filter("/profile/tokens", r#"{"token": "x"}"#).await;
     assert_eq!(unknown.errors(), ["X-Filter filter_field"]);
     let other = ada.get("/profile/tokens/2").await;
-    assert_eq!(other.status, 404, "another user's token is nobody's");
+    assert_eq!(other.status, 404, "another user's token is not found");
 }
 
 #[tokio::test]

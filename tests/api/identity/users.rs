@@ -182,7 +182,7 @@ async fn restricting_a_user_removes_access_and_unrestricting_deletes_grants() {
     assert_eq!(
         bob.count("/vpcs").await,
         1,
-        "who is restricted already keeps its grants"
+        "a user who is already restricted keeps the grants"
     );
     ada.put("/account/users/bob", json!({"restricted": false})).await;
     assert_eq!(bob.get("/account/users").await.status, 200);
@@ -237,15 +237,15 @@ async fn a_deleted_user_loses_access_immediately_and_its_texts_remain() {
         (&kept["opened_by"], &kept["status"]),
         (&json!("bob"), &json!("new"))
     );
-    let told = ada.get("/account/events?after=0").await.data();
-    let told: Vec<_> = told
+    let recorded = ada.get("/account/events?after=0").await.data();
+    let recorded: Vec<_> = recorded
         .iter()
         .map(|event| (&event["action"], &event["username"]))
         .collect();
     let (bob, ada) = (json!("bob"), json!("ada"));
     let expected = ["token_create", "vpc_create", "ticket_create", "user_delete"].map(Value::from);
     let authors = [&bob, &bob, &bob, &ada];
-    assert_eq!(told, expected.iter().zip(authors).collect::<Vec<_>>());
+    assert_eq!(recorded, expected.iter().zip(authors).collect::<Vec<_>>());
 }
 
 #[tokio::test]

@@ -137,9 +137,9 @@ async fn an_upload_updates_the_ticket_and_records_an_event() {
         ada.events().await,
         ["ticket_create 1", "ticket_attachment_upload 1"]
     );
-    let told = ada.get("/account/events").await.data().remove(0);
-    assert_eq!(told["username"], "bob");
-    assert_eq!(told["entity"]["type"], "ticket");
+    let recorded = ada.get("/account/events").await.data().remove(0);
+    assert_eq!(recorded["username"], "bob");
+    assert_eq!(recorded["entity"]["type"], "ticket");
 }
 
 #[tokio::test]

@@ -171,12 +171,12 @@ async fn staff_close_and_reopen_without_changing_closable() {
             "sam reopen closed>open =open",
         ]
     );
-    let told = ada.get("/account/events").await.data();
-    let told: Vec<_> = told
+    let recorded = ada.get("/account/events").await.data();
+    let recorded: Vec<_> = recorded
         .iter()
         .map(|event| event["username"].as_str().unwrap())
         .collect();
-    assert_eq!(told, ["Support", "Support", "Support", "ada"]);
+    assert_eq!(recorded, ["Support", "Support", "Support", "ada"]);
 }
 
 #[tokio::test]

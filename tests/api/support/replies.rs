@@ -49,9 +49,9 @@ async fn replies_of_both_sides_are_in_order_and_update_the_ticket() {
     assert_eq!(replies[1]["created_by"], "Support");
     assert_eq!(replies[1]["friendly_name"], "Support");
     let events = ada.get("/account/events").await.data();
-    let told = |at: usize| (events[at]["action"].clone(), events[at]["username"].clone());
-    assert_eq!(told(0), (json!("ticket_update"), json!("Support")));
-    assert_eq!(told(1), (json!("ticket_update"), json!("ada")));
+    let recorded = |at: usize| (events[at]["action"].clone(), events[at]["username"].clone());
+    assert_eq!(recorded(0), (json!("ticket_update"), json!("Support")));
+    assert_eq!(recorded(1), (json!("ticket_update"), json!("ada")));
     assert_eq!(
         events[0]["entity"],
         json!({"id": 1, "label": "Help", "type": "ticket", "url": "/v4/support/tickets/1"})

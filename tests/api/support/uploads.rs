@@ -64,7 +64,7 @@ async fn the_default_maximum_is_five_mebibytes() {
 
     assert_eq!(ada.attaches(1, "a.txt", &bytes).await.status, 200);
     let back = ada.get(&format!("{FILES}/1")).await;
-    assert!(back.body == bytes, "it is not what was sent");
+    assert!(back.body == bytes, "the bytes differ from the upload");
     assert_eq!(back.header("etag"), format!("\"{}\"", sha256(&bytes)));
     bytes.push(b'!');
     assert_too_large(&ada.attaches(1, "a.txt", &bytes).await);
