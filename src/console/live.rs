@@ -16,7 +16,7 @@ use crate::model::event::Event;
 use crate::model::id::{EventId, TicketId};
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
-use crate::rules::desk::Mark;
+use crate::rules::desk::DeskVersion;
 use crate::rules::events::Position;
 use crate::rules::{self, Result};
 use crate::store::bell::Topic;
@@ -34,7 +34,7 @@ pub fn address(last: EventId) -> String {
 }
 
 /// Where a page of the desk hears of what happens after this.
-pub fn desk_address(mark: &Mark, watched: Option<TicketId>) -> String {
+pub fn desk_address(mark: &DeskVersion, watched: Option<TicketId>) -> String {
     let after = written(mark);
     match watched {
         None => format!("/desk/live?after={after}"),
@@ -68,7 +68,7 @@ pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: H
         None => None,
         Some(ticket) => {
             let arrived = app.write(staff.clone(), move |tx, staff| {
-                rules::viewers::arrive(tx, &staff.agent, ticket)
+                rules::viewers::register(tx, &staff.agent, ticket)
             });
             let name = arrived.await?;
             Some(Tab { app, ticket, name })
@@ -122,7 +122,7 @@ fn notice(event: &Event) -> sse::Event {
 /// A page of the desk.
 struct Desk {
     staff: Staff,
-    told: Mark,
+    told: DeskVersion,
     tab: Option<Tab>,
 }
 
@@ -131,7 +131,7 @@ impl Source for Desk {
         let watched = self.tab.as_ref().map(|tab| tab.ticket);
         let now = app
             .read(self.staff.clone(), move |tx, staff| {
-                rules::desk::mark(tx, &staff.agent, watched)
+                rules::desk::version(tx, &staff.agent, watched)
             })
             .await?;
         let mut changed = Vec::new();
@@ -154,7 +154,7 @@ impl Source for Desk {
         let Some(tab) = &self.tab else { return Ok(()) };
         let (ticket, name) = (tab.ticket, tab.name.clone());
         app.write(self.staff.clone(), move |tx, staff| {
-            rules::viewers::stay(tx, &staff.agent, ticket, &name)
+            rules::viewers::renew(tx, &staff.agent, ticket, &name)
         })
         .await
     }
@@ -177,7 +177,7 @@ impl Drop for Tab {
         runtime.spawn(async move {
             let left = app
                 .store()
-                .write(move |tx| rules::viewers::leave(tx, ticket, &name))
+                .write(move |tx| rules::viewers::remove(tx, ticket, &name))
                 .await;
             if let Err(cause) = left {
                 tracing::debug!(?cause, "could not say that somebody has left a ticket");
@@ -186,13 +186,13 @@ impl Drop for Tab {
     }
 }
 
-fn written(mark: &Mark) -> String {
+fn written(mark: &DeskVersion) -> String {
     format!("{}-{}", mark.queue, mark.ticket)
 }
 
-fn read(written: &str) -> Mark {
+fn read(written: &str) -> DeskVersion {
     let (queue, ticket) = written.split_once('-').unwrap_or((written, ""));
-    Mark {
+    DeskVersion {
         queue: queue.to_owned(),
         ticket: ticket.to_owned(),
     }

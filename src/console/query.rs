@@ -30,7 +30,7 @@ impl Query {
 
     /// The page of a list that is asked for, with so many on a page.
     pub fn list(&self, size: i64) -> ListRequest {
-        ListRequest::first(size).at_sent(self.text("page"))
+        ListRequest::first(size).at_page_in_url(self.text("page"))
     }
 }
 

@@ -120,7 +120,7 @@ impl Caller {
     }
 
     /// Checks that the caller has a permission on one object.
-    pub fn may(&self, tx: &mut ReadTx, kind: Granted, id: i64, access: Permission) -> Result<()> {
+    pub fn require_permission(&self, tx: &mut ReadTx, kind: Granted, id: i64, access: Permission) -> Result<()> {
         if !self.identity.restricted {
             return Ok(());
         }
@@ -131,7 +131,7 @@ impl Caller {
         }
     }
 
-    pub fn must_hold(&self, global: Global) -> Result<()> {
+    pub fn require_global_grant(&self, global: Global) -> Result<()> {
         if !self.identity.restricted || self.identity.globals.contains(&global) {
             Ok(())
         } else {
@@ -140,7 +140,7 @@ impl Caller {
     }
 
     /// For operations to which no grant gives access, such as managing users.
-    pub fn must_be_unrestricted(&self) -> Result<()> {
+    pub fn require_unrestricted(&self) -> Result<()> {
         match self.identity.restricted {
             true => Err(Error::Forbidden),
             false => Ok(()),

@@ -50,7 +50,7 @@ impl ListRequest {
     }
 
     /// A page of the maximum size.
-    pub fn longest() -> Self {
+    pub fn full_page() -> Self {
         Self::first(Page::MAX_SIZE)
     }
 
@@ -62,7 +62,7 @@ impl ListRequest {
     }
 
     /// The page in the URL of a console page; the first by default.
-    pub fn at_sent(self, page: &str) -> Self {
+    pub fn at_page_in_url(self, page: &str) -> Self {
         let page = match page {
             "" => Number::Usual,
             page => Number::Sent(page.to_owned()),

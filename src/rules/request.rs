@@ -65,9 +65,9 @@ impl<D> Drafted<D> {
     }
 
     /// The same for an object with parts that change by themselves: it is enough that the stable part
-    /// (`still`) matches.
-    pub fn unchanged_or_still(&self, thing: &impl Hash, still: &impl Hash) -> Result<()> {
-        self.unchanged(thing).or_else(|_| self.unchanged(still))
+    /// (`stable`) matches.
+    pub fn unchanged_except_volatile(&self, thing: &impl Hash, stable: &impl Hash) -> Result<()> {
+        self.unchanged(thing).or_else(|_| self.unchanged(stable))
     }
 
     /// The draft, and a form with its errors.
@@ -93,13 +93,13 @@ impl Request {
     }
 
     /// The same for an object with parts that change by themselves: it is enough that the stable part
-    /// (`still`) matches.
-    pub fn unchanged_or_still(&self, thing: &impl Hash, still: &impl Hash) -> Result<()> {
-        self.unchanged(thing).or_else(|_| self.unchanged(still))
+    /// (`stable`) matches.
+    pub fn unchanged_except_volatile(&self, thing: &impl Hash, stable: &impl Hash) -> Result<()> {
+        self.unchanged(thing).or_else(|_| self.unchanged(stable))
     }
 
     /// For an operation without fields: only checks that the body can be read.
-    pub fn asks_nothing(&self) -> Result<()> {
+    pub fn require_valid_body(&self) -> Result<()> {
         self.form().map(drop)
     }
 

@@ -120,7 +120,7 @@ fn fields(typed: &Typed, own: bool) -> Markup {
 }
 
 pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
-    app.read(caller, |_, caller| caller.must_be_unrestricted())
+    app.read(caller, |_, caller| caller.require_unrestricted())
         .await?;
     let typed = Typed::proposed(&[("restricted", "true")]);
     Ok(draw_new(&visit, &typed))
@@ -289,7 +289,7 @@ pub async fn ask_delete(
     At(username): At<String>,
 ) -> Answer {
     let user = load(&app, caller.clone(), username).await?;
-    rules::users::must_be_other(&caller, &user)?;
+    rules::users::require_other_user(&caller, &user)?;
     let typed = Typed::default().now(&user.without_login());
     Ok(draw_delete(&visit, &user, &typed))
 }

@@ -212,7 +212,7 @@ async fn desk_draw(
     let (newest, accounts, whose, choices) = app
         .read(staff, move |tx, _| {
             let newest = rules::desk::newest_opened(tx)?;
-            let accounts = rules::accounts::desk_list(tx, &ListRequest::longest())?.items;
+            let accounts = rules::accounts::desk_list(tx, &ListRequest::full_page())?.items;
             let (whose, choices) = match account {
                 Some(account) => (
                     rules::accounts::desk_view(tx, account).ok(),

@@ -214,7 +214,7 @@ fn look(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
     let list = ListRequest::first(FEW).at(page.unwrap_or(last));
     let replies = rules::replies::list(tx, caller, id, &list)?;
     let newest = rules::replies::newest(tx, id)?;
-    let files = rules::attachments::list(tx, caller, id, &ListRequest::longest())?.items;
+    let files = rules::attachments::list(tx, caller, id, &ListRequest::full_page())?.items;
     let may_write = rules::tickets::load_for(tx, caller, id, Permission::ReadWrite).is_ok();
     let support = &tx.policy().support;
     let may = |act| may_write && transitions::after(&ticket, act, tx.now(), support).is_ok();

@@ -99,7 +99,7 @@ pub fn delete(
 ) -> Result<()> {
     let (instance, config) = loading::config_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&config)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     if instance.running == Some(config.id) {
         let text = format!(
             "{} runs with this config: shut it down, or reboot it with another config, first",

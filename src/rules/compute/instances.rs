@@ -43,7 +43,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 
 /// Creates an instance. With an image it gets a disk and a config; with interfaces it gets a config too.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Instance> {
-    caller.must_hold(Global::AddLinodes)?;
+    caller.require_global_grant(Global::AddLinodes)?;
     let resolved = resolve(tx, caller, request)?;
 
     let random = tx.random();
@@ -96,7 +96,7 @@ pub fn update(
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<()> {
     let instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&instance)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     for (config, _) in store::configs::names(tx, id)? {
         if let Some(config) = store::configs::find(tx, id, config)? {
             configs::remove(tx, &config)?;
@@ -110,7 +110,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
 /// The addresses of an instance: public ones with their NAT, and those in VPCs.
 pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(Instance, Vec<VpcIp>)> {
     let instance = instance_for(tx, caller, id, Permission::ReadOnly)?;
-    let wanted = ListRequest::longest().read(tx.policy(), &store::vpc_ips::FIELDS)?;
+    let wanted = ListRequest::full_page().read(tx.policy(), &store::vpc_ips::FIELDS)?;
     let found = store::vpc_ips::list(tx, caller.account, caller.sight(), Only::Instance(id), &wanted)?;
     Ok((instance, found.items))
 }

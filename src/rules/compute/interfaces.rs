@@ -79,7 +79,7 @@ pub fn update(
 pub fn delete(tx: &mut WriteTx, caller: &Caller, at: InterfacePath, request: &Request) -> Result<()> {
     let (instance, config, interface) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&interface)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     if interface.active {
         return Err(Error::whole(active(&instance, &config)));
     }

@@ -50,7 +50,7 @@ pub fn reboot(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
 
 pub fn shutdown(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<()> {
     let instance = load_idle(tx, caller, id, request)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     match instance.running {
         Some(_) => begin(tx, caller.author(), instance, Change::Shutdown),
         None => Ok(()),

@@ -41,7 +41,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: i64) -> Result<OauthGrant> {
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: i64, request: &Request) -> Result<()> {
     let grant = view(tx, caller, id)?;
     request.unchanged(&grant)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     Ok(store::oauth_grants::end(tx, id)?)
 }
 

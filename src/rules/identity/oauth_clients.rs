@@ -43,12 +43,12 @@ pub fn create_once(
 
 /// The account's newest client; zero if there is none.
 pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
-    caller.must_be_unrestricted()?;
+    caller.require_unrestricted()?;
     Ok(store::oauth_clients::newest(tx, caller.account)?)
 }
 
 fn read(caller: &Caller, request: &Request) -> Result<NewClient> {
-    caller.must_be_unrestricted()?;
+    caller.require_unrestricted()?;
     let mut form = request.form()?;
     let label = form.required("label", ClientLabel::parse);
     let redirect_uri = form.required("redirect_uri", RedirectUri::register);
@@ -149,7 +149,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) -> Result<()> {
     let client = load_to_change(tx, caller, id)?;
     request.unchanged(&client)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     remove(tx, id)?;
     events::record_account(tx, caller, Action::OauthClientDelete, None)
 }
@@ -170,7 +170,7 @@ pub fn reset_secret(
 ) -> Result<(OauthClient, TokenText)> {
     let client = load_to_change(tx, caller, id)?;
     request.unchanged(&client)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     let renewed = renew_secret(tx, id)?;
     events::record_account(tx, caller, Action::OauthClientSecretReset, None)?;
     Ok(renewed)
@@ -189,7 +189,7 @@ pub fn renew_secret(tx: &mut WriteTx, id: &str) -> Result<(OauthClient, TokenTex
 /// A client can affect every user who authorizes it, so no grant gives access to changing one.
 pub fn load_to_change(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
     let client = own(tx, caller, id)?;
-    caller.must_be_unrestricted()?;
+    caller.require_unrestricted()?;
     Ok(client)
 }
 

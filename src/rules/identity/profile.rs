@@ -56,7 +56,7 @@ impl FromForm for Change {
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Change>) -> Result<User> {
     let mut user = view(tx, caller)?;
-    request.unchanged_or_still(&user, &user.without_login())?;
+    request.unchanged_except_volatile(&user, &user.without_login())?;
     let (change, form) = request.open()?;
     form.finish(|| Some(()))?;
 
@@ -84,7 +84,7 @@ pub fn set_preferences(
     written: &str,
 ) -> Result<String> {
     request.unchanged(&preferences(tx, caller)?)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     if written.len() > MAX_PREFERENCES_BYTES {
         let text = format!("Preferences may have at most {MAX_PREFERENCES_BYTES} bytes");
         let reason = Reason::new(Code::PreferencesTooLarge, text);

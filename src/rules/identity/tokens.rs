@@ -100,8 +100,8 @@ fn read_own(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<(NewT
     let latest = caller.identity().expiry.filter(|_| is_personal);
     let mut form = request.form()?;
     let label = form.optional("label", TokenLabel::parse);
-    let scopes = form.optional("scopes", |raw| narrowed(raw, held));
-    let expiry = form.optional("expiry", |raw| later(raw, now, latest));
+    let scopes = form.optional("scopes", |raw| parse_scopes_within(raw, held));
+    let expiry = form.optional("expiry", |raw| parse_expiry(raw, now, latest));
     form.finish(|| Some(()))?;
 
     let new = NewToken {
@@ -149,13 +149,13 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: TokenId, request: &Request)
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: TokenId, request: &Request) -> Result<()> {
     let token = view(tx, caller, id)?;
     request.unchanged(&token)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     revoke(tx, id)?;
     events::record_account(tx, caller, Action::TokenDelete, Some(&Entity::token(&token)))
 }
 
 /// Parses scopes that must be within `held`; `*` means all of `held`.
-fn narrowed(raw: &str, held: &Scopes) -> Result<Scopes, Reasons> {
+fn parse_scopes_within(raw: &str, held: &Scopes) -> Result<Scopes, Reasons> {
     match Scopes::parse(raw)? {
         Scopes::Everything => Ok(held.clone()),
         wanted if wanted.are_within(held) => Ok(wanted),
@@ -169,7 +169,7 @@ fn narrowed(raw: &str, held: &Scopes) -> Result<Scopes, Reasons> {
     }
 }
 
-fn later(raw: &str, now: Time, latest: Option<Time>) -> Result<Time, Reasons> {
+fn parse_expiry(raw: &str, now: Time, latest: Option<Time>) -> Result<Time, Reasons> {
     match (Time::parse(raw).map(Time::to_second), latest) {
         (Some(time), Some(latest)) if time > latest => {
             let text = format!("A token cannot outlive the one it is made with, which ends at {latest}");

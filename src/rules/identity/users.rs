@@ -33,14 +33,14 @@ pub fn load(tx: &mut ReadTx, username: &str) -> Result<User> {
 }
 
 pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<User>> {
-    caller.must_be_unrestricted()?;
+    caller.require_unrestricted()?;
     let wanted = list.read(tx.policy(), &store::users::FIELDS)?;
     Ok(store::users::list(tx, caller.account, &wanted)?)
 }
 
 /// Creates a user of the caller's account, restricted by default.
 pub fn add(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User> {
-    caller.must_be_unrestricted()?;
+    caller.require_unrestricted()?;
     let mut form = request.form()?;
     let username = form.required("username", Username::parse);
     let email = form.required("email", Email::parse);
@@ -61,13 +61,13 @@ pub fn add(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User>
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<User> {
-    caller.must_be_unrestricted()?;
+    caller.require_unrestricted()?;
     store::users::find_in(tx, caller.account, username)?.ok_or(Error::NotFound)
 }
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<User> {
     let mut user = view(tx, caller, username)?;
-    request.unchanged_or_still(&user, &user.without_login())?;
+    request.unchanged_except_volatile(&user, &user.without_login())?;
     let mut form = request.form()?;
     let username = form.optional("username", Username::parse);
     let email = form.optional("email", Email::parse);
@@ -95,15 +95,15 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
 /// Deletes a user. Tokens and sessions end immediately; tickets and their history remain.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<()> {
     let user = view(tx, caller, username)?;
-    request.unchanged_or_still(&user, &user.without_login())?;
-    request.asks_nothing()?;
-    must_be_other(caller, &user)?;
+    request.unchanged_except_volatile(&user, &user.without_login())?;
+    request.require_valid_body()?;
+    require_other_user(caller, &user)?;
     store::users::delete(tx, user.id)?;
     events::record_account(tx, caller, Action::UserDelete, Some(&Entity::user(&user)))
 }
 
 /// Users cannot delete themselves.
-pub fn must_be_other(caller: &Caller, user: &User) -> Result<()> {
+pub fn require_other_user(caller: &Caller, user: &User) -> Result<()> {
     if user.id != caller.user() {
         return Ok(());
     }

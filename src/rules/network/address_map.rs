@@ -15,7 +15,7 @@ use crate::rules::{desk, subnets, vpcs};
 use crate::store::{self, ReadTx};
 
 /// A subnet with its VPC, and the map of a part of it.
-pub struct Shown {
+pub struct SubnetMap {
     pub vpc: Vpc,
     pub subnet: Subnet,
     pub window: Cidr,
@@ -34,7 +34,7 @@ pub enum Window {
 }
 
 /// Shows a part of a subnet, or all of it.
-pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: Window) -> Result<Shown> {
+pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: Window) -> Result<SubnetMap> {
     let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = subnets::view(tx, caller, (vpc.id, id))?;
     let mut shown = load_map(tx, vpc, subnet, window)?;
@@ -43,7 +43,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: 
 }
 
 /// Shows a subnet that a ticket is about, for staff.
-pub fn view_for_staff(tx: &mut ReadTx, ticket: &Ticket, id: SubnetId, window: Window) -> Result<Shown> {
+pub fn view_for_staff(tx: &mut ReadTx, ticket: &Ticket, id: SubnetId, window: Window) -> Result<SubnetMap> {
     for vpc in desk::vpcs(tx, ticket)? {
         let subnet = vpc.subnets.iter().find(|subnet| subnet.id == id).cloned();
         if let Some(subnet) = subnet {
@@ -53,7 +53,7 @@ pub fn view_for_staff(tx: &mut ReadTx, ticket: &Ticket, id: SubnetId, window: Wi
     Err(Error::NotFound)
 }
 
-fn load_map(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<Shown> {
+fn load_map(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<SubnetMap> {
     let id = subnet.id;
     let window = match window {
         Window::Whole => subnet.ipv4,
@@ -78,7 +78,7 @@ fn load_map(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result
             (view, Vec::new())
         }
     };
-    Ok(Shown {
+    Ok(SubnetMap {
         vpc,
         subnet,
         window,

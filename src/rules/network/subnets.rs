@@ -57,7 +57,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request:
 pub fn delete(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request: &Request) -> Result<()> {
     let (subnet, vpc) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&subnet)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     refuse_if_used(tx, caller, std::slice::from_ref(&subnet))?;
 
     store::subnets::delete(tx, caller.account, subnet.vpc, subnet.id)?;
@@ -89,7 +89,7 @@ pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> R
     }
     let mut blockers = Vec::new();
     for (subnet, found) in uses.take(MAX_LISTED_ERRORS) {
-        let seen = caller.may(tx, Granted::Linode, found.instance.0, Permission::ReadOnly);
+        let seen = caller.require_permission(tx, Granted::Linode, found.instance.0, Permission::ReadOnly);
         blockers.push(blocker(subnet, found, seen.is_ok()));
     }
     let omitted = count - blockers.len();
@@ -136,7 +136,7 @@ fn load_for(
     let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
     if access > Permission::ReadOnly {
-        caller.may(tx, Granted::Vpc, vpc.id.0, access)?;
+        caller.require_permission(tx, Granted::Vpc, vpc.id.0, access)?;
     }
     Ok((subnet, vpc))
 }

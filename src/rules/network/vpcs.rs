@@ -39,7 +39,7 @@ pub fn list_in_range(
 
 /// Creates a VPC with its first subnets: all of them, or nothing.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Vpc> {
-    caller.must_hold(Global::AddVpcs)?;
+    caller.require_global_grant(Global::AddVpcs)?;
     let new = validate(tx, caller, request)?;
 
     let mut vpc = store::vpcs::insert(tx, caller.account, &new)?;
@@ -60,7 +60,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
 
 /// Validates like `create` without changing anything.
 pub fn check(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
-    caller.must_hold(Global::AddVpcs)?;
+    caller.require_global_grant(Global::AddVpcs)?;
     validate(tx, caller, request)
 }
 
@@ -86,7 +86,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -> Result<()> {
     let vpc = load_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&vpc)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     subnets::refuse_if_used(tx, caller, &vpc.subnets)?;
 
     for subnet in &vpc.subnets {
@@ -100,14 +100,14 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
 /// The VPC, if the caller has this permission on it.
 pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
     let vpc = store::vpcs::find(tx, caller.account, id)?.ok_or(Error::NotFound)?;
-    caller.may(tx, Granted::Vpc, id.0, access)?;
+    caller.require_permission(tx, Granted::Vpc, id.0, access)?;
     Ok(vpc)
 }
 
 /// The VPC without its subnets.
 pub fn load_alone_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
     let vpc = store::vpcs::find_alone(tx, caller.account, id)?.ok_or(Error::NotFound)?;
-    caller.may(tx, Granted::Vpc, id.0, access)?;
+    caller.require_permission(tx, Granted::Vpc, id.0, access)?;
     Ok(vpc)
 }
 

@@ -49,7 +49,7 @@ pub fn update(tx: &mut WriteTx, id: CannedReplyId, request: &Request) -> Result<
 pub fn delete(tx: &mut WriteTx, id: CannedReplyId, request: &Request) -> Result<()> {
     let reply = view(tx, id)?;
     request.unchanged(&reply)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     Ok(store::canned_replies::delete(tx, id)?)
 }
 
@@ -78,14 +78,14 @@ pub fn fill(tx: &ReadTx, agent: &Agent, reply: &CannedReply, desk: &DeskTicket) 
     let entity = ticket.entity.as_ref();
     reply.description.fill(|name| match name {
         "ticket.id" => ticket.id.to_string(),
-        "ticket.summary" => literal(ticket.summary.as_str()),
+        "ticket.summary" => escape_markdown(ticket.summary.as_str()),
         "customer.username" => match &desk.customer {
             Some(customer) => customer.username.clone(),
             None => ticket.opened_by.clone(),
         },
         "account.id" => ticket.account.to_string(),
-        "account.company" => literal(&desk.company),
-        "entity.label" => entity.map_or(String::new(), |entity| literal(&entity.label)),
+        "account.company" => escape_markdown(&desk.company),
+        "entity.label" => entity.map_or(String::new(), |entity| escape_markdown(&entity.label)),
         "entity.type" => entity.map_or(String::new(), |entity| entity.kind.word().to_owned()),
         "agent.username" => agent.username.as_str().to_owned(),
         "provider.name" => tx.policy().support.provider.clone(),
@@ -94,15 +94,15 @@ pub fn fill(tx: &ReadTx, agent: &Agent, reply: &CannedReply, desk: &DeskTicket) 
 }
 
 /// Escapes Markdown, so that text of a customer cannot become a link in a reply of the provider.
-fn literal(text: &str) -> String {
-    let mut literal = String::with_capacity(text.len());
+fn escape_markdown(text: &str) -> String {
+    let mut escape_markdown = String::with_capacity(text.len());
     for sign in text.chars() {
         if matches!(sign, '\\' | '[' | ']' | '<') {
-            literal.push('\\');
+            escape_markdown.push('\\');
         }
-        literal.push(sign);
+        escape_markdown.push(sign);
     }
-    literal
+    escape_markdown
 }
 
 fn refuse_taken(

@@ -164,7 +164,7 @@ pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
 /// Unassigns the agent's own ticket.
 pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     match &desk.claim {
         Some(claim) if claim.agent == agent.user => {}
         Some(claim) => {
@@ -346,7 +346,7 @@ pub fn interfaces(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Interface>> {
 
 /// A version of the desk, to detect changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
+pub struct DeskVersion {
     /// Changes with any ticket.
     pub queue: String,
     /// Changes with one ticket, or with its viewers.
@@ -354,7 +354,7 @@ pub struct Mark {
 }
 
 /// The current version; the second part only for a watched ticket.
-pub fn mark(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Result<Mark> {
+pub fn version(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Result<DeskVersion> {
     let (newest, near) = store::history::mark(tx)?;
     let ticket = match watched {
         None => String::new(),
@@ -363,7 +363,7 @@ pub fn mark(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Result
             Tag::of(&state).to_string().replace('"', "")
         }
     };
-    Ok(Mark {
+    Ok(DeskVersion {
         queue: format!("{newest}.{near}"),
         ticket,
     })
@@ -387,7 +387,7 @@ fn change_status(
     transition: Transition,
 ) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     let party = party(tx, agent);
     act(tx, &mut desk.ticket, &party, transition)?;
     load(tx, id)

@@ -63,6 +63,6 @@ pub fn delete(tx: &mut WriteTx, account: AccountId, kind: &str, id: i64, request
     let kind = SubjectKind::parse_foreign(kind).map_err(|_| Error::NotFound)?;
     let entry = store::entities::find(tx, account, kind, id)?.ok_or(Error::NotFound)?;
     request.unchanged(&entry)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     Ok(store::entities::delete(tx, &entry)?)
 }

@@ -73,7 +73,7 @@ pub fn read(tx: &mut ReadTx, form: &mut Form, requester: Option<Requester>) -> R
         };
         match entity {
             Some(entity) => entities.push(entity),
-            None => form.refuse(field, not_there(tx, field, kind, id)),
+            None => form.refuse(field, not_found_reason(tx, field, kind, id)),
         }
     }
     Ok(Subject {
@@ -218,7 +218,7 @@ fn visible<T>(loaded: Result<T>) -> Result<Option<T>> {
     }
 }
 
-fn not_there(tx: &ReadTx, field: &str, kind: SubjectKind, id: i64) -> Reason {
+fn not_found_reason(tx: &ReadTx, field: &str, kind: SubjectKind, id: i64) -> Reason {
     let own = matches!(kind, SubjectKind::Vpc | SubjectKind::Linode);
     match own || id < 1 || !tx.policy().support.strict_entities {
         true => Reason::new(Code::EntityInvalid, format!("{field} is not valid")),

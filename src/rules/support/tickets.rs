@@ -101,7 +101,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: TicketId) -> Result<Ticket> {
 pub fn close(tx: &mut WriteTx, caller: &Caller, id: TicketId, request: &Request) -> Result<()> {
     let mut ticket = load_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&ticket)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     let closing = Transition::new(Act::CustomerClose, Step::Close).to(Status::Closed.word());
     act(tx, &mut ticket, &Party::of(caller), closing).map(drop)
 }

@@ -39,7 +39,7 @@ pub fn after(ticket: &Ticket, act: Act, now: Time, support: &Support) -> Result<
         (Closed, Act::CustomerClose | Act::StaffClose) => Ok(None),
         (Closed, Act::Reopen) => Ok(Some(Open)),
         (Closed, Act::Release) => Ok(Some(Closed)),
-        (Closed, Act::CustomerReply) if is_fresh(ticket, now, support) => Ok(Some(Open)),
+        (Closed, Act::CustomerReply) if can_be_reopened(ticket, now, support) => Ok(Some(Open)),
         (Closed, Act::CustomerReply) => Err(closed("open a new one")),
         (Closed, Act::CustomerAttach) => Err(closed("nothing can be attached to it")),
         (Closed, Act::Claim | Act::SetClosable | Act::StaffReply) => Err(closed("reopen it first")),
@@ -47,7 +47,7 @@ pub fn after(ticket: &Ticket, act: Act, now: Time, support: &Support) -> Result<
 }
 
 /// Whether a closed ticket can still be reopened by a reply of its customer.
-fn is_fresh(ticket: &Ticket, now: Time, support: &Support) -> bool {
+fn can_be_reopened(ticket: &Ticket, now: Time, support: &Support) -> bool {
     match (ticket.closed, support.reopen_days) {
         (Some(closed), Some(days)) => now <= closed.plus_seconds(days * DAY_SECONDS),
         _ => false,

@@ -14,7 +14,7 @@ use crate::store::{self, ReadTx, WriteTx};
 const VIEWER_TTL_SECONDS: i64 = 45;
 
 /// Registers a page that shows the ticket; returns the ID of its tab.
-pub fn arrive(tx: &mut WriteTx, agent: &Agent, ticket: TicketId) -> Result<String> {
+pub fn register(tx: &mut WriteTx, agent: &Agent, ticket: TicketId) -> Result<String> {
     desk::load(tx, ticket)?;
     let before = present_since(tx);
     store::viewers::delete_before(tx, before)?;
@@ -24,11 +24,11 @@ pub fn arrive(tx: &mut WriteTx, agent: &Agent, ticket: TicketId) -> Result<Strin
 }
 
 /// Renews the row of an open page.
-pub fn stay(tx: &mut WriteTx, agent: &Agent, ticket: TicketId, tab: &str) -> Result<()> {
+pub fn renew(tx: &mut WriteTx, agent: &Agent, ticket: TicketId, tab: &str) -> Result<()> {
     Ok(store::viewers::see(tx, ticket, tab, agent.user)?)
 }
 
-pub fn leave(tx: &mut WriteTx, ticket: TicketId, tab: &str) -> Result<()> {
+pub fn remove(tx: &mut WriteTx, ticket: TicketId, tab: &str) -> Result<()> {
     Ok(store::viewers::leave(tx, ticket, tab)?)
 }
 

@@ -193,7 +193,7 @@ async fn two_of_the_staff_on_one_ticket_see_each_other() {
     // Whoever vanishes without a word is gone after a while; whoever is there stays.
     let left_behind = app.store.write(|tx| {
         let agent = garth::rules::agent::Agent::at_terminal(tx, "linus")?;
-        garth::rules::viewers::arrive(tx, &agent, garth::model::id::TicketId(1))
+        garth::rules::viewers::register(tx, &agent, garth::model::id::TicketId(1))
     });
     left_behind.await.unwrap();
     assert_eq!(stream.told().await, ["ticket 1"]);

@@ -19,7 +19,7 @@ use crate::rules::request::Request;
 use crate::web::App;
 
 pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> Answer {
-    app.read(caller, |_, caller| caller.must_hold(Global::AddVpcs))
+    app.read(caller, |_, caller| caller.require_global_grant(Global::AddVpcs))
         .await?;
     let mut sent = Sent::default();
     add_row(&app, &mut sent);

@@ -31,7 +31,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                 None => rules::vpcs::list(tx, caller, &wanted)?,
             };
             let used = addresses::used_in_vpcs(tx, &vpcs.items)?;
-            Ok((vpcs, used, caller.must_hold(Global::AddVpcs).is_ok()))
+            Ok((vpcs, used, caller.require_global_grant(Global::AddVpcs).is_ok()))
         })
         .await?;
     let regions = &app.store().world().policy.regions;
@@ -93,7 +93,7 @@ impl Search {
         if !self.region.is_empty() {
             only.push(Condition::equal("region", self.region.as_str()));
         }
-        let list = ListRequest::first(100).at_sent(&self.page);
+        let list = ListRequest::first(100).at_page_in_url(&self.page);
         ListRequest { only, ..list }.sorted("label", false)
     }
 

@@ -12,7 +12,7 @@ use crate::model::time::Time;
 use crate::rules;
 use crate::rules::agent::Agent;
 use crate::rules::conditions::Condition;
-use crate::rules::desk::Mark;
+use crate::rules::desk::DeskVersion;
 use crate::rules::lists::ListRequest;
 use crate::store::ReadTx;
 
@@ -22,7 +22,7 @@ const FEW: i64 = 200;
 /// All that is on the page.
 pub struct Seen {
     pub desk: DeskTicket,
-    pub mark: Mark,
+    pub mark: DeskVersion,
     /// The step of the history up to which it is shown.
     pub newest: HistoryId,
     pub history: Paged<History>,
@@ -91,8 +91,8 @@ pub fn look(tx: &mut ReadTx, agent: &Agent, id: TicketId, asked: Asked) -> rules
     if asked.page.is_none() && history.pages() > 1 {
         history = rules::desk::history(tx, id, &few_at(history.pages()))?;
     }
-    let files = rules::desk::attachments(tx, id, &ListRequest::longest())?.items;
-    let canned = rules::canned_replies::list(tx, &ListRequest::longest())?.items;
+    let files = rules::desk::attachments(tx, id, &ListRequest::full_page())?.items;
+    let canned = rules::canned_replies::list(tx, &ListRequest::full_page())?.items;
     let filled = asked
         .canned
         .and_then(|id| canned.iter().find(|reply| reply.id == id));
@@ -103,7 +103,7 @@ pub fn look(tx: &mut ReadTx, agent: &Agent, id: TicketId, asked: Asked) -> rules
         .only(Condition::not_equal("id", id));
     Ok(Seen {
         newest: rules::desk::newest(tx, id)?,
-        mark: rules::desk::mark(tx, agent, Some(id))?,
+        mark: rules::desk::version(tx, agent, Some(id))?,
         colleagues: rules::viewers::others(tx, agent, id)?,
         arrived: match asked.after {
             Some(after) => rules::desk::since(tx, agent, id, after)?,
