@@ -111,7 +111,7 @@ fn make_vpc(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Erro
         .policy()
         .regions
         .iter()
-        .filter(|region| region.can(Region::VPCS))
+        .filter(|region| region.has_capability(Region::VPCS))
         .collect();
     let region = text(&regions[number % regions.len()].id);
     let subnets = match number % 10 {

@@ -53,7 +53,7 @@ impl Raw {
             .policy
             .regions
             .iter()
-            .filter(|region| region.can(Region::VPCS))
+            .filter(|region| region.has_capability(Region::VPCS))
             .collect();
         let regions: Vec<_> = regions.into_iter().map(|region| region.id.clone()).collect();
         // Garth creates the tables and the account; all other rows bypass it.

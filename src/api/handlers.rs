@@ -132,12 +132,12 @@ async fn read<C: Principal, T>(
     view: impl Fn(&T, &Wire) -> Response + Send + 'static,
 ) -> Response {
     let names = app.names();
-    let answered = app.read(caller, move |tx, caller| {
+    let response = app.read(caller, move |tx, caller| {
         let found = rule(tx, caller)?;
         let policy = tx.policy();
         Ok(view(&found, &Wire { names, policy }))
     });
-    answered.await.into_response()
+    response.await.into_response()
 }
 
 async fn write<C: Principal, T>(
@@ -147,42 +147,42 @@ async fn write<C: Principal, T>(
     view: impl Fn(&T, &Wire) -> Response + Send + 'static,
 ) -> Response {
     let names = app.names();
-    let answered = app.write(caller, move |tx, caller| {
+    let response = app.write(caller, move |tx, caller| {
         let made = rule(tx, caller)?;
         let policy = tx.policy();
         Ok(view(&made, &Wire { names, policy }))
     });
-    answered.await.into_response()
+    response.await.into_response()
 }
 
 /// A page of the provider's public catalog. It comes from the settings, so there is no transaction.
-pub fn offers<T: 'static>(
+pub fn catalog_list<T: 'static>(
     rule: impl Fn(&Policy, &ListRequest) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling {
     handler(move |State(app): State<App>, list: ListRequest| {
-        let answered = offer(&app, |policy| rule(policy, &list), view);
-        std::future::ready(answered)
+        let response = catalog_view(&app, |policy| rule(policy, &list), view);
+        std::future::ready(response)
     })
 }
 
 /// One item of the catalog.
-pub fn offer_at<T: 'static>(
+pub fn catalog_item<T: 'static>(
     rule: impl Fn(&Policy, &str) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling {
     handler(move |State(app): State<App>, At(id): At<String>| {
-        let answered = offer(&app, |policy| rule(policy, &id), view);
-        std::future::ready(answered)
+        let response = catalog_view(&app, |policy| rule(policy, &id), view);
+        std::future::ready(response)
     })
 }
 
-fn offer<T>(
+fn catalog_view<T>(
     app: &App,
     rule: impl Fn(&Policy) -> Result<T>,
     view: impl Fn(&T, &Wire) -> Response,
 ) -> Response {
     let (names, policy) = (app.names(), &app.store().world().policy);
-    let answered = rule(policy).map(|found| view(&found, &Wire { names, policy }));
-    answered.into_response()
+    let response = rule(policy).map(|found| view(&found, &Wire { names, policy }));
+    response.into_response()
 }

@@ -42,7 +42,7 @@ pub async fn alive() -> Response {
 
 /// Readiness: the store accepts reads and writes, there is disk space, and the server is not shutting down.
 pub async fn ready(State(app): State<App>) -> Response {
-    let report = readiness::examine(&app).await;
+    let report = readiness::check_now(&app).await;
     let checks = ChecksView(report);
     if report.is_ready() {
         let view = ReadinessView {

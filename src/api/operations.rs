@@ -21,7 +21,7 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         support::operations(),
         support::desk_operations(),
         account::desk_operations(),
-        compute::offers(),
+        compute::catalog_operations(),
         identity::oauth_operations(),
         about_the_server(),
     ];

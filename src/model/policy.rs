@@ -73,7 +73,7 @@ impl Policy {
 
     /// The region with this ID, if it supports VPCs; the error lists those that do.
     pub fn vpc_region(&self, raw: &str) -> Result<RegionId, Reasons> {
-        let able = |region: &&Region| region.can(Region::VPCS);
+        let able = |region: &&Region| region.has_capability(Region::VPCS);
         match self.regions.iter().filter(able).find(|region| region.id == raw) {
             Some(region) => Ok(RegionId(region.id.clone())),
             None => {

@@ -157,7 +157,7 @@ impl Readiness {
 }
 
 /// Starts the probes that are not running, waits briefly, and reports.
-pub async fn examine(app: &App) -> Report {
+pub async fn check_now(app: &App) -> Report {
     let started = start_probes(app);
     let _ = tokio::time::timeout(PROBE_WAIT, join_all(started)).await;
     report(app)

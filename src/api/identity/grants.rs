@@ -112,7 +112,7 @@ impl<'a> GrantingView<'a> {
 }
 
 /// An unrestricted user has no grants.
-pub fn maybe(grants: &Option<Grants>, _: &Wire) -> Response {
+pub fn optional(grants: &Option<Grants>, _: &Wire) -> Response {
     GrantsView::answer(grants.as_ref())
 }
 

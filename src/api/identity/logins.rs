@@ -4,7 +4,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 
-use crate::api::oauth::{AuthorizationQuery, not_our_form, refused};
+use crate::api::oauth::{AuthorizationQuery, invalid_form_token, refused};
 use crate::model::token::Secret;
 use crate::rules::oauth::Next;
 use crate::rules::{Error, Result, oauth, oauth_clients, passwords, sessions};
@@ -19,7 +19,7 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
     let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
     let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
     let Some(proof) = log_in_form::proof_in(&headers, &fields) else {
-        return Ok(not_our_form());
+        return Ok(invalid_form_token());
     };
     let query = AuthorizationQuery::read(fields.text("return_to").unwrap_or_default());
     let parameters = query.parameters.clone();
@@ -50,7 +50,7 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
 /// Ends the browser's session. Tokens of OAuth clients remain; clients revoke them themselves. If the request
 /// comes from a foreign page, the user must confirm.
 pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap) -> Result<Response> {
-    if !is_meant(&app, &headers).await? && is_logged_in(&app, &headers).await? {
+    if !is_intended(&app, &headers).await? && is_logged_in(&app, &headers).await? {
         return Ok(pages::ask_log_out());
     }
     let text = "You are logged out of this provider. Applications may still hold access that you gave them.";
@@ -69,7 +69,7 @@ pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap)
 /// Whether the user intends to log out: the request comes from the address bar, from a page of this server,
 /// or from a page of a registered client. Links in user content send no referrer. Clients that send no such
 /// headers are trusted.
-async fn is_meant(app: &App, headers: &HeaderMap) -> Result<bool> {
+async fn is_intended(app: &App, headers: &HeaderMap) -> Result<bool> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let from = text("referer").unwrap_or_default().to_owned();
     match text("sec-fetch-site") {
@@ -77,7 +77,7 @@ async fn is_meant(app: &App, headers: &HeaderMap) -> Result<bool> {
         Some("same-origin") => Ok(!from.is_empty()),
         Some(_) => {
             app.store()
-                .read(move |tx| oauth_clients::is_one_at(tx, &from))
+                .read(move |tx| oauth_clients::has_client_at(tx, &from))
                 .await
         }
     }

@@ -41,7 +41,7 @@ pub fn operations() -> Vec<Operation> {
         get(
             "getProfileGrants",
             "/profile/grants",
-            view(rules::grants::own, grants::maybe),
+            view(rules::grants::own, grants::optional),
         ),
         get(
             "getPreferences",
@@ -111,7 +111,7 @@ pub fn operations() -> Vec<Operation> {
             USER_GRANTS,
             view_at(
                 |tx, caller: &Caller, name: String| rules::grants::of(tx, caller, &name),
-                grants::maybe,
+                grants::optional,
             ),
         )
         .unrestricted(),

@@ -17,7 +17,7 @@ use crate::web::pages::{self, Bound, LogInNotes, go_to, incomplete};
 use crate::web::{App, answer, cookies};
 
 const CONSENT: &str = "consent";
-const WRONG: &str = "Something is wrong with this request";
+const REQUEST_FAILED_TITLE: &str = "Something is wrong with this request";
 
 pub async fn style() -> Response {
     let css = HeaderValue::from_static("text/css; charset=utf-8");
@@ -59,7 +59,7 @@ pub async fn decide(State(app): State<App>, request: Request) -> Result<Response
         cookies::proof(CONSENT, session).matches_stored(sent)
     };
     if session.as_ref().is_some_and(|session| !proven(session)) {
-        return Ok(not_our_form());
+        return Ok(invalid_form_token());
     }
     let allows = match fields.text("decision") {
         Some("allow") => true,
@@ -138,11 +138,11 @@ fn with_issuer(address: String, issuer: &str) -> String {
 pub fn refused(reason: &Reason) -> Response {
     match reason.code {
         Code::WrongSide => pages::note(StatusCode::FORBIDDEN, "Access denied", &reason.text, "style.css"),
-        _ => pages::note(StatusCode::BAD_REQUEST, WRONG, &reason.text, "style.css"),
+        _ => pages::note(StatusCode::BAD_REQUEST, REQUEST_FAILED_TITLE, &reason.text, "style.css"),
     }
 }
 
-pub fn not_our_form() -> Response {
+pub fn invalid_form_token() -> Response {
     let text = "This form did not come from the page it belongs to, in this browser. Go back, load the page anew and \
                 try again. Cookies must be allowed, and the address must begin with https://.";
     pages::note(StatusCode::FORBIDDEN, "Please try again", text, "style.css")

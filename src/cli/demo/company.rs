@@ -209,7 +209,7 @@ async fn networks(maker: &Maker, mara: &Actor) -> anyhow::Result<Subnets> {
 
 /// One of the provider's regions; if it has only a few, they come again.
 fn region_of(maker: &Maker, at: usize) -> anyhow::Result<String> {
-    let able = |region: &&Region| region.can(Region::VPCS) && region.can("Linodes");
+    let able = |region: &&Region| region.has_capability(Region::VPCS) && region.has_capability("Linodes");
     let mut regions: Vec<_> = maker.policy().regions.iter().filter(able).collect();
     ensure!(!regions.is_empty(), "no region can hold both VPCs and instances");
     // Three that are far apart, if they are there.

@@ -15,7 +15,7 @@ pub struct Region {
 impl Region {
     pub const VPCS: &str = "VPCs";
 
-    pub fn can(&self, capability: &str) -> bool {
+    pub fn has_capability(&self, capability: &str) -> bool {
         self.capabilities.iter().any(|held| held == capability)
     }
 }

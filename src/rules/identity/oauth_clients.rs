@@ -111,7 +111,7 @@ pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>> {
 }
 
 /// Whether an address has the origin of a registered client.
-pub fn is_one_at(tx: &mut ReadTx, address: &str) -> Result<bool> {
+pub fn has_client_at(tx: &mut ReadTx, address: &str) -> Result<bool> {
     let at = |client: OauthClient| client.is_active() && client.redirect_uri.has_same_origin(address);
     Ok(store::oauth_clients::all(tx)?.into_iter().any(at))
 }

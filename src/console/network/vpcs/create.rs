@@ -105,7 +105,7 @@ fn draw_new(app: &App, visit: &Visit, typed: &Typed) -> Response {
         .policy
         .regions
         .iter()
-        .filter(|region| region.can(Region::VPCS));
+        .filter(|region| region.has_capability(Region::VPCS));
     let regions: Vec<_> = able
         .map(|region| (region.id.clone(), format!("{} ({})", region.label, region.id)))
         .collect();

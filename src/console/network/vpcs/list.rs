@@ -127,7 +127,7 @@ impl Search {
                     label for="region" { "Region" }
                     select #region name="region" {
                         option value="" { "All regions" }
-                        @for region in regions.iter().filter(|region| region.can(Region::VPCS)) {
+                        @for region in regions.iter().filter(|region| region.has_capability(Region::VPCS)) {
                             option value=(region.id) selected[region.id == self.region] { (region.label) " (" (region.id) ")" }
                         }
                     }

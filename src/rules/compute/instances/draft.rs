@@ -130,12 +130,12 @@ fn region_named(policy: &Policy, raw: &str) -> Result<String, Reasons> {
     let found = policy
         .regions
         .iter()
-        .find(|region| region.id == raw && region.can("Linodes"));
+        .find(|region| region.id == raw && region.has_capability("Linodes"));
     found.map(|region| region.id.clone()).ok_or_else(|| {
         let able: Vec<_> = policy
             .regions
             .iter()
-            .filter(|region| region.can("Linodes"))
+            .filter(|region| region.has_capability("Linodes"))
             .collect();
         let able: Vec<_> = able.iter().map(|region| region.id.as_str()).collect();
         let text = format!("region is not valid; choose one of {}", able.join(", "));
