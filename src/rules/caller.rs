@@ -120,7 +120,13 @@ impl Caller {
     }
 
     /// Checks that the caller has a permission on one object.
-    pub fn require_permission(&self, tx: &mut ReadTx, kind: Granted, id: i64, access: Permission) -> Result<()> {
+    pub fn require_permission(
+        &self,
+        tx: &mut ReadTx,
+        kind: Granted,
+        id: i64,
+        access: Permission,
+    ) -> Result<()> {
         if !self.identity.restricted {
             return Ok(());
         }

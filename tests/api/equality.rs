@@ -116,7 +116,8 @@ fn next_line(dice: &mut Dice) -> Line {
             (post, format!("/compute/instances/{a}/{word}"), Some(json!({})))
         }
         17..=18 => {
-            let interface = json!({"purpose": "vpc", "subnet_id": b, "ipv4": {"vpc": format!("10.0.0.{}", c)}});
+            let interface =
+                json!({"purpose": "vpc", "subnet_id": b, "ipv4": {"vpc": format!("10.0.0.{}", c)}});
             let body = json!({"label": dice.label(), "devices": {}, "interfaces": [interface]});
             (post, format!("/compute/instances/{a}/configs"), Some(body))
         }

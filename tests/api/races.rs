@@ -233,7 +233,10 @@ async fn a_concurrent_mix_leaves_consistent_data_and_events() {
         set
     };
     let left = |created: &str, deleted: &str| -> Vec<i64> {
-        recorded(created).difference(&recorded(deleted)).copied().collect()
+        recorded(created)
+            .difference(&recorded(deleted))
+            .copied()
+            .collect()
     };
     let ids =
         |items: Vec<&Value>| -> Vec<i64> { items.iter().map(|item| item["id"].as_i64().unwrap()).collect() };

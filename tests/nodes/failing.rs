@@ -66,7 +66,11 @@ fn a_killed_node_leaves_no_partial_writes_and_another_node_takes_over_its_jobs()
             (instance["status"] == "running").then_some(())
         });
     });
-    assert!(promises.acknowledged() > 50, "the others went on: {}", promises.acknowledged());
+    assert!(
+        promises.acknowledged() > 50,
+        "the others went on: {}",
+        promises.acknowledged()
+    );
     promises.check(&mut nodes.client(1));
     let events = nodes.client(1).all("/v4/account/events");
     let booted = events.iter().filter(|event| event["action"] == "linode_boot");
@@ -141,7 +145,11 @@ fn repeated_database_restarts_cause_only_503s() {
             std::thread::sleep(Duration::from_millis(500));
         });
     }
-    assert!(promises.acknowledged() > 50, "something was written: {}", promises.acknowledged());
+    assert!(
+        promises.acknowledged() > 50,
+        "something was written: {}",
+        promises.acknowledged()
+    );
     for node in 0..3 {
         promises.check(&mut nodes.client(node));
     }
@@ -184,6 +192,10 @@ fn nodes_fail_over_to_a_promoted_replica_without_losing_writes() {
         );
         std::thread::sleep(Duration::from_secs(1));
     });
-    assert!(promises.acknowledged() > 50, "something was written: {}", promises.acknowledged());
+    assert!(
+        promises.acknowledged() > 50,
+        "something was written: {}",
+        promises.acknowledged()
+    );
     promises.check(&mut nodes.client(0));
 }

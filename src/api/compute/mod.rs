@@ -7,7 +7,7 @@ pub mod interfaces;
 pub mod plans;
 pub mod regions;
 
-use crate::api::handlers::{change, change_at, done, list, list_at, catalog_item, catalog_list, view_at};
+use crate::api::handlers::{catalog_item, catalog_list, change, change_at, done, list, list_at, view_at};
 use crate::model::scope::Scope;
 use crate::rules;
 use crate::web::operation::{Class, Needs, Operation, delete, get, post, put};

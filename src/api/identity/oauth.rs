@@ -138,7 +138,12 @@ fn with_issuer(address: String, issuer: &str) -> String {
 pub fn refused(reason: &Reason) -> Response {
     match reason.code {
         Code::WrongSide => pages::note(StatusCode::FORBIDDEN, "Access denied", &reason.text, "style.css"),
-        _ => pages::note(StatusCode::BAD_REQUEST, REQUEST_FAILED_TITLE, &reason.text, "style.css"),
+        _ => pages::note(
+            StatusCode::BAD_REQUEST,
+            REQUEST_FAILED_TITLE,
+            &reason.text,
+            "style.css",
+        ),
     }
 }
 

@@ -138,7 +138,9 @@ pub async fn view(
         .read(caller, move |tx, caller| {
             let shown = rules::address_map::view(tx, caller, vpc, id, window)?;
             let usage = addresses::used_in_subnets(tx, std::slice::from_ref(&shown.subnet))?;
-            let may_change = caller.require_permission(tx, Granted::Vpc, vpc.0, Permission::ReadWrite).is_ok();
+            let may_change = caller
+                .require_permission(tx, Granted::Vpc, vpc.0, Permission::ReadWrite)
+                .is_ok();
             Ok((shown, usage[0], may_change))
         })
         .await?;

@@ -71,7 +71,10 @@ impl TokenHash {
     /// Compares with a stored hash in constant time.
     pub fn matches_stored(&self, stored: &str) -> bool {
         let own = self.hex();
-        let differing = own.bytes().zip(stored.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+        let differing = own
+            .bytes()
+            .zip(stored.bytes())
+            .fold(0, |all, (a, b)| all | (a ^ b));
         own.len() == stored.len() && std::hint::black_box(differing) == 0
     }
 }

@@ -428,13 +428,19 @@ async fn the_metadata_lists_the_endpoints() {
     let metadata = stranger.get(path).await.json();
     let own = format!("http://{}", app.address);
     assert_eq!(metadata["issuer"], own);
-    assert_eq!(metadata["authorization_endpoint"], format!("{own}/oauth/authorize"));
+    assert_eq!(
+        metadata["authorization_endpoint"],
+        format!("{own}/oauth/authorize")
+    );
     assert_eq!(metadata["token_endpoint"], format!("{own}/oauth/token"));
     assert_eq!(metadata["code_challenge_methods_supported"], json!(["S256"]));
     assert_eq!(metadata["authorization_response_iss_parameter_supported"], true);
     let app = TestApp::with(|_, options| options.public_url = Some("https://garth.example".to_owned())).await;
     let metadata = app.stranger().get(path).await.json();
-    assert_eq!(metadata["revocation_endpoint"], "https://garth.example/oauth/revoke");
+    assert_eq!(
+        metadata["revocation_endpoint"],
+        "https://garth.example/oauth/revoke"
+    );
 }
 
 #[tokio::test]

@@ -171,7 +171,11 @@ async fn a_refresh_issues_new_tokens_and_revokes_the_old() {
         200
     );
     let third = refresh(field(&second, "refresh_token"), "vpc:read_only").await;
-    assert_eq!(third.json()["scopes"], "vpc:read_only", "fewer scopes can be requested");
+    assert_eq!(
+        third.json()["scopes"],
+        "vpc:read_only",
+        "fewer scopes can be requested"
+    );
     let old = app.with_token(&field(&second, "access_token"));
     assert_eq!(
         old.get("/profile").await.status,
