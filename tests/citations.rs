@@ -1,11 +1,11 @@
-//! Citations lead somewhere: each "interface §n" names a part of docs/interface.md, and each "decision n" a file of
-//! docs/decisions. Each decision is cited in `src`, at the code that it binds.
+//! Checks citations: each "interface §n" must be a section of docs/interface.md, and each "decision n" a file
+//! of docs/decisions. Each decision must be cited in `src`, at the code that implements it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Decisions that bind no single place in `src`.
+/// Decisions without a single place in `src`.
 const GENERAL_DECISIONS: [u32; 0] = [];
 
 const CITING: [&str; 9] = [
@@ -25,8 +25,8 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The text of every file that can cite, by its path from the root. Lines of a comment are joined, so that a citation
-/// may be broken at the end of a line.
+/// The text of every file with citations, by relative path. Comment lines are joined, so that a citation may
+/// be split across lines.
 fn texts() -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut pending: Vec<PathBuf> = CITING.iter().map(|name| root().join(name)).collect();
@@ -45,7 +45,7 @@ fn texts() -> BTreeMap<String, String> {
 
 fn can_cite(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
-    // This file has citations that are wrong on purpose.
+    // This file has invalid citations on purpose.
     extension.is_some_and(|extension| EXTENSIONS.contains(&extension))
         && !path.ends_with("tests/citations.rs")
 }
@@ -55,7 +55,7 @@ fn joined(text: &str) -> String {
     text.lines().map(bare).collect::<Vec<_>>().join(" ")
 }
 
-/// The numbers of the parts of docs/interface.md: `4` and `4.1`.
+/// The section numbers of docs/interface.md: `4` and `4.1`.
 fn parts() -> BTreeSet<String> {
     let text = fs::read_to_string(root().join("docs/interface.md")).expect("docs/interface.md");
     let number = |line: &str| {
@@ -79,7 +79,7 @@ fn decisions() -> BTreeMap<u32, String> {
         .collect()
 }
 
-/// What stands behind each `§`, and whether "interface" stands before it.
+/// The text after each `§`, and whether "interface" precedes it.
 fn interface_citations(text: &str) -> Vec<(String, bool)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices('§') {
@@ -115,7 +115,7 @@ fn decision_citations(text: &str) -> Vec<u32> {
     found
 }
 
-/// The number after one blank, and what follows it.
+/// The number after a blank, and the rest of the text.
 fn leading_number(text: &str) -> Option<(u32, &str)> {
     let text = text.strip_prefix(' ')?;
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -135,7 +135,7 @@ fn decision_links(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_cited_part_of_the_interface_exists() {
+fn every_cited_section_of_the_interface_exists() {
     let (parts, mut wrong, mut count) = (parts(), Vec::new(), 0);
     for (file, text) in texts() {
         for (part, names_interface) in interface_citations(&text) {
@@ -179,7 +179,7 @@ fn every_cited_decision_exists() {
 }
 
 #[test]
-fn every_decision_is_cited_where_it_binds() {
+fn every_decision_is_cited_in_the_code() {
     let sources = texts().into_iter().filter(|(file, _)| file.starts_with("src/"));
     let cited: BTreeSet<u32> = sources.flat_map(|(_, text)| decision_citations(&text)).collect();
     let decisions = decisions();
@@ -192,7 +192,7 @@ fn every_decision_is_cited_where_it_binds() {
 }
 
 #[test]
-fn citations_are_read_in_every_spelling() {
+fn citations_are_parsed_in_every_spelling() {
     let text = joined("/// As interface §4.1, and (interface\n/// §3, rule 2). Not §9.\n");
     let read = [("4.1", true), ("3", true), ("9", false)].map(|(part, named)| (part.to_owned(), named));
     assert_eq!(interface_citations(&text), read);

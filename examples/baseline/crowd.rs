@@ -1,4 +1,4 @@
-//! A subnet with as many addresses taken as one likes.
+//! A subnet with a given number of assigned addresses.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use garth::rules::{self, Error};
 use garth::store::WriteTx;
 use garth::store::context::Clock;
 
-use crate::furnishing::{asking, caller, context, object, open, text, token, why};
+use crate::furnishing::{caller, context, error_in, object, open, request, text, token};
 
 /// Makes a store with a VPC, a subnet of ten million addresses, an instance, and configs of it that
 /// have taken so many of the addresses
@@ -28,7 +28,7 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    const AT_ONCE: usize = 2000;
+    const ADDRESSES_PER_TRANSACTION: usize = 2000;
 
     pub async fn run(self) -> anyhow::Result<()> {
         let store = open(&self.data, context(Clock::System)?, &self.token).await?;
@@ -41,25 +41,25 @@ impl Crowd {
                 ("region", text("us-ord")),
                 ("subnets", Input::List(vec![subnet])),
             ];
-            rules::vpcs::create(tx, &caller, &asking(object(vpc), tx.policy()))?;
+            rules::vpcs::create(tx, &caller, &request(object(vpc), tx.policy()))?;
             let instance = [("type", text("g6-nanode-1")), ("region", text("us-ord"))];
-            rules::instances::create(tx, &caller, &asking(object(instance), tx.policy()))?;
+            rules::instances::create(tx, &caller, &request(object(instance), tx.policy()))?;
             Ok::<_, Error>(())
         };
-        store.write(furnish).await.map_err(why("furnishing"))?;
-        for done in (0..self.taken).step_by(Self::AT_ONCE) {
-            let some = Self::AT_ONCE.min(self.taken - done);
+        store.write(furnish).await.map_err(error_in("furnishing"))?;
+        for done in (0..self.taken).step_by(Self::ADDRESSES_PER_TRANSACTION) {
+            let some = Self::ADDRESSES_PER_TRANSACTION.min(self.taken - done);
             let take = move |tx: &mut WriteTx| {
                 let caller = caller(tx, hash)?;
                 for number in done..done + some {
                     let interface = object([("purpose", text("vpc")), ("subnet_id", Input::Integer(1))]);
                     let label = text(&format!("taken-{number}"));
                     let config = object([("label", label), ("interfaces", Input::List(vec![interface]))]);
-                    rules::configs::create(tx, &caller, InstanceId(1), &asking(config, tx.policy()))?;
+                    rules::configs::create(tx, &caller, InstanceId(1), &request(config, tx.policy()))?;
                 }
                 Ok::<_, Error>(())
             };
-            store.write(take).await.map_err(why("taking addresses"))?;
+            store.write(take).await.map_err(error_in("taking addresses"))?;
             eprint!("\r{} of {} addresses taken", done + some, self.taken);
         }
         eprintln!();

@@ -1,6 +1,6 @@
-//! Stores with as many rows as one likes, made by Garth's own rules: what a page of them says is what Garth would say.
+//! Stores with a given number of rows, created by Garth's own rules, so that pages show realistic data.
 //!
-//! Many creates share a transaction, which is all that makes it faster than asking a server.
+//! Many creates share a transaction, which makes this faster than a server.
 
 use std::path::PathBuf;
 
@@ -16,12 +16,12 @@ use garth::store::context::Clock;
 use garth::store::{Database, Store, WriteTx};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::furnishing::{asking, caller, context, make_first_account, object, text, token, why};
+use crate::furnishing::{caller, context, error_in, make_first_account, object, request, text, token};
 
 /// Makes a store with so many rows of one kind, and of the events that tell of them
 #[derive(Args)]
 pub struct Fill {
-    what: What,
+    kind: RowKind,
     #[arg(long)]
     rows: usize,
     /// Folder of the store
@@ -36,7 +36,7 @@ pub struct Fill {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum What {
+enum RowKind {
     /// VPCs in all regions by turns; every tenth has a subnet
     Vpcs,
     /// The subnets of one VPC
@@ -46,12 +46,12 @@ enum What {
 }
 
 impl Fill {
-    const AT_ONCE: usize = 1000;
-    /// All stores tell of the same times, so that two of them differ in nothing else.
-    const BEGINNING: &'static str = "2026-01-01T00:00:00";
+    const ROWS_PER_TRANSACTION: usize = 1000;
+    /// All stores have the same times, so that two of them are comparable.
+    const START_TIME: &'static str = "2026-01-01T00:00:00";
 
     pub async fn run(self) -> anyhow::Result<()> {
-        let beginning = Time::parse(Self::BEGINNING).expect("it is a time");
+        let beginning = Time::parse(Self::START_TIME).expect("it is a time");
         let context = context(Clock::fixed(beginning))?;
         let store = match (&self.data, &self.database) {
             (_, Some(url)) => Store::open_shared(&Database::at(url), context)?,
@@ -59,26 +59,26 @@ impl Fill {
             (None, None) => anyhow::bail!("a store has a folder or a database"),
         };
         make_first_account(&store, &self.token).await?;
-        let (what, hash) = (self.what, self.token.hash());
+        let (kind, hash) = (self.kind, self.token.hash());
         let prepare = move |tx: &mut WriteTx| {
             let caller = caller(tx, hash)?;
-            what.prepare(tx, &caller)
+            kind.prepare(tx, &caller)
         };
-        store.write(prepare).await.map_err(why("preparing"))?;
+        store.write(prepare).await.map_err(error_in("preparing"))?;
 
         let bar = ProgressBar::new(self.rows as u64);
         bar.set_style(ProgressStyle::with_template(
             "{wide_bar} {human_pos} of {human_len} {msg} {eta}",
         )?);
-        bar.set_message(format!("{what:?}").to_lowercase());
-        for done in (0..self.rows).step_by(Self::AT_ONCE) {
-            let some = Self::AT_ONCE.min(self.rows - done);
+        bar.set_message(format!("{kind:?}").to_lowercase());
+        for done in (0..self.rows).step_by(Self::ROWS_PER_TRANSACTION) {
+            let some = Self::ROWS_PER_TRANSACTION.min(self.rows - done);
             let make = move |tx: &mut WriteTx| {
                 let caller = caller(tx, hash)?;
-                (done..done + some).try_for_each(|number| what.make(tx, &caller, number))
+                (done..done + some).try_for_each(|number| kind.make(tx, &caller, number))
             };
-            store.write(make).await.map_err(why("making rows"))?;
-            // Ten rows a second: what was made in the last minutes is a small part of all.
+            store.write(make).await.map_err(error_in("making rows"))?;
+            // Ten rows per second: only a small part of the rows is recent.
             store.context().clock.advance(some as i64 / 10);
             bar.inc(some as u64);
         }
@@ -88,20 +88,20 @@ impl Fill {
     }
 }
 
-impl What {
+impl RowKind {
     fn prepare(self, tx: &mut WriteTx, caller: &Caller) -> Result<(), Error> {
-        if self == What::Subnets {
+        if self == RowKind::Subnets {
             let vpc = object([("label", text("wide")), ("region", text("us-ord"))]);
-            rules::vpcs::create(tx, caller, &asking(vpc, tx.policy()))?;
+            rules::vpcs::create(tx, caller, &request(vpc, tx.policy()))?;
         }
         Ok(())
     }
 
     fn make(self, tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
         match self {
-            What::Vpcs => make_vpc(tx, caller, number),
-            What::Subnets => make_subnet(tx, caller, number),
-            What::Tickets => make_ticket(tx, caller, number),
+            RowKind::Vpcs => make_vpc(tx, caller, number),
+            RowKind::Subnets => make_subnet(tx, caller, number),
+            RowKind::Tickets => make_ticket(tx, caller, number),
         }
     }
 }
@@ -111,7 +111,7 @@ fn make_vpc(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Erro
         .policy()
         .regions
         .iter()
-        .filter(|region| region.can(Region::VPCS))
+        .filter(|region| region.has_capability(Region::VPCS))
         .collect();
     let region = text(&regions[number % regions.len()].id);
     let subnets = match number % 10 {
@@ -123,17 +123,17 @@ fn make_vpc(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Erro
         ("region", region),
         ("subnets", Input::List(subnets)),
     ]);
-    rules::vpcs::create(tx, caller, &asking(vpc, tx.policy())).map(drop)
+    rules::vpcs::create(tx, caller, &request(vpc, tx.policy())).map(drop)
 }
 
 fn make_subnet(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
-    // A /29 has eight addresses, and 10.0.0.0/8 two million of them.
+    // A /29 has eight addresses, and 10.0.0.0/8 has two million of them.
     let address = std::net::Ipv4Addr::from((10 << 24) + number as u32 * 8);
     let subnet = object([
         ("label", text(&format!("subnet-{number}"))),
         ("ipv4", text(&format!("{address}/29"))),
     ]);
-    rules::subnets::create(tx, caller, VpcId(1), &asking(subnet, tx.policy())).map(drop)
+    rules::subnets::create(tx, caller, VpcId(1), &request(subnet, tx.policy())).map(drop)
 }
 
 fn make_ticket(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
@@ -144,9 +144,9 @@ fn make_ticket(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), E
             text(&format!("What is the answer to question {number}?")),
         ),
     ]);
-    let ticket = rules::tickets::create(tx, caller, &asking(ticket, tx.policy()))?;
+    let ticket = rules::tickets::create(tx, caller, &request(ticket, tx.policy()))?;
     match number % 2 {
         0 => Ok(()),
-        _ => rules::tickets::close(tx, caller, ticket.id, &asking(object([]), tx.policy())),
+        _ => rules::tickets::close(tx, caller, ticket.id, &request(object([]), tx.policy())),
     }
 }

@@ -1,4 +1,4 @@
-//! The connection stack alone: one path, the same bytes every time.
+//! The connection stack alone: one path with a constant response.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

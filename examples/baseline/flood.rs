@@ -1,8 +1,8 @@
-//! Requests at a steady pace, whether or not earlier ones have been answered.
+//! Sends requests at a constant rate, independent of responses (open loop).
 //!
-//! wrk waits for an answer before it asks again, so it never asks for more than is answered. Here each request has a
-//! moment at which it is due; a free connection sends it then, and its time runs from that moment, even if it
-//! had to wait for a connection.
+//! wrk waits for a response before it sends the next request, so it never exceeds the server's throughput.
+//! Here each request has a scheduled time. A free connection sends it then, and its latency counts from that
+//! time, including the wait for a connection.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -76,7 +76,7 @@ impl Flood {
         });
         let request = Arc::new(request.into_bytes());
         for stream in streams {
-            tokio::spawn(keep_asking(
+            tokio::spawn(send_requests(
                 stream,
                 self.to.clone(),
                 request.clone(),
@@ -84,7 +84,7 @@ impl Flood {
             ));
         }
         sleep_until(plan.end).await;
-        // Whatever is answered later was not answered in time to be counted.
+        // Later responses are not in time to be counted.
         let mut seen = plan.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let Seen {
             good,
@@ -96,8 +96,8 @@ impl Flood {
             "RESULT good={} refused={} other={other} broken={broken} {} {}",
             good.len(),
             refused.len(),
-            told("good", good),
-            told("refused", refused)
+            percentiles("good", good),
+            percentiles("refused", refused)
         );
         std::process::exit(0);
     }
@@ -109,13 +109,13 @@ async fn connect(to: &str) -> std::io::Result<TcpStream> {
     Ok(stream)
 }
 
-async fn keep_asking(mut stream: TcpStream, to: String, request: Arc<Vec<u8>>, plan: Arc<Plan>) {
+async fn send_requests(mut stream: TcpStream, to: String, request: Arc<Vec<u8>>, plan: Arc<Plan>) {
     let mut buffer = Vec::new();
     loop {
         let number = plan.next.fetch_add(1, Ordering::Relaxed);
         let due = plan.begun + Duration::from_secs_f64(number as f64 / plan.rate);
         sleep_until(due).await;
-        let answered = ask(&mut stream, &request, &mut buffer).await;
+        let answered = send_request(&mut stream, &request, &mut buffer).await;
         let now = Instant::now();
         if now >= plan.counted_from && now < plan.end {
             let took = (now - due).as_micros() as u64;
@@ -136,8 +136,8 @@ async fn keep_asking(mut stream: TcpStream, to: String, request: Arc<Vec<u8>>, p
     }
 }
 
-/// Asks once; the status of the answer, whose body is read and thrown away.
-async fn ask(stream: &mut TcpStream, request: &[u8], buffer: &mut Vec<u8>) -> std::io::Result<u16> {
+/// Sends a request; returns the status of the response, whose body is discarded.
+async fn send_request(stream: &mut TcpStream, request: &[u8], buffer: &mut Vec<u8>) -> std::io::Result<u16> {
     stream.write_all(request).await?;
     buffer.clear();
     let malformed = || std::io::Error::from(std::io::ErrorKind::InvalidData);
@@ -168,8 +168,8 @@ async fn ask(stream: &mut TcpStream, request: &[u8], buffer: &mut Vec<u8>) -> st
     Ok(status)
 }
 
-/// How long half of them took, and 99 of 100.
-fn told(name: &str, times: &mut [u64]) -> String {
+/// The median and the 99th percentile.
+fn percentiles(name: &str, times: &mut [u64]) -> String {
     times.sort_unstable();
     let within = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or_default();
     format!("{name}_median={} {name}_late={}", within(50), within(99))

@@ -1,4 +1,4 @@
-//! What the others share: stores with a first account, requests made by hand, and where one listens.
+//! Shared helpers: stores with a first account, requests without HTTP, and listeners.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -7,14 +7,14 @@ use garth::cli::{Settings, policy_of};
 use garth::model::input::Input;
 use garth::model::policy::Policy;
 use garth::model::token::{TokenHash, TokenText};
-use garth::rules::caller::{Asker, Caller, authenticate};
+use garth::rules::caller::{Caller, Principal, authenticate};
 use garth::rules::request::{Prepared, Request};
 use garth::rules::{self, Error};
 use garth::store::context::{Clock, RandomSource};
 use garth::store::{ReadTx, Store, StoreContext};
 use tokio::net::TcpListener;
 
-/// The store context of a server, with quotas that nothing here reaches.
+/// The context of a server, with quotas that are never reached.
 pub fn context(clock: Clock) -> anyhow::Result<StoreContext> {
     let mut settings = Settings::default();
     settings.quota.vpcs_per_region = Some(100_000_000);
@@ -26,7 +26,7 @@ pub fn context(clock: Clock) -> anyhow::Result<StoreContext> {
     })
 }
 
-/// Opens an embedded store, with its first account.
+/// Opens an embedded store with its first account.
 pub async fn open(folder: &Path, context: StoreContext, token: &TokenText) -> anyhow::Result<Store> {
     let store = Store::open_embedded(folder, context)?;
     make_first_account(&store, token).await?;
@@ -38,18 +38,18 @@ pub async fn make_first_account(store: &Store, token: &TokenText) -> anyhow::Res
     let made = store
         .write(move |tx| rules::accounts::bootstrap(tx, &token))
         .await;
-    made.map(drop).map_err(why("making the first account"))
+    made.map(drop).map_err(error_in("making the first account"))
 }
 
 pub fn caller(tx: &mut ReadTx, hash: TokenHash) -> Result<Caller, Error> {
     Caller::admit(authenticate(tx, hash)?, None)
 }
 
-pub fn why(what: &'static str) -> impl Fn(Error) -> anyhow::Error {
+pub fn error_in(what: &'static str) -> impl Fn(Error) -> anyhow::Error {
     move |cause| anyhow::anyhow!("{what}: {cause:?}")
 }
 
-pub fn asking<I: Prepared>(object: Input, policy: &Policy) -> I {
+pub fn request<I: Prepared>(object: Input, policy: &Policy) -> I {
     let request = Request {
         expected: None,
         body: Ok(object),
@@ -70,7 +70,7 @@ pub fn text(text: &str) -> Input {
     Input::Text(text.to_owned())
 }
 
-/// Listens, and says where: the runner asks for any free port.
+/// Listens on any free port and prints the address for the runner.
 pub async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     let listener = TcpListener::bind(address).await?;
     println!("listening on http://{}", listener.local_addr()?);

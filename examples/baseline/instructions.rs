@@ -1,6 +1,6 @@
-//! One path through Garth, run so many times on one thread, for Callgrind to count.
+//! Runs one code path a number of times on one thread, for Callgrind to count instructions.
 //!
-//! Everything but the path is the same however often it is run, so the difference of two counts is the path's alone.
+//! The overhead is the same for any number of runs, so the difference of two counts is the cost of the path.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -11,14 +11,14 @@ use garth::model::id::VpcId;
 use garth::model::input::Input;
 use garth::model::time::Time;
 use garth::model::token::TokenText;
-use garth::rules::caller::{Asker, Caller};
+use garth::rules::caller::{Caller, Principal};
 use garth::rules::lists::ListRequest;
 use garth::rules::{self, Error};
 use garth::store::context::Clock;
 use garth::store::{ReadTx, WriteTx};
 use garth::web::WireNames;
 
-use crate::furnishing::{asking, caller, context, object, open, text, token, why};
+use crate::furnishing::{caller, context, error_in, object, open, request, text, token};
 use crate::rows::written;
 
 /// Runs one path so many times
@@ -57,7 +57,7 @@ enum Path {
 impl Instructions {
     pub async fn run(self) -> anyhow::Result<()> {
         let first = token(&self.token).map_err(anyhow::Error::msg)?;
-        // A clock that stands still writes the same digits every time.
+        // A fixed clock writes the same digits every time.
         let clock = Clock::fixed(Time::parse("2026-01-01T00:00:00").expect("it is a time"));
         let store = open(&self.data, context(clock)?, &first).await?;
         let (path, times, raw, hash) = (self.path, self.times, self.token, first.hash());
@@ -67,7 +67,7 @@ impl Instructions {
                     let caller = caller(tx, hash)?;
                     furnish(tx, &caller)
                 };
-                store.write(make).await.map_err(why("furnishing"))?;
+                store.write(make).await.map_err(error_in("furnishing"))?;
                 store.close().await?;
             }
             Path::Create => {
@@ -75,14 +75,14 @@ impl Instructions {
                     let caller = caller(tx, hash)?;
                     (0..times).try_for_each(|number| create(tx, &caller, &format!("new-{number:06}"), 1))
                 };
-                store.write(make).await.map_err(why("creating"))?;
+                store.write(make).await.map_err(error_in("creating"))?;
             }
             _ => {
                 let look = move |tx: &mut ReadTx| {
                     let caller = caller(tx, hash)?;
                     look(tx, path, times, &raw, &caller)
                 };
-                store.read(look).await.map_err(why("looking"))?;
+                store.read(look).await.map_err(error_in("looking"))?;
             }
         }
         Ok(())
@@ -94,7 +94,7 @@ fn furnish(tx: &mut WriteTx, caller: &Caller) -> Result<(), Error> {
     (1..100).try_for_each(|number| create(tx, caller, &format!("vpc-{number:06}"), 1))
 }
 
-// Callgrind counts within this function and `look`, so they have to be functions of their own.
+// Callgrind counts within this function and `look`, so they must not be inlined.
 #[inline(never)]
 fn create(tx: &mut WriteTx, caller: &Caller, label: &str, subnets: usize) -> Result<(), Error> {
     let subnet = |number| {
@@ -109,7 +109,7 @@ fn create(tx: &mut WriteTx, caller: &Caller, label: &str, subnets: usize) -> Res
         ("region", text("us-ord")),
         ("subnets", Input::List((0..subnets).map(subnet).collect())),
     ]);
-    black_box(rules::vpcs::create(tx, caller, &asking(vpc, tx.policy()))?);
+    black_box(rules::vpcs::create(tx, caller, &request(vpc, tx.policy()))?);
     Ok(())
 }
 

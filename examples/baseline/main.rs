@@ -1,9 +1,9 @@
-//! What the benchmarks hold Garth against, and what else they need in Rust; `bench/run` starts it.
+//! The baselines of the benchmarks, and other Rust helpers for them; `bench/run` starts this program.
 //!
-//! One program, so that it is linked once. `fixed` and `rows` are servers with nothing but the connection stack,
-//! and the connection stack with JSON. `ungrouped` is Garth itself with a store that commits each write alone, and
-//! `raw` is no server at all: it writes what a create writes, by itself. `fill` and `crowd` make stores full of
-//! rows and end. `flood` asks more than can be answered. `instructions` runs one path so many times, for Callgrind.
+//! One program, so that it is linked once. `fixed` and `rows` are servers with only the connection stack, and
+//! the connection stack with JSON. `ungrouped` is Garth with a store that commits each write alone. `raw` is
+//! not a server: it writes the same rows as a create. `fill` and `crowd` create stores with many rows and
+//! exit. `flood` sends more requests than can be answered. `instructions` runs one code path, for Callgrind.
 
 #![expect(
     clippy::disallowed_methods,
@@ -24,7 +24,7 @@ mod ungrouped;
 
 use clap::Parser;
 
-// As Garth has it.
+// The same allocator as Garth.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -42,13 +42,13 @@ enum Baseline {
 }
 
 fn main() -> anyhow::Result<()> {
-    // As with `garth serve --log warn`.
+    // Like `garth serve --log warn`.
     tracing_subscriber::fmt()
         .with_max_level(tracing::Level::WARN)
         .with_writer(std::io::stderr)
         .init();
     let command = Baseline::parse();
-    // What is counted must not move between threads.
+    // The counted code must not move between threads.
     let mut runtime = match command {
         Baseline::Instructions(_) => tokio::runtime::Builder::new_current_thread(),
         _ => tokio::runtime::Builder::new_multi_thread(),

@@ -1,8 +1,8 @@
-//! The rows that creating a VPC with one subnet leaves behind, written straight into SQLite, 32 creates to a
-//! transaction: no request, no token, no rule, nothing read.
+//! Writes the rows of a VPC with one subnet directly to SQLite, 32 creates per transaction: no request, no
+//! token, no rule, no reads.
 //!
-//! The runner compares the tables of this store with those of Garth's: if a create comes to write other rows, it
-//! says so instead of comparing what is not alike.
+//! The runner compares the tables of this store with Garth's. If a create starts to write other rows, it
+//! reports that instead of a wrong ratio.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -36,14 +36,14 @@ pub struct Raw {
 
 const BATCH: usize = 32;
 
-/// What is written besides the rows themselves.
+/// The bookkeeping rows to write besides the resources.
 #[derive(Clone, Copy)]
-struct Besides {
+struct Bookkeeping {
     tallies: bool,
     changes: bool,
 }
 
-/// How many rows are added to each stretch of each tally.
+/// The number of rows added to each range of each tally.
 type Tallies = BTreeMap<(String, i64, i64, i64), i64>;
 
 impl Raw {
@@ -53,24 +53,24 @@ impl Raw {
             .policy
             .regions
             .iter()
-            .filter(|region| region.can(Region::VPCS))
+            .filter(|region| region.has_capability(Region::VPCS))
             .collect();
         let regions: Vec<_> = regions.into_iter().map(|region| region.id.clone()).collect();
-        // Garth makes the tables and the account; the rest goes past it.
+        // Garth creates the tables and the account; all other rows bypass it.
         open(&self.data, context, &self.token).await?.close().await?;
         let mut connection = Connection::open(self.data.join("garth.db"))?;
         connection.pragma_update(None, "synchronous", "full")?;
         connection.pragma_update(None, "foreign_keys", "on")?;
         connection.set_prepared_statement_cache_capacity(64);
 
-        let besides = Besides {
+        let bookkeeping = Bookkeeping {
             tallies: !self.untallied,
             changes: !self.unlogged,
         };
         let begun = Instant::now();
         let mut made = 0;
         while begun.elapsed() < Duration::from_secs_f64(self.seconds) {
-            write_batch(&mut connection, &regions, made, besides)?;
+            write_batch(&mut connection, &regions, made, bookkeeping)?;
             made += BATCH;
         }
         let micros = begun.elapsed().as_micros();
@@ -83,7 +83,7 @@ fn write_batch(
     connection: &mut Connection,
     regions: &[String],
     made: usize,
-    besides: Besides,
+    bookkeeping: Bookkeeping,
 ) -> rusqlite::Result<()> {
     let all = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let (mut tallies, mut changes) = (Tallies::new(), Vec::new());
@@ -95,10 +95,10 @@ fn write_batch(
             &mut tallies,
         )?);
     }
-    if besides.changes {
+    if bookkeeping.changes {
         log_changes(&all, &changes)?;
     }
-    if !besides.tallies {
+    if !bookkeeping.tallies {
         tallies.clear();
     }
     let mut add = all.prepare_cached(
@@ -112,7 +112,7 @@ fn write_batch(
     all.commit()
 }
 
-/// Raises the account's revision once, and adds a row for each thing that was changed.
+/// Raises the account's revision once, and adds a row for each changed object.
 fn log_changes(all: &Connection, changes: &[(&str, i64)]) -> rusqlite::Result<()> {
     let revision: i64 = all
         .prepare_cached(
@@ -126,7 +126,7 @@ fn log_changes(all: &Connection, changes: &[(&str, i64)]) -> rusqlite::Result<()
     Ok(())
 }
 
-/// Writes a VPC with one subnet; what was changed.
+/// Writes a VPC with one subnet; returns the changed objects.
 fn write_vpc(
     all: &Connection,
     region: &str,

@@ -1,4 +1,4 @@
-//! The connection stack and JSON: a page of VPCs that is held in memory, and written anew for every request.
+//! The connection stack and JSON: a page of VPCs in memory, serialized for every request.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use garth::store::context::Clock;
 use garth::web::WireNames;
 use serde::Serialize;
 
-use crate::furnishing::{caller, context, listen, open, token, why};
+use crate::furnishing::{caller, context, error_in, listen, open, token};
 
 /// Answers `/v4/vpcs` with the first page of a store, from memory
 #[derive(Args)]
@@ -41,7 +41,7 @@ impl Rows {
             let caller = caller(tx, hash)?;
             rules::vpcs::list(tx, &caller, &ListRequest::default())
         };
-        let page = Arc::new(store.read(first).await.map_err(why("reading the page"))?);
+        let page = Arc::new(store.read(first).await.map_err(error_in("reading the page"))?);
         drop(store);
 
         let answer = move || std::future::ready(([(CONTENT_TYPE, "application/json")], written(&page)));
@@ -54,7 +54,7 @@ impl Rows {
     }
 }
 
-/// A page as Garth writes it.
+/// A page as Garth serializes it.
 pub fn written(page: &Paged<Vpc>) -> Vec<u8> {
     #[derive(Serialize)]
     struct Envelope<'a> {

@@ -1,4 +1,4 @@
-//! Garth itself, with a store that commits each write alone.
+//! Garth with a store that commits each write alone.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -11,7 +11,7 @@ use maud::{DOCTYPE, Markup, html};
 use serde_json::Value;
 
 use crate::web::answer;
-use crate::web::answer_memory::Shared;
+use crate::web::answer_memory::SharedBody;
 
 const SOURCE: &str = include_str!("../../openapi.yaml");
 const STYLE: &str = include_str!("docs.css");
@@ -29,21 +29,21 @@ pub fn openapi_json() -> &'static str {
     &JSON
 }
 
-/// The version of the public service's specification that the document follows.
+/// The version of the public API specification that the document follows.
 pub fn spec_version() -> &'static str {
     DOCUMENT["info"]["version"].as_str().unwrap_or_default()
 }
 
 pub async fn openapi() -> Response {
     let kind = [(header::CONTENT_TYPE, answer::JSON)];
-    (Extension(Shared), kind, openapi_json()).into_response()
+    (Extension(SharedBody), kind, openapi_json()).into_response()
 }
 
 pub async fn page() -> Response {
     let policy = HeaderValue::from_static("default-src 'none'; style-src 'self'; img-src 'self'");
     let html = HeaderValue::from_static("text/html; charset=utf-8");
     (
-        Extension(Shared),
+        Extension(SharedBody),
         [
             (header::CONTENT_TYPE, html),
             (header::CONTENT_SECURITY_POLICY, policy),

@@ -1,4 +1,4 @@
-//! The URL of an object that an event or a ticket is about. `/v4/linode/…` is what published clients compare it with.
+//! URLs of the objects that events and tickets are about. Published clients compare them with `/v4/linode/…`.
 
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::subject::SubjectKind;
@@ -17,7 +17,7 @@ pub fn of(entity: &Entity) -> String {
 
 fn of_subject(kind: SubjectKind, id: i64) -> String {
     match kind {
-        // The interface does not say which engine a database runs (decision 0014).
+        // The interface does not say which engine a database uses (decision 0014).
         SubjectKind::Database => format!("/v4/databases/mysql/instances/{id}"),
         SubjectKind::Domain => format!("/v4/domains/{id}"),
         SubjectKind::Firewall => format!("/v4/networking/firewalls/{id}"),

@@ -1,4 +1,4 @@
-//! For load balancers and monitoring: does the process answer, and can it work?
+//! Health endpoints for load balancers and monitoring: liveness and readiness.
 
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -35,14 +35,14 @@ impl Serialize for ChecksView {
     }
 }
 
-/// The process answers.
+/// Liveness: the process answers.
 pub async fn alive() -> Response {
     answer::json(StatusCode::OK, &HealthView { status: "ok" })
 }
 
-/// The store answers and takes writes, there is disk space, and the server was not asked to stop.
+/// Readiness: the store accepts reads and writes, there is disk space, and the server is not shutting down.
 pub async fn ready(State(app): State<App>) -> Response {
-    let report = readiness::examine(&app).await;
+    let report = readiness::check_now(&app).await;
     let checks = ChecksView(report);
     if report.is_ready() {
         let view = ReadinessView {

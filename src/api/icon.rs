@@ -1,4 +1,4 @@
-//! The small picture that browsers show beside the title of a page.
+//! The favicon.
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};

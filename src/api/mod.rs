@@ -1,7 +1,7 @@
-//! How it is spoken: the operation table and the JSON shapes of the resources.
+//! The JSON API: the operation table and the views of the resources.
 //!
-//! A handler reads the request, runs one rule in one transaction and shapes the answer; it
-//! decides nothing.
+//! A handler reads the request, runs one rule in one transaction and builds the response. It makes no
+//! decisions.
 
 mod account;
 mod compute;

@@ -1,5 +1,5 @@
-//! Every operation, once. The router, the access check, the headers, the rate limits and the access test are made from
-//! this table, so an operation that is not in it does not exist. Each domain has its own part of it.
+//! The operation table. The router, the access check, the headers, the rate limits and the access test are
+//! derived from it. Each domain has its own part.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -21,7 +21,7 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         support::operations(),
         support::desk_operations(),
         account::desk_operations(),
-        compute::offers(),
+        compute::catalog_operations(),
         identity::oauth_operations(),
         about_the_server(),
     ];
@@ -40,7 +40,7 @@ fn about_the_server() -> Vec<Operation> {
     ]
 }
 
-/// All operations at their paths, each behind its own access check. What is at no path of theirs is left to the pages.
+/// The router of all operations, each with its access check. Other paths are left to the console.
 pub fn router(app: &App) -> Router {
     let mut paths: BTreeMap<String, (MethodRouter<App>, Vec<&str>)> = BTreeMap::new();
     for operation in OPERATIONS.iter() {
@@ -56,7 +56,7 @@ pub fn router(app: &App) -> Router {
     for (path, (routes, mut methods)) in paths {
         methods.push("OPTIONS");
         let allowed = methods.join(", ");
-        let other = move |method: Method| std::future::ready(error::other_method(&method, &allowed));
+        let other = move |method: Method| std::future::ready(error::method_not_allowed(&method, &allowed));
         router = router.route(&path, routes.fallback(other));
     }
     router.with_state(app.clone())

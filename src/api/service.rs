@@ -1,4 +1,4 @@
-//! `GET /`: what this server is and where its parts are; a browser is sent to the console.
+//! `GET /`: the name, version and links of this server. Browsers are redirected to the console.
 
 use axum::extract::State;
 use axum::http::request::Parts;
@@ -7,7 +7,7 @@ use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::docs;
-use crate::web::error::wants_page;
+use crate::web::error::accepts_html;
 use crate::web::origin::issuer;
 use crate::web::pages::redirect;
 use crate::web::{App, answer};
@@ -32,7 +32,7 @@ struct LinksView {
 }
 
 pub async fn describe(State(app): State<App>, parts: Parts) -> Response {
-    let mut response = match wants_page(&parts.headers) {
+    let mut response = match accepts_html(&parts.headers) {
         true => redirect("/login"),
         false => answer::json(StatusCode::OK, &view(&issuer(&app, &parts))),
     };

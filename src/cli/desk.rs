@@ -254,7 +254,7 @@ fn list_request(queue: &Queue) -> ListRequest {
     }
     ListRequest {
         only,
-        ..ListRequest::default().at_sent(&queue.page.to_string())
+        ..ListRequest::default().at_page_in_url(&queue.page.to_string())
     }
 }
 
@@ -300,7 +300,7 @@ async fn show(store: &OpenStore, output: Output, id: TicketId) -> anyhow::Result
         let ticket = rules::desk::view(tx, id)?;
         let (mut history, mut number) = (Vec::new(), 1);
         loop {
-            let page = rules::desk::history(tx, id, &ListRequest::longest().at(number))?;
+            let page = rules::desk::history(tx, id, &ListRequest::full_page().at(number))?;
             let is_last = number >= page.pages();
             number += 1;
             history.extend(page.items);

@@ -80,7 +80,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             output.one(&EntryView::from(entry), &message)
         }
         Command::List { page } => {
-            let list = ListRequest::default().at_sent(&page.to_string());
+            let list = ListRequest::default().at_page_in_url(&page.to_string());
             let found = store.read(move |tx| entities::list(tx, &list)).await?;
             let views: Vec<_> = found.items.into_iter().map(EntryView::from).collect();
             output.many(&views, &["ACCOUNT", "TYPE", "ID", "LABEL"], |view| {

@@ -388,7 +388,7 @@ async fn open_files(
             "attachments not shared between nodes"
         );
     }
-    if let Err(cause) = files.reach().await {
+    if let Err(cause) = files.probe().await {
         tracing::error!(%cause, "attachment storage unavailable");
     }
     Ok(files)

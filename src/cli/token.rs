@@ -9,7 +9,7 @@ use super::output::Output;
 use super::store_args::{OpenStore, StoreArgs};
 use crate::model::id::TokenId;
 use crate::model::scope::Scopes;
-use crate::model::token::{NEVER, NewToken, Token, TokenKind};
+use crate::model::token::{NO_EXPIRY, NewToken, Token, TokenKind};
 use crate::rules::{tokens, users};
 
 #[derive(Subcommand)]
@@ -66,7 +66,9 @@ impl TokenView {
             created: token.created.to_string(),
             label: token.label,
             token: text.map_or(token.prefix, str::to_owned),
-            expiry: token.expiry.map_or(NEVER.to_owned(), |expiry| expiry.to_string()),
+            expiry: token
+                .expiry
+                .map_or(NO_EXPIRY.to_owned(), |expiry| expiry.to_string()),
         }
     }
 }
@@ -148,7 +150,7 @@ async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::R
 /// The API reports the expiry of a token without one as a date in 2999.
 fn format_expiry(expiry: &str) -> String {
     match expiry {
-        NEVER => "never".to_owned(),
+        NO_EXPIRY => "never".to_owned(),
         expiry => expiry.to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::navigation::NAVIGATION;
 use super::visit::{MAX_UNSEEN_COUNT, Visit};
-use crate::web::operation::Who;
+use crate::web::operation::Audience;
 use crate::web::pages;
 
 pub fn bar(visit: &Visit) -> Markup {
@@ -30,9 +30,9 @@ pub fn bar(visit: &Visit) -> Markup {
                         }
                     }
                 }
-                @if visit.side == Who::Tenants { (activity_link(visit.unseen)) }
+                @if visit.side == Audience::Tenants { (activity_link(visit.unseen)) }
                 div .who {
-                    span .user title="Logged in as" { (visit.username) @if visit.side == Who::Staff { " · staff" } }
+                    span .user title="Logged in as" { (visit.username) @if visit.side == Audience::Staff { " · staff" } }
                     a href="/logout" { "Log out" }
                 }
             }

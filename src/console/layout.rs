@@ -12,7 +12,7 @@ use super::forms::FormState;
 use super::visit::Visit;
 use crate::model::page::Paged;
 use crate::model::time::Time;
-use crate::web::operation::Who;
+use crate::web::operation::Audience;
 use crate::web::pages::redirect;
 use crate::web::{cookies, pages};
 
@@ -125,7 +125,7 @@ impl Visit {
 /// Redirects to a page that shows a notice.
 pub fn redirect_with_notice(url: &str, notice: &str) -> Response {
     let mut response = redirect(&format!("{url}?done={notice}"));
-    cookies::set_news(response.headers_mut(), notice);
+    cookies::set_flash(response.headers_mut(), notice);
     response
 }
 
@@ -134,7 +134,7 @@ pub fn redirect_with_error(url: &str, message: &str) -> Response {
     const MAX_MESSAGE_CHARS: usize = 500;
     let message: String = message.chars().take(MAX_MESSAGE_CHARS).collect();
     let mut response = redirect(url);
-    cookies::set_news(response.headers_mut(), &format!("{REFUSAL_PREFIX}{message}"));
+    cookies::set_flash(response.headers_mut(), &format!("{REFUSAL_PREFIX}{message}"));
     response
 }
 
@@ -177,7 +177,7 @@ fn document(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Marku
                 script src=(HTMX.path) defer {}
                 script src=(SCRIPT.path) defer {}
             }
-            body data-desk[visit.is_some_and(|visit| visit.side == Who::Staff)] data-user=[visit.map(|visit| &visit.username)] data-live=[visit.and_then(|visit| visit.stream_url.as_ref())] {
+            body data-desk[visit.is_some_and(|visit| visit.side == Audience::Staff)] data-user=[visit.map(|visit| &visit.username)] data-live=[visit.and_then(|visit| visit.stream_url.as_ref())] {
                 a .skip href="#main" { "Skip to content" }
                 @if let Some(visit) = visit { (bar(visit)) }
                 main #main tabindex="-1" { (body) }

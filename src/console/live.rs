@@ -16,12 +16,12 @@ use crate::model::event::Event;
 use crate::model::id::{EventId, TicketId};
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
-use crate::rules::desk::Mark;
+use crate::rules::desk::DeskVersion;
 use crate::rules::events::Position;
 use crate::rules::{self, Result};
 use crate::store::notifier::Topic;
 use crate::web::App;
-use crate::web::event_stream::{Source, Waking, follow};
+use crate::web::event_stream::{Source, Subscription, follow};
 
 /// The delay after which a browser reconnects.
 const RECONNECT_DELAY: Duration = Duration::from_secs(2);
@@ -34,7 +34,7 @@ pub fn events_url(last: EventId) -> String {
 }
 
 /// The URL of the stream of changes at the desk after this mark; with a ticket, also of changes to that ticket.
-pub fn desk_url(mark: &Mark, watched: Option<TicketId>) -> String {
+pub fn desk_url(mark: &DeskVersion, watched: Option<TicketId>) -> String {
     let after = format_mark(mark);
     match watched {
         None => format!("/desk/live?after={after}"),
@@ -45,7 +45,7 @@ pub fn desk_url(mark: &Mark, watched: Option<TicketId>) -> String {
 /// The stream of the account's events. A message has the kind and the ID of the event's entity.
 pub async fn events(State(app): State<App>, caller: Caller, query: Query, headers: HeaderMap) -> PageResult {
     // Subscribe before reading, so that no event is missed.
-    let waking = Waking::new(&app, Topic::Account(caller.account));
+    let subscription = Subscription::new(&app, Topic::Account(caller.account));
     let last = match last_message_id(&headers, &query).parse() {
         Ok(last) => EventId(last),
         Err(_) => app.read(caller.clone(), rules::events::end).await?,
@@ -54,18 +54,18 @@ pub async fn events(State(app): State<App>, caller: Caller, query: Query, header
         caller,
         position: Position::after(last),
     };
-    Ok(follow(waking, source, Some(first_message())))
+    Ok(follow(subscription, source, Some(first_message())))
 }
 
 /// The stream of changes to the queue; with `?ticket=`, also to that ticket, and the user is listed as its viewer.
 pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: HeaderMap) -> PageResult {
-    let waking = Waking::new(&app, Topic::Desk);
+    let subscription = Subscription::new(&app, Topic::Desk);
     let watched = query.text("ticket").parse().ok().map(TicketId);
     let viewer = match watched {
         None => None,
         Some(ticket) => {
             let arrived = app.write(staff.clone(), move |tx, staff| {
-                rules::viewers::arrive(tx, &staff.agent, ticket)
+                rules::viewers::register(tx, &staff.agent, ticket)
             });
             let name = arrived.await?;
             Some(Viewer { app, ticket, name })
@@ -73,7 +73,7 @@ pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: H
     };
     let mark = parse_mark(&last_message_id(&headers, &query));
     let source = DeskSource { staff, mark, viewer };
-    Ok(follow(waking, source, Some(first_message())))
+    Ok(follow(subscription, source, Some(first_message())))
 }
 
 /// The ID of the last message that the browser has received, or the position in the URL.
@@ -123,7 +123,7 @@ fn change_message(event: &Event) -> sse::Event {
 /// The changes at the desk since a mark.
 struct DeskSource {
     staff: Staff,
-    mark: Mark,
+    mark: DeskVersion,
     viewer: Option<Viewer>,
 }
 
@@ -132,7 +132,7 @@ impl Source for DeskSource {
         let watched = self.viewer.as_ref().map(|viewer| viewer.ticket);
         let current = app
             .read(self.staff.clone(), move |tx, staff| {
-                rules::desk::mark(tx, &staff.agent, watched)
+                rules::desk::version(tx, &staff.agent, watched)
             })
             .await?;
         let mut changed = Vec::new();
@@ -157,7 +157,7 @@ impl Source for DeskSource {
         };
         let (ticket, name) = (viewer.ticket, viewer.name.clone());
         app.write(self.staff.clone(), move |tx, staff| {
-            rules::viewers::stay(tx, &staff.agent, ticket, &name)
+            rules::viewers::renew(tx, &staff.agent, ticket, &name)
         })
         .await
     }
@@ -180,7 +180,7 @@ impl Drop for Viewer {
         runtime.spawn(async move {
             let left = app
                 .store()
-                .write(move |tx| rules::viewers::leave(tx, ticket, &name))
+                .write(move |tx| rules::viewers::remove(tx, ticket, &name))
                 .await;
             if let Err(cause) = left {
                 tracing::debug!(?cause, "ticket viewer not removed");
@@ -189,13 +189,13 @@ impl Drop for Viewer {
     }
 }
 
-fn format_mark(mark: &Mark) -> String {
+fn format_mark(mark: &DeskVersion) -> String {
     format!("{}-{}", mark.queue, mark.ticket)
 }
 
-fn parse_mark(text: &str) -> Mark {
+fn parse_mark(text: &str) -> DeskVersion {
     let (queue, ticket) = text.split_once('-').unwrap_or((text, ""));
-    Mark {
+    DeskVersion {
         queue: queue.to_owned(),
         ticket: ticket.to_owned(),
     }

@@ -9,14 +9,14 @@ use super::navigation::{NAVIGATION, local_page};
 use super::visit::side_of;
 use crate::rules::{self, Error};
 use crate::web::cookies::form_proof;
-use crate::web::fields::{Fields, Written, pairs};
+use crate::web::fields::{Fields, FormEncoding, pairs};
 use crate::web::login_attempts::{Guess, client_address};
-use crate::web::operation::Who;
+use crate::web::operation::Audience;
 use crate::web::pages::{self, LogInNotes, LogInPage, LogInTarget, ROOT_STYLE, redirect};
 use crate::web::{App, cookies, log_in_form};
 
 /// Whether the logged-in user is a tenant or staff; `None` if no user is logged in.
-async fn logged_in_side(app: &App, headers: &HeaderMap) -> Result<Option<Who>, ErrorPage> {
+async fn logged_in_side(app: &App, headers: &HeaderMap) -> Result<Option<Audience>, ErrorPage> {
     let Some(session) = cookies::read(headers, cookies::SESSION) else {
         return Ok(None);
     };
@@ -32,7 +32,7 @@ async fn logged_in_side(app: &App, headers: &HeaderMap) -> Result<Option<Who>, E
     }
 }
 
-fn redirect_to_landing_page(side: Who) -> Response {
+fn redirect_to_landing_page(side: Audience) -> Response {
     match NAVIGATION.iter().find(|(who, _, _)| *who == side) {
         Some((_, _, path)) => redirect(path),
         None => {
@@ -62,7 +62,7 @@ pub async fn form(State(app): State<App>, headers: HeaderMap, RawQuery(query): R
 
 pub async fn log_in(State(app): State<App>, request: Request) -> PageResult {
     let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
-    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
+    let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
     let Some(proof) = log_in_form::proof_in(&headers, &fields) else {
         let text = "The form could not be verified. Go back, reload the page and try again. Cookies must be enabled, and the \
                     address must start with https://.";

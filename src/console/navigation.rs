@@ -2,15 +2,15 @@
 
 use axum::http::uri::PathAndQuery;
 
-use crate::web::operation::Who;
+use crate::web::operation::Audience;
 
 /// The entries of the navigation bar for tenants and staff. The first is the landing page after log-in.
-pub const NAVIGATION: &[(Who, &str, &str)] = &[
-    (Who::Tenants, "VPCs", "/vpcs"),
-    (Who::Tenants, "Tickets", "/tickets"),
-    (Who::Tenants, "Account", "/account"),
-    (Who::Staff, "Desk", "/desk"),
-    (Who::Staff, "Canned replies", "/desk/canned-replies"),
+pub const NAVIGATION: &[(Audience, &str, &str)] = &[
+    (Audience::Tenants, "VPCs", "/vpcs"),
+    (Audience::Tenants, "Tickets", "/tickets"),
+    (Audience::Tenants, "Account", "/account"),
+    (Audience::Staff, "Desk", "/desk"),
+    (Audience::Staff, "Canned replies", "/desk/canned-replies"),
 ];
 
 /// The first path segments of the pages that need a session.
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn sections_match_the_table_of_pages() {
-        let with_session = PAGES.iter().filter(|page| page.who != Who::Everybody);
+        let with_session = PAGES.iter().filter(|page| page.who != Audience::Public);
         let sections: BTreeSet<&str> = with_session
             .filter_map(|page| page.path.split('/').nth(1))
             .collect();

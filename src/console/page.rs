@@ -5,7 +5,7 @@ use axum::http::Method;
 use axum::middleware;
 use axum::routing::{MethodFilter, MethodRouter, on};
 
-use crate::web::operation::{Class, Who};
+use crate::web::operation::{Audience, Class};
 use crate::web::{App, insecure};
 
 /// A page, or the target of a form.
@@ -13,7 +13,7 @@ pub struct Page {
     pub id: &'static str,
     pub method: Method,
     pub path: &'static str,
-    pub who: Who,
+    pub who: Audience,
     pub class: Class,
     pub route: MethodRouter<App>,
 }
@@ -28,7 +28,7 @@ where
         id,
         method: method.clone(),
         path,
-        who: Who::Tenants,
+        who: Audience::Tenants,
         class: Class::Command,
         route: on(filter, handler),
     }
@@ -42,12 +42,12 @@ impl Page {
     }
 
     pub fn everybody(mut self) -> Self {
-        self.who = Who::Everybody;
+        self.who = Audience::Public;
         self
     }
 
     pub fn staff(mut self) -> Self {
-        self.who = Who::Staff;
+        self.who = Audience::Staff;
         self
     }
 

@@ -30,7 +30,7 @@ impl Query {
 
     /// The requested page of a list.
     pub fn list_request(&self, page_size: i64) -> ListRequest {
-        ListRequest::first(page_size).at_sent(self.text("page"))
+        ListRequest::first(page_size).at_page_in_url(self.text("page"))
     }
 }
 

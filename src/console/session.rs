@@ -20,15 +20,15 @@ use super::{layout, live};
 use crate::model::id::EventId;
 use crate::model::proof::Identity;
 use crate::rules::agent::Staff;
-use crate::rules::caller::{Asker, Caller};
+use crate::rules::caller::{Caller, Principal};
 use crate::rules::{self, Error};
 use crate::store::{ReadTx, StoreError};
-use crate::web::answering::Noted;
+use crate::web::answering::RequestInfo;
 use crate::web::cookies::FORM_TOKEN;
-use crate::web::error::{self, Cause, status_of, unknown_path, wants_page};
+use crate::web::error::{self, Cause, accepts_html, path_not_found, status_of};
 use crate::web::fields::pairs;
 use crate::web::limits::Key;
-use crate::web::operation::Who;
+use crate::web::operation::Audience;
 use crate::web::origin::Peer;
 use crate::web::pages::redirect;
 use crate::web::{App, body, cookies, load};
@@ -45,16 +45,16 @@ pub async fn check(
     request: Request,
     next: Next,
 ) -> Response {
-    let mut noted = Noted::page(page.id);
+    let mut info = RequestInfo::page(page.id);
     let (parts, content) = request.into_parts();
     let visit = match page.who {
-        Who::Everybody => Ok(None),
-        Who::Tenants | Who::Staff => load_visit(&app, &parts).await,
+        Audience::Public => Ok(None),
+        Audience::Tenants | Audience::Staff => load_visit(&app, &parts).await,
     };
     let (mut response, visit) = match visit {
         Err(response) => (*response, None),
         Ok(visit) => {
-            noted.identity = visit.as_ref().map(|(identity, _)| identity.clone());
+            info.identity = visit.as_ref().map(|(identity, _)| identity.clone());
             let response = match admit(&app, page, visit.as_ref(), Request::from_parts(parts, content)).await
             {
                 Ok(request) => next.run(request).await,
@@ -70,11 +70,11 @@ pub async fn check(
         }
     }
     if visit.is_some_and(|visit| visit.notice.is_some() || visit.refused.is_some()) {
-        cookies::clear(response.headers_mut(), cookies::NEWS);
+        cookies::clear(response.headers_mut(), cookies::FLASH);
     }
     let kind = response.headers().get(header::CONTENT_TYPE);
     if kind.is_none_or(|kind| kind != "application/json") {
-        response.extensions_mut().insert(noted);
+        response.extensions_mut().insert(info);
         let vary = HeaderValue::from_static("Cookie, HX-Request");
         response.headers_mut().insert(header::VARY, vary);
     }
@@ -87,7 +87,7 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
     let Some(session) = session else {
         return Err(Box::new(log_in_first(request)));
     };
-    if load::is_too_much() {
+    if load::is_overloaded() {
         return Err(Box::new(
             ErrorPage::from(Error::Store(StoreError::Full)).into_response(),
         ));
@@ -104,7 +104,7 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
     match known {
         Ok((identity, unseen)) => {
             let query = pairs(request.uri.query().unwrap_or_default().as_bytes());
-            let news = cookies::news(&request.headers).filter(|_| is_navigation(request));
+            let news = cookies::flash(&request.headers).filter(|_| is_navigation(request));
             let visit = Visit {
                 username: identity.username.as_str().to_owned(),
                 side: side_of(&identity),
@@ -206,7 +206,7 @@ async fn admit(
     }
     let extensions = request.extensions_mut();
     match page.who {
-        Who::Staff => drop(extensions.insert(Staff::admit(identity.clone(), None)?)),
+        Audience::Staff => drop(extensions.insert(Staff::admit(identity.clone(), None)?)),
         _ => drop(extensions.insert(Caller::admit(identity.clone(), None)?)),
     }
     extensions.insert(visit.clone());
@@ -251,8 +251,8 @@ fn constant_time_eq(expected: &str, submitted: &str) -> bool {
 /// The response to a method that the path does not have. A browser that opens the target of a form is redirected to the
 /// page above it.
 pub fn method_not_allowed(method: &Method, headers: &HeaderMap, uri: &Uri, allowed: &str) -> Response {
-    if *method != Method::GET || !wants_page(headers) {
-        return error::other_method(method, allowed);
+    if *method != Method::GET || !accepts_html(headers) {
+        return error::method_not_allowed(method, allowed);
     }
     let above = uri.path().rsplit_once('/').map(|(above, _)| above);
     redirect(above.filter(|above| !above.is_empty()).unwrap_or("/"))
@@ -261,7 +261,7 @@ pub fn method_not_allowed(method: &Method, headers: &HeaderMap, uri: &Uri, allow
 /// The response for an unknown path; for a logged-in user, with the navigation bar.
 pub async fn not_found(State(app): State<App>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
-    let response = unknown_path(&parts.headers, &parts.uri);
+    let response = path_not_found(&parts.headers, &parts.uri);
     let kind = response.headers().get(header::CONTENT_TYPE);
     if kind.is_some_and(|kind| kind == "application/json") {
         return response;

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use crate::model::proof::Identity;
 use crate::web::App;
 use crate::web::cookies::FORM_TOKEN;
-use crate::web::operation::Who;
+use crate::web::operation::Audience;
 
 /// The highest number of unseen events that is counted.
 pub const MAX_UNSEEN_COUNT: i64 = 100;
@@ -18,7 +18,7 @@ pub const MAX_UNSEEN_COUNT: i64 = 100;
 #[derive(Clone)]
 pub struct Visit {
     pub username: String,
-    pub side: Who,
+    pub side: Audience,
     pub path: String,
     /// The key of the notice to show. It must be in the query and in a cookie, so that a link from elsewhere, or a
     /// reload, does not show it.
@@ -50,9 +50,9 @@ impl Visit {
 }
 
 /// Whether a user is a tenant or a member of the staff.
-pub fn side_of(identity: &Identity) -> Who {
+pub fn side_of(identity: &Identity) -> Audience {
     match identity.account {
-        Some(_) => Who::Tenants,
-        None => Who::Staff,
+        Some(_) => Audience::Tenants,
+        None => Audience::Staff,
     }
 }

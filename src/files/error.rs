@@ -1,25 +1,25 @@
-//! What can go wrong with the bytes of attachments.
+//! Errors of the attachment storage.
 
-/// What went wrong with bytes, for the log.
+/// A storage error, for the log.
 #[derive(Debug, thiserror::Error)]
-#[error("{doing}: {cause}")]
+#[error("{operation}: {cause}")]
 pub struct FilesError {
-    doing: String,
+    operation: String,
     cause: Box<dyn std::error::Error + Send + Sync>,
 }
 
 impl FilesError {
-    /// Whether there is nothing under the key, although the place could be reached.
+    /// Whether the key does not exist, although the storage is reachable.
     pub fn is_missing(&self) -> bool {
         let cause = self.cause.downcast_ref::<object_store::Error>();
         matches!(cause, Some(object_store::Error::NotFound { .. }))
     }
 
     pub(super) fn new(
-        doing: impl Into<String>,
+        operation: impl Into<String>,
         cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
-        let (doing, cause) = (doing.into(), cause.into());
-        Self { doing, cause }
+        let (operation, cause) = (operation.into(), cause.into());
+        Self { operation, cause }
     }
 }

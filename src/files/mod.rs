@@ -1,12 +1,12 @@
-//! Where the bytes of attachments are kept: a folder, or a bucket of an S3 service.
+//! Storage for the bytes of attachments: a folder, or an S3 bucket.
 //!
-//! A file is first received into a spool on the local disk, where it can be looked at, and then kept
-//! under a key of our own making. Names that people give their files never come here.
+//! A file is first received into a spool on the local disk, where it is scanned, and then stored under a
+//! generated key. File names that users choose are never used here.
 
 mod error;
-mod place;
 mod scanner;
 mod spool;
+mod storage;
 mod verified;
 
 use std::path::{Path, PathBuf};
@@ -27,24 +27,24 @@ pub use scanner::{Scanner, Verdict};
 pub use spool::{Spool, Spooled};
 pub use verified::{Fingerprint, ReadFault, verified};
 
-/// A handle to where files are kept; clones share it.
+/// A handle to the storage; clones share it.
 #[derive(Clone)]
 pub struct Files(Arc<Shared>);
 
 struct Shared {
     store: Box<dyn ObjectStore>,
-    /// Where that is, if it is a folder.
+    /// The path, if the storage is a folder.
     folder: Option<PathBuf>,
-    /// What stands before every key.
+    /// The prefix of all keys.
     prefix: Key,
-    /// How much of a file is held in memory on its way to where it is kept.
+    /// The part size in bytes: how much of a file is held in memory while it is stored.
     part: usize,
-    /// How many files may be on that way at once.
-    ways: Semaphore,
+    /// Permits that limit how many files are stored concurrently.
+    permits: Semaphore,
     spool: PathBuf,
 }
 
-/// What opens a bucket.
+/// The credentials of a bucket.
 #[derive(Debug)]
 pub struct BucketKeys {
     pub access: Secret,
@@ -52,27 +52,27 @@ pub struct BucketKeys {
 }
 
 impl Files {
-    /// Opens the place a URL names, or the folder `attachments` in the data folder.
+    /// Opens the storage of a URL, or the folder `attachments` in the data folder.
     pub fn open(url: Option<&str>, data: &Path) -> Result<Self, FilesError> {
         Self::open_with(url, data, None)
     }
 
-    /// The same with keys of a bucket; without, they are in the environment.
+    /// Opens a bucket with these credentials; without them, they come from the environment.
     pub fn open_with(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Self, FilesError> {
-        let place = place::find(url, data, keys)?;
+        let storage = storage::find(url, data, keys)?;
         let spool = data.join("spool");
-        place::make_private_folder(&spool)?;
+        storage::make_private_folder(&spool)?;
         Ok(Self(Arc::new(Shared {
-            store: place.store,
-            folder: place.folder,
-            prefix: place.prefix,
-            part: place.part,
-            ways: Semaphore::new(place.ways),
+            store: storage.store,
+            folder: storage.folder,
+            prefix: storage.prefix,
+            part: storage.part,
+            permits: Semaphore::new(storage.permits),
             spool,
         })))
     }
 
-    /// Free bytes of the data folder, the spool, and the folder of attachments if it is one, by name.
+    /// Free bytes of the data folder, the spool, and the attachment folder if it is local, by name.
     pub fn free_bytes(&self) -> std::io::Result<Vec<(&'static str, u64)>> {
         let data = self.0.spool.parent().unwrap_or(&self.0.spool);
         let mut folders = vec![("data", data), ("spool", &self.0.spool)];
@@ -84,12 +84,12 @@ impl Files {
         folders.into_iter().map(free).collect()
     }
 
-    /// Somewhere to put a file that is coming in.
+    /// A new spool file for an upload.
     pub async fn spool(&self) -> Result<Spool, FilesError> {
         Spool::begin(&self.0.spool).await
     }
 
-    /// Removes what earlier runs left in the spool, if it has not been touched for so long.
+    /// Deletes spool files of earlier runs that were not modified for `age`.
     pub fn empty_spool(&self, age: Duration) -> Result<(), FilesError> {
         let failed = |cause| FilesError::new("emptying the spool", cause);
         for entry in std::fs::read_dir(&self.0.spool).map_err(failed)? {
@@ -105,10 +105,10 @@ impl Files {
         Ok(())
     }
 
-    /// Keeps a file under a key. Once this returns, no crash takes it away again.
-    pub async fn keep(&self, key: &str, spooled: &Spooled) -> Result<(), FilesError> {
+    /// Stores a file under a key. It is durable when this returns.
+    pub async fn put(&self, key: &str, spooled: &Spooled) -> Result<(), FilesError> {
         let failed = |cause: object_store::Error| FilesError::new("keeping a file", cause);
-        let _way = self.0.ways.acquire().await;
+        let _permit = self.0.permits.acquire().await;
         if let Some(folder) = &self.0.folder
             && spooled.move_to(folder.join(key)).await?
         {
@@ -121,14 +121,14 @@ impl Files {
             return self.0.store.put(&path, part).await.map(drop).map_err(failed);
         }
         let mut upload = self.0.store.put_multipart(&path).await.map_err(failed)?;
-        let kept = async {
+        let stored = async {
             while part.content_length() > 0 {
                 upload.put_part(part).await.map_err(failed)?;
                 part = self.next_part(&mut file).await?;
             }
             upload.complete().await.map_err(failed)
         };
-        match kept.await {
+        match stored.await {
             Ok(_) => Ok(()),
             Err(cause) => {
                 let _ = upload.abort().await;
@@ -137,7 +137,7 @@ impl Files {
         }
     }
 
-    /// The bytes kept under a key.
+    /// The bytes of a key.
     pub async fn read(&self, key: &str) -> Result<BoxStream<'static, std::io::Result<Bytes>>, FilesError> {
         let found = self.0.store.get(&self.path(key)).await;
         let found = found.map_err(|cause| FilesError::new("reading a file", cause))?;
@@ -147,7 +147,7 @@ impl Files {
             .boxed())
     }
 
-    /// Removes what is kept under a key; nothing there is fine too.
+    /// Deletes a key; a missing one is not an error.
     pub async fn remove(&self, key: &str) -> Result<(), FilesError> {
         self.remove_staged(key).await?;
         match self.0.store.delete(&self.path(key)).await {
@@ -156,7 +156,8 @@ impl Files {
         }
     }
 
-    /// A folder gets a file's bytes under a name like `key#1` first; a crash leaves it there.
+    /// Deletes a staged file: a folder storage writes to a name like `key#1` first, and a crash leaves that
+    /// behind.
     async fn remove_staged(&self, key: &str) -> Result<(), FilesError> {
         let Some(folder) = &self.0.folder else {
             return Ok(());
@@ -171,15 +172,15 @@ impl Files {
         Ok(())
     }
 
-    /// Whether the place can be reached at all, and soon.
-    pub async fn reach(&self) -> Result<(), FilesError> {
-        const SOON: std::time::Duration = std::time::Duration::from_secs(5);
-        const DOING: &str = "reaching the place for attachments";
+    /// Checks that the storage is reachable, with a short timeout.
+    pub async fn probe(&self) -> Result<(), FilesError> {
+        const PROBE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+        const PROBE: &str = "reaching the place for attachments";
         let path = self.path("reach");
-        let reached = tokio::time::timeout(SOON, self.0.store.head(&path)).await;
-        match reached.map_err(|cause| FilesError::new(DOING, cause))? {
+        let response = tokio::time::timeout(PROBE_TIMEOUT, self.0.store.head(&path)).await;
+        match response.map_err(|cause| FilesError::new(PROBE, cause))? {
             Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(cause) => Err(FilesError::new(DOING, cause)),
+            Err(cause) => Err(FilesError::new(PROBE, cause)),
         }
     }
 

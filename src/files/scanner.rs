@@ -1,4 +1,4 @@
-//! The provider's own look at each file before anybody else gets to see it.
+//! The virus scanner for attachments.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -6,28 +6,27 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
-/// How long a scan may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// The timeout of a scan.
+const SCAN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A command that ends with 0 for a file that may come in and with 1 for one that may not, as the
-/// usual scanners do.
+/// A command that exits with 0 for a clean file and with 1 for an infected one, as the usual scanners do.
 #[derive(Clone, Debug)]
 pub struct Scanner {
     program: String,
     arguments: Vec<String>,
-    patience: Duration,
+    timeout: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Clean,
     Refused,
-    /// It could not say.
-    None(String),
+    /// The scan failed.
+    Failed(String),
 }
 
 impl Scanner {
-    /// Reads `clamdscan --fdpass {}`; without `{}` the path comes last. No shell is involved.
+    /// Parses `clamdscan --fdpass {}`; without `{}` the path is the last argument. No shell is involved.
     pub fn parse(command: &str) -> Option<Self> {
         let mut words = command.split_whitespace().map(str::to_owned);
         let program = words.next()?;
@@ -38,11 +37,11 @@ impl Scanner {
         Some(Self {
             program,
             arguments,
-            patience: PATIENCE,
+            timeout: SCAN_TIMEOUT,
         })
     }
 
-    pub async fn look_at(&self, file: &Path) -> Verdict {
+    pub async fn scan(&self, file: &Path) -> Verdict {
         let path = file.to_string_lossy();
         let arguments = self
             .arguments
@@ -57,13 +56,13 @@ impl Scanner {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .kill_on_drop(true);
-        match tokio::time::timeout(self.patience, command.status()).await {
-            Err(_) => Verdict::None(format!("{} took too long", self.program)),
-            Ok(Err(cause)) => Verdict::None(format!("{}: {cause}", self.program)),
+        match tokio::time::timeout(self.timeout, command.status()).await {
+            Err(_) => Verdict::Failed(format!("{} took too long", self.program)),
+            Ok(Err(cause)) => Verdict::Failed(format!("{}: {cause}", self.program)),
             Ok(Ok(status)) => match status.code() {
                 Some(0) => Verdict::Clean,
                 Some(1) => Verdict::Refused,
-                _ => Verdict::None(format!("{} ended with {status}", self.program)),
+                _ => Verdict::Failed(format!("{} ended with {status}", self.program)),
             },
         }
     }
@@ -74,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_gets_the_path_where_it_says_or_at_its_end() {
+    fn the_path_replaces_the_placeholder_or_is_the_last_argument() {
         let words = |command: &str| Scanner::parse(command).map(|scanner| scanner.arguments);
         assert_eq!(words("clamdscan"), Some(vec!["{}".to_owned()]));
         assert_eq!(
@@ -85,18 +84,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_scanner_that_takes_too_long_has_not_said_anything_and_is_ended() {
+    async fn a_scan_that_times_out_fails_and_is_killed() {
         let folder = std::env::temp_dir().join(format!("garth-scanner-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         let (file, script) = (folder.join("file"), folder.join("script"));
         std::fs::write(&script, "echo $$ > \"$1\"; exec sleep 60").expect("a script");
         let mut scanner = Scanner::parse(&format!("sh {}", script.display())).expect("a command");
-        scanner.patience = Duration::from_millis(500);
+        scanner.timeout = Duration::from_millis(500);
 
-        let verdict = scanner.look_at(&file).await;
+        let verdict = scanner.scan(&file).await;
 
         assert!(
-            matches!(&verdict, Verdict::None(why) if why.contains("too long")),
+            matches!(&verdict, Verdict::Failed(why) if why.contains("too long")),
             "{verdict:?}"
         );
         let process = std::fs::read_to_string(&file).expect("it was started");

@@ -1,4 +1,4 @@
-//! Files on their way in: on the local disk, without ever being held in memory whole.
+//! The spool for uploads, on the local disk, so that files are never held in memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,29 +11,29 @@ use super::error::FilesError;
 use crate::model::attachment::Content;
 use crate::model::token::hex;
 
-/// A file that is coming in.
+/// A file that is being received.
 pub struct Spool {
     file: File,
-    path: Fleeting,
+    path: TemporaryPath,
     hash: Sha256,
     size: u64,
     content: Content,
 }
 
-/// A file that has come in whole. It is gone when this is dropped.
+/// A received file. It is deleted on drop.
 #[derive(Debug)]
 pub struct Spooled {
-    path: Fleeting,
+    path: TemporaryPath,
     pub size: u64,
     pub sha256: String,
     pub content: Content,
 }
 
-/// The path of a file that ends with its owner.
+/// A path whose file is deleted on drop.
 #[derive(Debug)]
-struct Fleeting(PathBuf);
+struct TemporaryPath(PathBuf);
 
-impl Drop for Fleeting {
+impl Drop for TemporaryPath {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
@@ -48,8 +48,8 @@ impl Spool {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = folder.join(format!("{}-{number}", std::process::id()));
             match how.open(&path).await {
-                Ok(file) => break (file, Fleeting(path)),
-                // Somebody else on this folder has the same number, on another machine perhaps.
+                Ok(file) => break (file, TemporaryPath(path)),
+                // Another process on this folder, possibly on another machine, uses the same number.
                 Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(cause) => return Err(FilesError::new("making a file in the spool", cause)),
             }
@@ -65,7 +65,7 @@ impl Spool {
 
     pub async fn write(&mut self, bytes: &[u8]) -> Result<(), FilesError> {
         self.hash.update(bytes);
-        self.content.see(bytes);
+        self.content.update(bytes);
         self.size += bytes.len() as u64;
         let written = self.file.write_all(bytes).await;
         written.map_err(|cause| FilesError::new("writing to the spool", cause))
@@ -92,10 +92,10 @@ impl Spooled {
         &self.path.0
     }
 
-    /// Makes the file durable and moves it, if it stays on the same disk; then there is nothing left to copy.
-    pub(super) async fn move_to(&self, place: PathBuf) -> Result<bool, FilesError> {
+    /// Syncs the file and moves it, if the target is on the same disk; then nothing has to be copied.
+    pub(super) async fn move_to(&self, target: PathBuf) -> Result<bool, FilesError> {
         let here = self.path.0.clone();
-        let moving = tokio::task::spawn_blocking(move || move_durably(&here, &place));
+        let moving = tokio::task::spawn_blocking(move || move_durably(&here, &target));
         let moved = moving.await.unwrap_or_else(|cause| Err(cause.into()));
         moved.map_err(|cause| FilesError::new("moving a file out of the spool", cause))
     }
@@ -106,15 +106,15 @@ impl Spooled {
     }
 }
 
-/// A name is durable when its folder is.
-fn move_durably(here: &Path, place: &Path) -> std::io::Result<bool> {
+/// A rename is durable only after its folder is synced.
+fn move_durably(here: &Path, target: &Path) -> std::io::Result<bool> {
     std::fs::File::open(here)?.sync_all()?;
-    match std::fs::rename(here, place) {
+    match std::fs::rename(here, target) {
         Ok(()) => {}
         Err(cause) if cause.kind() == std::io::ErrorKind::CrossesDevices => return Ok(false),
         Err(cause) => return Err(cause),
     }
-    if let Some(folder) = place.parent() {
+    if let Some(folder) = target.parent() {
         std::fs::File::open(folder)?.sync_all()?;
     }
     Ok(true)

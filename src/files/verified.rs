@@ -1,4 +1,4 @@
-//! Reading bytes that must be those that were uploaded.
+//! Reads stored bytes and verifies their hash.
 
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt};
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::model::attachment::Attachment;
 use crate::model::token::hex;
 
-/// Why bytes could not be read to their end.
+/// Why bytes could not be read completely.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadFault {
     #[error("the bytes are not those that were uploaded")]
@@ -16,7 +16,7 @@ pub enum ReadFault {
     Io(#[from] std::io::Error),
 }
 
-/// The size and the hash that bytes must have.
+/// The expected size and hash.
 #[derive(Clone, Debug)]
 pub struct Fingerprint {
     pub size: u64,
@@ -40,12 +40,12 @@ struct Reading {
     expected: Fingerprint,
     hash: Sha256,
     size: u64,
-    /// The last piece that was read; it is passed on when there is another, or when all was right.
-    held: Option<Bytes>,
+    /// The last piece that was read. It is passed on with the next one, or after verification.
+    pending: Option<Bytes>,
     ended: bool,
 }
 
-/// The pieces of a file. The last of them comes only if all of them together are what they must be.
+/// The pieces of a file. The last one is only returned if the size and the hash match.
 pub fn verified(
     pieces: Pieces,
     expected: Fingerprint,
@@ -55,18 +55,18 @@ pub fn verified(
         expected,
         hash: Sha256::new(),
         size: 0,
-        held: None,
+        pending: None,
         ended: false,
     };
     stream::unfold(reading, |mut reading| async move {
         let next = reading.next().await?;
         if next.is_err() {
             reading.ended = true;
-            reading.held = None;
+            reading.pending = None;
         }
         Some((next, reading))
     })
-    // Compression asks once more after the end.
+    // The compression layer polls once more after the end.
     .fuse()
 }
 
@@ -81,7 +81,7 @@ impl Reading {
                     if self.size > self.expected.size {
                         return Some(Err(ReadFault::Damaged));
                     }
-                    if let Some(before) = self.held.replace(piece) {
+                    if let Some(before) = self.pending.replace(piece) {
                         return Some(Ok(before));
                     }
                 }
@@ -94,7 +94,7 @@ impl Reading {
                 }
             }
         }
-        self.held.take().map(Ok)
+        self.pending.take().map(Ok)
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_last_piece_comes_only_if_all_are_right() {
+    async fn the_last_piece_is_returned_only_after_verification() {
         assert_eq!(read(&["ab", "", "cd"], "abcd").await, ("abcd".into(), true));
         assert_eq!(read(&[], "").await, (String::new(), true));
         assert_eq!(read(&["ab", "cX"], "abcd").await, ("ab".into(), false));

@@ -1,4 +1,4 @@
-//! Identifiers: one type per resource, so that a subnet's cannot be passed for a VPC's.
+//! IDs: one type per resource, so that they cannot be confused.
 
 macro_rules! ids {
     ($($name:ident),+ $(,)?) => {$(

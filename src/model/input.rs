@@ -1,6 +1,6 @@
-//! What a caller sent, before any meaning is read into it.
+//! Request data before validation.
 
-/// A JSON document without the traps: keys are unique and whole numbers are exact.
+/// A JSON document with unique keys and exact integers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     Null,
@@ -14,7 +14,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// The value of a key of an object; a key that is null counts as absent.
+    /// The value of a key of an object; null counts as missing.
     pub fn get(&self, key: &str) -> Option<&Input> {
         let Input::Object(entries) = self else {
             return None;

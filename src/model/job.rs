@@ -1,24 +1,24 @@
-//! Background work: the kinds of jobs, how often each runs, and how failed ones are retried.
+//! Background jobs: kinds, intervals and retries.
 
 use super::id::JobId;
 use super::time::Time;
 
-const HOUR: i64 = 3600;
-/// A job that failed this often is not run again, unless its kind repeats.
+const HOUR_SECONDS: i64 = 3600;
+/// After this many failed attempts a job is dead, unless its kind repeats.
 pub const MAX_ATTEMPTS: i64 = 10;
-/// The first retry comes after this time; every further one after twice the time before.
+/// The delay of the first retry; each further retry doubles it.
 const FIRST_RETRY_SECONDS: i64 = 5;
-const MAX_RETRY_SECONDS: i64 = HOUR;
+const MAX_RETRY_SECONDS: i64 = HOUR_SECONDS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JobKind {
-    /// The next step of starting or stopping an instance.
+    /// Runs the next step of an instance's power change.
     InstancePower,
-    /// Removes sessions, links, codes and tokens that have expired.
+    /// Deletes expired sessions, links, codes and tokens.
     IdentityRetention,
     /// Deletes events past their retention.
     EventRetention,
-    /// Removes bytes of uploads that never became attachments.
+    /// Deletes the bytes of uploads that never became attachments.
     UploadSweep,
     /// Compares attachments with their hashes.
     AttachmentScrub,
@@ -51,26 +51,26 @@ impl JobKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Seconds from the end of one run to the next, for kinds that repeat as long as there is a server.
+    /// Seconds from the end of a run to the next, for kinds that repeat.
     pub const fn interval_seconds(self) -> Option<i64> {
         match self {
             JobKind::InstancePower => None,
-            JobKind::IdentityRetention | JobKind::EventRetention | JobKind::UploadSweep => Some(HOUR),
+            JobKind::IdentityRetention | JobKind::EventRetention | JobKind::UploadSweep => Some(HOUR_SECONDS),
             JobKind::AttachmentScrub => Some(60),
-            JobKind::DatabaseCheck => Some(24 * HOUR),
+            JobKind::DatabaseCheck => Some(24 * HOUR_SECONDS),
         }
     }
 
     /// Seconds from the start of a server to the first run of a kind that repeats.
     pub const fn start_delay_seconds(self) -> i64 {
         match self {
-            // It reads the whole database: a server that is restarted often must not do so each time.
-            JobKind::DatabaseCheck => HOUR,
+            // It reads the whole database, so frequent restarts must not trigger it each time.
+            JobKind::DatabaseCheck => HOUR_SECONDS,
             _ => 0,
         }
     }
 
-    /// Seconds until the next attempt after so many that failed; `None` if there is none.
+    /// Seconds until the next attempt after `attempts` failures; `None` if the job is dead.
     pub fn retry_delay_seconds(self, attempts: i64) -> Option<i64> {
         let doublings = attempts.clamp(1, 20) - 1;
         let delay = (FIRST_RETRY_SECONDS << doublings).min(MAX_RETRY_SECONDS);
@@ -82,25 +82,25 @@ impl JobKind {
     }
 }
 
-/// A job that one node has leased.
+/// A job that a node has leased.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub id: JobId,
     pub kind: JobKind,
-    /// Of one kind there is one job for each subject.
+    /// There is one job per kind and subject.
     pub subject: String,
     pub payload: String,
-    /// How often it was leased, this time included. With the owner it identifies the lease.
+    /// The number of leases so far, including this one. With the owner it identifies the lease.
     pub attempts: i64,
     pub lease_owner: String,
 }
 
-/// What follows a run that succeeded.
+/// The result of a successful run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing, or the next run in its time if the kind repeats.
+    /// The job is done; a kind that repeats runs again after its interval.
     Done,
-    /// Another run with another payload.
+    /// The job runs again with another payload.
     Again { payload: String, due: Time },
 }
 
@@ -108,24 +108,24 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct JobSummary {
     pub id: JobId,
-    /// A newer build may have kinds that this one does not know.
+    /// May be a kind of a newer build.
     pub kind: String,
     pub subject: String,
     pub due: Time,
     pub attempts: i64,
-    /// The node that runs it, if one does.
+    /// The node that runs it, if any.
     pub lease_owner: Option<String>,
     pub lease_until: Option<Time>,
     pub last_error: Option<String>,
-    /// It has failed too often and is not run again.
+    /// It failed too often and does not run again.
     pub dead: bool,
 }
 
-/// How many jobs of a kind there are.
+/// The number of jobs of a kind.
 #[derive(Clone, Debug)]
 pub struct JobCount {
     pub kind: String,
-    /// Those that could run now and that no node has leased.
+    /// Those that are due and not leased.
     pub due: i64,
     pub dead: i64,
 }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_has_a_word_of_its_own() {
+    fn every_kind_has_a_distinct_word() {
         for kind in JobKind::ALL {
             assert_eq!(JobKind::parse(kind.word()), Some(kind));
         }

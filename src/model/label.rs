@@ -1,4 +1,4 @@
-//! Display names of VPCs and subnets (decision 0005).
+//! Labels of VPCs and subnets (decision 0005).
 
 use super::reason::{Code, Reason, Reasons};
 
@@ -28,8 +28,9 @@ impl Label {
         }
     }
 
-    /// The label in a row, if it is one. Release builds check the length and that it is ASCII: a page of VPCs has hundreds
-    /// of labels, and every rule for each of them would make it 6 % slower. Debug builds, and so the tests, check all rules.
+    /// The label in a row, if it is valid. Release builds only check the length and that it is ASCII: a page
+    /// of VPCs has hundreds of labels, and a full check would make it 6 % slower. Debug builds, including the
+    /// tests, check all rules.
     pub fn checked(raw: String) -> Option<Self> {
         let cheap = (1..=64).contains(&raw.len()) && raw.is_ascii();
         let good = cheap && (cfg!(not(debug_assertions)) || Self::parse(&raw).is_ok());
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_checked_by_the_rules_for_requests() {
+    fn rows_are_validated_like_requests() {
         let (longest, longer) = ("a".repeat(64), "a".repeat(65));
         for text in [
             "", "a", "-", "a-b", "a--b", "--", "A9-", "a_b", "a b", "ä", &longest, &longer,

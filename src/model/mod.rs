@@ -1,7 +1,7 @@
-//! What things are: values that cannot be wrong.
+//! Domain types that cannot hold invalid values.
 //!
-//! Nothing here reads a file, a socket, a clock or a row, and nothing here knows JSON. A value
-//! that exists has passed its rules; whoever holds one need not check it again.
+//! They use no files, sockets, clocks, rows or JSON. A value that exists is valid, so no other code has to
+//! check it again.
 
 pub mod account;
 mod compute;

@@ -1,6 +1,6 @@
-//! Parts of collections.
+//! Pages of collections.
 
-/// Which part of a collection is asked for. Both numbers are at least 1.
+/// A requested page. Both numbers are at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     pub number: i64,
@@ -11,12 +11,12 @@ impl Page {
     pub const DEFAULT_SIZE: i64 = 100;
     pub const MAX_SIZE: i64 = 500;
 
-    /// How many items stand before this page; more than any collection holds if that overflows.
+    /// The number of items before this page, saturating on overflow.
     pub fn offset(self) -> i64 {
         (self.number - 1).saturating_mul(self.size)
     }
 
-    /// How many pages `results` items make: at least one, even if it is empty.
+    /// The number of pages for `results` items: at least one, even if there are none.
     pub fn pages(self, results: i64) -> i64 {
         ((results + self.size - 1) / self.size).max(1)
     }
@@ -35,9 +35,9 @@ impl<T> Paged<T> {
         self.page.pages(self.results)
     }
 
-    pub fn map<U>(self, turn: impl FnMut(T) -> U) -> Paged<U> {
+    pub fn map<U>(self, convert: impl FnMut(T) -> U) -> Paged<U> {
         Paged {
-            items: self.items.into_iter().map(turn).collect(),
+            items: self.items.into_iter().map(convert).collect(),
             page: self.page,
             results: self.results,
         }
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_page_number_is_past_every_end() {
+    fn the_largest_page_number_does_not_overflow() {
         let page = Page {
             number: i64::MAX,
             size: 500,

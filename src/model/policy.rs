@@ -1,4 +1,4 @@
-//! What the provider has decided: limits and choices that rules look up and never guess.
+//! The provider's policy: limits and choices from the settings.
 
 use super::cidr::Cidr;
 use super::image::Image;
@@ -11,55 +11,55 @@ pub struct Policy {
     pub regions: Vec<Region>,
     pub plans: Vec<Plan>,
     pub images: Vec<Image>,
-    /// Where instances get their public addresses from.
+    /// The ranges of the instances' public addresses.
     pub public_ranges: Vec<Cidr>,
-    /// How long a boot, reboot or shutdown takes, in milliseconds.
+    /// The duration of a boot, reboot or shutdown, in milliseconds.
     pub settle_ms: i64,
-    /// Ranges that no subnet may touch.
+    /// Ranges that subnets must not overlap.
     pub forbidden_ranges: Vec<Cidr>,
     pub quota: Quota,
     pub page_size_min: i64,
-    /// How long events are kept, in days.
+    /// The retention of events, in days.
     pub event_days: i64,
     pub support: Support,
     pub oauth: Oauth,
 }
 
-/// How programs get to act for users.
+/// The policy for OAuth.
 #[derive(Clone, Copy, Debug)]
 pub struct Oauth {
-    /// Whether a browser may be given a token itself, in the fragment of an address.
+    /// Whether the implicit flow is allowed, which returns a token in the URL fragment.
     pub implicit: bool,
-    /// Whether clients with a secret must send a code challenge too. linode_api4 sends none.
+    /// Whether confidential clients must send a code challenge too. linode_api4 sends none.
     pub require_pkce: bool,
 }
 
-/// How tickets are handled.
+/// The policy for tickets.
 #[derive(Clone, Debug)]
 pub struct Support {
-    /// The name under which the staff's doings are told to tenants.
+    /// The name under which tenants see the staff.
     pub provider: String,
-    /// Whose avatar stands beside it.
+    /// The e-mail address of the provider's avatar.
     pub provider_email: String,
-    /// For how many days after it was closed a customer's reply opens a ticket again; `None` is never.
+    /// The number of days in which a customer's reply reopens a closed ticket; `None` for never.
     pub reopen_days: Option<i64>,
-    /// Whether a ticket may only be about what the directory knows.
+    /// Whether tickets can only be about objects in the directory.
     pub strict_entities: bool,
     pub attachment_max_bytes: i64,
     pub attachments_per_ticket: i64,
 }
 
-/// How much an account may have.
+/// The limits of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Quota {
     pub vpcs_per_region: i64,
     pub subnets_per_vpc: i64,
-    /// Bytes of all attachments of its tickets.
+    /// The total size of the attachments of its tickets.
     pub attachment_bytes: i64,
 }
 
 impl Policy {
-    /// The region of that id, whatever it can hold.
+    /// The region with this ID.
     pub fn region(&self, raw: &str) -> Result<RegionId, Reasons> {
         match self.regions.iter().find(|region| region.id == raw) {
             Some(region) => Ok(RegionId(region.id.clone())),
@@ -71,9 +71,9 @@ impl Policy {
         }
     }
 
-    /// The region of that id, if it can hold VPCs; else the reason names those that can.
+    /// The region with this ID, if it supports VPCs; the error lists those that do.
     pub fn vpc_region(&self, raw: &str) -> Result<RegionId, Reasons> {
-        let able = |region: &&Region| region.can(Region::VPCS);
+        let able = |region: &&Region| region.has_capability(Region::VPCS);
         match self.regions.iter().filter(able).find(|region| region.id == raw) {
             Some(region) => Ok(RegionId(region.id.clone())),
             None => {

@@ -1,9 +1,9 @@
-//! Why a value or a request was refused: a sentence for people and a word for programs.
+//! Reasons for refusals: a message for people and a code for programs.
 //!
-//! The words are a promise: a reason may be reworded, a code never changes its meaning.
-//! `docs/errors.md` tells each of them to users; a test holds that list complete.
+//! Codes are stable: a message may be reworded, a code never changes its meaning. `docs/errors.md` documents
+//! each code; a test checks that the list is complete.
 
-/// A refusal without the name of the field it concerns; whoever asked for the field knows that.
+/// A refusal without a field name; the code that reads the field adds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     pub code: Code,
@@ -19,12 +19,12 @@ impl Reason {
     }
 }
 
-/// Everything wrong with one value.
+/// All errors of one value.
 pub type Reasons = Vec<Reason>;
 
 macro_rules! codes {
     ($($name:ident = $word:literal),+ $(,)?) => {
-        /// The stable machine words of error answers.
+        /// The stable codes of error responses.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Code { $($name),+ }
 
@@ -39,7 +39,7 @@ macro_rules! codes {
 }
 
 codes! {
-    // The request as such.
+    // The request as a whole.
     NotFound = "not_found",
     MethodNotAllowed = "method_not_allowed",
     HttpInvalid = "http_invalid",
@@ -61,7 +61,7 @@ codes! {
     Overloaded = "overloaded",
     StoreUnavailable = "store_unavailable",
 
-    // Who is asking.
+    // Authentication.
     TokenInvalid = "token_invalid",
     ScopeMissing = "scope_missing",
     GrantMissing = "grant_missing",
@@ -125,7 +125,7 @@ codes! {
     InterfaceActive = "interface_active",
     ConfigActive = "config_active",
 
-    // Tickets, and what they are about.
+    // Tickets and their subjects.
     TicketClosed = "ticket_closed",
     TicketNotClosable = "ticket_not_closable",
     TicketClaimed = "ticket_claimed",
@@ -183,7 +183,7 @@ mod tests {
     use super::Code;
 
     #[test]
-    fn no_two_codes_share_a_word() {
+    fn every_code_has_a_distinct_word() {
         let mut words: Vec<_> = Code::ALL.iter().map(|code| code.word()).collect();
         words.sort_unstable();
         words.dedup();

@@ -1,8 +1,8 @@
-//! Free text that people write.
+//! Free text.
 
 use super::reason::{Code, Reason, Reasons};
 
-/// What a VPC is for, in its owner's words: at most 255 characters, perhaps none.
+/// The description of a VPC: at most 255 characters, possibly empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Description(String);
 
@@ -10,17 +10,17 @@ impl Description {
     const MAX: usize = 255;
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let wrong = match raw.chars().count() > Self::MAX {
+        let errors = match raw.chars().count() > Self::MAX {
             true => {
                 let text = format!("Must be at most {} characters", Self::MAX);
                 vec![Reason::new(Code::TooLong, text)]
             }
             false => Reasons::new(),
         };
-        checked(raw, wrong, Breaks::Allowed).map(Self)
+        checked(raw, errors, Breaks::Allowed).map(Self)
     }
 
-    /// The description in a row, if it is one.
+    /// The description in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         let good = is_short(&raw, Self::MAX) && is_plain(&raw, Breaks::Allowed);
         good.then_some(Self(raw))
@@ -31,8 +31,7 @@ impl Description {
     }
 }
 
-/// What people write to each other: 1 to `MAX` characters, kept as it was sent. Only blanks count as
-/// nothing at all.
+/// Multi-line text: 1 to `MAX` characters, stored unchanged. A text of only blanks counts as empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Prose<const MAX: usize>(String);
 
@@ -43,7 +42,7 @@ impl<const MAX: usize> Prose<MAX> {
         checked(raw, length(raw, MAX), Breaks::Allowed).map(Self)
     }
 
-    /// The text in a row, if it is one.
+    /// The text in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         is_text(&raw, MAX, Breaks::Allowed).then_some(Self(raw))
     }
@@ -53,7 +52,7 @@ impl<const MAX: usize> Prose<MAX> {
     }
 }
 
-/// A title: the same on one line.
+/// A single line of text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Line<const MAX: usize>(String);
 
@@ -64,7 +63,7 @@ impl<const MAX: usize> Line<MAX> {
         checked(raw, length(raw, MAX), Breaks::Refused).map(Self)
     }
 
-    /// The line in a row, if it is one.
+    /// The line in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         is_text(&raw, MAX, Breaks::Refused).then_some(Self(raw))
     }
@@ -74,54 +73,55 @@ impl<const MAX: usize> Line<MAX> {
     }
 }
 
-/// Whether a text may have more than one line.
+/// Whether line breaks are allowed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Breaks {
     Allowed,
     Refused,
 }
 
-/// The text, if nothing was wrong with it before and it has no control characters but tabs and perhaps line
+/// The text, if there are no earlier errors and no control characters except tabs and, if allowed, line
 /// breaks.
-fn checked(raw: &str, mut wrong: Reasons, breaks: Breaks) -> Result<String, Reasons> {
+fn checked(raw: &str, mut errors: Reasons, breaks: Breaks) -> Result<String, Reasons> {
     if !is_plain(raw, breaks) {
         let text = match breaks {
             Breaks::Allowed => "Must not contain control characters other than tab and line breaks",
             Breaks::Refused => "Must be one line without control characters other than tab",
         };
-        wrong.push(Reason::new(Code::ControlCharacters, text));
+        errors.push(Reason::new(Code::ControlCharacters, text));
     }
-    match wrong.is_empty() {
+    match errors.is_empty() {
         true => Ok(raw.to_owned()),
-        false => Err(wrong),
+        false => Err(errors),
     }
 }
 
-fn length(raw: &str, most: usize) -> Reasons {
-    let text = format!("Must be 1 to {most} characters");
+fn length(raw: &str, max_chars: usize) -> Reasons {
+    let text = format!("Must be 1 to {max_chars} characters");
     if raw.trim().is_empty() {
         vec![Reason::new(Code::TooShort, format!("{text}, not only blanks"))]
-    } else if raw.chars().count() > most {
+    } else if raw.chars().count() > max_chars {
         vec![Reason::new(Code::TooLong, text)]
     } else {
         Vec::new()
     }
 }
 
-/// Whether a text has 1 to `most` characters, one of them visible, and no control characters.
-fn is_text(raw: &str, most: usize, breaks: Breaks) -> bool {
-    is_short(raw, most) && !raw.trim().is_empty() && is_plain(raw, breaks)
+/// Whether a text has 1 to `max_chars` characters, at least one of them visible, and no control characters.
+fn is_text(raw: &str, max_chars: usize, breaks: Breaks) -> bool {
+    is_short(raw, max_chars) && !raw.trim().is_empty() && is_plain(raw, breaks)
 }
 
-fn is_short(raw: &str, most: usize) -> bool {
-    raw.len() <= most || raw.chars().count() <= most
+fn is_short(raw: &str, max_chars: usize) -> bool {
+    raw.len() <= max_chars || raw.chars().count() <= max_chars
 }
 
-/// Whether a text has no control characters but tabs, and perhaps line breaks.
+/// Whether a text has no control characters except tabs and, if allowed, line breaks.
 fn is_plain(raw: &str, breaks: Breaks) -> bool {
     let may_break = breaks == Breaks::Allowed;
     let is_blank = |byte: u8| byte == b'\t' || (may_break && (byte == b'\n' || byte == b'\r'));
-    // Only these bytes begin a control character. Most texts have none of them, which is quickly seen: rows are checked too.
+    // Only these bytes start a control character. Most texts have none of them, so this check is fast; it
+    // also runs on rows.
     let is_suspect = |byte: u8| (byte < b' ' && !is_blank(byte)) || byte == 0x7f || byte == 0xc2;
     let suspect = raw.bytes().fold(false, |found, byte| found | is_suspect(byte));
     let may_stand = |c: char| !c.is_control() || u8::try_from(c).is_ok_and(is_blank);
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_checked_by_the_rules_for_requests() {
+    fn rows_are_validated_like_requests() {
         let texts = [
             "",
             " ",

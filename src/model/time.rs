@@ -1,13 +1,13 @@
-//! Points in time, as the interface writes them: UTC, to the second, without a zone.
+//! Times as in the interface: UTC, to the second, without a time zone.
 
 use jiff::{Timestamp, civil::DateTime, tz::Offset};
 
-const MICROS: i64 = 1_000_000;
+const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// Microseconds since 1970, UTC.
 ///
-/// What is kept and shown is whole seconds (`to_second`), so that two times that look equal to a
-/// caller compare as equal in filters and orders too.
+/// Stored and shown times are whole seconds (`to_second`), so that times that look equal to a client also
+/// compare as equal in filters and orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(i64);
 
@@ -17,7 +17,7 @@ impl Time {
     }
 
     pub const fn from_seconds(seconds: i64) -> Self {
-        Self(seconds * MICROS)
+        Self(seconds * MICROS_PER_SECOND)
     }
 
     pub const fn micros(self) -> i64 {
@@ -25,7 +25,7 @@ impl Time {
     }
 
     pub const fn seconds(self) -> i64 {
-        self.0.div_euclid(MICROS)
+        self.0.div_euclid(MICROS_PER_SECOND)
     }
 
     pub const fn to_second(self) -> Self {
@@ -33,10 +33,10 @@ impl Time {
     }
 
     pub const fn plus_seconds(self, seconds: i64) -> Self {
-        Self(self.0.saturating_add(seconds.saturating_mul(MICROS)))
+        Self(self.0.saturating_add(seconds.saturating_mul(MICROS_PER_SECOND)))
     }
 
-    /// Reads `2024-05-31T17:43:12`; a fraction and a final `Z` are allowed.
+    /// Parses `2024-05-31T17:43:12`, with an optional fraction and `Z`.
     pub fn parse(raw: &str) -> Option<Self> {
         let civil: DateTime = raw.strip_suffix('Z').unwrap_or(raw).parse().ok()?;
         let at = Offset::UTC.to_timestamp(civil).ok()?;
@@ -45,10 +45,10 @@ impl Time {
 }
 
 impl Time {
-    /// How many characters a time has.
+    /// The number of characters of a time.
     pub const WIDTH: usize = 19;
 
-    /// Writes it where there is room: it is written so often that six formatters would be felt.
+    /// Formats it into a buffer: responses have so many times that six formatters would be measurable.
     pub fn write(self, text: &mut [u8; Self::WIDTH]) -> &str {
         let last = Timestamp::MAX.as_second();
         let seconds = self.seconds().clamp(0, last) as u64;
@@ -78,8 +78,8 @@ impl std::fmt::Display for Time {
     }
 }
 
-/// Year, month and day of a day counted from the first of 1970. Years are counted from March here, so that the odd
-/// day of a leap year is the last, and in groups of 400, which are all equally long.
+/// Year, month and day of a day since 1970. The algorithm counts years from March, so that the leap day is
+/// the last day of a year, in cycles of 400 years, which all have the same length.
 fn civil_day(days: u64) -> (u64, u64, u64) {
     let since_march_of_year_0 = days + 719_468;
     let (group, day_of_group) = (since_march_of_year_0 / 146_097, since_march_of_year_0 % 146_097);
@@ -100,7 +100,7 @@ mod tests {
     use super::Time;
 
     #[test]
-    fn a_time_is_written_without_zone_or_fraction_and_read_back() {
+    fn times_round_trip_without_zone_or_fraction() {
         let time = Time::from_micros(1_717_177_392_900_000);
         assert_eq!(time.to_string(), "2024-05-31T17:43:12");
         assert_eq!(Time::parse("2024-05-31T17:43:12"), Some(time.to_second()));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn every_day_is_written_as_the_calendar_has_it() {
+    fn every_day_is_formatted_correctly() {
         for day in (0..300_000)
             .step_by(13)
             .chain([59, 60, 789, 11_016, 11_017, 2_932_000])
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_not_read_as_one() {
+    fn malformed_times_are_refused() {
         for raw in ["", "soon", "2024-13-01T00:00:00", "2024-05-31T25:00:00", "5"] {
             assert_eq!(Time::parse(raw), None, "{raw}");
         }

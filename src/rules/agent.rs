@@ -1,8 +1,8 @@
-//! The provider's staff: who of them is asking.
+//! The provider's staff as principals.
 
 use std::sync::Arc;
 
-use super::caller::Asker;
+use super::caller::Principal;
 use super::error::{Error, Result};
 use super::users;
 use crate::model::id::UserId;
@@ -11,7 +11,7 @@ use crate::model::scope::Scope;
 use crate::model::user::Username;
 use crate::store::ReadTx;
 
-/// One of the staff at work.
+/// A member of staff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     pub user: UserId,
@@ -19,7 +19,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// One of the staff at a terminal with the store before them.
+    /// A member of staff who uses the command line on the store itself.
     pub fn at_terminal(tx: &mut ReadTx, username: &str) -> Result<Self> {
         let user = users::load(tx, username)?;
         match user.account {
@@ -32,7 +32,7 @@ impl Agent {
     }
 }
 
-/// One of the staff with a token that may be used for what it is about to do.
+/// A member of staff whose token has the scope that the operation needs.
 #[derive(Clone, Debug)]
 pub struct Staff {
     pub agent: Agent,
@@ -40,7 +40,7 @@ pub struct Staff {
     needed: Option<Scope>,
 }
 
-impl Asker for Staff {
+impl Principal for Staff {
     fn of(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
         if identity.account.is_some() {
             return Err(Error::WrongSide);

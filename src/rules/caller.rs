@@ -1,4 +1,4 @@
-//! Who is asking, and what they may do.
+//! Principals: authentication and permissions.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::store::grants;
 use crate::store::list::Visibility;
 use crate::store::tokens;
 
-/// A user of an account, with a token that may be used for what it is about to do.
+/// A user of an account whose token has the scope that the operation needs.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub account: AccountId,
@@ -23,15 +23,15 @@ pub struct Caller {
     needed: Option<Scope>,
 }
 
-/// Somebody who asks with a token or in a browser: a tenant, or one of the staff.
-pub trait Asker: Clone + Send + Sized + 'static {
-    /// The asker behind an identity, if it is on the right side.
+/// An authenticated principal: a tenant, or a member of staff.
+pub trait Principal: Clone + Send + Sized + 'static {
+    /// The principal of an identity, if the operation is for its side (tenants or staff).
     fn of(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self>;
     fn identity(&self) -> &Arc<Identity>;
-    /// The scope that what it is about to do takes.
+    /// The scope that the operation needs.
     fn needed(&self) -> Option<Scope>;
 
-    /// Lets someone in whose token has the scope, if they are on the right side.
+    /// Checks the scope and the side of an identity.
     fn admit(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
         match needed {
             Some(needed) if !identity.scopes.allow(needed) => {
@@ -42,12 +42,17 @@ pub trait Asker: Clone + Send + Sized + 'static {
         }
     }
 
-    /// Runs work that only looks, for the asker as the transaction sees it. Whether it is still who it was is asked
-    /// together with what the work asks; what was found for somebody who is not is thrown away.
-    fn look<T>(self, tx: &mut ReadTx, work: impl Fn(&mut ReadTx, &Self) -> Result<T>) -> Result<(T, Self)> {
+    /// Runs a read for the principal as of this transaction. The identity version is queried together with
+    /// the read. If the version has changed, the result is discarded, the identity is read again and the read
+    /// runs again.
+    fn run_read<T>(
+        self,
+        tx: &mut ReadTx,
+        work: impl Fn(&mut ReadTx, &Self) -> Result<T>,
+    ) -> Result<(T, Self)> {
         if self.identity().proof == Proof::Session {
-            let asker = self.confirm(tx)?;
-            return Ok((work(tx, &asker)?, asker));
+            let principal = self.confirm(tx)?;
+            return Ok((work(tx, &principal)?, principal));
         }
         let asked = tokens::send_version_query(tx, self.identity().account);
         let found = work(tx, &self);
@@ -55,15 +60,15 @@ pub trait Asker: Clone + Send + Sized + 'static {
             unexpired(tx, self.identity())?;
             return Ok((found?, self));
         }
-        let asker = Self::admit(authenticate(tx, self.identity().hash)?, self.needed())?;
-        Ok((work(tx, &asker)?, asker))
+        let principal = Self::admit(authenticate(tx, self.identity().hash)?, self.needed())?;
+        Ok((work(tx, &principal)?, principal))
     }
 
-    /// The same asker as the transaction sees it: tokens, users and grants may have changed since
-    /// the request came in.
+    /// The principal as of this transaction: tokens, users and grants may have changed since the request
+    /// arrived.
     fn confirm(self, tx: &mut ReadTx) -> Result<Self> {
         if self.identity().proof == Proof::Session {
-            // Logging out changes no version, so a session is always looked at again.
+            // A log-out does not change the identity version, so a session is always read again.
             return Self::admit(sessions::identify(tx, self.identity().hash)?, self.needed());
         }
         if tokens::identity_version(tx, self.identity().account)? == self.identity().version {
@@ -74,7 +79,7 @@ pub trait Asker: Clone + Send + Sized + 'static {
     }
 }
 
-impl Asker for Caller {
+impl Principal for Caller {
     fn of(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
         let account = identity.account.ok_or(Error::WrongSide)?;
         Ok(Self {
@@ -114,8 +119,14 @@ impl Caller {
         self.identity.restricted
     }
 
-    /// Whether the caller may do that much with one thing: an error says why not.
-    pub fn may(&self, tx: &mut ReadTx, kind: Granted, id: i64, access: Permission) -> Result<()> {
+    /// Checks that the caller has a permission on one object.
+    pub fn require_permission(
+        &self,
+        tx: &mut ReadTx,
+        kind: Granted,
+        id: i64,
+        access: Permission,
+    ) -> Result<()> {
         if !self.identity.restricted {
             return Ok(());
         }
@@ -126,7 +137,7 @@ impl Caller {
         }
     }
 
-    pub fn must_hold(&self, global: Global) -> Result<()> {
+    pub fn require_global_grant(&self, global: Global) -> Result<()> {
         if !self.identity.restricted || self.identity.globals.contains(&global) {
             Ok(())
         } else {
@@ -134,15 +145,15 @@ impl Caller {
         }
     }
 
-    /// For what no grant opens: managing the account's users.
-    pub fn must_be_unrestricted(&self) -> Result<()> {
+    /// For operations to which no grant gives access, such as managing users.
+    pub fn require_unrestricted(&self) -> Result<()> {
         match self.identity.restricted {
             true => Err(Error::Forbidden),
             false => Ok(()),
         }
     }
 
-    /// How far the caller may go with the account's own things: tickets, users, settings.
+    /// The caller's permission on the account's shared resources: tickets, users, settings.
     pub fn account_access(&self) -> Option<Permission> {
         match self.identity.restricted {
             true => self.identity.account_access,
@@ -154,7 +165,7 @@ impl Caller {
         self.identity.email.gravatar_id()
     }
 
-    /// What of the account's things this user gets to see (decision 0007).
+    /// The objects of the account that the user can see (decision 0007).
     pub fn visibility(&self) -> Visibility {
         match self.identity.restricted {
             true => Visibility::GrantedTo(self.identity.user),
@@ -163,7 +174,7 @@ impl Caller {
     }
 }
 
-/// The identity behind a token that is known, not revoked and not expired.
+/// The identity of a token that exists and is neither revoked nor expired.
 pub fn authenticate(tx: &mut ReadTx, hash: TokenHash) -> Result<Arc<Identity>> {
     let identity = tokens::identify(tx, hash)?.ok_or(Error::Unauthenticated)?;
     unexpired(tx, &identity)?;

@@ -1,10 +1,10 @@
-//! What Garth's own pages, commands and rules look for in a collection: the filter language of clients, as values.
+//! Filter conditions of Garth's own pages, commands and rules, as values instead of JSON.
 
 use crate::model::id::{AccountId, TicketId};
 use crate::model::input::Input;
 use crate::store::filter::Comparison;
 
-/// Something that must hold of an item. It names fields as clients do.
+/// A condition on an item. Field names are those of the API.
 #[derive(Clone, Debug)]
 pub enum Condition {
     All(Vec<Condition>),
@@ -12,7 +12,7 @@ pub enum Condition {
     Test(&'static str, Comparison, Input),
 }
 
-/// The order of a list that Garth itself asks for.
+/// The sort order of an internal list.
 #[derive(Clone, Copy, Debug)]
 pub struct Sorted {
     pub field: &'static str,
@@ -28,7 +28,7 @@ impl Condition {
         Self::Test(field, Comparison::NotEqual, value.into())
     }
 
-    /// The text is a part of one of these fields.
+    /// The text is a substring of one of these fields.
     pub fn contained_in<const N: usize>(fields: [&'static str; N], text: &str) -> Self {
         let test = |field| Self::Test(field, Comparison::Contains, text.into());
         Self::Any(fields.map(test).to_vec())

@@ -1,4 +1,4 @@
-//! Why an operation did not happen, in the words of the caller's next step.
+//! Errors of rules. Each variant tells the caller what to do next.
 
 use super::unique;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId};
@@ -10,31 +10,31 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 #[derive(Debug)]
 pub enum Error {
-    /// No token, or none we know: authenticate.
+    /// No token, or an invalid one: authenticate.
     Unauthenticated,
-    /// The token may not be used for this: get one with the scope.
+    /// The token lacks the scope: get another token.
     ScopeMissing { needed: Scope, held: Scopes },
-    /// Known, but not allowed: ask for the grant.
+    /// The user lacks the grant: request it.
     Forbidden,
-    /// An operation of tenants asked for by staff, or the other way round.
+    /// Staff called an operation for tenants, or a tenant one for staff.
     WrongSide,
-    /// No such thing, or none the caller may know of.
+    /// The object does not exist, or the caller cannot see it.
     NotFound,
-    /// Asked too often: wait for so many seconds.
+    /// Too many requests: wait this many seconds.
     TooMany { wait: u64 },
-    /// It changed since the caller looked: look again.
+    /// The object has changed since the caller read it: read it again.
     Stale,
-    /// What came with the request is not what this operation takes.
+    /// The body has the wrong format for this operation.
     Body(BodyFault),
-    /// The request breaks a rule; every field at fault is named.
+    /// The request is invalid; every invalid field is listed.
     Refused(Vec<FieldError>),
-    /// An attached file could not be looked at or kept just now: try again. The cause is logged.
+    /// An attachment could not be scanned or stored: try again. The cause is logged.
     Files(FilesFault),
-    /// The store failed: nothing the caller can mend. The cause is logged, never sent.
+    /// The store failed. The cause is logged and never sent.
     Store(StoreError),
 }
 
-/// Why a request's content could not be taken at all.
+/// Why a body could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BodyFault {
     TooLarge { most: usize },
@@ -46,33 +46,33 @@ pub enum BodyFault {
     Unreadable(Reason),
 }
 
-/// Why the bytes of a file could not be handled.
+/// Why a file could not be processed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilesFault {
-    /// Where files are kept did not do as asked.
+    /// The file storage failed.
     Storage(String),
-    /// The provider's scanner did not come to a verdict.
+    /// The virus scanner gave no verdict.
     Scanner(String),
-    /// The bytes are not those that were uploaded.
+    /// The bytes differ from those that were uploaded.
     Damaged,
 }
 
-/// A complaint about one field, or about the request as a whole.
+/// An error about one field, or about the whole request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     pub field: Option<String>,
     pub code: Code,
     pub reason: String,
-    /// What stands in the way, where that is something to be removed first.
+    /// The object that must be removed first.
     pub blocker: Option<Blocker>,
 }
 
-/// An interface that keeps a subnet from being deleted.
+/// An interface that prevents the deletion of a subnet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocker {
     pub subnet: SubnetId,
     pub instance: InstanceId,
-    /// Only if the caller may see the instance.
+    /// Only if the caller can see the instance.
     pub instance_label: Option<String>,
     pub config: ConfigId,
     pub interface: InterfaceId,
@@ -105,12 +105,12 @@ impl Error {
         Error::Refused(vec![FieldError::on(field, reason)])
     }
 
-    /// Refuses the request as a whole, for a reason in these words.
+    /// Refuses the whole request with this message.
     pub fn refused(code: Code, text: impl Into<String>) -> Self {
         Self::whole(Reason::new(code, text))
     }
 
-    /// Refuses the request as a whole.
+    /// Refuses the whole request.
     pub fn whole(reason: Reason) -> Self {
         Error::Refused(vec![FieldError::whole(reason)])
     }

@@ -1,7 +1,7 @@
 //! The filter language of lists: `{"label": {"+contains": "web"}, "+order_by": "id"}`.
 //!
-//! `docs/reference.md` teaches it, and decision 0004 says why it is so. What comes out names only fields of the collection's own
-//! table, with values of the field's own kind.
+//! `docs/reference.md` documents it; decision 0004 explains it. A parsed filter names only fields of the
+//! collection's own table, with values of the field's type.
 
 use super::conditions::{Condition, Sorted};
 use crate::model::input::Input;
@@ -11,15 +11,15 @@ use crate::model::time::Time;
 use crate::store::filter::{Comparison, Field, Filter, Kind, Order};
 use crate::store::value::Value;
 
-const DEEPEST: usize = 16;
-const MOST_TERMS: usize = 256;
+const MAX_DEPTH: usize = 16;
+const MAX_TERMS: usize = 256;
 
 type Result<T> = std::result::Result<T, Reason>;
 
-/// Reads a whole filter, with the order it asks for.
+/// Parses a filter and its sort order.
 pub fn read(input: &Input, fields: &'static [Field]) -> Result<(Filter, Option<Order>)> {
     let Input::Object(entries) = input else {
-        return Err(wrong(Code::FilterInvalid, "Must be a JSON object"));
+        return Err(invalid(Code::FilterInvalid, "Must be a JSON object"));
     };
     let mut reading = Reading { fields, terms: 0 };
     let order = reading.order(input)?;
@@ -30,7 +30,7 @@ pub fn read(input: &Input, fields: &'static [Field]) -> Result<(Filter, Option<O
     Ok((filter, order))
 }
 
-/// The same for what Garth itself looks for.
+/// Builds the filter of an internal list.
 pub fn build(
     conditions: &[Condition],
     sorted: Option<Sorted>,
@@ -54,19 +54,19 @@ impl Reading {
         let descending = match input.get("+order") {
             None => false,
             Some(_) if input.get("+order_by").is_none() => {
-                return Err(wrong(Code::FilterOperator, "+order needs +order_by beside it"));
+                return Err(invalid(Code::FilterOperator, "+order needs +order_by beside it"));
             }
             Some(Input::Text(word)) if word == "asc" => false,
             Some(Input::Text(word)) if word == "desc" => true,
-            Some(_) => return Err(wrong(Code::FilterType, "+order must be \"asc\" or \"desc\"")),
+            Some(_) => return Err(invalid(Code::FilterType, "+order must be \"asc\" or \"desc\"")),
         };
         let field = match input.get("+order_by") {
             None => return Ok(None),
             Some(Input::Text(name)) => self.field(name, "order by")?,
-            Some(_) => return Err(wrong(Code::FilterType, "+order_by must be the name of a field")),
+            Some(_) => return Err(invalid(Code::FilterType, "+order_by must be the name of a field")),
         };
         if field.subquery.is_some() {
-            return Err(wrong(
+            return Err(invalid(
                 Code::FilterField,
                 format!("Cannot order by {}", field.name),
             ));
@@ -74,15 +74,15 @@ impl Reading {
         Ok(Some(Order { field, descending }))
     }
 
-    /// The entries of an object, all of which must hold.
+    /// The entries of an object, combined with AND.
     fn all<'a>(
         &mut self,
         entries: impl Iterator<Item = &'a (String, Input)>,
         depth: usize,
     ) -> Result<Filter> {
-        if depth > DEEPEST {
-            let text = format!("Must not be nested deeper than {DEEPEST}");
-            return Err(wrong(Code::FilterTooLarge, text));
+        if depth > MAX_DEPTH {
+            let text = format!("Must not be nested deeper than {MAX_DEPTH}");
+            return Err(invalid(Code::FilterTooLarge, text));
         }
         let parts = entries.map(|(key, value)| match key.as_str() {
             "+and" => self.several(key, value, depth).map(Filter::All),
@@ -99,17 +99,17 @@ impl Reading {
     /// The filters of an `+and` or `+or`.
     fn several(&mut self, key: &str, value: &Input, depth: usize) -> Result<Vec<Filter>> {
         let Input::List(items) = value else {
-            return Err(wrong(
+            return Err(invalid(
                 Code::FilterType,
                 format!("{key} must be a list of filters"),
             ));
         };
         if items.is_empty() && key == "+or" {
-            return Err(wrong(Code::FilterInvalid, "+or must not be empty"));
+            return Err(invalid(Code::FilterInvalid, "+or must not be empty"));
         }
         let parts = items.iter().map(|item| match item {
             Input::Object(entries) => self.all(entries.iter(), depth + 1),
-            _ => Err(wrong(
+            _ => Err(invalid(
                 Code::FilterType,
                 format!("{key} must be a list of filters"),
             )),
@@ -117,11 +117,11 @@ impl Reading {
         parts.collect()
     }
 
-    /// What must hold of one field: a value it equals, or an object of operators.
+    /// The condition on one field: a value to equal, or an object of operators.
     fn condition(&mut self, field: &'static Field, value: &Input, depth: usize) -> Result<Filter> {
-        if depth > DEEPEST {
-            let text = format!("Must not be nested deeper than {DEEPEST}");
-            return Err(wrong(Code::FilterTooLarge, text));
+        if depth > MAX_DEPTH {
+            let text = format!("Must not be nested deeper than {MAX_DEPTH}");
+            return Err(invalid(Code::FilterTooLarge, text));
         }
         let Input::Object(operators) = value else {
             return self.test(field, Comparison::Equal, value);
@@ -134,7 +134,7 @@ impl Reading {
         parts.collect::<Result<_>>().map(Filter::All)
     }
 
-    /// `+or` or `+and` inside one field: bare values, or objects of operators.
+    /// `+or` or `+and` inside a field: plain values, or objects of operators.
     fn alternatives(
         &mut self,
         field: &'static Field,
@@ -147,11 +147,11 @@ impl Reading {
                 .iter()
                 .map(|item| self.condition(field, item, depth + 1))
                 .collect(),
-            Input::List(_) => Err(wrong(
+            Input::List(_) => Err(invalid(
                 Code::FilterInvalid,
                 format!("{operator} must not be empty"),
             )),
-            _ => Err(wrong(
+            _ => Err(invalid(
                 Code::FilterType,
                 format!("{operator} must be a list of values"),
             )),
@@ -172,9 +172,9 @@ impl Reading {
 
     fn test(&mut self, field: &'static Field, comparison: Comparison, value: &Input) -> Result<Filter> {
         self.terms += 1;
-        if self.terms > MOST_TERMS {
-            let text = format!("Must not have more than {MOST_TERMS} terms");
-            return Err(wrong(Code::FilterTooLarge, text));
+        if self.terms > MAX_TERMS {
+            let text = format!("Must not have more than {MAX_TERMS} terms");
+            return Err(invalid(Code::FilterTooLarge, text));
         }
         let value = match comparison {
             Comparison::Contains => part_of(field, value)?,
@@ -186,7 +186,7 @@ impl Reading {
 
     fn field(&self, name: &str, verb: &str) -> Result<&'static Field> {
         let field = self.fields.iter().find(|field| field.name == name);
-        field.ok_or_else(|| wrong(Code::FilterField, format!("Cannot {verb} {name}")))
+        field.ok_or_else(|| invalid(Code::FilterField, format!("Cannot {verb} {name}")))
     }
 }
 
@@ -202,7 +202,7 @@ fn comparison(operator: &str) -> Result<Comparison> {
     })
 }
 
-/// A value of the field's own kind.
+/// Converts a value to the field's type.
 fn value_of(field: &Field, value: &Input) -> Result<Value<'static>> {
     let (read, kind) = match (field.kind, value) {
         (Kind::Integer, Input::Integer(number)) => (Some(Value::Int(*number)), "an integer"),
@@ -223,7 +223,7 @@ fn value_of(field: &Field, value: &Input) -> Result<Value<'static>> {
     };
     let read = read.filter(|value| !matches!(value, Value::Text(text) if text.contains('\0')));
     read.ok_or_else(|| {
-        wrong(
+        invalid(
             Code::FilterType,
             format!("{} must be compared with {kind}", field.name),
         )
@@ -232,18 +232,18 @@ fn value_of(field: &Field, value: &Input) -> Result<Value<'static>> {
 
 const TIME: &str = "a time like 2024-05-31T17:43:12";
 
-/// A part of a text, or of the digits of a number.
+/// A substring to search in a text or in the digits of a number.
 fn part_of(field: &Field, value: &Input) -> Result<Value<'static>> {
     match (field.kind, value) {
         (Kind::Text | Kind::Integer, Input::Text(text)) if !text.contains('\0') => {
             Ok(Value::from(text.clone()))
         }
         (Kind::Integer, Input::Integer(number)) => Ok(Value::from(number.to_string())),
-        (Kind::Text | Kind::Integer, _) => Err(wrong(
+        (Kind::Text | Kind::Integer, _) => Err(invalid(
             Code::FilterType,
             format!("+contains on {} needs a text", field.name),
         )),
-        _ => Err(wrong(
+        _ => Err(invalid(
             Code::FilterType,
             format!("+contains cannot be used on {}", field.name),
         )),
@@ -260,9 +260,9 @@ fn unknown_operator(operator: &str) -> Reason {
         "Unknown operator {operator}: there are +and, +or, +gt, +gte, +lt, +lte, +contains, +neq, \
          and at the top +order_by and +order"
     );
-    wrong(Code::FilterOperator, text)
+    invalid(Code::FilterOperator, text)
 }
 
-fn wrong(code: Code, text: impl Into<String>) -> Reason {
+fn invalid(code: Code, text: impl Into<String>) -> Reason {
     Reason::new(code, text)
 }

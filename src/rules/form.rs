@@ -1,19 +1,19 @@
-//! Reading the fields of a request, and keeping every complaint about them.
+//! Reads the fields of a request and collects all errors about them.
 //!
-//! A caller hears of all that is wrong at once, in the order the interface lists the fields, no
-//! matter whether a field was wrong in itself or because of what the store already holds.
+//! The response lists all errors together, in the order of the fields in the interface, whether a value is
+//! invalid by itself or conflicts with stored data.
 
-use super::complaints::Complaints;
 use super::error::{FieldError, Result};
+use super::field_errors::FieldErrors;
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::Description;
 
 pub struct Form<'a> {
     object: &'a Input,
-    /// What precedes the names of this form's fields: `subnets[0].`
+    /// The prefix of this form's field names: `subnets[0].`
     prefix: String,
-    complaints: Complaints,
+    errors: FieldErrors,
 }
 
 impl<'a> Form<'a> {
@@ -21,78 +21,78 @@ impl<'a> Form<'a> {
         Self {
             object,
             prefix: String::new(),
-            complaints: Complaints::default(),
+            errors: FieldErrors::default(),
         }
     }
 
-    /// Goes on with the complaints about a form whose fields were read before: there are none left to read.
-    pub fn resumed(complaints: Complaints) -> Self {
+    /// A form with the errors of a body that was read earlier. It has no fields left to read.
+    pub fn resumed(errors: FieldErrors) -> Self {
         Self {
             object: &Input::Null,
             prefix: String::new(),
-            complaints,
+            errors,
         }
     }
 
-    /// The complaints that were kept so far.
-    pub fn into_complaints(self) -> Complaints {
-        self.complaints
+    /// The errors so far.
+    pub fn into_errors(self) -> FieldErrors {
+        self.errors
     }
 
-    /// Reads an object inside this one as a form of its own. The complaints move there and back.
+    /// Reads a nested object as a form. The errors move there and back.
     fn nested<T>(&mut self, object: &'a Input, field: String, read: impl FnOnce(&mut Form<'a>) -> T) -> T {
         let mut form = Form {
             object,
             prefix: field + ".",
-            complaints: std::mem::take(&mut self.complaints),
+            errors: std::mem::take(&mut self.errors),
         };
         let read = read(&mut form);
-        self.complaints = form.complaints;
+        self.errors = form.errors;
         read
     }
 
-    /// A text that must be there. `None` means that a complaint was kept.
+    /// A required text; `None` after an error.
     pub fn required<T>(
         &mut self,
         name: &'static str,
         parse: impl FnOnce(&str) -> Result<T, Reasons>,
     ) -> Option<T> {
-        self.ask(name);
+        self.declare(name);
         if self.object.get(name).is_none() {
-            return self.complain_of_absence(name);
+            return self.add_required_error(name);
         }
         self.parse(name, parse)
     }
 
-    /// A text that may be left out. `None` means that it was, or that a complaint was kept.
+    /// An optional text; `None` if it is missing or after an error.
     pub fn optional<T>(
         &mut self,
         name: &'static str,
         parse: impl FnOnce(&str) -> Result<T, Reasons>,
     ) -> Option<T> {
-        self.ask(name);
+        self.declare(name);
         self.parse(name, parse)
     }
 
-    /// A list of objects, each read as a form of its own; absent is empty. What is no object is
-    /// `None` in its place, and a complaint was kept.
+    /// A list of objects, each read as a form; empty if it is missing. An item that is not an object becomes
+    /// `None` and adds an error.
     pub fn list<T>(&mut self, name: &'static str, read: impl FnMut(&mut Form<'a>) -> T) -> Vec<Option<T>> {
         self.first(name, usize::MAX, read)
     }
 
-    /// The same of the first items only, where more of them are refused anyway.
+    /// Reads only the first items of a list, for lists whose excess is refused anyway.
     pub fn first<T>(
         &mut self,
         name: &'static str,
         count: usize,
         mut read: impl FnMut(&mut Form<'a>) -> T,
     ) -> Vec<Option<T>> {
-        self.ask(name);
+        self.declare(name);
         let items = match self.object.get(name) {
             None => return Vec::new(),
             Some(Input::List(items)) => items,
             Some(_) => {
-                self.complain_of_type::<T>(name, "a list");
+                self.add_type_error::<T>(name, "a list");
                 return Vec::new();
             }
         };
@@ -104,7 +104,7 @@ impl<'a> Form<'a> {
                     Some(self.nested(item, field, &mut read))
                 }
                 _ => {
-                    self.complain_of_item(name, at, "an object");
+                    self.add_item_type_error(name, at, "an object");
                     None
                 }
             });
@@ -112,12 +112,12 @@ impl<'a> Form<'a> {
         found
     }
 
-    /// Whether the field was sent, and not as null.
+    /// Whether the field is present and not null.
     pub fn has(&self, name: &'static str) -> bool {
         self.object.get(name).is_some()
     }
 
-    /// How many items a list has; none if it is no list.
+    /// The number of items of a list; zero if the field is not a list.
     pub fn count(&self, name: &'static str) -> usize {
         match self.object.get(name) {
             Some(Input::List(items)) => items.len(),
@@ -125,7 +125,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Whether the field was sent as null, where that says more than leaving it out.
+    /// Whether the field is null, where that differs from a missing field.
     pub fn is_null(&self, name: &'static str) -> bool {
         let Input::Object(entries) = self.object else {
             return false;
@@ -135,30 +135,30 @@ impl<'a> Form<'a> {
             .any(|(key, value)| key == name && *value == Input::Null)
     }
 
-    /// The field's name with all that stands before it.
+    /// The full name of a field, with the prefix.
     pub fn path(&self, name: &'static str) -> String {
         format!("{}{name}", self.prefix)
     }
 
     pub fn integer(&mut self, name: &'static str) -> Option<i64> {
-        self.ask(name);
+        self.declare(name);
         match self.object.get(name)? {
             Input::Integer(number) => Some(*number),
-            _ => self.complain_of_type(name, "an integer"),
+            _ => self.add_type_error(name, "an integer"),
         }
     }
 
-    /// A whole number that must be there. `None` means that a complaint was kept.
+    /// A required integer; `None` after an error.
     pub fn required_integer(&mut self, name: &'static str) -> Option<i64> {
         if self.object.get(name).is_none() {
-            self.ask(name);
-            return self.complain_of_absence(name);
+            self.declare(name);
+            return self.add_required_error(name);
         }
         self.integer(name)
     }
 
-    /// A whole number whose name has two spellings, with the one that was sent. With both and
-    /// different values, the complaint is about the first.
+    /// An integer whose field has two names, with the name that was sent. If both are sent with different
+    /// values, the error is about the first.
     pub fn integer_in_either(
         &mut self,
         first: &'static str,
@@ -177,75 +177,75 @@ impl<'a> Form<'a> {
         one.map(|id| (first, id)).or(other.map(|id| (second, id)))
     }
 
-    pub fn truth(&mut self, name: &'static str) -> Option<bool> {
-        self.ask(name);
+    pub fn boolean(&mut self, name: &'static str) -> Option<bool> {
+        self.declare(name);
         match self.object.get(name)? {
             Input::Bool(truth) => Some(*truth),
-            _ => self.complain_of_type(name, "true or false"),
+            _ => self.add_type_error(name, "true or false"),
         }
     }
 
-    /// An object inside this one, read as a form of its own.
+    /// A nested object, read as a form.
     pub fn within<T>(&mut self, name: &'static str, read: impl FnOnce(&mut Form<'a>) -> T) -> Option<T> {
-        self.ask(name);
+        self.declare(name);
         let object = self.object.get(name)?;
         if !matches!(object, Input::Object(_)) {
-            return self.complain_of_type(name, "an object");
+            return self.add_type_error(name, "an object");
         }
         let field = self.path(name);
         Some(self.nested(object, field, read))
     }
 
-    /// A list of plain values, each read by itself; what could not be read is left out.
+    /// A list of plain values; invalid items are left out.
     pub fn values<T>(
         &mut self,
         name: &'static str,
-        wanted: &str,
+        expected: &str,
         mut read: impl FnMut(&Input) -> Option<Result<T, Reasons>>,
     ) -> Option<Vec<T>> {
-        self.ask(name);
+        self.declare(name);
         let Input::List(items) = self.object.get(name)? else {
-            return self.complain_of_type(name, "a list");
+            return self.add_type_error(name, "a list");
         };
         let mut found = Vec::new();
         for (at, item) in items.iter().enumerate() {
             match read(item) {
                 Some(Ok(value)) => found.push(value),
-                Some(Err(reasons)) => self.complain_of_all(reasons, |prefix| format!("{prefix}{name}[{at}]")),
-                None => self.complain_of_item(name, at, wanted),
+                Some(Err(reasons)) => self.add_errors(reasons, |prefix| format!("{prefix}{name}[{at}]")),
+                None => self.add_item_type_error(name, at, expected),
             }
         }
         Some(found)
     }
 
-    /// Keeps a complaint about a field that was read well but cannot be accepted.
+    /// Adds an error about a field whose value is well-formed but not acceptable.
     pub fn refuse(&mut self, field: impl Into<String>, reason: Reason) {
-        self.complaints.push(|| FieldError::on(field, reason));
+        self.errors.push(|| FieldError::on(field, reason));
     }
 
-    /// The same where there may be many: the complaint is made only if it is kept.
+    /// Adds an error that is only built if it is stored, where there may be many.
     pub fn refuse_with(&mut self, make: impl FnOnce() -> (String, Reason)) {
-        self.complaints.push(|| {
+        self.errors.push(|| {
             let (field, reason) = make();
             FieldError::on(field, reason)
         });
     }
 
-    /// Keeps a complaint about the request as a whole.
+    /// Adds an error about the whole request.
     pub fn refuse_whole(&mut self, reason: Reason) {
-        self.complaints.push(|| FieldError::whole(reason));
+        self.errors.push(|| FieldError::whole(reason));
     }
 
-    /// What was read, if there is no complaint.
+    /// The result, if there are no errors.
     pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T> {
-        match self.complaints.is_empty() {
-            true => Ok(build().expect("a form without complaints has all its required fields")),
-            false => Err(self.complaints.into_error()),
+        match self.errors.is_empty() {
+            true => Ok(build().expect("a form without errors has all its required fields")),
+            false => Err(self.errors.into_error()),
         }
     }
 
-    fn ask(&mut self, name: &'static str) {
-        self.complaints.ask(&self.prefix, name);
+    fn declare(&mut self, name: &'static str) {
+        self.errors.declare(&self.prefix, name);
     }
 
     fn parse<T>(&mut self, name: &'static str, parse: impl FnOnce(&str) -> Result<T, Reasons>) -> Option<T> {
@@ -253,44 +253,43 @@ impl<'a> Form<'a> {
             Input::Text(text) => match parse(text) {
                 Ok(value) => Some(value),
                 Err(reasons) => {
-                    self.complain_of_all(reasons, |prefix| format!("{prefix}{name}"));
+                    self.add_errors(reasons, |prefix| format!("{prefix}{name}"));
                     None
                 }
             },
-            _ => self.complain_of_type(name, "a string"),
+            _ => self.add_type_error(name, "a string"),
         }
     }
 
-    /// `field` makes the field's name from what precedes it.
-    fn complain_of_all(&mut self, reasons: Reasons, field: impl Fn(&str) -> String) {
+    /// `field` builds the field name from the prefix.
+    fn add_errors(&mut self, reasons: Reasons, field: impl Fn(&str) -> String) {
         for reason in reasons {
-            self.complaints
-                .push(|| FieldError::on(field(&self.prefix), reason));
+            self.errors.push(|| FieldError::on(field(&self.prefix), reason));
         }
     }
 
-    fn complain_of_item(&mut self, name: &'static str, at: usize, wanted: &str) {
+    fn add_item_type_error(&mut self, name: &'static str, at: usize, expected: &str) {
         let prefix = &self.prefix;
-        self.complaints.push(|| {
-            let reason = Reason::new(Code::WrongType, format!("Must be {wanted}"));
+        self.errors.push(|| {
+            let reason = Reason::new(Code::WrongType, format!("Must be {expected}"));
             FieldError::on(format!("{prefix}{name}[{at}]"), reason)
         });
     }
 
-    fn complain_of_absence<T>(&mut self, name: &'static str) -> Option<T> {
+    fn add_required_error<T>(&mut self, name: &'static str) -> Option<T> {
         let reason = Reason::new(Code::Required, format!("{name} is required"));
         self.refuse(self.path(name), reason);
         None
     }
 
-    fn complain_of_type<T>(&mut self, name: &'static str, wanted: &str) -> Option<T> {
-        let reason = Reason::new(Code::WrongType, format!("Must be {wanted}"));
+    fn add_type_error<T>(&mut self, name: &'static str, expected: &str) -> Option<T> {
+        let reason = Reason::new(Code::WrongType, format!("Must be {expected}"));
         self.refuse(self.path(name), reason);
         None
     }
 }
 
-/// A short line or two about nothing the rules look into: at most 255 characters.
+/// A short text that no rule depends on: at most 255 characters.
 pub fn short_text(raw: &str) -> Result<String, Reasons> {
     Description::parse(raw).map(|text| text.as_str().to_owned())
 }

@@ -1,4 +1,5 @@
-//! Background work: running jobs that change only the store, completing all others, and what operators do with them.
+//! Background jobs: runs jobs that only change the store, completes all others, and lets operators manage
+//! them.
 
 use super::error::{Error, Result};
 use super::{attachments, events, oauth_tokens, power, sessions};
@@ -8,15 +9,15 @@ use crate::model::time::Time;
 use crate::store::jobs::Claim;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// A lease ends after this time, unless its node renews it. Then another node takes the job.
+/// The duration of a lease. If its node does not renew it, another node takes the job.
 pub const LEASE_SECONDS: i64 = 15;
-/// How many jobs operators see at most.
-const LISTED: i64 = 1000;
-/// How many characters of an error are stored.
-const ERROR_CHARACTERS: usize = 500;
+/// The maximum number of jobs in a list for operators.
+const MAX_LISTED_JOBS: i64 = 1000;
+/// The maximum number of stored characters of an error.
+const MAX_ERROR_CHARS: usize = 500;
 
-/// Prepares the jobs of a server that starts: kinds that repeat are scheduled, and those it does not run are removed.
-/// A server that is alone on its store takes over what the one before it left.
+/// Prepares the jobs when a server starts: schedules the kinds that repeat, and deletes those that this
+/// server does not run. The only server of a store also releases the leases of its predecessor.
 pub fn start(tx: &mut WriteTx, kinds: &[JobKind], alone: bool) -> Result<()> {
     if alone {
         store::jobs::release_all(tx)?;
@@ -36,7 +37,7 @@ pub fn start(tx: &mut WriteTx, kinds: &[JobKind], alone: bool) -> Result<()> {
     Ok(())
 }
 
-/// Leases jobs that are due to a node.
+/// Leases due jobs to a node.
 pub fn claim(tx: &mut WriteTx, kinds: &[JobKind], owner: &str, limit: i64) -> Result<Vec<Job>> {
     let claim = Claim {
         kinds,
@@ -47,7 +48,7 @@ pub fn claim(tx: &mut WriteTx, kinds: &[JobKind], owner: &str, limit: i64) -> Re
     Ok(store::jobs::claim(tx, &claim)?)
 }
 
-/// Extends a lease while its job runs; false if the lease was lost.
+/// Renews the lease of a running job; false if the lease was lost.
 pub fn renew(tx: &mut WriteTx, job: &Job) -> Result<bool> {
     let until = lease_end(tx);
     Ok(store::jobs::renew(tx, job, until)?)
@@ -57,14 +58,14 @@ fn lease_end(tx: &ReadTx) -> Time {
     tx.instant().plus_seconds(LEASE_SECONDS)
 }
 
-/// When the next job of these kinds can be claimed.
+/// When the next job of these kinds becomes available.
 pub fn next_available(tx: &mut ReadTx, kinds: &[JobKind]) -> Result<Option<Time>> {
     Ok(store::jobs::next_available(tx, kinds)?)
 }
 
-/// Runs a leased job and removes it, in one transaction: its changes are committed exactly once. A job that touches
-/// files or the network has done that before, perhaps more than once; here it is only completed. False if the lease
-/// was lost, and then nothing has changed.
+/// Runs a leased job and deletes it in one transaction, so its changes are committed exactly once. A job that
+/// touches files or the network has done so before, possibly more than once, and is only completed here.
+/// False if the lease was lost; nothing has changed then.
 pub fn run(tx: &mut WriteTx, job: &Job) -> Result<bool> {
     if !store::jobs::remove(tx, job)? {
         return Ok(false);
@@ -89,16 +90,16 @@ pub fn run(tx: &mut WriteTx, job: &Job) -> Result<bool> {
     Ok(true)
 }
 
-/// Records that a leased job failed, and when it is tried again; `None` if it is dead from now on.
+/// Records the failure of a leased job and schedules a retry; `None` if the job is dead now.
 pub fn fail(tx: &mut WriteTx, job: &Job, error: &str) -> Result<Option<Time>> {
     let delay = job.kind.retry_delay_seconds(job.attempts);
     let retry = delay.map(|seconds| tx.instant().plus_seconds(seconds));
-    let error: String = error.chars().take(ERROR_CHARACTERS).collect();
+    let error: String = error.chars().take(MAX_ERROR_CHARS).collect();
     store::jobs::fail(tx, job, &error, retry)?;
     Ok(retry)
 }
 
-/// Ends the leases of a node that stops.
+/// Releases the leases of a node that stops.
 pub fn release(tx: &mut WriteTx, owner: &str) -> Result<()> {
     Ok(store::jobs::release(tx, owner)?)
 }
@@ -108,20 +109,20 @@ pub fn count(tx: &mut ReadTx) -> Result<Vec<JobCount>> {
 }
 
 pub fn list(tx: &mut ReadTx) -> Result<Vec<JobSummary>> {
-    Ok(store::jobs::list(tx, LISTED)?)
+    Ok(store::jobs::list(tx, MAX_LISTED_JOBS)?)
 }
 
 pub fn load(tx: &mut ReadTx, id: JobId) -> Result<JobSummary> {
     store::jobs::find(tx, id)?.ok_or(Error::NotFound)
 }
 
-/// Makes a job due now, also a dead one; false if a node runs it.
+/// Makes a job due now, even a dead one; false if it is running.
 pub fn retry(tx: &mut WriteTx, id: JobId) -> Result<bool> {
     load(tx, id)?;
     Ok(store::jobs::retry(tx, id)?)
 }
 
-/// Deletes a job; false if its kind repeats, because then its next run would never come.
+/// Deletes a job; false if its kind repeats, because it would never run again.
 pub fn discard(tx: &mut WriteTx, id: JobId) -> Result<bool> {
     let job = load(tx, id)?;
     if JobKind::parse(&job.kind).is_some_and(|kind| kind.interval_seconds().is_some()) {

@@ -1,4 +1,4 @@
-//! What part of a collection a caller asks for (decision 0004).
+//! List requests: page, filter and order (decision 0004).
 
 use std::ops::RangeInclusive;
 
@@ -15,33 +15,33 @@ use crate::store::list::ListQuery;
 
 pub const FILTER: &str = "X-Filter";
 
-/// The part of a collection that is asked for, read only once it is clear that there is a list to see.
+/// A list request. It is parsed after the access check.
 #[derive(Clone, Debug, Default)]
 pub struct ListRequest {
     pub page: Number,
     pub page_size: Number,
-    /// The last event a reader knows of, with the name of the field that told it.
+    /// The ID of the last event that a client knows, with the name of the field that it was sent in.
     pub after: Option<(&'static str, String)>,
-    /// A client's filter with its order, or what is wrong with its JSON.
+    /// A client's filter with its order, or the JSON error.
     pub filter: Option<Result<Input, Reason>>,
-    /// What Garth itself looks for; only where there is no filter of a client.
+    /// Internal conditions, only without a client's filter.
     pub only: Vec<Condition>,
     pub sorted: Option<Sorted>,
 }
 
-/// A number of a page, or of items on it.
+/// A page number or page size.
 #[derive(Clone, Debug, Default)]
 pub enum Number {
     #[default]
     Usual,
-    /// As somebody wrote it.
+    /// As a client sent it.
     Sent(String),
-    /// Chosen by Garth itself: the limits of clients do not apply to it.
+    /// Set internally: the limits for clients do not apply.
     Own(i64),
 }
 
 impl ListRequest {
-    /// Garth's own request for the first items, so many of them.
+    /// An internal request for the first items.
     pub fn first(items: i64) -> Self {
         Self {
             page_size: Number::Own(items),
@@ -49,8 +49,8 @@ impl ListRequest {
         }
     }
 
-    /// The most that one page can have.
-    pub fn longest() -> Self {
+    /// A page of the maximum size.
+    pub fn full_page() -> Self {
         Self::first(Page::MAX_SIZE)
     }
 
@@ -61,8 +61,8 @@ impl ListRequest {
         }
     }
 
-    /// At the page that an address of the console names; the first if it names none.
-    pub fn at_sent(self, page: &str) -> Self {
+    /// The page in the URL of a console page; the first by default.
+    pub fn at_page_in_url(self, page: &str) -> Self {
         let page = match page {
             "" => Number::Usual,
             page => Number::Sent(page.to_owned()),
@@ -70,7 +70,7 @@ impl ListRequest {
         Self { page, ..self }
     }
 
-    /// Only items of which this holds too.
+    /// Adds a condition.
     pub fn only(mut self, condition: Condition) -> Self {
         self.only.push(condition);
         self
@@ -83,42 +83,37 @@ impl ListRequest {
         }
     }
 
-    /// Reads the request against the fields a collection has, with all complaints at once.
+    /// Validates the request against the fields of a collection, and reports all errors together.
     pub fn read(&self, policy: &Policy, fields: &'static [Field]) -> Result<ListQuery> {
-        let mut complaints = Vec::new();
-        let wanted = self.collect(policy, fields, &mut complaints);
-        unless(complaints, wanted)
+        let mut errors = Vec::new();
+        let wanted = self.collect(policy, fields, &mut errors);
+        check(errors, wanted)
     }
 
-    /// The same for events, which can be asked for from one on.
+    /// Validates a list of events, which can start after an ID.
     pub fn read_after(
         &self,
         policy: &Policy,
         fields: &'static [Field],
     ) -> Result<(ListQuery, Option<EventId>)> {
-        let mut complaints = Vec::new();
-        let wanted = self.collect(policy, fields, &mut complaints);
-        let after = self.collect_after(&mut complaints);
-        unless(complaints, (wanted, after))
+        let mut errors = Vec::new();
+        let wanted = self.collect(policy, fields, &mut errors);
+        let after = self.collect_after(&mut errors);
+        check(errors, (wanted, after))
     }
 
-    /// Only the id of the last event the caller knows of, if it wants those after it.
+    /// The ID of the last event that the caller knows, if it was sent.
     pub fn after(&self) -> Result<Option<EventId>> {
-        let mut complaints = Vec::new();
-        let after = self.collect_after(&mut complaints);
-        unless(complaints, after)
+        let mut errors = Vec::new();
+        let after = self.collect_after(&mut errors);
+        check(errors, after)
     }
 
-    fn collect(
-        &self,
-        policy: &Policy,
-        fields: &'static [Field],
-        complaints: &mut Vec<FieldError>,
-    ) -> ListQuery {
-        let mut keep = |field: &str, reason| complaints.push(FieldError::on(field, reason));
+    fn collect(&self, policy: &Policy, fields: &'static [Field], errors: &mut Vec<FieldError>) -> ListQuery {
+        let mut add = |field: &str, reason| errors.push(FieldError::on(field, reason));
         let number = self.page.read(1, 1..=i64::MAX).unwrap_or_else(|()| {
             let text = "Must be a whole number of 1 or more";
-            keep("page", Reason::new(Code::PageInvalid, text));
+            add("page", Reason::new(Code::PageInvalid, text));
             1
         });
         let sizes = policy.page_size_min..=Page::MAX_SIZE;
@@ -127,7 +122,7 @@ impl ListRequest {
             .read(Page::DEFAULT_SIZE, sizes.clone())
             .unwrap_or_else(|()| {
                 let text = format!("Must be {}-{}", sizes.start(), sizes.end());
-                keep("page_size", Reason::new(Code::PageSizeInvalid, text));
+                add("page_size", Reason::new(Code::PageSizeInvalid, text));
                 Page::DEFAULT_SIZE
             });
         let read = match &self.filter {
@@ -136,31 +131,31 @@ impl ListRequest {
             Some(Err(reason)) => Err(reason.clone()),
         };
         let (filter, order) = read.unwrap_or_else(|reason| {
-            keep(FILTER, reason);
+            add(FILTER, reason);
             (Filter::All(Vec::new()), None)
         });
         let page = Page { number, size };
         ListQuery { page, filter, order }
     }
 
-    fn collect_after(&self, complaints: &mut Vec<FieldError>) -> Option<EventId> {
+    fn collect_after(&self, errors: &mut Vec<FieldError>) -> Option<EventId> {
         let (field, raw) = self.after.as_ref()?;
         match whole(raw, 0..=i64::MAX) {
             Ok(id) => Some(EventId(id)),
             Err(()) => {
                 let reason = Reason::new(Code::AfterInvalid, "Must be the id of an event, or 0");
-                complaints.push(FieldError::on(*field, reason));
+                errors.push(FieldError::on(*field, reason));
                 None
             }
         }
     }
 }
 
-fn unless<T>(complaints: Vec<FieldError>, read: T) -> Result<T> {
-    if complaints.is_empty() {
+fn check<T>(errors: Vec<FieldError>, read: T) -> Result<T> {
+    if errors.is_empty() {
         Ok(read)
     } else {
-        Err(Error::Refused(complaints))
+        Err(Error::Refused(errors))
     }
 }
 
@@ -176,7 +171,7 @@ impl Number {
 
 fn whole(raw: &str, bounds: RangeInclusive<i64>) -> Result<i64, ()> {
     let number: i64 = raw.parse().map_err(drop)?;
-    // "+1" and "01" are numbers to the parser, but not how one is written.
+    // The parser also accepts "+1" and "01", which are not canonical.
     if bounds.contains(&number) && number.to_string() == raw {
         Ok(number)
     } else {

@@ -1,15 +1,15 @@
-//! What may happen: who may, what must hold, what changes, and which event tells of it.
+//! Business rules: permissions, validation, changes and events.
 //!
-//! A rule is plain synchronous Rust over a transaction; every `?` before its end undoes
-//! everything before it. Rules know nothing of HTTP, SQL or the terminal.
+//! A rule is a synchronous function over a transaction; an error rolls the transaction back. Rules know
+//! nothing of HTTP, SQL or the terminal.
 
 mod account;
 pub mod agent;
 pub mod caller;
-pub mod complaints;
 mod compute;
 pub mod conditions;
 pub mod error;
+pub mod field_errors;
 pub mod filters;
 pub mod form;
 mod identity;

@@ -1,14 +1,14 @@
-//! What people send from a page is meant once: a browser sends it again when somebody goes back to the form, or loads
-//! the answer to it anew. Programs that send the same twice mean it, so only pages ask for this.
+//! Protection against duplicate form submissions: a browser sends a form again when the user goes back to it
+//! or reloads the response. API clients that send a request twice mean it, so only console pages use this.
 
-/// How long the same words, with nothing after them, are taken for the same: a page that was gone back to may have
-/// been drawn anew, with the words still in it.
-pub const MOMENTS: i64 = 600;
+/// The window in seconds in which the same text, with nothing after it, counts as a duplicate, even from a
+/// page that was rendered again with the text still in its form.
+pub const REPEAT_WINDOW_SECONDS: i64 = 600;
 
-/// What came of something that is to be made once.
+/// The result of a form submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Once<T, B = T> {
     Made(T),
-    /// The same was made before, since the page was drawn.
+    /// A duplicate of an object created since the page was rendered.
     Before(B),
 }

@@ -1,15 +1,15 @@
-//! What a caller sent along, looked into only when its turn comes.
+//! A request as rules see it: the body and `If-Match`.
 //!
-//! Whether a caller may touch a thing is answered before what it wants to do with it, so a rule
-//! first loads the thing, then asks `unchanged`, then opens the `form`.
+//! Access is checked before the body is validated. So a rule first loads the object, then calls `unchanged`,
+//! then opens the `form`.
 //!
-//! A body that may have lists is read before the transaction, as a draft: the writer has one thread for all callers, and
-//! how long a list is one of them decides. What is wrong with it is still answered only when the rule opens it.
+//! A body with lists is parsed before the transaction, as a draft: the single writer thread must not spend
+//! time on lists whose length a client chooses. Its errors are still reported only when the rule opens it.
 
 use std::hash::Hash;
 
-use super::complaints::Complaints;
 use super::error::{BodyFault, Error, Result};
+use super::field_errors::FieldErrors;
 use super::form::Form;
 use crate::model::input::Input;
 use crate::model::policy::Policy;
@@ -21,12 +21,12 @@ pub struct Request {
     pub body: Result<Input, BodyFault>,
 }
 
-/// What the fields of a body say by themselves. Reading them takes settings, but never the store.
+/// Parses the fields of a body. This may use the policy but not the store.
 pub trait FromForm: Sized {
     fn read(form: &mut Form, policy: &Policy) -> Self;
 }
 
-/// What a rule takes of a request: the request as it is, or a draft.
+/// The input of a rule: the request itself, or a draft.
 pub trait Prepared: Send + 'static {
     fn prepare(request: Request, policy: &Policy) -> Self;
 }
@@ -37,11 +37,11 @@ impl Prepared for Request {
     }
 }
 
-/// A request whose body was read before the transaction.
+/// A request whose body was parsed before the transaction.
 #[derive(Debug)]
 pub struct Drafted<D> {
     expected: Option<Expected>,
-    body: Result<(D, Complaints), BodyFault>,
+    body: Result<(D, FieldErrors), BodyFault>,
 }
 
 impl<D: FromForm + Send + 'static> Prepared for Drafted<D> {
@@ -49,7 +49,7 @@ impl<D: FromForm + Send + 'static> Prepared for Drafted<D> {
         let read = |object: Input| {
             let mut form = Form::new(&object);
             let draft = D::read(&mut form, policy);
-            (draft, form.into_complaints())
+            (draft, form.into_errors())
         };
         Self {
             expected: request.expected,
@@ -59,26 +59,27 @@ impl<D: FromForm + Send + 'static> Prepared for Drafted<D> {
 }
 
 impl<D> Drafted<D> {
-    /// Refuses if the thing is no longer as the caller expects it.
+    /// Refuses if the object has changed since the caller read it.
     pub fn unchanged(&self, thing: &impl Hash) -> Result<()> {
         unchanged(self.expected.as_ref(), thing)
     }
 
-    /// The same for a thing that changes by itself: it is enough if what of it stays is as the caller expects it.
-    pub fn unchanged_or_still(&self, thing: &impl Hash, still: &impl Hash) -> Result<()> {
-        self.unchanged(thing).or_else(|_| self.unchanged(still))
+    /// The same for an object with parts that change by themselves: it is enough that the stable part
+    /// (`stable`) matches.
+    pub fn unchanged_except_volatile(&self, thing: &impl Hash, stable: &impl Hash) -> Result<()> {
+        self.unchanged(thing).or_else(|_| self.unchanged(stable))
     }
 
-    /// The draft, and the form that keeps the complaints about it.
+    /// The draft, and a form with its errors.
     pub fn open(&self) -> Result<(&D, Form<'static>)> {
         match &self.body {
-            Ok((draft, complaints)) => Ok((draft, Form::resumed(complaints.clone()))),
+            Ok((draft, errors)) => Ok((draft, Form::resumed(errors.clone()))),
             Err(fault) => Err(Error::Body(fault.clone())),
         }
     }
 }
 
-/// In which state the caller believes the thing to be.
+/// The state that the caller expects (`If-Match`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
     Any,
@@ -86,18 +87,19 @@ pub enum Expected {
 }
 
 impl Request {
-    /// Refuses if the thing is no longer as the caller expects it.
+    /// Refuses if the object has changed since the caller read it.
     pub fn unchanged(&self, thing: &impl Hash) -> Result<()> {
         unchanged(self.expected.as_ref(), thing)
     }
 
-    /// The same for a thing that changes by itself: it is enough if what of it stays is as the caller expects it.
-    pub fn unchanged_or_still(&self, thing: &impl Hash, still: &impl Hash) -> Result<()> {
-        self.unchanged(thing).or_else(|_| self.unchanged(still))
+    /// The same for an object with parts that change by themselves: it is enough that the stable part
+    /// (`stable`) matches.
+    pub fn unchanged_except_volatile(&self, thing: &impl Hash, stable: &impl Hash) -> Result<()> {
+        self.unchanged(thing).or_else(|_| self.unchanged(stable))
     }
 
-    /// For an operation without fields: what came along is only checked for being readable.
-    pub fn asks_nothing(&self) -> Result<()> {
+    /// For an operation without fields: only checks that the body can be read.
+    pub fn require_valid_body(&self) -> Result<()> {
         self.form().map(drop)
     }
 
@@ -109,7 +111,7 @@ impl Request {
     }
 }
 
-/// The same for what comes without a form.
+/// Checks `If-Match` of a request without a form.
 pub fn unchanged(expected: Option<&Expected>, thing: &impl Hash) -> Result<()> {
     match expected {
         None | Some(Expected::Any) => Ok(()),

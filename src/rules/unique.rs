@@ -1,12 +1,13 @@
-//! What a violated unique index means to the caller.
+//! Maps violated unique constraints to field errors.
 //!
-//! Rules check before they write, so an index refuses only what a rule has missed. The caller still gets the rule's own
-//! refusal, on either engine.
+//! Rules check before they write, so a constraint only refuses what a rule has missed. The caller still gets
+//! the same error as from the rule, on either engine.
 
 use super::error::FieldError;
 use crate::model::reason::{Code, Reason};
 
-/// The indexes on values that callers choose: the name in the engine's message, the field, the refusal.
+/// Constraints on values that callers choose: the name in the engine's message, the field, the code and the
+/// message.
 const INDEXES: [(&str, &str, Code, &str); 8] = [
     (
         "vpc_label",
@@ -45,7 +46,7 @@ const INDEXES: [(&str, &str, Code, &str); 8] = [
 ];
 const OVERLAPS: &str = "overlaps another subnet of this VPC";
 
-/// The refusal for a database's message about a violated constraint, if a caller can do something about it.
+/// The field error for a database's constraint message, if the caller can fix it.
 pub fn refusal(message: &str) -> Option<FieldError> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     let mut words = message.split(|c| !is_name(c));
@@ -63,7 +64,7 @@ mod tests {
     use crate::store::{self, Store};
 
     #[tokio::test]
-    async fn a_row_that_a_rule_has_missed_is_refused_and_no_internal_error() {
+    async fn a_constraint_violation_that_a_rule_missed_is_a_field_error() {
         let folder = std::env::temp_dir().join(format!("garth-unique-{}", std::process::id()));
         let context = StoreContext {
             clock: Clock::System,

@@ -1,10 +1,10 @@
-//! Attachments whose bytes are missing or are not those that were uploaded: logged, counted and recorded.
+//! Damaged attachments, whose bytes are missing or differ from the upload: logs, counts and records them.
 
 use crate::model::id::AttachmentId;
 use crate::rules::scrub;
 use crate::store::Store;
 
-/// Logs and counts a damaged attachment, and records it without making the caller wait.
+/// Logs and counts a damaged attachment, and records it in the background.
 pub fn report(store: &Store, id: AttachmentId) {
     log(id, "content differs from the hash");
     let store = store.clone();

@@ -1,6 +1,6 @@
-//! Attaching a file to a ticket: scan it, keep its bytes, then make them an attachment. In this order, so that an
-//! attachment that can be seen is always whole. Bytes that never became one are removed here, or later by the sweep
-//! (decision 0015).
+//! Attaches a file to a ticket: scan it, store its bytes, then create the attachment. In this order, a
+//! visible attachment is always complete. Bytes that do not become an attachment are deleted here, or later
+//! by the sweep (decision 0015).
 
 pub mod damage;
 
@@ -8,13 +8,13 @@ use crate::files::{Files, FilesError, Scanner, Spooled, Verdict};
 use crate::model::attachment::{FileName, NewAttachment};
 use crate::model::id::TicketId;
 use crate::model::reason::{Code, Reason};
-use crate::rules::caller::{Asker, Caller};
+use crate::rules::caller::{Caller, Principal};
 use crate::rules::error::FilesFault;
 use crate::rules::request::Expected;
 use crate::rules::{Error, Result, attachments};
 use crate::store::{Store, WriteTx};
 
-/// What an upload passes through.
+/// The upload pipeline.
 #[derive(Clone)]
 pub struct Uploads {
     pub store: Store,
@@ -22,10 +22,10 @@ pub struct Uploads {
     pub scanner: Option<Scanner>,
 }
 
-/// A file that has arrived whole, for a ticket.
+/// A received file for a ticket.
 pub struct Upload {
     pub ticket: TicketId,
-    /// The state the ticket must still have.
+    /// The state that the ticket must still have (`If-Match`).
     pub expected: Option<Expected>,
     pub name: FileName,
     pub spooled: Spooled,
@@ -35,8 +35,8 @@ impl Uploads {
     pub async fn attach(&self, caller: Caller, upload: Upload) -> Result<()> {
         self.scan(&caller, &upload).await?;
         let key = self.write(&caller, |tx, _| attachments::begin(tx)).await?;
-        if let Err(cause) = self.files.keep(&key, &upload.spooled).await {
-            // A storage that keeps nothing may be as slow to remove it: the client does not wait for that.
+        if let Err(cause) = self.files.put(&key, &upload.spooled).await {
+            // If storing failed, deleting may be slow too: the client does not wait for it.
             let uploads = self.clone();
             tokio::spawn(async move { uploads.discard(key).await });
             return Err(storage(&cause));
@@ -59,7 +59,7 @@ impl Uploads {
             })
             .await
             .map(drop);
-        // A failed store may have kept it all the same: then the sweep decides.
+        // After a store error the attachment may exist, so the sweep decides.
         if attached.is_err() && !matches!(attached, Err(Error::Store(_))) {
             self.discard(key).await;
         }
@@ -70,9 +70,9 @@ impl Uploads {
         let Some(scanner) = &self.scanner else {
             return Ok(());
         };
-        match scanner.look_at(upload.spooled.path()).await {
+        match scanner.scan(upload.spooled.path()).await {
             Verdict::Clean => Ok(()),
-            Verdict::None(cause) => Err(Error::Files(FilesFault::Scanner(cause))),
+            Verdict::Failed(cause) => Err(Error::Files(FilesFault::Scanner(cause))),
             Verdict::Refused => {
                 let (ticket, name) = (upload.ticket, upload.name.clone());
                 let refused = move |tx: &mut WriteTx, caller: &Caller| {
@@ -85,7 +85,7 @@ impl Uploads {
         }
     }
 
-    /// Runs a rule for a caller who is confirmed in the same transaction.
+    /// Runs a rule for a caller that is confirmed in the same transaction.
     async fn write<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -99,7 +99,7 @@ impl Uploads {
         self.store.write_for(Some(account), confirmed).await
     }
 
-    /// Removes bytes that did not become an attachment. If that fails too, the sweep removes them later.
+    /// Deletes bytes that did not become an attachment. If that fails too, the sweep deletes them later.
     async fn discard(&self, key: String) {
         match self.files.remove(&key).await {
             Err(cause) => tracing::warn!(%cause, "file of failed upload not deleted"),
@@ -113,7 +113,7 @@ impl Uploads {
     }
 }
 
-/// The error of a request that the storage of files did not serve.
+/// The error of a request if the storage failed.
 pub fn storage(cause: &FilesError) -> Error {
     Error::Files(FilesFault::Storage(cause.to_string()))
 }

@@ -1,4 +1,5 @@
-//! The door: token, scope, side and rate, in this order (decision 0003), before a handler sees the request.
+//! Access checks that run before a handler: token, scope, audience and rate limit, in this order (decision
+//! 0003).
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -9,13 +10,13 @@ use crate::model::proof::Proof;
 use crate::model::scope::Scopes;
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
-use crate::rules::caller::{Asker, Caller};
+use crate::rules::caller::{Caller, Principal};
 use crate::rules::{Error, Result};
-use crate::web::answering::{ANY, Noted};
+use crate::web::answering::{ANY_SCOPE, RequestInfo};
 use crate::web::entity_tags::KnownTags;
 use crate::web::error::TokenInvalid;
-use crate::web::limits::{Key, Verdict};
-use crate::web::operation::{Class, Operation, Who};
+use crate::web::limits::{Key, RateStatus};
+use crate::web::operation::{Audience, Class, Operation};
 use crate::web::origin::Peer;
 use crate::web::{App, pages};
 
@@ -24,27 +25,27 @@ pub async fn check(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let mut noted = Noted::of(operation);
-    let reads_html = operation.page && reads_html(request.headers());
-    let mut response = match admit(&app, operation, &mut request, &mut noted).await {
+    let mut info = RequestInfo::of(operation);
+    let accepts_html = operation.page && accepts_html(request.headers());
+    let mut response = match admit(&app, operation, &mut request, &mut info).await {
         Ok(()) => {
-            let expected = not_wanted_again(&request);
+            let expected = known_tags(&request);
             let response = next.run(request).await;
             if response.extensions().get::<TokenInvalid>().is_some() {
-                // It was good a moment ago, as far as this node remembered.
-                noted.scopes = None;
+                // The cached identity was valid; the transaction found that the token no longer is.
+                info.scopes = None;
             }
-            unless_unchanged(expected, response)
+            not_modified_if_known(expected, response)
         }
         Err(response) => *response,
     };
-    if reads_html {
+    if accepts_html {
         response = pages::from_error_response(response, operation.path);
     }
-    if let Some(verdict) = &noted.verdict {
-        verdict.tell(response.headers_mut());
+    if let Some(rate) = &info.rate {
+        rate.add_headers(response.headers_mut());
     }
-    response.extensions_mut().insert(noted);
+    response.extensions_mut().insert(info);
     response
 }
 
@@ -52,30 +53,30 @@ async fn admit(
     app: &App,
     operation: &'static Operation,
     request: &mut Request,
-    noted: &mut Noted,
+    info: &mut RequestInfo,
 ) -> Result<(), Box<Response>> {
     let refuse = |error: Error| Box::new(error.into_response());
-    let key = match operation.who {
-        Who::Everybody => address_of(request),
-        Who::Tenants | Who::Staff => {
+    let key = match operation.audience {
+        Audience::Public => address_of(request),
+        Audience::Tenants | Audience::Staff => {
             let identity = match bearer(request.headers()) {
                 Some(hash) => app.identify(hash).await,
                 None => Err(Error::Unauthenticated),
             };
             let identity = match identity {
-                Err(Error::Unauthenticated) => return Err(Box::new(count_bad_token(app, request, noted))),
+                Err(Error::Unauthenticated) => return Err(Box::new(count_bad_token(app, request, info))),
                 other => other.map_err(refuse)?,
             };
-            noted.scopes = match identity.scopes {
-                Scopes::Everything => Some(ANY),
+            info.scopes = match identity.scopes {
+                Scopes::Everything => Some(ANY_SCOPE),
                 _ => HeaderValue::try_from(identity.scopes.to_string()).ok(),
             };
-            noted.identity = Some(identity.clone());
+            info.identity = Some(identity.clone());
             let key = match identity.proof {
                 Proof::Token(token) => Key::Token(token),
                 Proof::Session => Key::User(identity.user),
             };
-            if operation.who == Who::Staff {
+            if operation.audience == Audience::Staff {
                 let staff = Staff::admit(identity, operation.scope).map_err(refuse)?;
                 request.extensions_mut().insert(staff);
             } else {
@@ -87,9 +88,9 @@ async fn admit(
     };
     if let (Some(limits), Some(key)) = (app.limits(), key) {
         let clock = &app.store().context().clock;
-        noted.verdict = limits.count(key, operation.id, operation.class, clock);
-        if let Some(verdict) = noted.verdict.as_ref().filter(|verdict| verdict.refused) {
-            return Err(Box::new(Verdict::refusal(verdict)));
+        info.rate = limits.count(key, operation.id, operation.class, clock);
+        if let Some(rate) = info.rate.as_ref().filter(|rate| rate.refused) {
+            return Err(Box::new(RateStatus::refusal(rate)));
         }
     }
     Ok(())
@@ -100,22 +101,23 @@ fn address_of(request: &Request) -> Option<Key> {
     peer.map(|peer| Key::address(peer.0.ip()))
 }
 
-/// Counts a request without a good token by its address. Its answer is 401 without a word of limits, until there were too
-/// many: a good token from the same address is counted for itself.
-fn count_bad_token(app: &App, request: &Request, noted: &mut Noted) -> Response {
+/// Counts a request without a valid token against its client address. The response is a plain 401 without
+/// rate-limit headers until the address exceeds its limit. Requests with a valid token from the same address
+/// are counted by token.
+fn count_bad_token(app: &App, request: &Request, info: &mut RequestInfo) -> Response {
     if let (Some(limits), Some(key)) = (app.limits(), address_of(request)) {
         let clock = &app.store().context().clock;
-        let verdict = limits.count(key, "bad token", Class::Command, clock);
-        if let Some(verdict) = verdict.filter(|verdict| verdict.refused) {
-            let refusal = Verdict::refusal(&verdict);
-            noted.verdict = Some(verdict);
+        let rate = limits.count(key, "bad token", Class::Command, clock);
+        if let Some(rate) = rate.filter(|rate| rate.refused) {
+            let refusal = RateStatus::refusal(&rate);
+            info.rate = Some(rate);
             return refusal;
         }
     }
     Error::Unauthenticated.into_response()
 }
 
-fn reads_html(headers: &HeaderMap) -> bool {
+fn accepts_html(headers: &HeaderMap) -> bool {
     let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     accepted.is_some_and(|accepted| accepted.contains("text/html"))
 }
@@ -127,13 +129,13 @@ fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
     (kind.eq_ignore_ascii_case("bearer") && !token.is_empty()).then(|| TokenHash::of(token))
 }
 
-/// The tags a reader already has, if it is a reader.
-fn not_wanted_again(request: &Request) -> Option<KnownTags> {
+/// The entity tags in `If-None-Match`, for requests that read.
+fn known_tags(request: &Request) -> Option<KnownTags> {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     reads.then(|| KnownTags::of(request.headers())).flatten()
 }
 
-fn unless_unchanged(known: Option<KnownTags>, mut response: Response) -> Response {
+fn not_modified_if_known(known: Option<KnownTags>, mut response: Response) -> Response {
     let tag = response
         .headers()
         .get(header::ETAG)

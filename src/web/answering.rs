@@ -1,8 +1,7 @@
-//! From a request as it came to an answer as it goes: what all of them have in common.
+//! Turns a request into a response: everything that all operations have in common.
 //!
-//! Sizes are checked before anything looks at the request; a panic becomes an answer; the common
-//! headers, the log line and the metrics are added last. Tokens, bodies and query strings are
-//! never logged.
+//! Size limits are checked first. A panic becomes a 500 response. The common headers, the log line and the
+//! metrics are added last. Tokens, bodies and query strings are never logged.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::panic::AssertUnwindSafe;
@@ -22,39 +21,40 @@ use crate::model::proof::Identity;
 use crate::model::reason::Code;
 use crate::model::token::hex;
 use crate::web::answer_memory::AnswerMemory;
-use crate::web::common_headers::{OF_ANSWERS, OF_PAGES, TRANSPORT_SECURITY};
+use crate::web::common_headers::{API_HEADERS, HSTS, PAGE_HEADERS};
 use crate::web::error::{self, Cause};
-use crate::web::limits::Verdict;
+use crate::web::limits::RateStatus;
 use crate::web::operation::Operation;
 use crate::web::origin::{Peer, Secured};
 use crate::web::proxies::client_network;
 use crate::web::{App, answer, host, load, metrics, pages, paths};
 
-const LONGEST_URI: usize = 8 * 1024;
-const MOST_HEADER_BYTES: usize = 32 * 1024;
-const MOST_HEADERS: usize = 100;
+const MAX_URI_BYTES: usize = 8 * 1024;
+const MAX_HEADER_BYTES: usize = 32 * 1024;
+const MAX_HEADERS: usize = 100;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const OAUTH_SCOPES: HeaderName = HeaderName::from_static("x-oauth-scopes");
 const ACCEPTED_SCOPES: HeaderName = HeaderName::from_static("x-accepted-oauth-scopes");
-/// The scopes of a token that is none.
-const UNKNOWN: HeaderValue = HeaderValue::from_static("unknown");
-/// The scopes of a token that may everything, and those an operation takes that asks for none.
-pub const ANY: HeaderValue = HeaderValue::from_static("*");
+/// The value of `X-OAuth-Scopes` without a valid token.
+const UNKNOWN_SCOPES: HeaderValue = HeaderValue::from_static("unknown");
+/// Full access as the scope of a token; as the accepted scope of an operation, any scope.
+pub const ANY_SCOPE: HeaderValue = HeaderValue::from_static("*");
 
-/// What the door found out about a request, for its headers, its log line and the metrics.
+/// Facts about a request for its response headers, its log line and the metrics. The access check collects
+/// them.
 #[derive(Clone)]
-pub struct Noted {
+pub struct RequestInfo {
     pub operation: &'static str,
-    /// The value of `X-Accepted-OAuth-Scopes`; `None` for a page of the console, which takes no token.
+    /// The value of `X-Accepted-OAuth-Scopes`; `None` for a console page, which accepts no token.
     pub accepted: Option<HeaderValue>,
     /// The value of `X-OAuth-Scopes`.
     pub scopes: Option<HeaderValue>,
     pub identity: Option<Arc<Identity>>,
-    pub verdict: Option<Verdict>,
+    pub rate: Option<RateStatus>,
 }
 
-impl Noted {
+impl RequestInfo {
     pub fn of(operation: &'static Operation) -> Self {
         Self {
             accepted: Some(operation.accepted_scopes().clone()),
@@ -62,21 +62,21 @@ impl Noted {
         }
     }
 
-    /// What is known of a page of the console.
+    /// The facts about a request for a console page.
     pub fn page(operation: &'static str) -> Self {
         Self {
             operation,
             accepted: None,
             scopes: None,
             identity: None,
-            verdict: None,
+            rate: None,
         }
     }
 
-    /// What is known of a request that came to no operation.
-    fn nothing() -> Self {
+    /// The facts about a request that matches no operation.
+    fn unmatched() -> Self {
         Self {
-            accepted: Some(ANY),
+            accepted: Some(ANY_SCOPE),
             ..Self::page("none")
         }
     }
@@ -86,7 +86,7 @@ impl Noted {
     }
 }
 
-/// Answers a request, unless its connection refuses it already.
+/// Answers a request. `refusal` is the response if the connection limits already refuse it.
 pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Option<Response>) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers());
@@ -99,31 +99,31 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
 
     let refusal = refusal
         .or_else(|| over_limits(&request))
-        .or_else(|| too_much(&request));
+        .or_else(|| refuse_if_overloaded(&request));
     let mut response = match refusal {
         Some(refusal) => refusal,
         None => {
             paths::rewrite(&mut request, &app.options().oauth_prefix);
-            within_memory(router, app.answer_memory(), request).await
+            run_within_budget(router, app.answer_memory(), request).await
         }
     };
-    let noted = response.extensions_mut().remove();
-    let noted = noted.unwrap_or_else(Noted::nothing);
-    let Noted { operation, .. } = noted;
+    let info = response.extensions_mut().remove();
+    let info = info.unwrap_or_else(RequestInfo::unmatched);
+    let RequestInfo { operation, .. } = info;
     let status = response.status().as_u16();
-    let mut response = dress(response, &id, &noted);
+    let mut response = add_common_headers(response, &id, &info);
     if is_secured {
         let headers = response.headers_mut();
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
     }
 
-    let took = started.elapsed();
-    metrics::count(operation, status, took);
+    let elapsed = started.elapsed();
+    metrics::count(operation, status, elapsed);
     let id = id.to_str().unwrap_or_default();
     if let Some(Cause(cause)) = response.extensions().get::<Cause>() {
         tracing::error!(id, operation, cause, "request failed");
     }
-    let identity = noted.identity.as_ref();
+    let identity = info.identity.as_ref();
     let client = client.and_then(|Peer(client)| app.options().client_address.logged(client.ip()));
     tracing::info!(
         id,
@@ -133,56 +133,56 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
         status,
         user = identity.map_or("-", |identity| identity.username.as_str()),
         client = client.map(tracing::field::display),
-        micros = took.as_micros() as u64,
+        micros = elapsed.as_micros() as u64,
         "request"
     );
     response
 }
 
-/// Answers a request within the memory that there is for answers: an answer that does not fit is dropped, and made
-/// again when there is room.
-async fn within_memory(router: Router, memory: &AnswerMemory, request: Request) -> Response {
+/// Runs a request within the memory budget for responses. A response that does not fit is dropped, and the
+/// request runs again once there is room.
+async fn run_within_budget(router: Router, memory: &AnswerMemory, request: Request) -> Response {
     let client = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     let client = client_network(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
-    // Small, and must be answered in time whatever else the client holds.
+    // Health responses are small and must not wait for the client's other responses.
     if is_health(&request) {
         return run(router, request).await;
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let response = run(router, request).await;
-        return memory.reserve_anyway(client, &response).attach(response);
+        return memory.reserve_unconditionally(client, &response).attach(response);
     }
     let is_scarce = memory.is_scarce();
     if is_scarce
-        && let Some(needed) = memory.lacking(client)
+        && let Some(needed) = memory.shortfall(client)
         && !memory.wait(client, needed).await
     {
-        return error::too_much();
+        return error::overloaded();
     }
-    let again = is_scarce.then(|| without_body(&request));
+    let retry = is_scarce.then(|| without_body(&request));
     let mut response = run(router.clone(), request).await;
     let needed = match memory.reserve(client, &response) {
         Ok(charge) => return charge.attach(response),
         Err(needed) => needed,
     };
-    let noted = response.extensions_mut().remove::<Noted>();
+    let info = response.extensions_mut().remove::<RequestInfo>();
     drop(response);
     if memory.wait(client, needed).await
-        && let Some(again) = again
+        && let Some(retry) = retry
     {
-        let response = run(router, again).await;
+        let response = run(router, retry).await;
         if let Ok(charge) = memory.reserve(client, &response) {
             return charge.attach(response);
         }
     }
-    let mut refusal = error::too_much();
-    if let Some(noted) = noted {
-        refusal.extensions_mut().insert(noted);
+    let mut refusal = error::overloaded();
+    if let Some(info) = info {
+        refusal.extensions_mut().insert(info);
     }
     refusal
 }
 
-/// Whether a request asks how the server is.
+/// Whether the path of a request is that of a health check.
 pub fn is_health(request: &Request) -> bool {
     matches!(request.uri().path(), "/healthz" | "/readyz")
 }
@@ -206,13 +206,13 @@ async fn run(router: Router, request: Request) -> Response {
 }
 
 fn over_limits(request: &Request) -> Option<Response> {
-    if let Some(reason) = wrong_with_host(request) {
+    if let Some(reason) = host_error(request) {
         return Some(error::plain(StatusCode::BAD_REQUEST, Code::HttpInvalid, reason));
     }
     let uri = request.uri();
     let uri = uri.path().len() + uri.query().map_or(0, str::len);
-    if uri > LONGEST_URI {
-        let reason = format!("A URL may have at most {LONGEST_URI} bytes");
+    if uri > MAX_URI_BYTES {
+        let reason = format!("A URL may have at most {MAX_URI_BYTES} bytes");
         return Some(error::plain(StatusCode::URI_TOO_LONG, Code::UriTooLong, &reason));
     }
     let headers = request.headers();
@@ -220,15 +220,15 @@ fn over_limits(request: &Request) -> Option<Response> {
         .iter()
         .map(|(name, value)| name.as_str().len() + value.len())
         .sum();
-    if headers.len() > MOST_HEADERS || bytes > MOST_HEADER_BYTES {
-        let reason = format!("At most {MOST_HEADERS} headers of {MOST_HEADER_BYTES} bytes in all are taken");
+    if headers.len() > MAX_HEADERS || bytes > MAX_HEADER_BYTES {
+        let reason = format!("At most {MAX_HEADERS} headers of {MAX_HEADER_BYTES} bytes in all are taken");
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return Some(error::plain(status, Code::HeadersTooLarge, &reason));
     }
     None
 }
 
-fn wrong_with_host(request: &Request) -> Option<&'static str> {
+fn host_error(request: &Request) -> Option<&'static str> {
     let hosts = request.headers().get_all(header::HOST);
     let needed = usize::from(request.version() == Version::HTTP_11);
     if !(needed..=1).contains(&hosts.iter().count()) {
@@ -238,13 +238,13 @@ fn wrong_with_host(request: &Request) -> Option<&'static str> {
     (!is_valid).then_some("The Host header must be a host name or address, with a port if needed")
 }
 
-/// Whoever asks for an operation while too much waits already is told so before anything else is done for it: the less
-/// a refusal takes, the more is left for answers.
-fn too_much(request: &Request) -> Option<Response> {
-    (request.uri().path().starts_with("/v4") && load::is_too_much()).then(error::too_much)
+/// Refuses a request while the server is overloaded. This check comes first, because a cheap refusal leaves
+/// more capacity for other requests.
+fn refuse_if_overloaded(request: &Request) -> Option<Response> {
+    (request.uri().path().starts_with("/v4") && load::is_overloaded()).then(error::overloaded)
 }
 
-/// The caller's own id if it is a plain one, else a new one.
+/// The request ID that the client sent, if it is well-formed; otherwise a new one.
 #[expect(
     clippy::disallowed_methods,
     reason = "a request id is no secret and decides nothing"
@@ -267,10 +267,10 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     }
 }
 
-fn dress(mut response: Response, id: &HeaderValue, noted: &Noted) -> Response {
+fn add_common_headers(mut response: Response, id: &HeaderValue, info: &RequestInfo) -> Response {
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         let id = id.to_str().unwrap_or_default();
-        let told = match noted.is_page() {
+        let error_response = match info.is_page() {
             true => pages::internal_error(id),
             false => {
                 let reason = format!("Internal error; tell your provider the request id {id}");
@@ -278,29 +278,33 @@ fn dress(mut response: Response, id: &HeaderValue, noted: &Noted) -> Response {
             }
         };
         response.headers_mut().remove(header::CONTENT_LENGTH);
-        response.headers_mut().extend(told.headers().clone());
-        *response.body_mut() = told.into_body();
+        response.headers_mut().extend(error_response.headers().clone());
+        *response.body_mut() = error_response.into_body();
     }
-    // Pages are for whoever is before the screen: no other origin is told anything of them.
-    let usual = if noted.is_page() { &*OF_PAGES } else { &*OF_ANSWERS };
-    let own = std::mem::replace(response.headers_mut(), usual.clone());
+    // Console pages allow no cross-origin access.
+    let defaults = if info.is_page() {
+        &*PAGE_HEADERS
+    } else {
+        &*API_HEADERS
+    };
+    let own = std::mem::replace(response.headers_mut(), defaults.clone());
     let headers = response.headers_mut();
     headers.extend(own);
     headers.insert(REQUEST_ID, id.clone());
-    if let Some(accepted) = &noted.accepted {
-        headers.insert(OAUTH_SCOPES, noted.scopes.clone().unwrap_or(UNKNOWN));
+    if let Some(accepted) = &info.accepted {
+        headers.insert(OAUTH_SCOPES, info.scopes.clone().unwrap_or(UNKNOWN_SCOPES));
         headers.insert(ACCEPTED_SCOPES, accepted.clone());
     }
     response
 }
 
-/// The headers of an answer to what never became a request.
-pub fn headers_without_a_request() -> HeaderMap {
-    let mut headers = OF_ANSWERS.clone();
+/// The headers of a response to input that is not an HTTP request.
+pub fn headers_without_request() -> HeaderMap {
+    let mut headers = API_HEADERS.clone();
     headers.insert(header::CONTENT_TYPE, answer::JSON);
     headers.insert(REQUEST_ID, request_id(&HeaderMap::new()));
-    headers.insert(OAUTH_SCOPES, UNKNOWN);
-    headers.insert(ACCEPTED_SCOPES, ANY);
+    headers.insert(OAUTH_SCOPES, UNKNOWN_SCOPES);
+    headers.insert(ACCEPTED_SCOPES, ANY_SCOPE);
     headers
 }
 
@@ -312,7 +316,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_is_an_answer_with_the_requests_id_and_nothing_of_the_inside() {
+    async fn a_panic_becomes_a_500_with_the_request_id_and_no_details() {
         async fn broken() -> Response {
             panic!("the secret plan")
         }
@@ -322,9 +326,9 @@ mod tests {
             .body(Body::empty());
 
         let mut response = run(router, request.expect("a request")).await;
-        let noted = Noted::nothing();
+        let info = RequestInfo::unmatched();
         let id = HeaderValue::from_static("job-7");
-        response = dress(response, &id, &noted);
+        response = add_common_headers(response, &id, &info);
 
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(response.headers()["content-type"], "application/json");

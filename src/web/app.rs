@@ -1,4 +1,4 @@
-//! What every handler shares.
+//! State that all handlers share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::files::{Files, Scanner};
 use crate::model::device::DeviceKey;
 use crate::model::proof::{Identity, Proof};
 use crate::model::token::TokenHash;
-use crate::rules::caller::{Asker, authenticate};
+use crate::rules::caller::{Principal, authenticate};
 use crate::rules::request::{Prepared, Request};
 use crate::rules::{Error, Result, devices};
 use crate::store::{ReadTx, Store, StoreError, WriteTx};
@@ -26,8 +26,8 @@ use crate::web::proxies::Network;
 use crate::web::readiness::Readiness;
 use crate::web::taken_names::TakenNames;
 
-/// How many tokens' identities are remembered.
-const REMEMBERED: usize = 10_000;
+/// The capacity of the identity cache, in tokens.
+const MAX_CACHED_IDENTITIES: usize = 10_000;
 
 #[derive(Clone)]
 pub struct App(Arc<Shared>);
@@ -47,34 +47,34 @@ struct Shared {
     readiness: Readiness,
 }
 
-/// Free disk space without which a server is not ready, unless set otherwise: 256 MiB.
+/// The default for the free disk space that the server needs to be ready: 256 MiB.
 pub const MIN_FREE_BYTES: u64 = 256 << 20;
 
-/// How this server speaks.
+/// Settings of the HTTP server.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub names: WireNames,
     pub rate_limits: bool,
     pub header_timeout: Duration,
     pub body_timeout: Duration,
-    /// How often an idle event stream says that it is still there.
+    /// The interval of heartbeats on an idle event stream.
     pub heartbeat: Duration,
-    /// What looks at attached files before they are kept.
+    /// The virus scanner for attachments.
     pub scanner: Option<Scanner>,
-    /// Where clients find this server, without a slash at the end; as they call it if not set.
+    /// The public base URL without a trailing slash. If `None`, the URL that the client used.
     pub public_url: Option<String>,
-    /// Under which path the OAuth endpoints are served as well, for example `/login`; empty for none.
+    /// A path prefix under which the OAuth endpoints are also served, for example `/login`; empty for none.
     pub oauth_prefix: String,
-    /// Whose word is taken for where a request comes from.
+    /// Proxies whose `X-Forwarded-*` headers are trusted.
     pub trusted_proxies: Vec<Network>,
     pub max_connections: MaxConnections,
-    /// How many bytes of answers may wait for clients to read them.
+    /// The maximum number of response bytes that wait to be sent.
     pub answer_memory: usize,
-    /// How log lines show the client's address.
+    /// How log lines show the client address.
     pub client_address: ClientAddress,
-    /// How log lines of failed log-ins show the user name.
+    /// How log lines show the username of a failed log-in.
     pub login_names: LoginNames,
-    /// With less free disk space than this the server is not ready.
+    /// The server is not ready with less free disk space than this.
     pub min_free_bytes: u64,
 }
 
@@ -99,7 +99,7 @@ impl Default for Options {
     }
 }
 
-/// Which spelling of the fields that have two is sent; either is always understood (decision 0001).
+/// The spelling of fields that have two names in responses. Requests accept both (decision 0001).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireNames {
     Both,
@@ -120,7 +120,7 @@ impl WireNames {
 impl App {
     pub fn new(store: Store, files: Files, options: Options, stopping: watch::Receiver<bool>) -> Self {
         let limits = options.rate_limits.then(Limits::default);
-        let identities = Cache::new(REMEMBERED);
+        let identities = Cache::new(MAX_CACHED_IDENTITIES);
         let answer_memory = AnswerMemory::new(options.answer_memory);
         Self(Arc::new(Shared {
             store,
@@ -146,7 +146,7 @@ impl App {
         &self.0.files
     }
 
-    /// What uploads pass through.
+    /// A handle to the upload pipeline.
     pub fn uploads(&self) -> Uploads {
         Uploads {
             store: self.store().clone(),
@@ -175,7 +175,7 @@ impl App {
         &self.0.readiness
     }
 
-    /// Becomes true when the server is about to stop.
+    /// Becomes true when the server begins to shut down.
     pub fn stopping(&self) -> watch::Receiver<bool> {
         self.0.stopping.clone()
     }
@@ -188,13 +188,13 @@ impl App {
         &self.0.taken_names
     }
 
-    /// The key that signs the cookies of known devices.
+    /// The key that signs device cookies.
     pub async fn device_key(&self) -> Result<&DeviceKey> {
         let read = || self.store().write(devices::key);
         self.0.device_key.get_or_try_init(read).await
     }
 
-    /// Hashes a password, on a thread of its own, when the queue has come to it.
+    /// Hashes a password on a blocking thread, after waiting for a permit of the hashing queue.
     pub async fn hash<T: Send + 'static>(
         &self,
         place: Place,
@@ -203,20 +203,21 @@ impl App {
         let permit = self.0.hashing.permit(place).await;
         let permit = permit.ok_or(Error::Store(StoreError::Full))?;
         let worked = tokio::task::spawn_blocking(move || {
-            // The client may be gone; the permit ends with the work.
+            // The client may have disconnected; the permit is held until the work ends.
             let _permit = permit;
             work()
         });
         worked.await.map_err(|_| Error::Store(StoreError::Stopped))
     }
 
-    /// What a rule takes of a request. Lists in a body are read here, and not on the thread of the transaction.
+    /// Converts a request to the input of a rule. Lists in the body are parsed here, outside the writer
+    /// thread.
     pub fn prepare<I: Prepared>(&self, request: Request) -> I {
         I::prepare(request, &self.store().context().policy)
     }
 
-    /// The identity behind a token, perhaps as it was a moment ago: whoever acts on it does so
-    /// through `read` or `write`, which confirm it.
+    /// The identity of a token, possibly from the cache and outdated. `read` and `write` confirm it in their
+    /// transaction.
     pub async fn identify(&self, hash: TokenHash) -> Result<Arc<Identity>> {
         if let Some(identity) = self.0.identities.get(&hash) {
             let now = self.store().context().clock.now();
@@ -230,21 +231,21 @@ impl App {
         Ok(identity)
     }
 
-    /// Runs a rule that looks, for a caller who is confirmed in the same transaction.
-    pub async fn read<C: Asker, T: Send + 'static>(
+    /// Runs a rule that reads, for a principal that is confirmed in the same transaction.
+    pub async fn read<C: Principal, T: Send + 'static>(
         &self,
         caller: C,
         work: impl Fn(&mut ReadTx, &C) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let known = caller.identity().version;
-        let confirmed = move |tx: &mut ReadTx| caller.clone().look(tx, &work);
+        let confirmed = move |tx: &mut ReadTx| caller.clone().run_read(tx, &work);
         let (made, caller) = self.store().read(confirmed).await?;
-        self.remember(known, &caller);
+        self.cache_identity(known, &caller);
         Ok(made)
     }
 
-    /// Runs a rule that changes things, for a caller who is confirmed in the same transaction.
-    pub async fn write<C: Asker, T: Send + 'static>(
+    /// Runs a rule that writes, for a principal that is confirmed in the same transaction.
+    pub async fn write<C: Principal, T: Send + 'static>(
         &self,
         caller: C,
         work: impl Fn(&mut WriteTx, &C) -> Result<T> + Send + 'static,
@@ -255,13 +256,13 @@ impl App {
             Ok::<_, Error>((work(tx, &caller)?, caller))
         };
         let (made, caller) = self.store().write_for(account, confirmed).await?;
-        self.remember(known, &caller);
+        self.cache_identity(known, &caller);
         Ok(made)
     }
 
-    /// Keeps an identity that was read anew. Only what was committed comes this far. A session's is
-    /// never kept: nobody may use a session as a token.
-    fn remember(&self, known: i64, caller: &impl Asker) {
+    /// Caches an identity that was read again. The transaction has committed. Identities of sessions are
+    /// never cached: a session must not be usable as a token.
+    fn cache_identity(&self, known: i64, caller: &impl Principal) {
         let identity = caller.identity();
         if identity.version != known && identity.proof != Proof::Session {
             self.0.identities.insert(identity.hash, identity.clone());

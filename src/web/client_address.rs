@@ -1,6 +1,6 @@
-//! The client's address in log lines, as much of it as the settings allow.
+//! How log lines show the client address (`log.client_address`).
 //!
-//! Which address is the client's is decided in `proxies.rs`; the server keeps it with the request as `Peer`.
+//! `proxies.rs` determines the address; the server stores it in the request as `Peer`.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,13 +9,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub enum ClientAddress {
     #[default]
     Full,
-    /// The network alone: the first 24 bits of an IPv4 address, 48 of an IPv6 address.
+    /// Only the network: the first 24 bits of an IPv4 address, 48 of an IPv6 address.
     Truncated,
     None,
 }
 
 impl ClientAddress {
-    /// The address to log, if one is to be logged.
+    /// The value to log, if any.
     pub fn logged(self, address: IpAddr) -> Option<IpAddr> {
         match (self, address.to_canonical()) {
             (ClientAddress::None, _) => None,

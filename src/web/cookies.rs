@@ -1,31 +1,29 @@
-//! The cookies there are: who is logged in in a browser, on which device, that a form came from our page, and what the
-//! next page tells.
+//! The cookies: session, known device, CSRF protection of the log-in form, and the flash message.
 //!
-//! They are bound to this host over a secure connection by their names (`__Host-`), so that nobody
-//! beside us can set them.
+//! The `__Host-` prefix binds them to this host over HTTPS, so that no other host can set them.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
-use crate::model::device::{Device, DeviceKey, KNOWN_FOR};
+use crate::model::device::{DEVICE_TTL_SECONDS, Device, DeviceKey};
 use crate::model::time::Time;
 use crate::model::token::{TokenHash, TokenText, hex};
 use crate::rules::sessions;
 use crate::web::App;
 
-/// The session of somebody who has logged in.
+/// The session of a logged-in user.
 pub const SESSION: &str = "__Host-garth-session";
-/// What the log-in page's form must match.
+/// The secret that the token of the log-in form is derived from.
 pub const FORM: &str = "__Host-garth-form";
 
-/// The device of somebody who has logged in before.
+/// A device on which a user has logged in before.
 pub const DEVICE: &str = "__Host-garth-device";
 
-/// The word of what was done just now, or why it was not, for the page that is shown next.
-pub const NEWS: &str = "__Host-garth-news";
-/// For how many seconds it may be told.
-const NEWS_LASTS: i64 = 60;
+/// The flash message: the result of the last action, shown on the next page.
+pub const FLASH: &str = "__Host-garth-news";
+/// The lifetime of a flash message, in seconds.
+const FLASH_TTL_SECONDS: i64 = 60;
 
-/// A cookie, if it is there and one of ours.
+/// The value of a cookie, if it has the format of a token.
 pub fn read(headers: &HeaderMap, name: &str) -> Option<TokenText> {
     find(headers, name, TokenText::parse)
 }
@@ -39,40 +37,40 @@ fn find<T>(headers: &HeaderMap, name: &str, parse: impl Fn(&str) -> Option<T>) -
     })
 }
 
-/// The device, if the cookie is one of ours.
+/// The known device, if the cookie's signature is valid.
 pub fn device(headers: &HeaderMap, key: &DeviceKey, now: Time) -> Option<Device> {
     find(headers, DEVICE, |value| key.verify(value, now))
 }
 
 pub fn set_device(headers: &mut HeaderMap, cookie: &str) {
-    write(headers, DEVICE, cookie, KNOWN_FOR);
+    write(headers, DEVICE, cookie, DEVICE_TTL_SECONDS);
 }
 
-/// Leaves something for the next page to tell. It is kept in hexadecimal digits, so it may be any text.
-pub fn set_news(headers: &mut HeaderMap, news: &str) {
-    write(headers, NEWS, &hex(news.as_bytes()), NEWS_LASTS);
+/// Sets the flash message for the next page, hex-encoded so that it can be any text.
+pub fn set_flash(headers: &mut HeaderMap, flash: &str) {
+    write(headers, FLASH, &hex(flash.as_bytes()), FLASH_TTL_SECONDS);
 }
 
-/// What was left to be told.
-pub fn news(headers: &HeaderMap) -> Option<String> {
-    find(headers, NEWS, |value| {
+/// The flash message.
+pub fn flash(headers: &HeaderMap) -> Option<String> {
+    find(headers, FLASH, |value| {
         let digits = value.as_bytes().chunks(2);
         let byte = |two: &[u8]| u8::from_str_radix(str::from_utf8(two).ok()?, 16).ok();
         String::from_utf8(digits.map(byte).collect::<Option<_>>()?).ok()
     })
 }
 
-/// Sets a cookie for as long as a session lasts.
+/// Sets a cookie for the lifetime of a session.
 pub fn set(headers: &mut HeaderMap, name: &str, value: &TokenText) {
-    write(headers, name, value.reveal(), sessions::LASTS);
+    write(headers, name, value.reveal(), sessions::SESSION_TTL_SECONDS);
 }
 
 pub fn clear(headers: &mut HeaderMap, name: &str) {
     write(headers, name, "", 0);
 }
 
-/// What a form must send back to show that it came from a page with this cookie. It does not tell
-/// the cookie itself.
+/// The token that a form must send back to prove that it comes from a page with this cookie. It does not
+/// reveal the cookie.
 pub fn proof(purpose: &str, cookie: &TokenText) -> TokenHash {
     TokenHash::of(&format!("{purpose} {}", cookie.reveal()))
 }
@@ -84,13 +82,13 @@ fn write(headers: &mut HeaderMap, name: &str, value: &str, seconds: i64) {
     headers.append(header::SET_COOKIE, cookie);
 }
 
-/// The field in which a form sends its proof.
+/// The form field with the token.
 pub const FORM_TOKEN: &str = "form_token";
 
-/// The purpose of the secret in the log-in form.
+/// The purpose of the token in the log-in form.
 pub const LOG_IN: &str = "log-in";
 
-/// What the log-in form is to send back, and the cookie for it if the browser has none yet.
+/// The token for the log-in form, and a new cookie for it if the browser has none.
 pub fn form_proof(app: &App, headers: &HeaderMap) -> (TokenHash, Option<TokenText>) {
     match read(headers, FORM) {
         Some(cookie) => (proof(LOG_IN, &cookie), None),
@@ -106,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cookie_is_found_among_others_and_only_in_our_form() {
+    fn a_cookie_is_found_among_others_if_it_is_well_formed() {
         let token = "0f".repeat(32);
         let with = |cookies: &str| {
             let mut headers = HeaderMap::new();

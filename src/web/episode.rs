@@ -1,13 +1,13 @@
-//! Conditions that last, and when to log them: a line when one begins, at most one a minute while it
-//! lasts, and a line when it has ended.
+//! Logging of conditions that last: one line when the condition begins, at most one per minute while it
+//! lasts, and one when it ends.
 
 use std::time::{Duration, Instant};
 
 const REPEAT_INTERVAL: Duration = Duration::from_secs(60);
-/// Without an occurrence for so long, it has ended.
-const QUIET: Duration = Duration::from_secs(10);
+/// The condition has ended after this time without an occurrence.
+const QUIET_PERIOD: Duration = Duration::from_secs(10);
 
-/// A condition that may be going on.
+/// The state of a condition.
 #[derive(Default)]
 pub struct Episode(Option<Occurrences>);
 
@@ -18,10 +18,10 @@ struct Occurrences {
     count: u64,
 }
 
-/// What to log of an episode.
+/// The values to log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Occurrences since it began.
+    /// Occurrences since the condition began.
     pub count: u64,
     pub lasted: Duration,
 }
@@ -47,10 +47,10 @@ impl Episode {
         self.summary()
     }
 
-    /// Ends it, if nothing has occurred for a while. `Some` if it has ended now.
+    /// Ends the episode after a quiet period. `Some` if it has just ended.
     pub fn end_when_quiet(&mut self, now: Instant) -> Option<Summary> {
         let last = self.0.as_ref()?.last;
-        if now.duration_since(last) < QUIET {
+        if now.duration_since(last) < QUIET_PERIOD {
             return None;
         }
         let summary = self.summary();
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_at_the_beginning_one_a_minute_and_one_at_the_end() {
+    fn an_episode_logs_its_start_each_minute_and_its_end() {
         let start = Instant::now();
         let mut episode = Episode::default();
         assert_eq!(episode.end_when_quiet(start), None);

@@ -1,4 +1,4 @@
-//! Errors as answers (interface §7, decision 0002). The only place that knows status codes.
+//! Error responses (interface §7, decision 0002). Only this module maps errors to status codes.
 
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -11,11 +11,11 @@ use crate::store::StoreError;
 use crate::web::answer::{done, json};
 use crate::web::pages;
 
-/// What is logged of an error and never sent.
+/// The cause of an error, which is logged and never sent.
 #[derive(Clone)]
 pub struct Cause(pub String);
 
-/// Marks an answer to a token that is none, or is none any more.
+/// Marks a response to an invalid, expired or revoked token.
 #[derive(Clone, Copy)]
 pub struct TokenInvalid;
 
@@ -24,7 +24,7 @@ struct ErrorsView<'a> {
     errors: Vec<ErrorView<'a>>,
 }
 
-/// One error, for answers that have more to say than that.
+/// A list of one error, for responses with other fields besides.
 pub fn errors_of<'a>(code: Code, field: Option<&'a str>, reason: &'a str) -> Vec<ErrorView<'a>> {
     vec![ErrorView {
         field,
@@ -46,7 +46,7 @@ pub struct ErrorView<'a> {
     blocker: Option<BlockerView<'a>>,
 }
 
-/// What must be removed first.
+/// The interface that must be removed first.
 #[derive(Serialize)]
 struct BlockerView<'a> {
     subnet_id: i64,
@@ -96,13 +96,13 @@ impl<'a> From<&'a FieldError> for ErrorView<'a> {
     }
 }
 
-/// An answer with one error that concerns no field.
+/// A response with one error that concerns no field.
 pub fn plain(status: StatusCode, code: Code, reason: &str) -> Response {
     let errors = vec![ErrorView::new(code, reason)];
     json(status, &ErrorsView { errors })
 }
 
-/// The status that an error is answered with, by the API and by the console.
+/// The status of an error, in the API and in the console.
 pub fn status_of(error: &Error) -> StatusCode {
     match error {
         Error::Unauthenticated | Error::ScopeMissing { .. } => StatusCode::UNAUTHORIZED,
@@ -229,15 +229,15 @@ fn files_failure(fault: FilesFault) -> Response {
         }
         FilesFault::Damaged => return damaged(),
     };
-    let mut response = overloaded(code, reason);
+    let mut response = service_unavailable(code, reason);
     response.extensions_mut().insert(Cause(cause));
     response
 }
 
-/// Where the damage was found, it was logged.
+/// The code that found the damage has logged it.
 fn damaged() -> Response {
     let reason = "The file is damaged and cannot be sent; tell your provider";
-    let mut response = overloaded(Code::FileDamaged, reason);
+    let mut response = service_unavailable(Code::FileDamaged, reason);
     let later = HeaderValue::from_static("3600");
     response.headers_mut().insert(header::RETRY_AFTER, later);
     response
@@ -245,10 +245,10 @@ fn damaged() -> Response {
 
 fn store_failure(cause: &StoreError) -> Response {
     let mut response = match cause {
-        // There is nothing to look into, and of all things this must not be a line in the log each.
-        StoreError::Full => return too_much(),
+        // Overload needs no investigation, and a log line per request would add to it.
+        StoreError::Full => return overloaded(),
         StoreError::Unavailable(_) | StoreError::Stopped => {
-            overloaded(Code::StoreUnavailable, "The store is not available; try again")
+            service_unavailable(Code::StoreUnavailable, "The store is not available; try again")
         }
         _ => internal(),
     };
@@ -256,11 +256,11 @@ fn store_failure(cause: &StoreError) -> Response {
     response
 }
 
-pub fn too_much() -> Response {
-    overloaded(Code::Overloaded, "Too much to do at the moment; try again")
+pub fn overloaded() -> Response {
+    service_unavailable(Code::Overloaded, "Too much to do at the moment; try again")
 }
 
-fn overloaded(code: Code, reason: &str) -> Response {
+fn service_unavailable(code: Code, reason: &str) -> Response {
     let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, code, reason);
     response
         .headers_mut()
@@ -268,7 +268,7 @@ fn overloaded(code: Code, reason: &str) -> Response {
     response
 }
 
-/// An answer that tells nothing but that it is our fault; `answering` adds the request's id.
+/// A 500 response without details; `answering` adds the request ID.
 pub fn internal() -> Response {
     plain(
         StatusCode::INTERNAL_SERVER_ERROR,
@@ -277,24 +277,24 @@ pub fn internal() -> Response {
     )
 }
 
-/// A browser is shown a page, unless it asks for what is a program's.
-pub fn unknown_path(headers: &HeaderMap, uri: &Uri) -> Response {
-    if !wants_page(headers) || uri.path().starts_with("/v4") {
+/// The 404 response: a page for browsers, except under API paths.
+pub fn path_not_found(headers: &HeaderMap, uri: &Uri) -> Response {
+    if !accepts_html(headers) || uri.path().starts_with("/v4") {
         return Error::NotFound.into_response();
     }
     let text = "This page does not exist.";
     pages::message(StatusCode::NOT_FOUND, "Not found", text, pages::ROOT_STYLE)
 }
 
-/// Whether whoever asks is a browser that is about to show what it gets.
-pub fn wants_page(headers: &HeaderMap) -> bool {
+/// Whether the client is a browser that navigates to a page.
+pub fn accepts_html(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).into_iter();
     let mut accepted = accepted.map(|kinds| kinds.to_str().unwrap_or_default());
     accepted.any(|kinds| kinds.contains("text/html"))
 }
 
-/// For a path that exists, asked with a method it does not take.
-pub fn other_method(method: &Method, allowed: &str) -> Response {
+/// The 405 response for a path that exists.
+pub fn method_not_allowed(method: &Method, allowed: &str) -> Response {
     let mut response = match *method {
         Method::OPTIONS => done(),
         _ => {

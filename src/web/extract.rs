@@ -1,5 +1,5 @@
-//! Parts of a request as handlers take them. None of these refuses: what is wrong with a part is
-//! told by the rule that looks into it, after it is clear that the caller may ask.
+//! Extractors for handlers. They never reject a request: the rule reports an invalid part after it has
+//! checked that the caller has access.
 
 use std::convert::Infallible;
 
@@ -24,7 +24,7 @@ impl FromRequestParts<App> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
         let caller = parts.extensions.remove::<Caller>();
-        Ok(caller.expect("the door lets nobody through to a tenants' operation without a caller"))
+        Ok(caller.expect("the access check inserts the caller of a tenants' operation"))
     }
 }
 
@@ -33,11 +33,11 @@ impl FromRequestParts<App> for Staff {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
         let staff = parts.extensions.remove::<Staff>();
-        Ok(staff.expect("the door lets nobody through to the desk who is not staff"))
+        Ok(staff.expect("the access check inserts the staff user of a desk operation"))
     }
 }
 
-/// The words to look for, from `?q=`.
+/// The search words in `?q=`.
 pub struct Search(pub Option<String>);
 
 impl FromRequestParts<App> for Search {
@@ -108,7 +108,7 @@ impl FromRequestParts<App> for ListRequest {
     }
 }
 
-/// What a path names. What is no id names nothing: zero is nobody's.
+/// The IDs in a path. An invalid ID becomes zero, which no resource has.
 pub struct At<T>(pub T);
 
 impl<T: FromPath> FromRequestParts<App> for At<T> {
@@ -131,7 +131,7 @@ pub trait FromPath {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self;
 }
 
-/// An id in digits, as we write it ourselves.
+/// Parses an ID in canonical form: digits without a sign or leading zeros.
 fn id(raw: Option<String>) -> i64 {
     let plain = raw.filter(|raw| !raw.starts_with(['0', '+', '-']));
     plain.and_then(|raw| raw.parse().ok()).unwrap_or(0)
@@ -179,7 +179,7 @@ impl FromPath for AccountId {
     }
 }
 
-/// The place of an entry in the directory.
+/// The key of an entry in the directory.
 impl FromPath for (AccountId, String, i64) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         let kind = find("entityType").unwrap_or_default();
@@ -193,7 +193,7 @@ impl FromPath for TokenId {
     }
 }
 
-/// What a user has granted to a program.
+/// The ID of an OAuth grant.
 impl FromPath for i64 {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         id(find("appId"))
@@ -225,7 +225,7 @@ impl FromPath for (InstanceId, ConfigId, InterfaceId) {
     }
 }
 
-/// What is known of a link for a password: the hash of its secret.
+/// The hash of the secret in a password link.
 pub struct Link(pub TokenHash);
 
 impl FromPath for Link {
@@ -234,7 +234,7 @@ impl FromPath for Link {
     }
 }
 
-/// The id of a region, a plan, an image or a client, or the name of a user: words all.
+/// The ID of a region, a plan, an image or a client, or a username.
 impl FromPath for String {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         let names = ["regionId", "typeId", "imageId", "username", "clientId"];

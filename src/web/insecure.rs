@@ -1,7 +1,7 @@
-//! No password over a connection that others can read.
+//! Refuses to show password forms over connections that others can read.
 //!
-//! Over plain http from another host a browser drops the session cookie, which is `Secure`, so a log-in cannot succeed;
-//! and the password has crossed the network in clear text by then. Such a browser gets a page that says what to do
+//! Over plain HTTP from another host, a browser drops the `Secure` session cookie, so a log-in cannot
+//! succeed, and the password would cross the network in clear text. The browser gets a page with instructions
 //! instead of a form.
 
 use axum::extract::Request;
@@ -13,7 +13,7 @@ use axum::response::Response;
 use crate::web::origin::Secured;
 use crate::web::{host, pages};
 
-/// A middleware for pages that ask for a password, and for the forms on them.
+/// Middleware for pages with a password field and for the forms on them.
 pub async fn refuse(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     match is_secure(&parts) {
@@ -22,7 +22,7 @@ pub async fn refuse(request: Request, next: Next) -> Response {
     }
 }
 
-/// Whether the browser considers its connection secure, and so keeps the session cookie.
+/// Whether the browser considers its connection secure, and so stores the session cookie.
 fn is_secure(parts: &Parts) -> bool {
     let secured = parts.extensions.get::<Secured>().is_some_and(|secured| secured.0);
     secured || host_of(parts).is_some_and(is_loopback) || browser_uses_tls(&parts.headers)
@@ -34,7 +34,7 @@ fn host_of(parts: &Parts) -> Option<&str> {
     host.or(parts.uri.authority().map(|authority| authority.as_str()))
 }
 
-/// Where the browser would find this server on its own machine: at the port that it used.
+/// The URL of this server from its own machine, with the port that the browser used.
 fn local_url(parts: &Parts) -> String {
     match host_of(parts).and_then(host::port) {
         None | Some(80) => "http://localhost".to_owned(),
@@ -42,20 +42,20 @@ fn local_url(parts: &Parts) -> String {
     }
 }
 
-/// Whether the request itself shows that the browser uses TLS, to a proxy that is not named as trusted. A client that
-/// forges this only gets the form.
+/// Whether the request shows that the browser uses TLS to a proxy that is not configured as trusted. A client
+/// that forges this only gets the form.
 fn browser_uses_tls(headers: &HeaderMap) -> bool {
     let starts = |name: &str, start: &str| {
         let value = headers.get(name).and_then(|value| value.to_str().ok());
         value.is_some_and(|value| value.starts_with(start))
     };
-    // Browsers send Sec-Fetch-Site only to addresses that they trust.
+    // Browsers send Sec-Fetch-Site only to trustworthy origins.
     headers.contains_key("sec-fetch-site")
         || starts("origin", "https://")
         || starts("x-forwarded-proto", "https")
 }
 
-/// Whether browsers trust plain http to this host: it never leaves the machine.
+/// Whether browsers trust plain HTTP to this host, because it never leaves the machine.
 fn is_loopback(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),

@@ -1,7 +1,7 @@
-//! Rate limits, as the public service has them: counted per token in fixed windows (decision 0011).
+//! Rate limits like those of the public service: fixed windows per token (decision 0011).
 //!
-//! The counts are in memory, so each node of several counts for itself. Windows end by the monotonic
-//! clock, so that setting the system's clock neither opens nor lengthens one.
+//! The counters are in memory, so each node counts for itself. Windows use the monotonic clock, so that
+//! changes of the system clock have no effect.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -22,62 +22,66 @@ pub enum Class {
     Command,
     InstanceCreate,
     List,
-    /// Logging in, and tokens for programs: counted by where it comes from.
+    /// Log-ins and OAuth tokens, counted per client address.
     Oauth,
     TicketCreate,
     Unlimited,
 }
 
-/// Who is counted.
+/// The subject of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     Token(TokenId),
-    /// Somebody in a browser.
+    /// A user in a browser.
     User(UserId),
     Address(IpAddr),
 }
 
 impl Key {
-    /// Where a request comes from. Whoever has one IPv6 address has its whole /64, so that is counted as one.
+    /// The key of a client address. A host with one IPv6 address usually has its whole /64, so that counts as
+    /// one.
     pub fn address(address: IpAddr) -> Self {
         Key::Address(client_network(address))
     }
 }
 
-/// So many requests in so many seconds.
+/// A number of requests per number of seconds.
 #[derive(Clone, Copy, Debug)]
 struct Rate {
-    most: u32,
+    max_requests: u32,
     seconds: i64,
 }
 
-/// All requests of one caller together.
-const ALTOGETHER: Rate = Rate {
-    most: 800,
+/// The limit for all requests of one key together.
+const TOTAL_RATE: Rate = Rate {
+    max_requests: 800,
     seconds: 120,
 };
-/// How many windows are remembered before those that have passed are thrown away.
-const MANY: usize = 100_000;
+/// Expired windows are removed when there are more windows than this.
+const MAX_WINDOWS: usize = 100_000;
 
 fn rate_of(class: Class) -> Option<Rate> {
     match class {
         Class::Command => Some(Rate {
-            most: 400,
+            max_requests: 400,
             seconds: 60,
         }),
         Class::InstanceCreate => Some(Rate {
-            most: 10,
+            max_requests: 10,
             seconds: 30,
         }),
         Class::List => Some(Rate {
-            most: 200,
+            max_requests: 200,
             seconds: 60,
         }),
         Class::Oauth => Some(Rate {
-            most: 60,
+            max_requests: 60,
             seconds: 60,
         }),
-        Class::TicketCreate => Some(Rate { most: 2, seconds: 60 }),
+        Class::TicketCreate => Some(Rate {
+            max_requests: 2,
+            seconds: 60,
+        }),
         Class::Unlimited => None,
     }
 }
@@ -94,41 +98,47 @@ struct Window {
     used: u32,
 }
 
-/// Where a caller stands with an operation's limit.
+/// The state of a caller's rate limit after a request.
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub struct RateStatus {
     pub refused: bool,
     limit: u32,
     remaining: u32,
-    /// When the window ends, as the system's clock says.
+    /// When the window ends, by the system clock.
     resets: i64,
-    /// The same in seconds from now.
+    /// The same, in seconds from now.
     wait: i64,
 }
 
 impl Limits {
-    /// Counts a request; `None` where no limit applies.
-    pub fn count(&self, key: Key, operation: &'static str, class: Class, clock: &Clock) -> Option<Verdict> {
+    /// Counts a request; `None` if no limit applies.
+    pub fn count(
+        &self,
+        key: Key,
+        operation: &'static str,
+        class: Class,
+        clock: &Clock,
+    ) -> Option<RateStatus> {
         let rate = rate_of(class)?;
         let now = i64::try_from(clock.monotonic().as_secs()).unwrap_or(i64::MAX);
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        if windows.len() > MANY {
+        if windows.len() > MAX_WINDOWS {
             windows.retain(|_, window| window.ends > now);
         }
-        let all = use_one(&mut windows, (key, ""), ALTOGETHER, now);
-        let own = use_one(&mut windows, (key, operation), rate, now);
-        let mut verdict = if all.refused { all } else { own };
-        verdict.resets = clock.now().seconds() + verdict.wait;
-        Some(verdict)
+        let all = count_in_window(&mut windows, (key, ""), TOTAL_RATE, now);
+        let own = count_in_window(&mut windows, (key, operation), rate, now);
+        let mut status = if all.refused { all } else { own };
+        status.resets = clock.now().seconds() + status.wait;
+        Some(status)
     }
 }
 
-fn use_one(
+fn count_in_window(
     windows: &mut HashMap<(Key, &'static str), Window>,
     key: (Key, &'static str),
     rate: Rate,
     now: i64,
-) -> Verdict {
+) -> RateStatus {
     let fresh = Window {
         ends: now + rate.seconds,
         used: 0,
@@ -137,19 +147,19 @@ fn use_one(
     if window.ends <= now {
         *window = fresh;
     }
-    let refused = window.used >= rate.most;
-    window.used = window.used.saturating_add(1).min(rate.most);
-    Verdict {
+    let refused = window.used >= rate.max_requests;
+    window.used = window.used.saturating_add(1).min(rate.max_requests);
+    RateStatus {
         refused,
-        limit: rate.most,
-        remaining: rate.most - window.used,
+        limit: rate.max_requests,
+        remaining: rate.max_requests - window.used,
         resets: 0,
         wait: window.ends - now,
     }
 }
 
-impl Verdict {
-    pub fn tell(&self, headers: &mut HeaderMap) {
+impl RateStatus {
+    pub fn add_headers(&self, headers: &mut HeaderMap) {
         headers.insert(
             HeaderName::from_static("x-ratelimit-limit"),
             HeaderValue::from(self.limit),
@@ -162,7 +172,7 @@ impl Verdict {
             HeaderName::from_static("x-ratelimit-reset"),
             HeaderValue::from(self.resets),
         );
-        // An answer may have a better reason to wait.
+        // The response may have set a more specific `Retry-After`.
         let wait = HeaderValue::from(self.wait);
         headers.entry(header::RETRY_AFTER).or_insert(wait);
     }
@@ -181,7 +191,7 @@ mod tests {
     use super::Key;
 
     #[test]
-    fn an_ipv6_network_is_one_and_an_ipv4_address_is_one() {
+    fn an_ipv6_network_or_an_ipv4_address_is_one_client() {
         let key = |raw: &str| Key::address(raw.parse().unwrap());
         assert_eq!(key("2001:db8::1"), key("2001:db8::ffff:1:2:3"));
         assert_ne!(key("2001:db8::1"), key("2001:db8:0:1::1"));

@@ -1,15 +1,15 @@
-//! Whether more waits than can be answered soon.
+//! Overload detection by the number of tasks that wait for a thread.
 //!
-//! The store's queues are bounded, but short reads never get there: they are run as soon as a thread has read the
-//! request. What waits then are connections that a thread has not come to yet.
+//! The store's queues are bounded, but short reads bypass them: they run as soon as a thread has read the
+//! request. Under overload, connections wait for a thread instead.
 
 use tokio::runtime::Handle;
 
-/// How many tasks may wait for a thread. Until then everybody gets an answer, however late.
-const MOST: usize = 4096;
+/// The maximum number of tasks that wait for a thread. Below it every request is answered, however late.
+const MAX_WAITING_TASKS: usize = 4096;
 
-pub fn is_too_much() -> bool {
-    Handle::current().metrics().global_queue_depth() > MOST
+pub fn is_overloaded() -> bool {
+    Handle::current().metrics().global_queue_depth() > MAX_WAITING_TASKS
 }
 
 #[cfg(test)]
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_too_much_while_thousands_of_tasks_wait_for_a_thread_and_no_longer() {
+    fn the_server_is_overloaded_while_thousands_of_tasks_wait_for_a_thread() {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .build()
@@ -27,8 +27,10 @@ mod tests {
         let _inside = runtime.enter();
         let (begin, begun) = mpsc::channel::<()>();
         let busy = runtime.spawn(async move { begun.recv().unwrap_err() });
-        let waiting: Vec<_> = (0..MOST + 300).map(|_| runtime.spawn(async {})).collect();
-        assert!(is_too_much());
+        let waiting: Vec<_> = (0..MAX_WAITING_TASKS + 300)
+            .map(|_| runtime.spawn(async {}))
+            .collect();
+        assert!(is_overloaded());
         drop(begin);
         runtime.block_on(async {
             busy.await.unwrap();
@@ -36,6 +38,6 @@ mod tests {
                 task.await.unwrap();
             }
         });
-        assert!(!is_too_much());
+        assert!(!is_overloaded());
     }
 }

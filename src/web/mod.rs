@@ -1,7 +1,7 @@
-//! How clients are served: connections, TLS, authentication, limits, and what all requests and answers have in common.
+//! The HTTP server: connections, TLS, authentication, limits, and what all requests and responses have in
+//! common.
 //!
-//! Of resources it knows only IDs, the files of tickets, and log-in. The operations of the API and the pages of the console
-//! stand on it, side by side.
+//! Of the resources it knows only IDs, attachments and log-in. `api` and `console` are built on it.
 
 pub(crate) mod access;
 pub(crate) mod answering;

@@ -1,4 +1,5 @@
-//! An operation: what the access check, the headers and the rate limits need to know of it. The table of them is the API's.
+//! An operation of the API: its access requirements, headers and rate limit class. `api` has the table of
+//! operations.
 
 use std::sync::OnceLock;
 
@@ -17,17 +18,17 @@ pub struct Operation {
     pub method: Method,
     pub path: &'static str,
     pub base: Base,
-    pub who: Who,
+    pub audience: Audience,
     pub scope: Option<Scope>,
     pub grant: Option<Needs>,
     pub class: Class,
-    /// Whether people see its answers, in a browser.
+    /// Whether browsers show its responses as pages.
     pub page: bool,
     pub route: MethodRouter<App>,
     accepted: OnceLock<HeaderValue>,
 }
 
-/// Where a path begins.
+/// The base of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
     /// Under `/v4` and `/v4beta`.
@@ -36,16 +37,16 @@ pub enum Base {
     Root,
 }
 
-/// Who an operation is for.
+/// The audience of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
-    Everybody,
+pub enum Audience {
+    Public,
     Tenants,
-    /// The provider's staff, at the desk.
+    /// The provider's staff.
     Staff,
 }
 
-/// What a restricted user must have been granted. The rules check it; here it is documented.
+/// The grant that a restricted user needs. The rules enforce it; here it is documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     AccountReadOnly,
@@ -54,16 +55,16 @@ pub enum Needs {
     AddVpcs,
     LinodeReadOnly,
     LinodeReadWrite,
-    /// No grant opens it: only an unrestricted user may.
+    /// Unrestricted users only: no grant gives access.
     Unrestricted,
     VpcReadOnly,
     VpcReadWrite,
 }
 
-/// How requests for an operation are handled, whatever its method.
+/// The handler of an operation, before its method is known.
 pub struct Handling(Box<dyn FnOnce(MethodFilter) -> MethodRouter<App>>);
 
-/// A handler, as a line of the table takes it.
+/// Wraps a handler for the operation table.
 pub fn handler<H, T>(handler: H) -> Handling
 where
     H: Handler<T, App>,
@@ -72,7 +73,7 @@ where
     Handling(Box::new(move |filter| on(filter, handler)))
 }
 
-/// An operation of tenants at a versioned path, until its line says otherwise.
+/// An operation for tenants at a versioned path; the builder methods change that.
 fn operation(
     (method, filter): (Method, MethodFilter),
     id: &'static str,
@@ -84,7 +85,7 @@ fn operation(
         method,
         path,
         base: Base::Versioned,
-        who: Who::Tenants,
+        audience: Audience::Tenants,
         scope: None,
         grant: None,
         class: Class::Command,
@@ -121,7 +122,7 @@ impl Operation {
         self
     }
 
-    /// It concerns a VPC or what is in it: any token may look, changing takes a scope.
+    /// Concerns a VPC or its parts: reading needs no scope, changing needs `vpc:read_write`.
     pub fn on_vpc(self) -> Self {
         match self.method == Method::GET {
             true => self.needs(Needs::VpcReadOnly),
@@ -129,7 +130,7 @@ impl Operation {
         }
     }
 
-    /// It concerns an instance or what it has: looking takes less than changing.
+    /// Concerns an instance or its parts: reading and changing need different scopes.
     pub fn on_instance(self) -> Self {
         match self.method == Method::GET {
             true => self.scope(Scope::LINODES_READ_ONLY).needs(Needs::LinodeReadOnly),
@@ -139,7 +140,7 @@ impl Operation {
         }
     }
 
-    /// It concerns the account itself.
+    /// Concerns the account itself.
     pub fn on_account(self) -> Self {
         match self.method == Method::GET {
             true => self.scope(Scope::ACCOUNT_READ_ONLY),
@@ -147,8 +148,8 @@ impl Operation {
         }
     }
 
-    /// It concerns what the account's users share, such as its tickets: a restricted user needs
-    /// access to the account.
+    /// Concerns resources that the account's users share, such as tickets: a restricted user needs account
+    /// access.
     pub fn with_account_access(self) -> Self {
         match self.method == Method::GET {
             true => self.on_account().needs(Needs::AccountReadOnly),
@@ -156,14 +157,14 @@ impl Operation {
         }
     }
 
-    /// It concerns the account's users or programs, which no grant opens.
+    /// Concerns the account's users or clients, to which no grant gives access.
     pub fn unrestricted(self) -> Self {
         self.on_account().needs(Needs::Unrestricted)
     }
 
-    /// It is for the provider's staff, at the desk.
+    /// For the provider's staff.
     pub fn at_desk(mut self) -> Self {
-        self.who = Who::Staff;
+        self.audience = Audience::Staff;
         match self.method == Method::GET {
             true => self.scope(Scope::DESK_READ_ONLY),
             false => self.scope(Scope::DESK_READ_WRITE),
@@ -179,28 +180,28 @@ impl Operation {
         self
     }
 
-    pub fn everybody(mut self) -> Self {
-        self.who = Who::Everybody;
+    pub fn public(mut self) -> Self {
+        self.audience = Audience::Public;
         self
     }
 
     pub fn at_root(mut self) -> Self {
         self.base = Base::Root;
         self.class = Class::Unlimited;
-        self.everybody()
+        self.public()
     }
 
     pub fn oauth(self) -> Self {
         self.at_root().class(Class::Oauth)
     }
 
-    /// It is a page for people.
+    /// A page for people.
     pub fn page(mut self) -> Self {
         self.page = true;
         self.oauth()
     }
 
-    /// It is, or may lead to, a form for a password.
+    /// Shows, or may lead to, a password form.
     pub fn asks_password(mut self) -> Self {
         self.route = self.route.layer(middleware::from_fn(insecure::refuse));
         self

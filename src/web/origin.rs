@@ -1,4 +1,4 @@
-//! Where a request comes from, and under which address the client has called this server.
+//! The origin of a request: client address, TLS, and the URL that the client used.
 
 use std::net::SocketAddr;
 
@@ -7,15 +7,15 @@ use axum::http::{Uri, header};
 
 use super::App;
 
-/// Who is at the other end of a connection.
+/// The client address.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
-/// Whether what was asked came through TLS, all the way to us or to a proxy that is trusted.
+/// Whether the client used TLS, to this server or to a trusted proxy.
 #[derive(Clone, Copy, Debug)]
 pub struct Secured(pub bool);
 
-/// The server's own address: as the provider has set it, or as the client has called it.
+/// The base URL of this server: as configured, or as the client used it.
 pub fn issuer(app: &App, parts: &Parts) -> String {
     if let Some(set) = &app.options().public_url {
         return set.clone();

@@ -1,10 +1,10 @@
-//! Where a request really comes from, if a proxy that is trusted says so.
+//! The client address behind trusted proxies.
 
 use std::net::IpAddr;
 
 use axum::http::HeaderMap;
 
-/// Addresses whose first so many bits are the same.
+/// A range of addresses with a common prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
@@ -12,7 +12,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Reads `10.0.0.0/8`, `fd00::/8` or a single address.
+    /// Parses `10.0.0.0/8`, `fd00::/8` or a single address.
     pub fn parse(raw: &str) -> Option<Self> {
         let (address, prefix) = match raw.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix)),
@@ -39,31 +39,32 @@ fn bits(address: IpAddr) -> (u128, u32) {
     }
 }
 
-/// The address a request comes from: the last one on its way that is no trusted proxy.
+/// The client address: the last address in `X-Forwarded-For` that is not a trusted proxy.
 pub fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
     if trusted.is_empty() {
         return peer;
     }
     let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
-    let said = headers.get_all("x-forwarded-for").into_iter();
-    let said: Vec<&str> = said
+    let forwarded = headers.get_all("x-forwarded-for").into_iter();
+    let forwarded: Vec<&str> = forwarded
         .flat_map(|value| value.to_str().unwrap_or_default().split(','))
         .collect();
     let mut origin = peer;
-    for said in said.iter().rev() {
+    for forwarded in forwarded.iter().rev() {
         if !is_trusted(origin) {
             break;
         }
-        match said.trim().parse() {
+        match forwarded.trim().parse() {
             Ok(address) => origin = address,
-            // What comes before something unreadable cannot be believed either.
+            // Entries before an invalid one cannot be trusted either.
             Err(_) => break,
         }
     }
     origin
 }
 
-/// The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, which one host can use in full.
+/// The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, because one host
+/// can use all of it.
 pub fn client_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & (u128::MAX << 64)).into()),
@@ -71,15 +72,17 @@ pub fn client_network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Whether a trusted proxy was asked by https.
+/// Whether a trusted proxy received the request over HTTPS.
 pub fn was_secured(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> bool {
     if !trusted.iter().any(|network| network.contains(peer)) {
         return false;
     }
-    let said = headers
+    let forwarded = headers
         .get("x-forwarded-proto")
         .and_then(|value| value.to_str().ok());
-    let first = said.and_then(|said| said.split(',').next()).unwrap_or_default();
+    let first = forwarded
+        .and_then(|forwarded| forwarded.split(',').next())
+        .unwrap_or_default();
     first.trim().eq_ignore_ascii_case("https")
 }
 
@@ -94,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_has_its_own_addresses_and_no_others() {
+    fn a_network_contains_only_its_own_addresses() {
         for (raw, has, has_not) in [
             ("10.0.0.0/8", "10.255.0.1", "11.0.0.1"),
             ("127.0.0.1", "127.0.0.1", "127.0.0.2"),
@@ -118,13 +121,13 @@ mod tests {
     }
 
     #[test]
-    fn only_what_trusted_proxies_add_is_believed() {
+    fn only_addresses_from_trusted_proxies_are_used() {
         let trusted = [network("10.0.0.0/8")];
-        let from = |peer: &str, said: &str| {
+        let from = |peer: &str, forwarded: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(
                 "x-forwarded-for",
-                HeaderValue::try_from(said).expect("plain text"),
+                HeaderValue::try_from(forwarded).expect("plain text"),
             );
             origin(peer.parse().expect("an address"), &headers, &trusted).to_string()
         };

@@ -1,7 +1,8 @@
-//! Whether this server can do its work: the store, its writer and flushes, and free disk space.
+//! Readiness checks: the store, its writer and flushes, and free disk space.
 //!
-//! Each check is probed once a second in the background, and when `/readyz` is asked; at most one probe of a check runs
-//! at a time. A probe that hangs does not hold up an answer: the check counts as stalled after a while.
+//! Each check is probed once a second in the background, and on each request for `/readyz`. At most one probe
+//! of a check runs at a time. A probe that hangs does not delay a response: after a timeout the check counts
+//! as stalled.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,21 +15,21 @@ use crate::web::App;
 use crate::web::episode::Episode;
 
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
-/// How long an answer waits for the probes that it has started.
+/// How long a response waits for the probes that it has started.
 const PROBE_WAIT: Duration = Duration::from_millis(300);
-/// A database that has not answered for so long is not available.
+/// The timeout of the database probe.
 const DATABASE_LIMIT: Duration = Duration::from_secs(1);
-/// A write or a flush may take a while on a busy disk.
+/// The timeout of the other probes. A write or a flush may take a while on a busy disk.
 const WRITE_LIMIT: Duration = Duration::from_secs(5);
 
-/// What is checked.
+/// A readiness check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// A read from the store.
+    /// Reads from the store.
     Database,
-    /// A write that changes nothing.
+    /// Runs a write transaction that changes nothing.
     Writer,
-    /// Free space in the folders that are written to.
+    /// Free space in the folders that the server writes to.
     Disk,
 }
 
@@ -43,17 +44,17 @@ impl Check {
     }
 }
 
-/// What a check has shown.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Ok,
-    /// It takes too long.
+    /// The probe takes too long.
     Stalled,
-    /// The store refused or could not be reached.
+    /// The store is unreachable or refused the probe.
     Unavailable,
-    /// There is less free space than there must be.
+    /// Less free disk space than required.
     LowSpace,
-    /// The server was asked to stop.
+    /// The server is shutting down.
     Stopping,
 }
 
@@ -69,7 +70,7 @@ impl Outcome {
     }
 }
 
-/// All checks, as `/readyz` shows them.
+/// The results of all checks, as in `/readyz`.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
     pub server: Outcome,
@@ -105,7 +106,7 @@ struct Probe(Mutex<ProbeState>);
 #[derive(Default)]
 struct ProbeState {
     running: bool,
-    /// Since when there was no result, if there is none at the moment.
+    /// Since when there is no result, if there is none.
     waiting_since: Option<Instant>,
     last: Option<Outcome>,
 }
@@ -115,7 +116,7 @@ impl Probe {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a probe is to be started: there is none that runs.
+    /// Whether to start a probe: none is running.
     fn begin(&self) -> bool {
         let mut state = self.state();
         if state.running {
@@ -126,7 +127,7 @@ impl Probe {
         true
     }
 
-    /// `None` is no result: the store had too much to do to even take the probe.
+    /// `None` means no result: the store's queue was full.
     fn end(&self, outcome: Option<Outcome>) {
         let mut state = self.state();
         state.running = false;
@@ -155,14 +156,14 @@ impl Readiness {
     }
 }
 
-/// Probes what is not being probed already, waits for a moment, and reports.
-pub async fn examine(app: &App) -> Report {
+/// Starts the probes that are not running, waits briefly, and reports.
+pub async fn check_now(app: &App) -> Report {
     let started = start_probes(app);
     let _ = tokio::time::timeout(PROBE_WAIT, join_all(started)).await;
     report(app)
 }
 
-/// Keeps the state and its metrics up to date until the server stops.
+/// Updates the state and its metrics until the server stops.
 pub async fn watch(app: App) {
     let mut stopping = app.stopping();
     let stopped = async move {
@@ -196,7 +197,7 @@ fn log_change(failure: &mut Episode, check: &'static str, outcome: Outcome) {
                 tracing::info!(check, seconds, "readiness check recovered");
             }
         }
-        // A stop has log lines of its own.
+        // The shutdown has log lines of its own.
         Outcome::Stopping => {}
         Outcome::Stalled | Outcome::Unavailable | Outcome::LowSpace => {
             if let Some(summary) = failure.occur(now) {

@@ -1,4 +1,4 @@
-//! Accepting connections, and stopping without dropping anyone in the middle of a sentence.
+//! Accepts connections, and shuts down gracefully.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,31 +22,31 @@ use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
-use crate::web::connections::{Admission, Connections, Counted};
+use crate::web::connections::{Admission, ConnectionGuard, Connections};
 use crate::web::origin::{Peer, Secured};
 use crate::web::refusals::Refusals;
 use crate::web::tls::Certificate;
 use crate::web::unread::Unread;
-use crate::web::wire::{Cut, Talk, Wire};
+use crate::web::wire::{Abort, ConnectionState, Wire};
 use crate::web::{App, answering, error, proxies};
 
-/// How long requests that run when the server stops may go on.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// How long a connection that may only ask for health has for the head of its request.
+/// The grace period for running requests on shutdown.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
+/// The header timeout of a connection that may only send health checks.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long such a connection may be open altogether.
+/// The maximum lifetime of such a connection.
 const HEALTH_LIFETIME: Duration = Duration::from_secs(5);
-/// How long to wait after the system could not give us a connection (too many open files).
-const PAUSE: Duration = Duration::from_millis(50);
-/// Smaller answers are sent as they are.
-const WORTH_COMPRESSING: u64 = 1024;
+/// The delay after a failed accept (too many open files).
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
+/// Smaller responses are not compressed.
+const MIN_COMPRESSED_BYTES: u64 = 1024;
 
-/// Serves until `stop` becomes true, and then until every request that runs is answered.
+/// Serves until `stop` becomes true, and then until all running requests are answered.
 pub async fn serve(listener: TcpListener, app: App, router: Router, stop: watch::Receiver<bool>) {
     serve_with(listener, app, router, None, stop).await;
 }
 
-/// The same through TLS, if there is a certificate. Each connection takes the one of the moment.
+/// Serves with TLS if there is a certificate. Each connection uses the current certificate.
 pub async fn serve_with(
     listener: TcpListener,
     app: App,
@@ -64,7 +64,7 @@ pub async fn serve_with(
         };
         match accepted {
             Ok((stream, peer)) => {
-                let (admission, counted) = match open.admit(peer.ip(), is_proxy(&app, peer)) {
+                let (admission, guard) = match open.admit(peer.ip(), is_proxy(&app, peer)) {
                     Ok(admitted) => admitted,
                     Err(limit) => {
                         refusals.record(limit);
@@ -77,14 +77,16 @@ pub async fn serve_with(
                     secured: Secured(tls.is_some()),
                     admission,
                     refusals: refusals.clone(),
-                    _counted: counted,
+                    _guard: guard,
                 };
                 let (app, router, watcher) = (app.clone(), router.clone(), connections.watcher());
                 match tls.clone() {
-                    None => drop(tokio::spawn(converse(stream, connection, app, router, watcher))),
+                    None => drop(tokio::spawn(serve_connection(
+                        stream, connection, app, router, watcher,
+                    ))),
                     Some(tls) => drop(tokio::spawn(async move {
-                        match tls.greet(stream, connection.header_timeout(&app)).await {
-                            Ok(stream) => converse(stream, connection, app, router, watcher).await,
+                        match tls.handshake(stream, connection.header_timeout(&app)).await {
+                            Ok(stream) => serve_connection(stream, connection, app, router, watcher).await,
                             Err(cause) => tracing::debug!(%cause, "tls handshake failed"),
                         }
                     })),
@@ -92,12 +94,12 @@ pub async fn serve_with(
             }
             Err(cause) => {
                 tracing::warn!(%cause, "connection not accepted");
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             }
         }
     }
     drop(listener);
-    if tokio::time::timeout(PATIENCE, connections.shutdown())
+    if tokio::time::timeout(SHUTDOWN_TIMEOUT, connections.shutdown())
         .await
         .is_err()
     {
@@ -105,13 +107,13 @@ pub async fn serve_with(
     }
 }
 
-/// A connection that was let in.
+/// An accepted connection.
 struct Connection {
     peer: Peer,
     secured: Secured,
     admission: Admission,
     refusals: Refusals,
-    _counted: Counted,
+    _guard: ConnectionGuard,
 }
 
 impl Connection {
@@ -122,7 +124,7 @@ impl Connection {
         }
     }
 
-    /// How long it may be open in any case. One for health checks makes room for the next.
+    /// The maximum lifetime. A connection for health checks must make room for the next.
     fn max_lifetime(&self) -> Option<Duration> {
         match self.admission {
             Admission::All => None,
@@ -130,18 +132,18 @@ impl Connection {
         }
     }
 
-    /// The answer to a request that this connection may not make.
+    /// The response to a request that this connection may not send.
     fn refusal(&self, request: &Request) -> Option<Response> {
         match self.admission {
             Admission::HealthOnly(limit) if !answering::is_health(request) => {
                 self.refusals.record(limit);
-                Some(error::too_much())
+                Some(error::overloaded())
             }
             _ => None,
         }
     }
 
-    /// Announces that a connection for a health check closes behind its answer.
+    /// Adds `Connection: close` to the response on a health-check connection.
     fn close_if_health_only(&self, response: &mut Response) {
         if self.admission != Admission::All {
             let close = HeaderValue::from_static("close");
@@ -155,32 +157,33 @@ fn is_proxy(app: &App, peer: SocketAddr) -> bool {
     trusted.iter().any(|network| network.contains(peer.ip()))
 }
 
-async fn converse<S>(stream: S, connection: Connection, app: App, router: Router, watcher: Watcher)
+async fn serve_connection<S>(stream: S, connection: Connection, app: App, router: Router, watcher: Watcher)
 where
-    S: AsyncRead + AsyncWrite + Cut + Unpin + Send + 'static,
+    S: AsyncRead + AsyncWrite + Abort + Unpin + Send + 'static,
 {
-    let talk = Arc::new(Talk::default());
-    let wire = Wire::new(stream, talk.clone(), connection.header_timeout(&app));
+    let state = Arc::new(ConnectionState::default());
+    let wire = Wire::new(stream, state.clone(), connection.header_timeout(&app));
     let max_lifetime = connection.max_lifetime();
     let connection = Arc::new(connection);
 
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        let answering = talk.begin();
+        let answering = state.begin();
         let mut request: Request = request.map(Body::new);
-        come_from(&mut request, connection.peer, connection.secured, &app);
-        let (router, app, connection, talk) = (router.clone(), app.clone(), connection.clone(), talk.clone());
+        set_client(&mut request, connection.peer, connection.secured, &app);
+        let (router, app, connection, state) =
+            (router.clone(), app.clone(), connection.clone(), state.clone());
         async move {
             let refusal = connection.refusal(&request);
             let (request, unread) = Unread::watch(request);
             let mut response = answering::answer(router, &app, request, refusal).await;
             connection.close_if_health_only(&mut response);
             if let Some(unread) = unread {
-                unread.settle(&mut response).await;
+                unread.finish(&mut response).await;
             }
-            if talk.is_multiplexed() {
-                response = talk.sending.watch(response);
+            if state.is_multiplexed() {
+                response = state.sending.watch(response);
             }
-            // The request is being answered until its last byte is out.
+            // The request is active until the last byte of its response is sent.
             let response: Response = response.map(|body| {
                 Body::new(body.map_frame(move |frame| {
                     let _until_the_end = &answering;
@@ -190,7 +193,7 @@ where
             Ok::<_, std::convert::Infallible>(response)
         }
     });
-    let worth_it = SizeAbove::new(WORTH_COMPRESSING).and(NotForContentType::SSE);
+    let worth_it = SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::SSE);
     let compression = CompressionLayer::new()
         .quality(CompressionLevel::Fastest)
         .compress_when(worth_it);
@@ -209,8 +212,8 @@ where
     }
 }
 
-/// Keeps with a request where it comes from, as far as that can be believed.
-fn come_from(request: &mut Request, Peer(peer): Peer, Secured(secured): Secured, app: &App) {
+/// Stores the client address in the request, as far as it can be trusted.
+fn set_client(request: &mut Request, Peer(peer): Peer, Secured(secured): Secured, app: &App) {
     let trusted = &app.options().trusted_proxies;
     let origin = proxies::origin(peer.ip(), request.headers(), trusted);
     let secured = secured || proxies::was_secured(peer.ip(), request.headers(), trusted);
@@ -219,7 +222,7 @@ fn come_from(request: &mut Request, Peer(peer): Peer, Secured(secured): Secured,
     extensions.insert(Secured(secured));
 }
 
-/// The protocol's own limits are wider than ours, so that ours are the ones that answer.
+/// The limits of hyper are wider than ours, so that our own limits apply first.
 fn builder() -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder

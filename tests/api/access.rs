@@ -1,8 +1,8 @@
-//! Who may do what: every operation, asked in every wrong way, from the operation table.
+//! Access control: sends every operation of the table with every kind of missing permission.
 //!
-//! The snapshot is the permission table; a reviewer reads it as code. An operation that is new
-//! appears in it by itself, and the test fails until the table is looked at. Around each request, the
-//! revisions of accounts are compared with what it has changed.
+//! The snapshot is the permission table; reviewers read it as code. A new operation appears in it
+//! automatically, and the test fails until the table is reviewed. Around each request, the revisions of the
+//! accounts are compared with the changes.
 
 use std::fmt::Write;
 
@@ -12,17 +12,17 @@ use garth::model::id::{InstanceId, VpcId};
 use garth::model::scope::Scopes;
 use garth::rules::Error;
 use garth::rules::grants::Grant;
-use garth::web::operation::{Base, Needs, Operation, Who};
+use garth::web::operation::{Audience, Base, Needs, Operation};
 use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{Call, Reply, TestApp, User, add_vpcs};
 use crate::revisions::Observed;
 
-/// The id of the first client, from the dice of tests.
+/// The ID of the first client, from the deterministic random source of tests.
 const CLIENT: &str = "abab0000000000000003";
 
-/// Ways to ask, and what each stands for in the table.
+/// The kinds of requests: the columns of the table.
 const WAYS: [&str; 12] = [
     "no token",
     "malformed",
@@ -38,7 +38,7 @@ const WAYS: [&str; 12] = [
     "allowed",
 ];
 
-/// Operations that take more than a token to succeed, and the tests in which they do.
+/// Operations that need more than a token to succeed, and the tests in which they do.
 const SUCCEED_ELSEWHERE: [(&str, &str, &str); 7] = [
     ("authorize", include_str!("identity/oauth.rs"), LOG_IN),
     ("authorizeDecision", include_str!("identity/oauth.rs"), LOG_IN),
@@ -60,17 +60,17 @@ const SUCCEED_ELSEWHERE: [(&str, &str, &str); 7] = [
         "a_link_sets_a_password_once",
     ),
 ];
-const LOG_IN: &str = "a_user_logs_in_and_allows_and_the_program_acts_for_it";
-const GIVE_BACK: &str = "a_token_is_given_back_by_either_half_and_only_by_its_client";
+const LOG_IN: &str = "a_user_logs_in_and_consents_and_the_client_gets_access";
+const GIVE_BACK: &str = "a_client_can_revoke_its_own_access_and_refresh_tokens";
 
 #[tokio::test]
-async fn every_operation_refuses_everyone_it_should() {
+async fn every_operation_refuses_unauthorized_requests() {
     let mut table = format!("{:<22}", "");
     for way in WAYS {
         write!(table, " {way:>13}").unwrap();
     }
     for operation in OPERATIONS.iter() {
-        // One world for a row: only the last way changes it.
+        // One server per row: only the last request changes data.
         let app = furnished().await;
         write!(table, "\n{:<22}", operation.id).unwrap();
         for way in WAYS {
@@ -86,7 +86,7 @@ async fn every_operation_refuses_everyone_it_should() {
     insta::assert_snapshot!(table);
 }
 
-/// No operation goes without a test in which it succeeds: here, or where the list says.
+/// Every operation has a test in which it succeeds: here, or in this list.
 fn succeeds_elsewhere(id: &str) -> bool {
     let named = SUCCEED_ELSEWHERE.iter().find(|(known, _, _)| *known == id);
     named.is_some_and(|(_, file, test)| {
@@ -96,11 +96,10 @@ fn succeeds_elsewhere(id: &str) -> bool {
 }
 
 #[tokio::test]
-async fn another_accounts_id_and_an_unknown_id_cannot_be_told_apart() {
-    for operation in OPERATIONS
-        .iter()
-        .filter(|op| op.who == Who::Tenants && op.path.contains('{') && !op.path.contains("{regionId}"))
-    {
+async fn foreign_ids_and_unknown_ids_get_identical_responses() {
+    for operation in OPERATIONS.iter().filter(|op| {
+        op.audience == Audience::Tenants && op.path.contains('{') && !op.path.contains("{regionId}")
+    }) {
         let app = furnished().await;
         let grace = app.user("grace").of(app.another_account().await).await;
         let theirs = call(&grace, operation, &path(operation, 1, 1)).await;
@@ -164,7 +163,7 @@ async fn furnished() -> TestApp {
     app
 }
 
-/// A user lets the client act for it, without the pages where it would be asked; the grant's id.
+/// Authorizes the client for a user without the consent page; returns the grant's ID.
 async fn allow_client(app: &TestApp, name: &str) -> i64 {
     let name = name.to_owned();
     let allowed = app.store.write(move |tx| {
@@ -201,16 +200,16 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
         "wrong scope" => {
             operation.scope?;
             let narrow = app.user("narrow").scopes("domains:read_write");
-            match operation.who {
-                Who::Staff => narrow.staff().await,
+            match operation.audience {
+                Audience::Staff => narrow.staff().await,
                 _ => narrow.await,
             }
         }
-        "other side" => match operation.who {
-            Who::Staff => app.user("tenant").await,
+        "other side" => match operation.audience {
+            Audience::Staff => app.user("tenant").await,
             _ => app.user("staff").staff().await,
         },
-        "no grant" | "read grant" | "other account" if operation.who == Who::Staff => return None,
+        "no grant" | "read grant" | "other account" if operation.audience == Audience::Staff => return None,
         "no grant" => app.user("bound").restricted().await,
         "read grant" => {
             let unrestricted = Some(Needs::Unrestricted);
@@ -219,7 +218,7 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
                 path if path.starts_with("/account/oauth-clients") && operation.grant != unrestricted => {
                     Grant::AccountAccess(Permission::ReadOnly)
                 }
-                // No grant at all opens these.
+                // No grant gives access to these.
                 _ if operation.grant == unrestricted => Grant::AccountAccess(Permission::ReadWrite),
                 path if path.contains("{ticketId}") => Grant::AccountAccess(Permission::ReadOnly),
                 path if path.contains("{computeId}") => Grant::Linode(InstanceId(1), Permission::ReadOnly),
@@ -232,8 +231,8 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
             let children = ["{vpcSubnetId}", "{configId}", "{attachmentId}"];
             children.iter().find(|child| operation.path.contains(**child))?;
             let lost = app.user("lost");
-            let user = match operation.who {
-                Who::Staff => lost.staff().await,
+            let user = match operation.audience {
+                Audience::Staff => lost.staff().await,
                 _ => lost.await,
             };
             return answer(operation, call_of(&user, operation, &path(operation, 2, 1))).await;
@@ -243,7 +242,7 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
             let scope = operation
                 .scope
                 .map_or("domains:read_only".to_owned(), |scope| scope.to_string());
-            if operation.who == Who::Staff {
+            if operation.audience == Audience::Staff {
                 free_what_blocks(app, operation).await;
                 let user = app.user("agent").staff().scopes(&scope).await;
                 if operation.id == "releaseDeskTicket" {
@@ -266,7 +265,7 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
                 _ => granted.scopes(&scope).await,
             };
             free_what_blocks(app, operation).await;
-            // Tokens and applications are each user's own.
+            // Tokens and authorized clients belong to each user.
             let app_id = allow_client(app, "ada").await;
             let token = format!("/profile/tokens/{}", user.token_id);
             let own = own
@@ -279,7 +278,7 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
     answer(operation, call_of(&user, operation, &own)).await
 }
 
-/// Puts the world into the state in which the operation can be done.
+/// Prepares the state in which the operation can succeed.
 async fn free_what_blocks(app: &TestApp, operation: &Operation) {
     let owner = app.user("freer").await;
     match operation.id {
@@ -288,14 +287,14 @@ async fn free_what_blocks(app: &TestApp, operation: &Operation) {
                 owner.delete(&format!("/compute/instances/{instance}")).await;
             }
         }
-        // Only one that nobody has is free to take.
+        // Only an unassigned ticket can be claimed.
         "claimDeskTicket" | "releaseDeskTicket" => {
             let front = app.user("back").staff().await;
             let take = json!({"take_over": true});
             front.post("/desk/tickets/1/claim", take).await;
             front.post("/desk/tickets/1/release", json!({})).await;
         }
-        // Names are unique over all accounts, and another one has made this user.
+        // Usernames are unique across accounts, and another request has created this one.
         "createUser" => {
             let gone = app.store.write(|tx| {
                 let newcomer = garth::rules::users::load(tx, "newcomer")?;
@@ -308,7 +307,7 @@ async fn free_what_blocks(app: &TestApp, operation: &Operation) {
     }
 }
 
-/// Streams go on for ever, so only their head is read; everything else is read and checked whole.
+/// Streams do not end, so only their head is read; all other responses are read and checked completely.
 async fn answer(operation: &Operation, call: Call<'_>) -> Option<Reply> {
     let (app, before) = (call.app(), Observed::of(call.app()).await);
     let reply = answer_unobserved(operation, call).await;
@@ -388,8 +387,8 @@ fn call_of<'a>(user: &'a User<'_>, operation: &Operation, path: &str) -> Call<'a
     let call = user.call(operation.method.clone(), path);
     match operation.method {
         _ if operation.id == "createTicketAttachment" => call.file("notes.txt", "Notes"),
-        // Forms of the pages and of OAuth clients, with nothing in them.
-        Method::POST if operation.who == Who::Everybody => {
+        // Forms of pages and OAuth clients, without fields.
+        Method::POST if operation.audience == Audience::Public => {
             call.header("content-type", "application/x-www-form-urlencoded")
         }
         Method::POST | Method::PUT => call.json(&body_for(operation.id)),

@@ -1,4 +1,4 @@
-//! A test browser: it stores cookies and submits forms.
+//! A browser without rendering: it stores cookies, fills in forms and follows redirects.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::harness::{Reply, TestApp};
 
 pub const PASSWORD: &str = "correct horse battery staple";
-/// The redirect URI of the OAuth clients in tests.
+/// The redirect URI of test clients.
 pub const CALLBACK: &str = "https://app.example/oauth/callback";
 /// From RFC 7636, appendix B.
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -21,9 +21,9 @@ pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 pub struct Browser<'a> {
     app: &'a TestApp,
     pub cookies: BTreeMap<String, String>,
-    /// The `Accept` header.
+    /// The `Accept` header, if any.
     pub accept: Option<&'static str>,
-    /// The client address in `X-Forwarded-For`, for servers that trust the proxy.
+    /// The client address, if the server trusts the proxy headers.
     pub address: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Browser<'a> {
         cookies.join("; ")
     }
 
-    /// Uploads a file with a form, with the headers that a script would add.
+    /// Uploads a file from a form, with additional headers as from a script.
     pub async fn uploads(&mut self, path: &str, name: &str, bytes: &[u8], headers: &[(&str, &str)]) -> Reply {
         let stranger = self.app.stranger();
         let mut call = stranger
@@ -73,7 +73,7 @@ impl<'a> Browser<'a> {
         call.file(name, bytes).await
     }
 
-    /// Opens an event stream, after the message with this ID.
+    /// Follows a stream from the last event ID.
     pub async fn follows(&self, path: &str, last: Option<&str>) -> Response<Incoming> {
         let stranger = self.app.stranger();
         let mut call = stranger
@@ -123,7 +123,7 @@ impl<'a> Browser<'a> {
         }
     }
 
-    /// Opens the authorization endpoint.
+    /// Opens the authorization page of a client.
     pub async fn asks(&mut self, query: &str) -> Reply {
         self.get(&format!("/oauth/authorize?{query}")).await
     }
@@ -140,7 +140,7 @@ impl<'a> Browser<'a> {
         self.post("/oauth/login", &fields).await
     }
 
-    /// Logs in at the authorization endpoint, and returns the page after the redirect.
+    /// Logs in on the authorization page and follows the redirect.
     pub async fn logs_in(&mut self, query: &str, username: &str) -> Reply {
         let page = self.asks(query).await;
         assert!(text(&page).contains("Log in"), "{page}");
@@ -162,7 +162,7 @@ impl<'a> Browser<'a> {
         self.post("/oauth/authorize", &fields).await
     }
 
-    /// Logs in and allows access; returns the authorization code.
+    /// The authorization code after log-in and consent.
     pub async fn gets_code(&mut self, query: &str, username: &str) -> String {
         let page = self.logs_in(query, username).await;
         let back = match page.status.as_u16() {
@@ -187,7 +187,7 @@ impl TestApp {
         set.await.expect("the user is there");
     }
 
-    /// Registers a client with `CALLBACK` as a user of an account.
+    /// Registers a client of an account with `CALLBACK`.
     pub async fn client(&self, owner: &crate::harness::User<'_>, public: bool) -> Client {
         let body = serde_json::json!({"label": "Dashboard", "redirect_uri": CALLBACK, "public": public});
         let made = owner.post("/account/oauth-clients", body).await.json();
@@ -218,7 +218,7 @@ impl TestApp {
         }
     }
 
-    /// Submits a form without cookies, as a client does.
+    /// Sends a form, for example a token request.
     pub async fn form(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
         Browser::new(self).post(path, fields).await
     }
@@ -239,7 +239,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// The authorization query of a confidential client.
+    /// The authorization parameters of a confidential client.
     pub fn query(&self, scopes: &str) -> String {
         form(&[
             ("client_id", &self.id),
@@ -248,7 +248,7 @@ impl Client {
         ])
     }
 
-    /// The authorization query of a public client.
+    /// The authorization parameters of a public client.
     pub fn public_query(&self, scope: &str) -> String {
         form(&[
             ("client_id", &self.id),
@@ -297,7 +297,7 @@ pub fn parameter(address: &str, name: &str) -> Option<String> {
         .map(|(_, value)| value.into_owned())
 }
 
-/// A text field of a JSON response.
+/// A text in a JSON response.
 pub fn field(reply: &Reply, name: &str) -> String {
     match &reply.json()[name] {
         Value::String(text) => text.clone(),

@@ -43,7 +43,7 @@ async fn an_unchanged_object_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn every_change_a_reader_can_see_changes_the_tag() {
+async fn every_visible_change_changes_the_entity_tag() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -68,7 +68,7 @@ async fn every_change_a_reader_can_see_changes_the_tag() {
 }
 
 #[tokio::test]
-async fn a_write_that_expects_an_older_state_is_refused_and_does_nothing() {
+async fn a_write_with_an_outdated_tag_is_refused_without_effect() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -117,14 +117,14 @@ async fn a_write_that_expects_an_older_state_is_refused_and_does_nothing() {
 }
 
 #[tokio::test]
-async fn checks_come_in_their_order() {
+async fn checks_run_in_the_documented_order() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &[]).await;
     let bob = app.user("bob").restricted().await;
     let narrow = app.user("eve").scopes("events:read_only").await;
 
-    // Each caller's request is wrong in every later way too; the first wrong thing is told.
+    // Each request is also invalid in every later way; only the first error is reported.
     let wrong = async |user: &crate::harness::User<'_>, method: Method, path: &str| {
         let call = user
             .call(method, path)

@@ -1,10 +1,10 @@
-//! What has to be copied when a store moves. That it arrives is tested in `tests/nodes`.
+//! The tables that `garth copy` copies. `tests/nodes` tests the copy itself.
 
 use garth::store::TABLES;
 
 use crate::harness::TestApp;
 
-/// A migration that makes a table must add it to the list.
+/// A migration that creates a table must add it to the list.
 #[tokio::test]
 async fn every_table_is_copied() {
     let app = TestApp::new().await;

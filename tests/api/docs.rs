@@ -1,10 +1,10 @@
-//! The description of the interface, and that it is complete.
+//! The API documentation is complete.
 
 use std::collections::BTreeSet;
 
 use garth::api::operations::OPERATIONS;
 use garth::model::reason::Code;
-use garth::web::operation::{Base, Needs, Who};
+use garth::web::operation::{Audience, Base, Needs};
 use hyper::Method;
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::harness::TestApp;
 use crate::promise::{DOCUMENT, promised};
 
 #[tokio::test]
-async fn the_document_is_served_and_the_page_needs_nothing_from_elsewhere() {
+async fn the_document_is_served_and_the_page_needs_no_external_resources() {
     let app = TestApp::new().await;
     let stranger = app.stranger();
 
@@ -52,7 +52,7 @@ async fn health_and_readiness_answer_without_a_token() {
 }
 
 #[tokio::test]
-async fn the_root_describes_the_server_to_programs_and_sends_browsers_to_the_console() {
+async fn the_root_describes_the_server_and_redirects_browsers_to_the_console() {
     let app = TestApp::new().await;
     let stranger = app.stranger();
     for accept in [None, Some("*/*"), Some("application/json")] {
@@ -88,7 +88,7 @@ async fn the_root_describes_the_server_to_programs_and_sends_browsers_to_the_con
 }
 
 #[test]
-fn the_documents_paths_are_the_tables_operations() {
+fn the_document_and_the_operation_table_have_the_same_paths() {
     let methods = [
         "get", "post", "put", "delete", "patch", "head", "options", "trace",
     ];
@@ -111,15 +111,15 @@ fn the_documents_paths_are_the_tables_operations() {
 }
 
 #[test]
-fn the_document_tells_each_operations_id_scope_grant_and_base() {
+fn the_document_has_the_id_scope_grant_and_base_of_each_operation() {
     for operation in OPERATIONS.iter() {
         let promised = promised(operation);
         let id = operation.id;
         assert_eq!(promised["operationId"], id);
-        let security = match (operation.who, operation.scope) {
-            (Who::Everybody, _) => json!([]),
-            (Who::Tenants | Who::Staff, None) => json!([{"bearer": []}]),
-            (Who::Tenants | Who::Staff, Some(scope)) => json!([{"bearer": [scope.to_string()]}]),
+        let security = match (operation.audience, operation.scope) {
+            (Audience::Public, _) => json!([]),
+            (Audience::Tenants | Audience::Staff, None) => json!([{"bearer": []}]),
+            (Audience::Tenants | Audience::Staff, Some(scope)) => json!([{"bearer": [scope.to_string()]}]),
         };
         assert_eq!(promised["security"], security, "{id}");
         let grant = operation.grant.map(|grant| match grant {
@@ -148,9 +148,9 @@ fn the_document_tells_each_operations_id_scope_grant_and_base() {
 }
 
 #[test]
-fn every_operation_has_a_place_in_the_table_of_what_clients_did() {
+fn every_operation_is_in_the_table_of_clients() {
     let table = include_str!("../../docs/clients.md");
-    for operation in OPERATIONS.iter().filter(|op| op.who != Who::Staff) {
+    for operation in OPERATIONS.iter().filter(|op| op.audience != Audience::Staff) {
         let row = format!("\n| `{} {}` |", operation.method, operation.path);
         assert_eq!(
             table.matches(&row).count(),

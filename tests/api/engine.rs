@@ -1,5 +1,5 @@
-//! Which engine the tests run on: the embedded one, or with `GARTH_TEST_ENGINE=postgres` a database of its own
-//! for each test, copied from one whose tables are made already. `tests/postgres` starts a server for that.
+//! The engine of the tests: the embedded one, or with `GARTH_TEST_ENGINE=postgres` a database per test,
+//! copied from a template with tables. `tests/postgres` starts the server.
 
 use std::path::PathBuf;
 
@@ -19,16 +19,16 @@ pub enum Engine {
     Postgres,
 }
 
-/// Where a test's store and files are; gone when the test is over.
+/// The store and the files of a test, deleted at its end.
 pub struct Home {
     pub folder: PathBuf,
     database: Option<String>,
-    /// Whether another test may use the database after this one.
+    /// Whether another test may reuse the database.
     reusable: bool,
 }
 
 impl Engine {
-    /// The one that whoever runs the tests has chosen.
+    /// The engine that the environment selects.
     pub fn chosen() -> Self {
         match std::env::var("GARTH_TEST_ENGINE").as_deref() {
             Err(_) | Ok("embedded") => Engine::Embedded,
@@ -53,7 +53,7 @@ impl Engine {
             }
             Engine::Postgres => {
                 let template = template();
-                let used = used().lock().expect("nobody panics here").pop();
+                let used = used().lock().expect("no thread panics here").pop();
                 let name = used.unwrap_or_else(|| {
                     order("postgres", &format!("CREATE DATABASE {name} TEMPLATE {template}"));
                     name
@@ -69,7 +69,7 @@ impl Engine {
         }
     }
 
-    /// A place for a store in which there is nothing yet, not even tables.
+    /// A place for a store without tables.
     pub fn empty_home(self) -> Home {
         let name = unused_name();
         let folder = std::env::temp_dir().join(&name);
@@ -95,7 +95,7 @@ fn unused_name() -> String {
 }
 
 impl Home {
-    /// Opens the store that is here, as a build with this schema does.
+    /// Opens the store as a build with this schema does.
     pub fn open(&self, schema: &Schema, context: StoreContext) -> Result<Store, StoreError> {
         match &self.database {
             None => Store::open_embedded_with(&self.folder, schema, context),
@@ -127,19 +127,19 @@ impl Drop for Home {
     }
 }
 
-/// Databases that other tests have left and that are as good as new: making one takes ten times as long.
+/// Databases of finished tests that were cleaned for reuse: creating one takes ten times as long.
 fn used() -> &'static Mutex<Vec<String>> {
     static USED: Mutex<Vec<String>> = Mutex::new(Vec::new());
     &USED
 }
 
-/// Remembers what is in fresh tables.
+/// Records the rows of fresh tables.
 const REMEMBER: &str = "CREATE SCHEMA fresh; DO $$ DECLARE t text; BEGIN
     FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
         EXECUTE format('CREATE TABLE fresh.%I AS TABLE public.%I', t, t);
     END LOOP; END $$";
 
-/// Makes tables like fresh ones, whoever may still be connected.
+/// Restores fresh tables, even if other connections are open.
 const CLEAN: &str = "
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid();
@@ -155,7 +155,7 @@ const CLEAN: &str = "
     PERFORM setval(format('public.%I', sequencename), 1, false) FROM pg_sequences WHERE schemaname = 'public';
     END $$";
 
-/// The database of that name, on the server that the tests were given.
+/// The database with this name on the test server.
 pub fn database(name: &str) -> Database {
     let server = server();
     let (place, _) = server.rsplit_once('/').expect("a URL ends with a name");
@@ -169,7 +169,7 @@ fn server() -> String {
     std::env::var("GARTH_TEST_DATABASE").expect("GARTH_TEST_DATABASE: run me with tests/postgres")
 }
 
-/// A database with all tables, and nobody connected to it.
+/// A database with all tables and without connections.
 fn template() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {
@@ -188,23 +188,23 @@ fn template() -> &'static str {
 }
 
 enum Order {
-    /// Runs this in that database, and says when it is done.
+    /// Runs SQL in a database, and reports when it is done.
     Run(String, String, Sender<()>),
-    /// Makes a database fit for the next test.
+    /// Cleans a database for the next test.
     Clean(String),
-    /// Removes a database, even while connections to it end.
+    /// Drops a database, even with open connections.
     Drop(String),
 }
 
-/// Has the server do something, and waits until it is done.
+/// Sends an order to the server and waits for it.
 fn order(database: &str, sql: &str) {
     let (done, waiting) = channel();
     let order = Order::Run(database.to_owned(), sql.to_owned(), done);
     orders().send(order).expect("somebody carries out orders");
-    waiting.recv().expect("the server does as it is told");
+    waiting.recv().expect("the worker completes the order");
 }
 
-/// Carried out one after another, on a thread that is in no test's runtime.
+/// Runs one after another on a thread outside of any test's runtime.
 fn orders() -> &'static Sender<Order> {
     static ORDERS: OnceLock<Sender<Order>> = OnceLock::new();
     ORDERS.get_or_init(|| {
@@ -224,7 +224,7 @@ fn orders() -> &'static Sender<Order> {
                     }
                     Order::Clean(name) => {
                         runtime.block_on(carry_out(&name, CLEAN));
-                        used().lock().expect("nobody panics here").push(name);
+                        used().lock().expect("no thread panics here").push(name);
                     }
                 }
             }
@@ -235,7 +235,7 @@ fn orders() -> &'static Sender<Order> {
 
 async fn carry_out(name: &str, sql: &str) {
     let url = database(name).url;
-    // A database that was just left may have somebody in it for another moment.
+    // A database may have open connections for another moment.
     for patience in (0..100).rev() {
         let connected = tokio_postgres::connect(url.reveal(), tokio_postgres::NoTls).await;
         let (client, wire) = connected.expect("the server is there");

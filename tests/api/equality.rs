@@ -1,4 +1,4 @@
-//! The two engines side by side: the same calls at the same times get the same answers, byte for byte.
+//! Both engines give the same responses to the same calls at the same times, byte for byte.
 
 use hyper::Method;
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use crate::harness::{Reply, TestApp, User};
 
 const CALLS: usize = 1500;
 
-/// A call of the script, as it is made to either server.
+/// A call of the script, as it is sent to both servers.
 #[derive(Debug)]
 struct Line {
-    /// Which of the users makes it.
+    /// The user that makes it.
     who: usize,
     method: Method,
     path: String,
@@ -21,7 +21,7 @@ struct Line {
     pause: i64,
 }
 
-/// Numbers that look random and are the same in every run.
+/// A deterministic random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -37,7 +37,7 @@ impl Dice {
         choices[self.below(choices.len())].clone()
     }
 
-    /// An id that is likely to be there, and now and then surely not.
+    /// An ID that probably exists, and sometimes certainly does not.
     fn id(&mut self) -> usize {
         match self.below(12) {
             0 => 999,
@@ -116,8 +116,9 @@ fn next_line(dice: &mut Dice) -> Line {
             (post, format!("/compute/instances/{a}/{word}"), Some(json!({})))
         }
         17..=18 => {
-            let wish = json!({"purpose": "vpc", "subnet_id": b, "ipv4": {"vpc": format!("10.0.0.{}", c)}});
-            let body = json!({"label": dice.label(), "devices": {}, "interfaces": [wish]});
+            let interface =
+                json!({"purpose": "vpc", "subnet_id": b, "ipv4": {"vpc": format!("10.0.0.{}", c)}});
+            let body = json!({"label": dice.label(), "devices": {}, "interfaces": [interface]});
             (post, format!("/compute/instances/{a}/configs"), Some(body))
         }
         19 => (
@@ -217,7 +218,7 @@ async fn speak(user: &User<'_>, line: &Line) -> Reply {
 
 /// Needs both engines, so it runs with the tests on PostgreSQL.
 #[tokio::test]
-async fn both_engines_answer_a_long_script_alike_byte_for_byte() {
+async fn both_engines_give_identical_responses_to_a_long_script() {
     if Engine::chosen() == Engine::Embedded {
         return;
     }

@@ -1,4 +1,4 @@
-//! The filter language: what it refuses, and that it means what a plain reading of it means.
+//! The filter language: refusals, and a comparison with a reference implementation.
 
 use std::future::IntoFuture;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::harness::{TestApp, User};
 
 #[tokio::test]
-async fn what_is_no_filter_is_refused_with_its_reason() {
+async fn invalid_filters_are_refused_with_a_reason() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
@@ -64,7 +64,7 @@ async fn what_is_no_filter_is_refused_with_its_reason() {
 }
 
 #[tokio::test]
-async fn the_filters_that_published_clients_send_are_understood() {
+async fn filters_of_published_clients_work() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for label in ["py-one", "two", "py-three"] {
@@ -102,7 +102,7 @@ async fn the_filters_that_published_clients_send_are_understood() {
     }
 }
 
-/// The same filter read by the simplest means: over the JSON the list itself shows.
+/// The reference implementation: evaluates a filter on the JSON of the list.
 fn holds(filter: &Value, item: &Value) -> bool {
     let parts = filter
         .as_object()
@@ -267,7 +267,7 @@ fn a_filter() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Some forty VPCs that share labels' letters, regions and times, with none to three subnets.
+/// About forty VPCs with similar labels, regions and times, and up to three subnets.
 async fn plenty(app: &TestApp, ada: &User<'_>) {
     for number in 0..40 {
         let (label, region) = (LABELS[number % LABELS.len()], REGIONS[number % REGIONS.len()]);
@@ -288,7 +288,7 @@ async fn plenty(app: &TestApp, ada: &User<'_>) {
 }
 
 #[test]
-fn random_filters_find_what_a_plain_reading_finds() {
+fn random_filters_match_a_reference_implementation() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let app = runtime.block_on(TestApp::new());
     let ada = runtime.block_on(app.user("ada").into_future());

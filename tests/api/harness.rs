@@ -1,4 +1,4 @@
-//! A server of one's own for each test, and users who talk to it.
+//! A server per test, and users who send requests to it.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -38,15 +38,15 @@ use crate::engine::{Engine, Home};
 use crate::kept::{Kept, place_of};
 use crate::promise;
 
-/// When every test begins.
+/// The start time of every test.
 pub const BEGINNING: &str = "2024-06-01T12:00:00";
 
 pub struct TestApp {
     pub address: SocketAddr,
     pub store: Store,
-    /// The account of users who were not put elsewhere.
+    /// The default account of users.
     pub account: AccountId,
-    /// What lies where attachments are kept.
+    /// The content of the attachment storage.
     pub kept: Kept,
     client: Client<HttpConnector, UnsyncBoxBody<Bytes, Infallible>>,
     stop: watch::Sender<bool>,
@@ -58,7 +58,7 @@ impl TestApp {
         Self::with(|_, _| {}).await
     }
 
-    /// A server whose policy and options were changed first.
+    /// A server with a changed policy and changed options.
     pub async fn with(change: impl FnOnce(&mut Policy, &mut Options)) -> Self {
         Self::on(Engine::chosen(), change).await
     }
@@ -76,7 +76,7 @@ impl TestApp {
         Self::over(store, home, account, options).await
     }
 
-    /// A server over a store that is there already.
+    /// A server on an existing store.
     pub async fn over(store: Store, home: Home, account: AccountId, options: Options) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
@@ -102,12 +102,12 @@ impl TestApp {
         &self.home
     }
 
-    /// Where the store is.
+    /// The folder of the store.
     pub fn folder(&self) -> &Path {
         &self.home.folder
     }
 
-    /// A user of the test's account, unrestricted unless something `may` be done.
+    /// A user of the test's account, unrestricted unless `require_permission` is called.
     pub fn user<'a>(&'a self, name: &'a str) -> UserBuilder<'a> {
         UserBuilder {
             app: self,
@@ -129,7 +129,7 @@ impl TestApp {
         made.expect("an account can be made").id
     }
 
-    /// Somebody without a token.
+    /// A client without a token.
     pub fn stranger(&self) -> User<'_> {
         User {
             app: self,
@@ -164,7 +164,7 @@ impl TestApp {
         self.store.context().clock.advance(seconds);
     }
 
-    /// Sets the clock forward or back, while no time passes.
+    /// Sets the system clock without advancing the monotonic clock.
     pub fn set_clock_by(&self, seconds: i64) {
         self.store.context().clock.set_by(seconds);
     }
@@ -176,7 +176,7 @@ impl Drop for TestApp {
     }
 }
 
-/// A fixed clock, and what was random counts up.
+/// A fixed clock, and a random source that counts up.
 pub fn context() -> StoreContext {
     StoreContext {
         clock: Clock::fixed(Time::parse(BEGINNING).expect("a time")),
@@ -211,7 +211,7 @@ impl<'a> UserBuilder<'a> {
         self
     }
 
-    /// Restricts the user, but for this.
+    /// Restricts the user and adds this grant.
     pub fn may(mut self, grant: Grant) -> Self {
         self.grants.push(grant);
         self.restricted()
@@ -313,7 +313,7 @@ impl User<'_> {
         self.call(Method::GET, path).header("x-filter", filter).await
     }
 
-    /// Makes a VPC in us-east with subnets called `a`, `b`, …
+    /// Creates a VPC in us-east with subnets called `a`, `b`, …
     pub async fn creates_vpc(&self, label: &str, ranges: &[&str]) -> VpcId {
         let names = 'a'..='z';
         let subnet =
@@ -325,14 +325,14 @@ impl User<'_> {
         VpcId(reply.json()["id"].as_i64().expect("an id"))
     }
 
-    /// Makes an instance without an image that has one interface, on a subnet.
+    /// Creates an instance without an image, with one interface on a subnet.
     pub async fn creates_instance_on(&self, subnet: i64) -> Reply {
         let interfaces = serde_json::json!([{"purpose": "vpc", "subnet_id": subnet}]);
         let body = serde_json::json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
         self.post("/compute/instances", body).await
     }
 
-    /// Opens a ticket about nothing in particular; its id.
+    /// Opens a ticket without a subject; returns its ID.
     pub async fn opens_ticket(&self, summary: &str) -> i64 {
         let body = serde_json::json!({"summary": summary, "description": "Please look into it."});
         let reply = self.post("/support/tickets", body).await;
@@ -345,7 +345,7 @@ impl User<'_> {
         self.call(Method::POST, &path).file(name, bytes).await
     }
 
-    /// What the account's events say, oldest first: `vpc_create 1`.
+    /// The account's events, oldest first: `vpc_create 1`.
     pub async fn events(&self) -> Vec<String> {
         let reply = self.get("/account/events?after=0&page_size=500").await;
         let event =
@@ -358,7 +358,7 @@ impl User<'_> {
     }
 }
 
-/// A request about to be made.
+/// A request to send.
 pub struct Call<'a> {
     user: &'a User<'a>,
     method: Method,
@@ -383,7 +383,7 @@ impl<'a> Call<'a> {
             .body(body.to_string())
     }
 
-    /// A form with one file in it.
+    /// A form with one file.
     pub fn file(self, name: &str, bytes: impl AsRef<[u8]>) -> Self {
         let disposition = format!("form-data; name=\"file\"; filename=\"{name}\"");
         self.form(&[(&disposition, bytes.as_ref())])
@@ -408,13 +408,13 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Does not say beforehand how long the body is.
+    /// Sends no `Content-Length`.
     pub fn chunked(mut self) -> Self {
         self.chunked = true;
         self
     }
 
-    /// The answer's head, with its body still to come; nothing is checked.
+    /// The response with its body unread; nothing is checked.
     pub async fn send(&self) -> Response<Incoming> {
         let path = match self.path.starts_with("/v4") || self.path.starts_with("//") {
             true => self.path.replacen("//", "/", 1),
@@ -496,7 +496,7 @@ impl Reply {
             .map_or("", |value| value.to_str().expect("plain text"))
     }
 
-    /// Each error as `field code`, with `-` for none.
+    /// Each error as `field code`, with `-` for no field.
     pub fn errors(&self) -> Vec<String> {
         let json = self.json();
         let errors = json["errors"]
@@ -533,7 +533,7 @@ impl fmt::Debug for Reply {
     }
 }
 
-/// Counts equal things.
+/// Counts equal items.
 pub fn tally<T: std::hash::Hash + Eq>(things: impl IntoIterator<Item = T>) -> HashMap<T, usize> {
     let mut counts = HashMap::new();
     for thing in things {

@@ -1,5 +1,5 @@
-//! Files and forms made to do harm: none is our fault (5xx), none leaves a byte where it does not
-//! belong, and what is taken of them is harmless to look at.
+//! Malicious files and forms: none causes a 5xx response, none writes outside of the storage, and accepted
+//! ones are harmless to display.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::kept::files_in;
 use crate::support::attachments::sha256;
 
 const FILES: &str = "/support/tickets/1/attachments";
-/// What no file that escaped could hide.
+/// The name that an escaped file would have.
 const ESCAPED: &str = "garth-escaped";
 
 async fn app() -> TestApp {
@@ -32,7 +32,7 @@ async fn send(user: &User<'_>, body: impl Into<hyper::body::Bytes>) -> Reply {
     reply
 }
 
-/// A form with one part, whose head is these bytes.
+/// A form with one part with this head.
 fn form(head: &[u8], content: &[u8]) -> Vec<u8> {
     [b"--edge\r\n", head, b"\r\n\r\n", content, b"\r\n--edge--\r\n"].concat()
 }
@@ -46,7 +46,7 @@ fn named(name: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// Nothing is anywhere but what is listed, and that is harmless.
+/// Only the listed files exist, and they are harmless.
 async fn assert_harmless(app: &TestApp, user: &User<'_>) {
     let list = user.get(&format!("{FILES}?page_size=500")).await;
     let list = list.data();
@@ -72,8 +72,7 @@ async fn assert_harmless(app: &TestApp, user: &User<'_>) {
     assert_in_place(app, list.len());
 }
 
-/// There are so many files where attachments are kept, nothing is left of what was on its way, and
-/// nothing is anywhere else.
+/// The storage has this many files, the spool is empty, and no file is elsewhere.
 fn assert_in_place(app: &TestApp, attachments: usize) {
     let kept = app.kept.names();
     assert_eq!(kept.len(), attachments, "{kept:?}");
@@ -100,7 +99,7 @@ fn assert_in_place(app: &TestApp, attachments: usize) {
 }
 
 #[tokio::test]
-async fn no_name_takes_a_file_anywhere_or_looks_like_another() {
+async fn file_names_cannot_escape_the_storage_or_disguise_themselves() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -157,7 +156,7 @@ async fn no_name_takes_a_file_anywhere_or_looks_like_another() {
 }
 
 #[tokio::test]
-async fn names_that_say_nothing_good_are_refused() {
+async fn malformed_file_names_are_refused() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -179,7 +178,7 @@ async fn names_that_say_nothing_good_are_refused() {
         (b"x.txt\\", "file file_required"),
         ("\u{202e}\u{200b}".as_bytes(), "file file_name"),
         (b" \t ", "file file_name"),
-        // Overlong and broken UTF-8 is no name at all.
+        // Overlong and malformed UTF-8 is not a name.
         (b"..\xc0\xaf..\xc0\xafgarth-escaped.txt", "file file_required"),
         (b"\xff\xfe.txt", "file file_required"),
         (b"x\xed\xa0\x80.txt", "file file_required"),
@@ -192,7 +191,7 @@ async fn names_that_say_nothing_good_are_refused() {
             "{name:?}"
         );
     }
-    // Line breaks end the part's head, or the form; other control characters are removed.
+    // Line breaks end the part head or the form; other control characters are removed.
     for name in [
         &b"x\0.txt"[..],
         b"x\r\nX-Evil: 1.txt",
@@ -227,7 +226,7 @@ async fn names_that_say_nothing_good_are_refused() {
 }
 
 #[tokio::test]
-async fn content_that_is_not_what_its_name_says_is_refused() {
+async fn content_that_does_not_match_the_extension_is_refused() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -246,7 +245,7 @@ async fn content_that_is_not_what_its_name_says_is_refused() {
         if extension != "gif" {
             assert_eq!(ada.attaches(1, &name, gif).await.errors(), ["file file_content"]);
         }
-        // Not quite: the magic a byte too late, or not all of it.
+        // Almost valid: the signature a byte too late, or incomplete.
         for content in [
             &b" \x89PNG\r\n\x1a\n"[..],
             b"\x89PN",
@@ -273,7 +272,7 @@ async fn content_that_is_not_what_its_name_says_is_refused() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_two_things_at_once_is_served_as_what_its_name_says() {
+async fn a_polyglot_file_is_served_with_the_type_of_its_extension() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -306,7 +305,7 @@ async fn a_file_that_is_two_things_at_once_is_served_as_what_its_name_says() {
 }
 
 #[tokio::test]
-async fn forms_that_are_none_do_no_harm() {
+async fn malformed_forms_do_no_harm() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -407,7 +406,7 @@ async fn forms_that_are_none_do_no_harm() {
 }
 
 #[tokio::test]
-async fn boundaries_that_are_none_do_no_harm() {
+async fn malformed_boundaries_do_no_harm() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -442,7 +441,7 @@ async fn boundaries_that_are_none_do_no_harm() {
 }
 
 #[tokio::test]
-async fn a_form_without_an_end_is_told_so() {
+async fn an_unterminated_form_is_refused() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -475,7 +474,7 @@ async fn a_form_without_an_end_is_told_so() {
 }
 
 #[test]
-fn rubbish_does_no_harm() {
+fn random_bytes_do_no_harm() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -487,7 +486,7 @@ fn rubbish_does_no_harm() {
         ada.opens_ticket("Look").await;
         ada
     });
-    // Bytes of all kinds, strewn with what means something in a form.
+    // Random bytes mixed with form syntax.
     let word = prop_oneof![
         proptest::collection::vec(any::<u8>(), 0..200),
         Just(b"\r\n".to_vec()),

@@ -1,4 +1,4 @@
-//! Log-in over plain http from another host: no password is asked for.
+//! Log-in over plain HTTP from another host: there is no password form.
 
 use hyper::Method;
 
@@ -13,7 +13,7 @@ fn asks_for_password(page: &Reply) -> bool {
 }
 
 #[tokio::test]
-async fn over_plain_http_from_another_host_no_password_is_asked_for() {
+async fn plain_http_from_another_host_shows_no_password_form() {
     let app = with_ada().await;
     let stranger = app.stranger();
     for host in ["garth.example", "10.0.0.1:8080", "[fd00::1]:8080"] {
@@ -28,7 +28,7 @@ async fn over_plain_http_from_another_host_no_password_is_asked_for() {
             );
             assert_eq!(page.header("set-cookie"), "", "{host} {path}");
         }
-        // A form from an older page is refused for the same reason, whatever it says.
+        // A form from an older page is refused for the same reason.
         let sent = stranger
             .call(Method::POST, "//login")
             .header("host", host)
@@ -58,14 +58,14 @@ async fn the_hint_names_the_port_that_the_browser_used() {
 }
 
 #[tokio::test]
-async fn where_the_browser_keeps_the_session_the_form_is_shown() {
+async fn the_form_is_shown_where_the_browser_stores_the_session() {
     let app = with_ada().await;
     let stranger = app.stranger();
     for host in ["localhost:8080", "127.0.0.2:8080", "[::1]:8080", "app.localhost"] {
         let page = stranger.call(Method::GET, "//login").header("host", host).await;
         assert!(page.status == 200 && asks_for_password(&page), "{host}: {page}");
     }
-    // Behind a proxy that is not named as trusted, the browser's own headers show that it uses TLS.
+    // Behind a proxy that is not configured as trusted, the browser's headers show that it uses TLS.
     for (name, value) in [
         ("sec-fetch-site", "none"),
         ("x-forwarded-proto", "https"),

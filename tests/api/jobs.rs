@@ -10,7 +10,7 @@ use crate::harness::{TestApp, User};
 
 const POWER: &[JobKind] = &[JobKind::InstancePower];
 
-/// A server on which instances take ten seconds.
+/// A server on which power changes take ten seconds.
 async fn slow_app() -> TestApp {
     TestApp::with(|policy, _| policy.settle_ms = 10_000).await
 }
@@ -42,7 +42,7 @@ async fn progress(user: &User<'_>) -> String {
 }
 
 #[tokio::test]
-async fn a_lease_keeps_other_nodes_away_until_it_ends_and_is_worth_nothing_after() {
+async fn a_lease_excludes_other_nodes_until_it_expires() {
     let app = slow_app().await;
     let ada = app.user("ada").await;
     create_instance(&ada).await;
@@ -64,7 +64,7 @@ async fn a_lease_keeps_other_nodes_away_until_it_ends_and_is_worth_nothing_after
 }
 
 #[tokio::test]
-async fn a_lease_that_is_renewed_does_not_end_and_one_that_is_released_does() {
+async fn a_renewed_lease_remains_and_a_released_one_ends() {
     let app = slow_app().await;
     let ada = app.user("ada").await;
     create_instance(&ada).await;
@@ -90,7 +90,7 @@ async fn a_lease_that_is_renewed_does_not_end_and_one_that_is_released_does() {
 }
 
 #[tokio::test]
-async fn a_job_that_fails_is_retried_ever_later_then_dead_and_can_be_revived() {
+async fn a_failing_job_is_retried_with_back_off_then_dead_and_can_be_retried() {
     let app = slow_app().await;
     let ada = app.user("ada").await;
     create_instance(&ada).await;
@@ -161,7 +161,7 @@ async fn a_job_whose_handler_fails_changes_nothing() {
 }
 
 #[tokio::test]
-async fn of_one_kind_and_subject_there_is_one_job_and_it_goes_with_its_instance() {
+async fn there_is_one_job_per_kind_and_subject_and_it_is_deleted_with_its_instance() {
     let app = slow_app().await;
     let ada = app.user("ada").await;
     create_instance(&ada).await;
@@ -179,7 +179,7 @@ async fn of_one_kind_and_subject_there_is_one_job_and_it_goes_with_its_instance(
 }
 
 #[tokio::test]
-async fn kinds_that_repeat_are_scheduled_at_the_start_and_again_after_each_run() {
+async fn repeating_kinds_are_scheduled_on_start_and_after_each_run() {
     let app = TestApp::new().await;
     let start = async |kinds: &'static [JobKind]| {
         let started = app.store.write(move |tx| jobs::start(tx, kinds, true)).await;

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::TestApp;
 
 #[tokio::test]
-async fn pages_cover_a_list_once_and_tell_how_many_they_are() {
+async fn pages_cover_a_list_once_and_have_the_totals() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for number in 0..7 {
@@ -51,7 +51,7 @@ async fn a_page_past_the_end_is_empty_and_an_empty_list_has_one_page() {
 }
 
 #[tokio::test]
-async fn page_and_size_have_bounds_and_both_are_told_at_once() {
+async fn page_and_page_size_are_validated_together() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
@@ -93,7 +93,7 @@ async fn page_and_size_have_bounds_and_both_are_told_at_once() {
 }
 
 #[tokio::test]
-async fn a_list_of_five_hundred_brings_every_subnet_along() {
+async fn a_list_of_five_hundred_vpcs_has_all_subnets() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for number in 0..120 {

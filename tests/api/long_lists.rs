@@ -1,4 +1,4 @@
-//! Lists long enough that their pages are found by tallies, with rows of others between them.
+//! Lists that are long enough to be paged by tallies, with rows of other owners in between.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::harness::{TestApp, User};
 
-/// Every page of a list has what it must have, in every size, and they all tell the same number.
+/// Every page of a list has the expected items, for several page sizes, and all pages have the same total.
 async fn is_paged(user: &User<'_>, path: &str, filter: &str, wanted: &[i64]) {
     for size in [7, 100, 500] {
         let pages = wanted.len().div_ceil(size).max(1);
@@ -36,7 +36,7 @@ fn reversed(ids: &[i64]) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn vpcs_are_paged_by_id_both_ways_and_by_region() {
+async fn vpcs_are_paged_by_id_in_both_directions_and_by_region() {
     let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 1000).await;
     let ada = app.user("ada").await;
     let other = app.another_account().await;
@@ -58,12 +58,12 @@ async fn vpcs_are_paged_by_id_both_ways_and_by_region() {
         made.extend(join_all(batch.iter().map(|number| create(*number))).await);
     }
     let mut mine: Vec<_> = made.into_iter().filter(|(number, ..)| number % 4 != 0).collect();
-    let (gone, kept): (Vec<_>, Vec<_>) = mine.drain(..).partition(|(number, ..)| number % 5 == 1);
+    let (gone, remaining): (Vec<_>, Vec<_>) = mine.drain(..).partition(|(number, ..)| number % 5 == 1);
     let delete = async |id: i64| assert_eq!(ada.delete(&format!("/vpcs/{id}")).await.status, 200);
     join_all(gone.iter().map(|(.., id)| delete(*id))).await;
 
     let ids = |wanted: &dyn Fn(&str) -> bool| -> Vec<i64> {
-        let ids: BTreeSet<i64> = kept
+        let ids: BTreeSet<i64> = remaining
             .iter()
             .filter(|(_, region, _)| wanted(region))
             .map(|made| made.2)
@@ -129,7 +129,7 @@ async fn subnets_of_a_wide_vpc_are_paged_and_counted() {
 }
 
 #[tokio::test]
-async fn tickets_are_paged_open_ones_first_however_they_were_closed_and_opened_again() {
+async fn tickets_are_paged_with_open_ones_first() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let sam = app.user("sam").staff().await;
@@ -161,7 +161,7 @@ async fn tickets_are_paged_open_ones_first_however_they_were_closed_and_opened_a
 }
 
 #[tokio::test]
-async fn events_are_paged_newest_first_also_when_the_oldest_are_kept_no_longer() {
+async fn events_are_paged_newest_first_after_old_ones_are_deleted() {
     let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 1000).await;
     let ada = app.user("ada").await;
     for number in 0..90 {
@@ -182,11 +182,11 @@ async fn events_are_paged_newest_first_also_when_the_oldest_are_kept_no_longer()
 }
 
 #[tokio::test]
-async fn events_since_a_time_are_paged_newest_first_also_when_the_clock_was_set_back() {
+async fn events_since_a_time_are_paged_newest_first_after_the_clock_was_set_back() {
     let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 1000).await;
     let ada = app.user("ada").await;
     for number in 0..80 {
-        // Every now and then a step back, so that a later event has an earlier time.
+        // The clock is sometimes set back, so that a later event has an earlier time.
         app.advance(if number % 11 == 10 { -45 } else { 7 });
         ada.creates_vpc(&format!("vpc-{number}"), &["10.0.0.0/24"]).await;
     }
@@ -224,7 +224,7 @@ async fn events_since_a_time_are_paged_newest_first_also_when_the_clock_was_set_
     }
 }
 
-/// The ids of all events, by asking for those after each page.
+/// The IDs of all events, requesting those after each page.
 async fn events(user: &User<'_>) -> Vec<i64> {
     let mut ids = Vec::new();
     loop {

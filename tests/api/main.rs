@@ -1,6 +1,6 @@
-//! What Garth does, seen from outside: through HTTP, on a fresh store, with a fixed clock.
+//! The behavior of Garth through HTTP, on a fresh store with a fixed clock.
 //!
-//! Every answer a test sees is held to `openapi.yaml`, and so is every request that was accepted.
+//! Every response, and every accepted request, is validated against `openapi.yaml`.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Holding answers to `openapi.yaml`: status, headers and body must be as promised.
+//! Validates responses against `openapi.yaml`: status, headers and body.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -15,7 +15,7 @@ use crate::harness::Reply;
 pub static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(garth::api::openapi_json()).expect("JSON"));
 
-/// Panics if an answer is not one that the document promises for this request.
+/// Panics if a response does not match the document.
 pub fn hold(method: &Method, path: &str, sent: &[u8], reply: &Reply) {
     if is_page(path) {
         return hold_to_no_json(method, path, reply);
@@ -77,13 +77,13 @@ pub fn hold(method: &Method, path: &str, sent: &[u8], reply: &Reply) {
     if reply.status == 200 && !sent.is_empty() {
         let body = resolve(&promised_body(operation)).clone();
         if let Some(media) = body["content"].get("application/json") {
-            let sent = serde_json::from_slice(sent).expect("what was accepted is JSON");
+            let sent = serde_json::from_slice(sent).expect("an accepted body is JSON");
             check(&format!("{} request", operation.id), &media["schema"], &sent);
         }
     }
 }
 
-/// Whether it is one of the console's pages, which the document says nothing of.
+/// Whether it is a console page, which the document does not describe.
 fn is_page(path: &str) -> bool {
     let path = path.split('?').next().unwrap_or_default();
     path.strip_prefix('/')
@@ -91,7 +91,7 @@ fn is_page(path: &str) -> bool {
         .is_some_and(|root| PAGES.iter().any(|page| matches(page.path, root)))
 }
 
-/// A page is never JSON, but for what every path has: a word about its methods.
+/// A page is never JSON, except for errors about methods.
 fn hold_to_no_json(method: &Method, path: &str, reply: &Reply) {
     let json = reply.header("content-type") == "application/json";
     let allowed = reply.status == 405 || *method == Method::OPTIONS;
@@ -102,7 +102,7 @@ fn promised_body(operation: &Operation) -> Value {
     promised(operation)["requestBody"].clone()
 }
 
-/// What the document says of an operation.
+/// The document's description of an operation.
 pub fn promised(operation: &Operation) -> &'static Value {
     &DOCUMENT["paths"][operation.path][operation.method.as_str().to_lowercase()]
 }
@@ -116,7 +116,7 @@ fn hold_to_error_shape(method: &Method, path: &str, reply: &Reply) {
         "{method} {path} is unknown but gave {reply}"
     );
     if path.starts_with("//") && reply.header("content-type").starts_with("text/html") {
-        // A browser is shown a page.
+        // Browsers get a page.
         return;
     }
     check(
@@ -126,7 +126,7 @@ fn hold_to_error_shape(method: &Method, path: &str, reply: &Reply) {
     );
 }
 
-/// The operation a request asks for, as the table says.
+/// The operation of a request, by the table.
 fn operation_of(method: &Method, path: &str) -> Option<&'static Operation> {
     let method = if *method == Method::HEAD {
         &Method::GET
@@ -205,7 +205,7 @@ fn validator(schema: &Value) -> Arc<Validator> {
     static KNOWN: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
     let mut known = KNOWN.lock().expect("no test panics while it holds this");
     let make = || {
-        // References inside the document start at its root, so the schema is put beside its components.
+        // References are relative to the root of the document, so the schema is placed beside its components.
         let whole = json!({"allOf": [schema], "components": DOCUMENT["components"]});
         Arc::new(jsonschema::validator_for(&whole).expect("a schema of the document is valid"))
     };

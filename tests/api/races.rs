@@ -1,4 +1,4 @@
-//! Many at once: the rules hold however the requests fall.
+//! Concurrent requests: the rules hold in any order.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -15,12 +15,12 @@ use crate::harness::{Reply, TestApp, User, tally};
 
 const CLIENTS: usize = 64;
 
-/// Does one thing from each of 64 threads at once, and returns all the answers.
+/// Runs a closure on 64 threads at once, and returns all responses.
 fn all_at_once(work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
     this_many_at_once(CLIENTS, work)
 }
 
-/// The same from any number of threads.
+/// The same on any number of threads.
 fn this_many_at_once(clients: usize, work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
     let (handle, start) = (Handle::current(), std::sync::Barrier::new(clients));
     block_in_place(|| {
@@ -41,7 +41,7 @@ fn this_many_at_once(clients: usize, work: impl AsyncFn(usize) -> Reply + Sync) 
     })
 }
 
-/// How many won, when all others must have lost for this one reason.
+/// The number of successes; all other requests must have failed with this code.
 fn winners(replies: &[Reply], reason: &str) -> usize {
     for reply in replies.iter().filter(|reply| reply.status != 200) {
         assert_eq!(
@@ -64,7 +64,7 @@ async fn ranges(user: &User<'_>, vpc: i64) -> Vec<Cidr> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_equal_ranges_one_wins() {
+async fn one_of_equal_ranges_wins() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 0..8 {
@@ -79,7 +79,7 @@ async fn of_equal_ranges_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_overlapping_ranges_those_that_win_do_not_overlap_and_losers_hit_a_winner() {
+async fn winning_ranges_do_not_overlap_and_losers_overlap_a_winner() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 0..8usize {
@@ -94,12 +94,12 @@ async fn of_overlapping_ranges_those_that_win_do_not_overlap_and_losers_hit_a_wi
             ada.post(&format!("/vpcs/{vpc}/subnets"), body).await
         });
         let won = winners(&replies, "ipv4 cidr_overlap");
-        let kept = ranges(&ada, vpc.0).await;
-        assert_eq!(kept.len(), won);
+        let remaining = ranges(&ada, vpc.0).await;
+        assert_eq!(remaining.len(), won);
         assert!(won > 1, "the mix has room for several");
-        for (at, range) in kept.iter().enumerate() {
+        for (at, range) in remaining.iter().enumerate() {
             assert!(
-                kept[..at].iter().all(|other| !other.overlaps(*range)),
+                remaining[..at].iter().all(|other| !other.overlaps(*range)),
                 "{range} overlaps another"
             );
         }
@@ -110,7 +110,7 @@ async fn of_overlapping_ranges_those_that_win_do_not_overlap_and_losers_hit_a_wi
         {
             let lost = Cidr::parse(&range(number)).unwrap();
             assert!(
-                kept.iter().any(|kept| kept.overlaps(lost)),
+                remaining.iter().any(|remaining| remaining.overlaps(lost)),
                 "{lost} had no reason to lose: {reply}"
             );
         }
@@ -118,7 +118,7 @@ async fn of_overlapping_ranges_those_that_win_do_not_overlap_and_losers_hit_a_wi
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_equal_labels_one_wins() {
+async fn one_of_equal_labels_wins() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 0..8 {
@@ -133,7 +133,7 @@ async fn of_equal_labels_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn uploads_at_once_do_not_exceed_the_quota_of_attachments() {
+async fn concurrent_uploads_do_not_exceed_the_attachment_quota() {
     let app = TestApp::with(|policy, _| {
         policy.quota.attachment_bytes = 79;
         policy.support.attachments_per_ticket = 1000;
@@ -150,7 +150,7 @@ async fn uploads_at_once_do_not_exceed_the_quota_of_attachments() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn exactly_the_quota_wins() {
+async fn exactly_as_many_creates_as_the_quota_succeed() {
     let app = TestApp::with(|policy, _| {
         policy.quota.vpcs_per_region = 10;
         policy.quota.subnets_per_vpc = 7;
@@ -177,7 +177,7 @@ async fn exactly_the_quota_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_mix_of_everything_leaves_a_whole_world_and_a_true_record() {
+async fn a_concurrent_mix_leaves_consistent_data_and_events() {
     let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 20).await;
     let ada = app.user("ada").await;
     for _ in 0..6 {
@@ -216,24 +216,27 @@ async fn a_mix_of_everything_leaves_a_whole_world_and_a_true_record() {
         "{labels:?}"
     );
     for vpc in &vpcs {
-        let kept = ranges(&ada, vpc["id"].as_i64().unwrap()).await;
-        for (at, range) in kept.iter().enumerate() {
-            assert!(kept[..at].iter().all(|other| !other.overlaps(*range)));
+        let remaining = ranges(&ada, vpc["id"].as_i64().unwrap()).await;
+        for (at, range) in remaining.iter().enumerate() {
+            assert!(remaining[..at].iter().all(|other| !other.overlaps(*range)));
         }
     }
     let events = all_events(&ada).await;
     assert!(events.is_sorted_by_key(|event| event["id"].as_i64()));
-    let told = |action: &str| -> BTreeSet<i64> {
-        let told = events.iter().filter(|event| event["action"] == action);
-        let ids: Vec<i64> = told
+    let recorded = |action: &str| -> BTreeSet<i64> {
+        let recorded = events.iter().filter(|event| event["action"] == action);
+        let ids: Vec<i64> = recorded
             .map(|event| event["entity"]["id"].as_i64().unwrap())
             .collect();
         let set: BTreeSet<i64> = ids.iter().copied().collect();
-        assert_eq!(set.len(), ids.len(), "{action} is told once for each");
+        assert_eq!(set.len(), ids.len(), "{action} is recorded once for each");
         set
     };
     let left = |created: &str, deleted: &str| -> Vec<i64> {
-        told(created).difference(&told(deleted)).copied().collect()
+        recorded(created)
+            .difference(&recorded(deleted))
+            .copied()
+            .collect()
     };
     let ids =
         |items: Vec<&Value>| -> Vec<i64> { items.iter().map(|item| item["id"].as_i64().unwrap()).collect() };
@@ -262,7 +265,7 @@ async fn all_events(user: &User<'_>) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_subnet_is_drained_to_its_last_address_and_none_is_given_twice() {
+async fn a_subnet_is_used_up_and_no_address_is_assigned_twice() {
     let app =
         TestApp::with(|policy, _| policy.public_ranges = vec![Cidr::parse("198.18.0.0/16").unwrap()]).await;
     let ada = app.user("ada").await;
@@ -282,20 +285,20 @@ async fn a_subnet_is_drained_to_its_last_address_and_none_is_given_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_instances_that_want_one_address_one_gets_it_and_configs_of_one_instance_share_it() {
+async fn an_address_goes_to_one_instance_and_its_configs_share_it() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    let wish = |address: &str| json!([{"purpose": "vpc", "subnet_id": 1, "ipv4": {"vpc": address}}]);
+    let interface = |address: &str| json!([{"purpose": "vpc", "subnet_id": 1, "ipv4": {"vpc": address}}]);
     let replies = all_at_once(async |_| {
-        let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": wish("10.0.0.9")});
+        let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interface("10.0.0.9")});
         ada.post("/compute/instances", body).await
     });
     assert_eq!(winners(&replies, "interfaces[0].ipv4.vpc address_taken"), 1);
     let winner = ada.get("/compute/instances").await.ids()[0];
 
     let replies = all_at_once(async |number| {
-        let body = json!({"label": format!("c{number}"), "devices": {}, "interfaces": wish("10.0.0.9")});
+        let body = json!({"label": format!("c{number}"), "devices": {}, "interfaces": interface("10.0.0.9")});
         ada.post(&format!("/compute/instances/{winner}/configs"), body)
             .await
     });
@@ -309,7 +312,7 @@ async fn of_instances_that_want_one_address_one_gets_it_and_configs_of_one_insta
             json!({"type": "g6-nanode-1", "region": "us-east"}),
         )
         .await;
-    let body = json!({"label": "late", "devices": {}, "interfaces": wish("10.0.0.9")});
+    let body = json!({"label": "late", "devices": {}, "interfaces": interface("10.0.0.9")});
     let late = ada
         .post(
             &format!("/compute/instances/{}/configs", other.json()["id"]),
@@ -320,7 +323,7 @@ async fn of_instances_that_want_one_address_one_gets_it_and_configs_of_one_insta
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn attaching_and_deleting_never_leave_an_interface_on_nothing() {
+async fn attaching_and_deleting_never_leave_a_dangling_interface() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 1..=8 {
@@ -363,7 +366,7 @@ async fn attaching_and_deleting_never_leave_an_interface_on_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn work_that_panics_is_undone_alone() {
+async fn a_panicking_write_is_rolled_back_alone() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let account = app.account;
@@ -388,7 +391,7 @@ async fn work_that_panics_is_undone_alone() {
 }
 
 #[tokio::test]
-async fn a_look_that_asks_nothing_leaves_nothing_open_for_whoever_comes_next() {
+async fn a_read_without_queries_leaves_no_open_transaction() {
     let app = TestApp::new().await;
     let one = async |number: usize| match number % 3 {
         0 => {

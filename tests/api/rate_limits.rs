@@ -1,9 +1,9 @@
-//! Rate limits: off unless asked for.
+//! Rate limits, which are off by default.
 
 use crate::harness::TestApp;
 
 #[tokio::test]
-async fn without_the_setting_nothing_is_limited_and_nothing_is_said_of_limits() {
+async fn without_the_setting_there_are_no_limits_and_no_headers() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
@@ -14,7 +14,7 @@ async fn without_the_setting_nothing_is_limited_and_nothing_is_said_of_limits() 
 }
 
 #[tokio::test]
-async fn a_list_may_be_asked_for_two_hundred_times_a_minute_by_each_token() {
+async fn lists_are_limited_to_two_hundred_per_minute_and_token() {
     let app = TestApp::with(|_, options| options.rate_limits = true).await;
     let (ada, bob) = (app.user("ada").await, app.user("bob").await);
 
@@ -49,7 +49,7 @@ async fn a_list_may_be_asked_for_two_hundred_times_a_minute_by_each_token() {
 }
 
 #[tokio::test]
-async fn all_requests_of_a_token_together_are_limited_too() {
+async fn all_requests_of_a_token_share_a_total_limit() {
     let app = TestApp::with(|_, options| options.rate_limits = true).await;
     let ada = app.user("ada").await;
 
@@ -71,7 +71,7 @@ async fn all_requests_of_a_token_together_are_limited_too() {
 }
 
 #[tokio::test]
-async fn open_operations_are_counted_by_address_and_health_not_at_all() {
+async fn public_operations_are_counted_by_address_and_health_checks_are_not() {
     let app = TestApp::with(|_, options| options.rate_limits = true).await;
     let stranger = app.stranger();
 
@@ -88,7 +88,7 @@ async fn open_operations_are_counted_by_address_and_health_not_at_all() {
 }
 
 #[tokio::test]
-async fn setting_the_clock_neither_lengthens_nor_ends_a_limit() {
+async fn setting_the_clock_does_not_change_a_limit() {
     let app = TestApp::with(|_, options| options.rate_limits = true).await;
     let ada = app.user("ada").await;
     for _ in 0..200 {
@@ -115,8 +115,8 @@ async fn bad_tokens_are_counted_by_address() {
             1 => guessed.get("/profile").await,
             _ => guessed.delete("/desk/canned-replies/1").await,
         };
-        let told = reply.headers.contains_key("x-ratelimit-limit");
-        (reply.status.as_u16(), told)
+        let has_limit_headers = reply.headers.contains_key("x-ratelimit-limit");
+        (reply.status.as_u16(), has_limit_headers)
     };
     for at in 0..400 {
         assert_eq!(guess(at).await, (401, false), "{at}");

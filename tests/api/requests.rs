@@ -1,4 +1,4 @@
-//! Requests as such: whatever is wrong with one, the answer is an error object and nothing changes.
+//! Invalid requests get an error object and change nothing.
 
 use hyper::Method;
 use serde_json::json;
@@ -31,7 +31,7 @@ async fn an_unknown_path_is_not_found_with_or_without_a_token() {
 }
 
 #[tokio::test]
-async fn a_method_a_path_does_not_take_is_told_which_it_takes() {
+async fn an_unsupported_method_gets_the_allowed_methods() {
     let app = TestApp::new().await;
     for (method, path, allow) in [
         ("PATCH", "/vpcs", "GET, HEAD, POST, OPTIONS"),
@@ -52,7 +52,7 @@ async fn a_method_a_path_does_not_take_is_told_which_it_takes() {
 }
 
 #[tokio::test]
-async fn a_browser_may_ask_from_anywhere() {
+async fn cors_allows_all_origins() {
     let app = TestApp::new().await;
     let preflight = app
         .stranger()
@@ -80,7 +80,7 @@ async fn a_browser_may_ask_from_anywhere() {
 }
 
 #[tokio::test]
-async fn head_is_get_without_the_body() {
+async fn head_responds_like_get_without_a_body() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &[]).await;
@@ -94,7 +94,7 @@ async fn head_is_get_without_the_body() {
 }
 
 #[tokio::test]
-async fn every_answer_carries_the_common_headers() {
+async fn every_response_has_the_common_headers() {
     let app = TestApp::new().await;
     let ada = app.user("ada").scopes("vpc:read_only,events:*").await;
     for (reply, held, accepted) in [
@@ -137,7 +137,7 @@ async fn every_answer_carries_the_common_headers() {
 }
 
 #[tokio::test]
-async fn a_token_without_the_scope_is_told_what_it_needs_and_what_it_has() {
+async fn a_scope_error_lists_required_and_held_scopes() {
     let app = TestApp::new().await;
     let ada = app.user("ada").scopes("vpc:read_only linodes:read_write").await;
 
@@ -158,7 +158,7 @@ async fn a_token_without_the_scope_is_told_what_it_needs_and_what_it_has() {
 }
 
 #[tokio::test]
-async fn authorization_takes_a_bearer_token_in_any_case_of_the_word_and_nothing_else() {
+async fn authorization_accepts_only_bearer_tokens_ignoring_case() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let token = ada.token.clone().unwrap();
@@ -191,7 +191,7 @@ async fn authorization_takes_a_bearer_token_in_any_case_of_the_word_and_nothing_
 }
 
 #[tokio::test]
-async fn only_json_is_taken_and_an_empty_body_of_any_type_is_fine_where_nothing_is_required() {
+async fn only_json_is_accepted_but_an_empty_body_may_have_any_type() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let good = r#"{"label":"core","region":"us-east"}"#;
@@ -268,7 +268,7 @@ async fn only_json_is_taken_and_an_empty_body_of_any_type_is_fine_where_nothing_
 }
 
 #[tokio::test]
-async fn a_body_where_none_is_needed_must_still_be_readable() {
+async fn an_unneeded_body_must_still_be_valid() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -296,7 +296,7 @@ async fn a_body_where_none_is_needed_must_still_be_readable() {
 }
 
 #[tokio::test]
-async fn a_body_of_a_mebibyte_is_read_and_one_byte_more_is_not() {
+async fn a_body_may_have_at_most_one_mebibyte() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let sized = |bytes: usize| {
@@ -317,24 +317,24 @@ async fn a_body_of_a_mebibyte_is_read_and_one_byte_more_is_not() {
 }
 
 #[tokio::test]
-async fn when_too_much_waits_the_next_is_told_to_come_back_and_nothing_is_lost() {
+async fn an_overloaded_server_refuses_new_requests_and_completes_the_others() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let (open, gate) = std::sync::mpsc::channel::<()>();
     let gate = std::sync::Arc::new(std::sync::Mutex::new(gate));
-    // However many writers the engine has, they are held; more come than may wait.
+    // All writers of the engine are blocked, and more requests arrive than may wait.
     let held = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let slow = (0..16).map(|_| {
         let (gate, held) = (gate.clone(), held.clone());
         app.store.write(move |_| -> garth::rules::Result<()> {
             held.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-            let _ = gate.lock().expect("nobody panics here").recv();
+            let _ = gate.lock().expect("no thread panics here").recv();
             Ok(())
         })
     });
     let slow = futures_util::future::join_all(slow);
     let all_held = async {
-        // Writers take a while to come to work; each of them makes room for one more.
+        // Writers start with a delay; each of them frees one more slot.
         let (mut before, mut same) = (0, 0);
         while before == 0 || same < 10 {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
@@ -343,7 +343,7 @@ async fn when_too_much_waits_the_next_is_told_to_come_back_and_nothing_is_lost()
             before = now;
         }
     };
-    // Only when every one of these has asked is the queue sure to be full.
+    // The queue is full only after each of these has sent its request.
     let asked = std::cell::Cell::new(0);
     let waiting = async {
         all_held.await;
@@ -385,7 +385,7 @@ async fn when_too_much_waits_the_next_is_told_to_come_back_and_nothing_is_lost()
 }
 
 #[tokio::test]
-async fn a_whole_number_may_be_written_with_a_point() {
+async fn integers_may_have_a_decimal_point() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &[]).await;

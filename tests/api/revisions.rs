@@ -1,5 +1,5 @@
-//! The revision of an account rises exactly when a commit changes something of it. `access.rs` checks that for every
-//! operation, refused and allowed.
+//! The revision of an account rises exactly when a commit changes the account. `access.rs` checks that for
+//! every operation, refused and allowed.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::harness::{TestApp, add_vpcs};
 use crate::rows::{Content, sorted};
 
-/// What no operation shows: bookkeeping, and secrets on their way.
+/// Tables that no operation shows: bookkeeping and secrets.
 const INTERNAL: [&str; 17] = [
     "account_revision",
     "attachment_check",
@@ -34,13 +34,13 @@ const INTERNAL: [&str; 17] = [
     "upload",
 ];
 
-/// Columns of a user that change with attempts to log in, which anyone can make.
+/// Columns of a user that attempts to log in change, which anyone can make.
 const ATTEMPTS: [&str; 2] = ["last_login", "last_login_status"];
 
-/// A store at one moment.
+/// A snapshot of a store.
 pub struct Observed {
     content: BTreeMap<String, Vec<String>>,
-    /// The revisions of the accounts, and how many rows the log has of each revision.
+    /// The revisions of the accounts, and the number of log rows of each revision.
     revisions: BTreeMap<i64, i64>,
     logged: BTreeMap<(i64, i64), usize>,
 }
@@ -63,7 +63,7 @@ impl Observed {
         }
     }
 
-    /// Fails unless the revisions tell whether something has changed.
+    /// Fails unless the revisions match the changes.
     pub fn check(&self, after: &Observed, what: &str) {
         let changed: Vec<_> = after
             .content
@@ -128,7 +128,7 @@ async fn since(app: &TestApp, account: AccountId, revision: i64) -> Option<Vec<C
 }
 
 #[tokio::test]
-async fn the_log_names_what_each_commit_has_changed() {
+async fn the_change_log_has_the_objects_of_each_commit() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let other = app.another_account().await;
@@ -164,9 +164,9 @@ async fn the_log_names_what_each_commit_has_changed() {
     assert_eq!(revision(&app, app.account).await, before + 2);
 }
 
-/// A tenant could see from its revision that there is a note, if it were told of it.
+/// A revision of the tenant's account would reveal that there is a note.
 #[tokio::test]
-async fn what_only_the_staff_see_raises_their_own_revision() {
+async fn staff_only_changes_raise_the_staff_revision() {
     let app = TestApp::new().await;
     let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
     let ticket = ada.opens_ticket("Help").await;
@@ -192,7 +192,7 @@ async fn what_only_the_staff_see_raises_their_own_revision() {
 }
 
 #[tokio::test]
-async fn identities_of_one_account_are_not_read_again_because_of_another() {
+async fn changes_in_one_account_do_not_invalidate_identities_of_another() {
     let app = TestApp::new().await;
     let other = app.another_account().await;
     let (ada, eve) = (app.user("ada").await, app.user("eve").of(other).await);
@@ -230,9 +230,9 @@ async fn identities_of_one_account_are_not_read_again_because_of_another() {
     assert_eq!(eve.get("/vpcs").await.status, 200);
 }
 
-/// A client of one account is allowed by users of the others too; all of them lose it at once.
+/// Users of other accounts have authorized the client too; all of them lose it.
 #[tokio::test]
-async fn the_end_of_a_client_reaches_the_identities_of_every_account_that_allowed_it() {
+async fn deleting_a_client_invalidates_identities_of_every_account_that_authorized_it() {
     let app = TestApp::new().await;
     let other = app.another_account().await;
     let (ada, eve) = (app.user("ada").await, app.user("eve").of(other).await);
@@ -259,7 +259,7 @@ async fn the_end_of_a_client_reaches_the_identities_of_every_account_that_allowe
 }
 
 #[tokio::test]
-async fn a_long_log_is_trimmed_and_says_from_where_it_is_whole() {
+async fn a_long_change_log_is_trimmed_and_has_its_first_revision() {
     let app = TestApp::new().await;
     let account = app.account;
     app.user("ada").await;
@@ -287,7 +287,7 @@ async fn a_long_log_is_trimmed_and_says_from_where_it_is_whole() {
     let now = revision(&app, account).await;
     assert_eq!(now, first + 2100);
     assert_eq!(since(&app, account, first).await, None);
-    let kept = since(&app, account, now - 1000).await.expect("so much is kept");
-    assert_eq!(kept.len(), 1000);
+    let remaining = since(&app, account, now - 1000).await.expect("this much is kept");
+    assert_eq!(remaining.len(), 1000);
     assert_eq!(since(&app, account, now - 1001).await, None);
 }

@@ -1,4 +1,4 @@
-//! What is in a store, read and written without any of Garth's code.
+//! Reads and writes the rows of a store without Garth's code.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::engine::Home;
 
 pub type Row = BTreeMap<String, Value>;
-/// All rows of all tables, by the names of the tables.
+/// All rows of all tables, by table name.
 pub type Content = BTreeMap<String, Vec<Row>>;
 
 pub fn sorted<T: serde::Serialize>(rows: impl IntoIterator<Item = T>) -> Vec<String> {
@@ -20,7 +20,7 @@ pub fn sorted<T: serde::Serialize>(rows: impl IntoIterator<Item = T>) -> Vec<Str
 }
 
 impl Home {
-    /// Runs statements without any of Garth's code.
+    /// Runs statements without Garth's code.
     pub async fn run(&self, sql: &str) {
         match self.database() {
             None => embedded(self).execute_batch(sql).expect("the rows are valid"),
@@ -40,7 +40,7 @@ impl Home {
     }
 }
 
-/// Keys count on behind the rows that were inserted with theirs.
+/// Sets sequences to continue after the inserted keys.
 const COUNT_ON: &str = "DO $$ DECLARE t text; last bigint; BEGIN
     FOR t IN SELECT table_name FROM information_schema.columns
             WHERE table_schema = 'public' AND column_name = 'id' AND is_identity = 'YES' LOOP

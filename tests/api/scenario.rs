@@ -1,11 +1,11 @@
-//! A conversation from both sides, told twice: with the staff's notes among it and without.
+//! A conversation on a ticket, played twice: with and without the staff's notes.
 
 use hyper::{HeaderMap, Method};
 use serde_json::json;
 
 use crate::harness::{Reply, TestApp, User};
 
-/// Everything a tenant can ask for about tickets and events.
+/// Everything that a tenant can read about tickets and events.
 async fn all_a_tenant_sees(ada: &User<'_>, seen: &mut Vec<(String, Vec<u8>, Vec<String>)>) {
     for path in [
         "/support/tickets",
@@ -34,8 +34,8 @@ fn headers(headers: &HeaderMap) -> Vec<String> {
     lines.map(|(name, value)| format!("{name}: {value:?}")).collect()
 }
 
-/// The whole conversation; what the tenant saw after each step, to the byte.
-async fn tell(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
+/// Plays the conversation; returns the tenant's view after each step, byte for byte.
+async fn play(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
     let app = TestApp::with(|policy, _| policy.support.reopen_days = Some(7)).await;
     let ada = app.user("ada").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
@@ -105,8 +105,8 @@ async fn tell(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
 }
 
 #[tokio::test]
-async fn a_tenant_sees_the_same_to_the_byte_whether_there_are_notes_or_not() {
-    let (with, without) = (tell(true).await, tell(false).await);
+async fn notes_do_not_change_a_byte_of_what_tenants_see() {
+    let (with, without) = (play(true).await, play(false).await);
     assert_eq!(with.len(), without.len());
     for (with, without) in with.iter().zip(&without) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -1,4 +1,4 @@
-//! Tables of good and bad values, each sent as a request.
+//! Tables of valid and invalid values, each sent as a request.
 
 use hyper::Method;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ async fn ranges() {
         ("192.168.0.0/25", GOOD),
         ("192.168.127.248/29", GOOD),
         ("192.168.64.0/18", GOOD),
-        // No network at all.
+        // Not a network.
         ("", "cidr_invalid"),
         (" ", "cidr_invalid"),
         ("10.0.0.0", "cidr_invalid"),
@@ -190,7 +190,7 @@ async fn descriptions() {
         let reply = ada.post("/vpcs", body).await;
         expect(&reply, "description", text, codes);
         if codes.is_empty() {
-            assert_eq!(reply.json()["description"], *text, "text is kept as it was sent");
+            assert_eq!(reply.json()["description"], *text, "text is stored unchanged");
         }
     }
 }
@@ -298,7 +298,7 @@ async fn bodies() {
     assert!(reply.reason().contains("line 3 column 3"), "{reply}");
 }
 
-/// The value was taken, or refused for exactly these reasons and nothing was made.
+/// The value was accepted, or refused with exactly these errors and without effect.
 fn expect(reply: &crate::harness::Reply, field: &str, value: &str, codes: &str) {
     if codes.is_empty() {
         assert_eq!(reply.status, 200, "{value:?}: {reply}");

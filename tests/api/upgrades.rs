@@ -1,5 +1,5 @@
-//! Stores of every schema so far, frozen as text in `tests/upgrade`, are upgraded: what was in them is in them, tallies are what
-//! counting gives, and the API serves them.
+//! Upgrades stores of every schema so far, stored as text in `tests/upgrade`: the data is preserved, tallies
+//! match a count, and the API serves the store.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const FROZEN: [&str; 12] = [
     include_str!("../upgrade/0012.sql"),
 ];
 
-/// The tables that migrations fill, checked by themselves.
+/// The tables that migrations fill, which are checked separately.
 const FILLED: [&str; 6] = [
     "job",
     "tally",
@@ -38,7 +38,7 @@ const FILLED: [&str; 6] = [
 ];
 
 #[tokio::test]
-async fn a_store_of_every_schema_is_upgraded_with_all_that_is_in_it() {
+async fn a_store_of_every_schema_is_upgraded_without_losing_data() {
     for (number, rows) in (1..).zip(FROZEN) {
         let home = Engine::chosen().empty_home();
         drop(
@@ -66,7 +66,7 @@ async fn a_store_of_every_schema_is_upgraded_with_all_that_is_in_it() {
     }
 }
 
-/// The migrations that a frozen store was made by, as its first lines tell.
+/// The migrations of a frozen store, from its first lines.
 fn recorded(rows: &str) -> Vec<String> {
     let lines = rows.lines().skip(1).map_while(|line| line.strip_prefix("-- "));
     lines.map(str::to_owned).collect()
@@ -79,17 +79,17 @@ fn checksums(number: i64) -> Vec<String> {
     schema.migrations().iter().map(line).collect()
 }
 
-/// Every row that was there is there with equal values, and no table has got others, but for what migrations are
-/// documented to change.
+/// Every row is preserved with equal values, and no table has additional rows, except for documented changes
+/// of migrations.
 fn compare(number: i64, before: &Content, after: &Content) {
     let mut expected = before.clone();
     if number < 8 {
         end_grants_of_staff(&mut expected);
         expected.remove("login_failure");
     }
-    // Migration 12: accounts and the staff have versions of their own.
+    // Migration 12: accounts and the staff have identity versions of their own.
     expected.remove("identity_version");
-    // Migration 10: what instances have under way are jobs.
+    // Migration 10: pending power changes become jobs.
     if let Some(work) = expected.get_mut("due_work") {
         work.clear();
     }
@@ -126,7 +126,8 @@ fn compare(number: i64, before: &Content, after: &Content) {
     }
 }
 
-/// Migration 8: staff authorize only the provider's own clients. Grant 4 is one to another, and token 14 came of it.
+/// Migration 8: staff authorize only the provider's own clients. Grant 4 is for another client, and token 14
+/// belongs to it.
 fn end_grants_of_staff(content: &mut Content) {
     let is = |row: &Row, column: &str, number: i64| row[column] == json!(number);
     if let Some(grants) = content.get_mut("oauth_grant") {
@@ -142,7 +143,7 @@ fn end_grants_of_staff(content: &mut Content) {
     }
 }
 
-/// What migrations make of what was there.
+/// The data that migrations derive.
 fn is_filled(number: i64, after: &Content) {
     for user in &after["app_user"] {
         assert_eq!(
@@ -177,7 +178,7 @@ fn is_filled(number: i64, after: &Content) {
     assert_eq!(sorted(revisions.cloned()), sorted(accounts.chain([json!(0)])));
 }
 
-/// How many items each stretch of each list is recorded to have: (owner, collection, span, bucket).
+/// The recorded number of items in each range of each list: (owner, collection, span, bucket).
 type Tallies = BTreeMap<(i64, String, i64, i64), i64>;
 
 fn tallies(content: &Content) -> Tallies {
@@ -190,7 +191,7 @@ fn tallies(content: &Content) -> Tallies {
     content["tally"].iter().map(tally).collect()
 }
 
-/// The same by counting.
+/// The same by counting rows.
 fn counted(content: &Content) -> Tallies {
     let mut counted = Tallies::new();
     let mut count = |collection: &str, owner: &Value, id: &Value, items: i64| {
@@ -228,7 +229,7 @@ fn counted(content: &Content) -> Tallies {
     counted
 }
 
-/// Tokens of that time list what their users had then, and changes are made to it.
+/// Old tokens can list the data of their users, and changes work.
 async fn is_served(number: i64, app: &TestApp) {
     let [admin, eve, grace, bob] = ["a1", "e2", "d3", "b4"].map(|pair| app.with_token(&pair.repeat(32)));
     assert_eq!(admin.get("/vpcs").await.ids(), [1, 300, 70000], "schema {number}");

@@ -1,4 +1,4 @@
-//! A whole store moves from a folder to a database and back, and nobody can tell the difference.
+//! Copies a store from a folder to a database and back, and compares the contents.
 
 use serde_json::{Value, json};
 
@@ -9,11 +9,11 @@ use crate::postgres::Postgres;
 use crate::process::Process;
 
 #[test]
-fn a_store_is_copied_to_a_database_and_back_with_all_that_is_in_it() {
+fn a_store_is_copied_to_a_database_and_back_completely() {
     let (folder, postgres) = (Folder::new("copy"), Postgres::new("copy"));
     let server = folder.start();
     furnish(&mut server.client());
-    let told = tell(&mut server.client());
+    let content = read_all(&mut server.client());
     assert_eq!(server.stop().code, Some(0));
     let (data, back) = (
         folder.data().display().to_string(),
@@ -24,7 +24,7 @@ fn a_store_is_copied_to_a_database_and_back_with_all_that_is_in_it() {
 
     let mut serve = folder.serve();
     let server = Server::start(serve.env("GARTH_DATABASE", postgres.url()));
-    assert_eq!(tell(&mut server.client()), told);
+    assert_eq!(read_all(&mut server.client()), content);
     let new = number(
         &server
             .client()
@@ -33,14 +33,14 @@ fn a_store_is_copied_to_a_database_and_back_with_all_that_is_in_it() {
     );
     assert_eq!(new, 5, "the number of the deleted fourth is not given again");
     server.client().delete(&format!("/v4/vpcs/{new}")).ok();
-    let told = tell(&mut server.client());
+    let content = read_all(&mut server.client());
     assert_eq!(server.stop().code, Some(0));
 
     folder.run(&format!("copy --from {} --to {back}", postgres.url()));
 
     let mut serve = folder.serve();
     let server = Server::start(serve.env("GARTH_DATA", &back));
-    assert_eq!(tell(&mut server.client()), told);
+    assert_eq!(read_all(&mut server.client()), content);
     let new = number(
         &server
             .client()
@@ -75,21 +75,21 @@ fn furnish(client: &mut Client) {
     }
     client.post("/v4/account/events/2/seen", json!({})).ok();
     client.post("/v4/account/events/3/read", json!({})).ok();
-    // More than fit into one batch.
+    // More rows than one batch.
     for number in 0..700 {
         client.post("/v4/vpcs/1/subnets", json!({"label": format!("s{number}"), "ipv4": format!("10.{}.{}.0/28", 3 + number / 256, number % 256)})).ok();
     }
 }
 
-/// All that can be seen.
-fn tell(client: &mut Client) -> Vec<Value> {
+/// Everything that the API shows.
+fn read_all(client: &mut Client) -> Vec<Value> {
     let lists = [
         "/v4/vpcs",
         "/v4/linode/instances",
         "/v4/vpcs/ips",
         "/v4/account/events",
     ];
-    let mut told: Vec<Value> = lists.iter().flat_map(|list| client.all(list)).collect();
-    told.push(client.get("/v4/linode/instances/1/configs").ok());
-    told
+    let mut content: Vec<Value> = lists.iter().flat_map(|list| client.all(list)).collect();
+    content.push(client.get("/v4/linode/instances/1/configs").ok());
+    content
 }

@@ -1,4 +1,4 @@
-//! A reader that asks for what comes after the last event it saw misses none, whoever writes where.
+//! A reader that sends the ID of its last event misses none, whichever nodes write.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +9,7 @@ const WRITERS: usize = 16;
 const WRITES: usize = 25;
 
 #[test]
-fn readers_miss_nothing_and_see_everything_in_order_while_sixteen_write_on_three_nodes() {
+fn readers_see_all_events_in_order_while_sixteen_clients_write_on_three_nodes() {
     let (_postgres, nodes) = three("events");
     let writing = AtomicUsize::new(WRITERS);
     let sequences: Vec<Vec<i64>> = std::thread::scope(|scope| {

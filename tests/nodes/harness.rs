@@ -1,4 +1,4 @@
-//! Three servers on one database, and clients spread over them.
+//! Three servers on one database, and clients of each.
 
 use std::process::Command;
 
@@ -19,7 +19,7 @@ impl Nodes {
         Self::start_with(test, url, |_| {})
     }
 
-    /// Three nodes, all started at once, on a database that may be empty.
+    /// Starts three nodes at the same time on a database that may be empty.
     pub fn start_with(test: &str, url: &str, change: impl Fn(&mut Command) + Sync) -> Self {
         let folder = Folder::new(test);
         let start = || {
@@ -42,12 +42,12 @@ impl Nodes {
         }
     }
 
-    /// Speaks for the first user, to one of the nodes.
+    /// A client of the first user for one of the nodes.
     pub fn client(&self, number: usize) -> Client {
         self.servers[number % self.servers.len()].client()
     }
 
-    /// Runs `garth …` beside them; what it printed.
+    /// Runs `garth …` and returns its output.
     pub fn run(&self, words: &str) -> String {
         let mut command = self.folder.garth(words);
         let ended = command
@@ -66,7 +66,7 @@ impl Nodes {
         serde_json::from_str(&self.run(&format!("{words} --json"))).expect("--json prints JSON")
     }
 
-    /// Does something from many threads at once, each with a client of one node or another.
+    /// Runs a closure on many threads at once, each with a client of one of the nodes.
     pub fn at_once<T: Send>(&self, clients: usize, work: impl Fn(usize, &mut Client) -> T + Sync) -> Vec<T> {
         let start = std::sync::Barrier::new(clients);
         std::thread::scope(|scope| {
@@ -86,7 +86,7 @@ impl Nodes {
     }
 }
 
-/// A server of the test's own with nodes on it.
+/// A PostgreSQL server with three nodes.
 pub fn three(test: &str) -> (Postgres, Nodes) {
     let postgres = Postgres::new(test);
     let nodes = Nodes::start(test, &postgres.url());

@@ -1,4 +1,4 @@
-//! Background jobs of several nodes: shared, taken over from a node that dies, and never run twice.
+//! Background jobs of several nodes: shared, taken over from a dead node, and never run twice.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use crate::postgres::Postgres;
 use crate::process::eventually;
 
 const INSTANCES: usize = 40;
-/// Creating an instance with an image and booting it starts and finishes two changes.
+/// Creating an instance with an image and booting it are two changes with two steps each.
 const STEPS: usize = 4;
 
 fn free_address() -> SocketAddr {
@@ -20,7 +20,7 @@ fn free_address() -> SocketAddr {
     listener.local_addr().expect("an address")
 }
 
-/// How many steps of instances a node has completed.
+/// The number of instance steps that a node has completed.
 fn completed(metrics: SocketAddr) -> usize {
     let page = Client::new(metrics, TOKEN).get("/metrics").text().to_owned();
     let name = "garth_jobs_completed_total{kind=\"instance_power\"} ";
@@ -29,7 +29,7 @@ fn completed(metrics: SocketAddr) -> usize {
 }
 
 #[test]
-fn nodes_share_jobs_and_none_is_run_twice() {
+fn nodes_share_jobs_and_run_each_once() {
     let postgres = Postgres::new("jobs-shared");
     let metrics = Mutex::new(Vec::new());
     let nodes = Nodes::start_with("jobs-shared", &postgres.url(), |serve| {
@@ -70,7 +70,7 @@ fn nodes_share_jobs_and_none_is_run_twice() {
 }
 
 #[test]
-fn a_job_whose_node_is_killed_is_taken_over_when_its_lease_ends() {
+fn a_job_of_a_killed_node_is_taken_over_when_its_lease_expires() {
     let postgres = Postgres::new("jobs-orphaned");
     let mut nodes = Nodes::start_with("jobs-orphaned", &postgres.url(), |serve| {
         serve.env("GARTH_COMPUTE_SETTLE_MS", "1000");
@@ -79,7 +79,7 @@ fn a_job_whose_node_is_killed_is_taken_over_when_its_lease_ends() {
     nodes.client(0).post("/v4/linode/instances", body).ok();
 
     std::thread::scope(|scope| {
-        // The row is locked, so the node that runs the last step waits for it.
+        // The row is locked, so the node that runs the last step blocks.
         let lock = "SELECT id FROM instance FOR UPDATE; SELECT pg_sleep(4)";
         scope.spawn(|| postgres.ask(lock));
         let owner = eventually("a node to lease the last step", || {

@@ -1,6 +1,6 @@
-//! Several servers on one PostgreSQL: together they are what one is, and none of them is needed.
+//! Several servers on one PostgreSQL behave like one, and any of them can fail.
 //!
-//! Every test has servers of its own, of both kinds, and ends only what it started.
+//! Each test starts its own PostgreSQL and Garth servers, and stops only these.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of a test's own, from Debian's packages, which the test may stop, kill and replicate.
+//! A PostgreSQL server per test, from Debian's packages, which the test can stop, kill and replicate.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// A new server that runs. What it has acknowledged survives its own end, if not the machine's.
+    /// Starts a new server. Acknowledged writes survive a crash of the server, but not of the machine.
     pub fn new(test: &str) -> Self {
         Self::with(test, &[])
     }
@@ -34,8 +34,8 @@ impl Postgres {
         server
     }
 
-    /// A server that speaks TLS as `localhost`, and asks the user `keeper` for a password; the file with the
-    /// certificate that proves it.
+    /// A server with TLS as `localhost` that requires a password of the user `keeper`; returns the CA
+    /// certificate file.
     pub fn secretive(test: &str) -> (Self, PathBuf) {
         let mut server = Self::new(test);
         server.ask("CREATE ROLE keeper LOGIN SUPERUSER PASSWORD 'open sesame'");
@@ -57,7 +57,7 @@ impl Postgres {
         (server, certificate)
     }
 
-    /// A server that follows this one.
+    /// A replica of this server.
     pub fn replica(&self, test: &str) -> Self {
         let mut replica = Self::in_folder(test, &[]);
         let mut copy = self.program("pg_basebackup");
@@ -132,12 +132,12 @@ impl Postgres {
         });
     }
 
-    /// `pg_ctl stop -m immediate`: no checkpoint, no goodbye.
+    /// `pg_ctl stop -m immediate`: without a checkpoint.
     pub fn stop_at_once(&mut self) {
         self.end("QUIT");
     }
 
-    /// `kill -9` of the server; its children follow by themselves.
+    /// `kill -9` of the server; its child processes exit by themselves.
     pub fn kill(&mut self) {
         self.end("KILL");
     }
@@ -147,7 +147,7 @@ impl Postgres {
         done(promote.args(["promote", "--wait", "--pgdata"]).arg(self.data()));
     }
 
-    /// What a statement answers, a line for each row.
+    /// Runs a query; one line per row.
     pub fn ask(&self, sql: &str) -> String {
         let mut ask = self.program("psql");
         let asked = ask
@@ -163,7 +163,7 @@ impl Postgres {
         String::from_utf8(asked.stdout).expect("text").trim().to_owned()
     }
 
-    /// Stops every process of the server where it is, as a machine that hangs does.
+    /// Suspends every process of the server, as if the machine hangs.
     pub fn freeze(&self) {
         self.signal_all("STOP");
     }
@@ -179,7 +179,7 @@ impl Postgres {
         let listed = listed.expect("ps runs").stdout;
         let listed = String::from_utf8_lossy(&listed).into_owned();
         for id in std::iter::once(id.as_str()).chain(listed.split_whitespace()) {
-            // One of them may have ended in the meantime.
+            // A process may have exited in the meantime.
             let _ = Command::new("kill").args([&format!("-{signal}"), id]).output();
         }
     }
@@ -205,7 +205,7 @@ impl Postgres {
         self.folder.join("log")
     }
 
-    /// One of PostgreSQL's programs, run by somebody whom it lets run a server.
+    /// A PostgreSQL program, run as a user that may run a server.
     fn program(&self, name: &str) -> Command {
         self.as_owner(&programs().join(name))
     }

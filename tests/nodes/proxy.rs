@@ -1,4 +1,4 @@
-//! Something between a node and its database that cuts the line in the worst of moments.
+//! A proxy between a node and its database that breaks the connection around a commit.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ pub enum Mischief {
     None,
     /// A commit never reaches the database.
     LoseCommit,
-    /// A commit reaches the database, but its answer does not reach the node.
+    /// A commit reaches the database, but its response does not reach the node.
     LoseAnswer,
 }
 
@@ -65,12 +65,12 @@ fn forward(mut from: TcpStream, mut to: TcpStream, mischief: &AtomicU8) {
             break;
         }
     }
-    // What was forwarded is still carried out; then the database sees that nobody is there.
+    // The database still runs the forwarded statements; then it sees the end of the connection.
     let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Write));
 }
 
-/// Hands answers on. When the node is cut off they are read all the same: closing the way to the database here could
-/// overtake a commit that is still to be forwarded.
+/// Forwards responses. After the node is disconnected they are still read: closing the connection to the
+/// database here could overtake a commit that is still being forwarded.
 fn answer(mut from: TcpStream, mut to: TcpStream) {
     let mut buffer = [0; 65536];
     let mut is_heard = true;

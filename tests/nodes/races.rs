@@ -1,4 +1,4 @@
-//! The rules hold however requests fall on the nodes, and nobody hears of conflicts between them.
+//! The rules hold whichever nodes the requests reach, and clients see no serialization failures.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::harness::{Nodes, three};
 
 const CLIENTS: usize = 24;
 
-/// How many won, when all others must have lost for this one reason.
+/// The number of successes; all other requests must have failed with this code.
 fn winners(replies: &[Reply], reason: &str) -> usize {
     for reply in replies.iter().filter(|reply| reply.status != 200) {
         assert_eq!((reply.status, reply.code().as_str()), (400, reason));
@@ -22,7 +22,7 @@ fn new_vpc(nodes: &Nodes, label: &str) -> i64 {
 }
 
 #[test]
-fn on_three_nodes_the_rules_hold_as_on_one() {
+fn the_rules_hold_on_three_nodes() {
     let (postgres, nodes) = three("races");
     for round in 0..4 {
         let vpc = new_vpc(&nodes, &format!("equal-{round}"));
@@ -74,7 +74,7 @@ fn on_three_nodes_the_rules_hold_as_on_one() {
 }
 
 #[test]
-fn no_address_is_given_twice_by_three_nodes() {
+fn three_nodes_never_assign_an_address_twice() {
     let (_postgres, nodes) = three("addresses");
     let vpc = new_vpc(&nodes, "core");
     let body = json!({"label": "small", "ipv4": "10.0.0.0/28"});

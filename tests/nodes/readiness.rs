@@ -1,4 +1,4 @@
-//! A database that hangs: nodes notice soon, and answer all the while.
+//! A database that hangs: nodes detect it soon and keep answering.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ fn a_frozen_database_makes_nodes_not_ready_before_any_statement_times_out() {
             assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
             (reply.status == 503).then_some(reply)
         });
-        // The promise is two seconds; a machine that is busy with other tests may add some.
+        // The promise is two seconds; allow more on a machine that runs other tests.
         assert!(
             frozen.elapsed() < Duration::from_secs(4),
             "{:?}",

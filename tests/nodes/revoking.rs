@@ -1,4 +1,4 @@
-//! What is taken away on one node is gone on all of them, with the answer.
+//! A revocation on one node takes effect on all nodes with its response.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +8,7 @@ use crate::connection::{number, text};
 use crate::harness::three;
 
 #[test]
-fn a_token_revoked_beside_one_node_opens_none_of_them_from_then_on() {
+fn a_revoked_token_is_invalid_on_all_nodes_immediately() {
     let (_postgres, nodes) = three("revoking");
     for round in 0..6 {
         let made = nodes.json("token create --user admin");
@@ -20,7 +20,7 @@ fn a_token_revoked_beside_one_node_opens_none_of_them_from_then_on() {
                     let (mut client, revoked) = (nodes.servers[user % 3].client_with(&token), &revoked);
                     scope.spawn(move || {
                         let (mut before, mut after) = (0, 0);
-                        // Each user goes on for a while after it must not succeed any more.
+                        // Each client continues for a while after the revocation.
                         while after < 30 {
                             let is_revoked = revoked.load(Ordering::SeqCst);
                             let label = format!("u{user}-{round}-{before}-{after}");
@@ -57,7 +57,7 @@ fn a_token_revoked_beside_one_node_opens_none_of_them_from_then_on() {
 }
 
 #[test]
-fn a_stream_on_another_node_ends_as_soon_as_its_token_is_revoked_and_hears_of_every_node() {
+fn a_stream_gets_the_events_of_all_nodes_and_ends_when_its_token_is_revoked() {
     let (_postgres, nodes) = three("streams");
     let made = nodes.json("token create --user admin");
     let (id, token) = (number(&made["id"]), text(&made["token"]));

@@ -1,4 +1,4 @@
-//! Passwords that nobody sees, and lines that nobody else can read.
+//! Database passwords are never shown, and TLS protects the connection.
 
 use crate::folder::{Folder, Server};
 use crate::postgres::Postgres;
@@ -22,7 +22,7 @@ fn assert_refused(ended: &Ended, because: &str) {
 }
 
 #[test]
-fn passwords_come_from_the_url_a_file_or_the_environment_and_are_never_shown() {
+fn passwords_come_from_the_url_a_file_or_the_environment_and_are_never_logged() {
     let (postgres, _) = Postgres::secretive("passwords");
     let folder = Folder::new("passwords");
     let place = format!("localhost:{}/postgres", postgres.port);
@@ -69,7 +69,7 @@ fn passwords_come_from_the_url_a_file_or_the_environment_and_are_never_shown() {
 }
 
 #[test]
-fn tls_proves_who_the_server_is_where_it_is_asked_to() {
+fn tls_verifies_the_server_if_configured() {
     let (postgres, certificate) = Postgres::secretive("tls");
     let folder = Folder::new("tls");
     let certificate = certificate.display();

@@ -1,7 +1,7 @@
-//! Nodes of neighboring versions on one database: the newer one migrates it while the older ones serve.
+//! Nodes of adjacent versions on one database: the newer one migrates it while the older ones serve.
 //!
-//! The older version is the binary. The newer version is the same code with one more migration: the schemas differ as those of
-//! two releases do, and both sides run the code that decides about such a difference.
+//! The older version is the binary. The newer version is the same code with one more migration. So the
+//! schemas differ like those of two releases, and both sides run the compatibility check.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,7 +86,7 @@ impl Drop for NewerNode {
     }
 }
 
-/// Ends the writers, also if an assertion fails while they write.
+/// Stops the writers, even if an assertion fails.
 struct EndOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for EndOnDrop<'_> {
@@ -102,7 +102,7 @@ fn quotas() -> Settings {
 }
 
 #[test]
-fn a_newer_node_migrates_while_older_ones_serve_and_all_of_them_go_on() {
+fn a_newer_node_migrates_while_older_ones_keep_serving() {
     let postgres = Postgres::new("versions");
     let url = postgres.url();
     let nodes = Nodes::start_with("versions", &url, |serve| {
@@ -144,7 +144,7 @@ fn a_newer_node_migrates_while_older_ones_serve_and_all_of_them_go_on() {
     let rows = postgres.ask("SELECT count(*) FROM vpc WHERE color IS NULL");
     assert_eq!(rows, labels.len().to_string());
 
-    // What is revoked beside an older node opens a newer one no more, and the other way round.
+    // A revocation on an older node takes effect on a newer one, and vice versa.
     let made = nodes.json("token create --user admin");
     let (id, token) = (number(&made["id"]), text(&made["token"]));
     assert_eq!(newer.client(&token).get("/v4/vpcs").status, 200);
@@ -162,7 +162,7 @@ fn a_newer_node_migrates_while_older_ones_serve_and_all_of_them_go_on() {
         .ok();
     assert_eq!(nodes.servers[0].client_with(&token).get("/v4/vpcs").status, 401);
 
-    // An older build would leave out what it does not know.
+    // An older build would omit values that it does not know.
     let copied = format!("copy --from {url} --to {}", nodes.folder.path("copied").display());
     let refused = Process::spawn(&mut nodes.folder.garth(&copied)).ended();
     assert_eq!(refused.code, Some(1));
@@ -174,7 +174,7 @@ fn a_newer_node_migrates_while_older_ones_serve_and_all_of_them_go_on() {
 }
 
 #[test]
-fn a_node_that_an_incompatible_one_has_left_behind_is_not_ready_and_does_not_start_again() {
+fn a_node_with_an_incompatible_schema_is_not_ready_and_does_not_restart() {
     let postgres = Postgres::new("outdated");
     let url = postgres.url();
     let folder = Folder::new("outdated");

@@ -1,4 +1,4 @@
-//! Clients that write without a pause and remember what they were promised.
+//! Clients that write continuously and record which writes were acknowledged.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -11,17 +11,17 @@ use crate::client::Client;
 use crate::connection::text;
 use crate::harness::Nodes;
 
-/// What all of them know.
+/// The shared record.
 #[derive(Default)]
 pub struct Promises {
-    /// Answered with 200: must be there.
-    kept: Mutex<BTreeSet<String>>,
-    /// Answered with 503, or not at all: may be there.
+    /// Answered with 200: must exist.
+    acknowledged: Mutex<BTreeSet<String>>,
+    /// Answered with 503, or not at all: may exist.
     open: Mutex<BTreeSet<String>>,
 }
 
 impl Promises {
-    /// Writes until told to stop; a node that is gone is left for the next.
+    /// Writes until stopped; if a node is gone, uses the next.
     pub fn write(&self, nodes: &Nodes, writer: usize, round: &str, stop: &AtomicBool) {
         let mut node = writer;
         let mut client = nodes.client(node);
@@ -32,7 +32,9 @@ impl Promises {
             let label = format!("w-{round}-{writer}-{number}");
             let body = json!({"label": label, "region": "us-east"});
             match client.try_send("POST", "/v4/vpcs", Some(&body)) {
-                Ok(reply) if reply.status == 200 => drop(self.kept.lock().expect("a list").insert(label)),
+                Ok(reply) if reply.status == 200 => {
+                    self.acknowledged.lock().expect("a list").insert(label);
+                }
                 Ok(reply) => {
                     assert_eq!(reply.status, 503, "{}", reply.code());
                     assert_eq!(reply.header("retry-after"), Some("1"));
@@ -48,29 +50,29 @@ impl Promises {
         }
     }
 
-    pub fn kept(&self) -> usize {
-        self.kept.lock().expect("a list").len()
+    pub fn acknowledged(&self) -> usize {
+        self.acknowledged.lock().expect("a list").len()
     }
 
-    /// Compares with what a node tells: VPCs, and for each exactly one event.
+    /// Compares with the state of a node: the VPCs, and exactly one event for each.
     pub fn check(&self, client: &mut Client) {
         let there: BTreeSet<String> = client
             .all("/v4/vpcs")
             .iter()
             .map(|vpc| text(&vpc["label"]))
             .collect();
-        let (kept, open) = (
-            self.kept.lock().expect("a list"),
+        let (acknowledged, open) = (
+            self.acknowledged.lock().expect("a list"),
             self.open.lock().expect("a list"),
         );
-        let lost: Vec<_> = kept.difference(&there).collect();
+        let lost: Vec<_> = acknowledged.difference(&there).collect();
         assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
-        let unasked: Vec<_> = there
+        let unexpected: Vec<_> = there
             .iter()
-            .filter(|label| !kept.contains(*label) && !open.contains(*label))
+            .filter(|label| !acknowledged.contains(*label) && !open.contains(*label))
             .collect();
-        assert!(unasked.is_empty(), "nobody asked for {unasked:?}");
-        let mut told: Vec<String> = Vec::new();
+        assert!(unexpected.is_empty(), "unexpected VPCs: {unexpected:?}");
+        let mut recorded: Vec<String> = Vec::new();
         let mut last = 0;
         loop {
             let list = client
@@ -80,12 +82,12 @@ impl Promises {
             let Some(newest) = events.last() else { break };
             last = crate::connection::number(&newest["id"]);
             let made = events.iter().filter(|event| event["action"] == "vpc_create");
-            told.extend(made.map(|event| text(&event["entity"]["label"])));
+            recorded.extend(made.map(|event| text(&event["entity"]["label"])));
         }
-        told.sort();
+        recorded.sort();
         assert!(
-            told.iter().eq(there.iter()),
-            "the events tell something else than what is there"
+            recorded.iter().eq(there.iter()),
+            "the events do not match the VPCs"
         );
     }
 }

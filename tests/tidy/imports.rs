@@ -1,7 +1,8 @@
-//! Which file uses which, and the circles in that.
+//! The import graph of the source files, and its cycles.
 //!
-//! A name is followed through the re-exports of `mod.rs` files to the file that has it: `crate::rules::vpcs` is
-//! `rules/network/vpcs.rs`, and `crate::web::App` is `web/app.rs`. A `mod.rs` that only declares is in no circle.
+//! Names are resolved through the re-exports of `mod.rs` files: `crate::rules::vpcs` is
+//! `rules/network/vpcs.rs`, and `crate::web::App` is `web/app.rs`. A `mod.rs` with only declarations is in no
+//! cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +10,15 @@ use crate::sources::{code_only, sources};
 
 type Path = Vec<String>;
 
-/// A module with a file of its own.
+/// A module with its own file.
 #[derive(Default)]
 struct Module {
     file: String,
-    /// Names that `use` brings in, with the path each stands for.
+    /// Imported names, with their paths.
     imports: BTreeMap<String, Path>,
-    /// Paths of `use` declarations that bring in no name (`use a::Trait as _`, `use a::*`).
+    /// Paths of imports without a name (`use a::Trait as _`, `use a::*`).
     unnamed: Vec<Path>,
-    /// The names that are only re-exported, unless the code mentions them too.
+    /// Names that are only re-exported, unless the code mentions them too.
     exported: BTreeSet<String>,
     /// Paths in the code outside of `use` declarations.
     mentioned: Vec<Path>,
@@ -27,7 +28,7 @@ struct Crate {
     modules: BTreeMap<Path, Module>,
 }
 
-/// Groups of files in which each uses, directly or by way of others, every other.
+/// The strongly connected components of the import graph.
 pub fn circles() -> Vec<Vec<String>> {
     let files = sources("").into_iter().filter(|(file, _)| file != "main.rs");
     circles_of(&Crate::read(files))
@@ -60,7 +61,7 @@ impl Crate {
         files.filter(|file| *file != module.file).collect()
     }
 
-    /// The file that has what a path names, as seen from a module; `None` for other crates, and for a folder as a whole.
+    /// The file of a path, as seen from a module; `None` for other crates and for a folder as a whole.
     fn file_of(&self, at: &Path, path: &[String], depth: usize) -> Option<String> {
         assert!(depth < 20, "re-exports go round in circles at {at:?} {path:?}");
         let mut here = at.clone();
@@ -78,18 +79,18 @@ impl Crate {
             }
             let module = &self.modules[&here];
             return match module.imports.get(name) {
-                // `use anyhow::{self, Context}`: another crate, under its own name.
+                // `use anyhow::{self, Context}`: another crate under its own name.
                 Some(target) if target.first() == Some(name) => None,
                 Some(target) => {
                     let whole: Path = target.iter().chain(&path[index + 1..]).cloned().collect();
                     self.file_of(&here, &whole, depth + 1)
                 }
-                // An item of that module; the first name of a path may also be another crate, or a local name.
+                // An item of that module; the first name of a path may also be another crate or a local name.
                 None if index > 0 => Some(module.file.clone()),
                 None => None,
             };
         }
-        // A folder is only the way to what is in it.
+        // A folder by itself is not a use.
         let file = &self.modules[&here].file;
         (!file.ends_with("mod.rs") && !here.is_empty()).then(|| file.clone())
     }
@@ -164,7 +165,7 @@ impl Module {
     }
 }
 
-/// The paths of a `use` tree, each with the name it brings in.
+/// The paths of a `use` tree, each with the name that it imports.
 fn use_leaves(prefix: &[String], tree: &[&str], leaves: &mut Vec<(Path, Option<String>)>) {
     let mut path = prefix.to_vec();
     let mut at = 0;
@@ -191,7 +192,7 @@ fn use_leaves(prefix: &[String], tree: &[&str], leaves: &mut Vec<(Path, Option<S
     leaves.push((path, name));
 }
 
-/// The parts between commas that are in no inner braces.
+/// Splits at commas outside of inner braces.
 fn branches<'a>(tree: &[&'a str], mut each: impl FnMut(&[&'a str])) {
     let (mut depth, mut from) = (0, 0);
     for (at, token) in tree.iter().enumerate() {
@@ -210,7 +211,7 @@ fn branches<'a>(tree: &[&'a str], mut each: impl FnMut(&[&'a str])) {
     }
 }
 
-/// The path that begins here: names joined by `::`.
+/// The path at this position: names joined by `::`.
 fn path_at(tokens: &[&str]) -> Path {
     let mut path = vec![tokens[0].to_owned()];
     let mut rest = &tokens[1..];
@@ -228,7 +229,7 @@ fn is_name(token: &str) -> bool {
     token.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
 }
 
-/// Names, `::`, and all else letter by letter.
+/// Names, `::`, and single characters for everything else.
 fn tokens(code: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = code.trim_start();
@@ -267,7 +268,7 @@ fn circles_of(all: &Crate) -> Vec<Vec<String>> {
     found.into_iter().collect()
 }
 
-/// Every file that a file leads to.
+/// All files reachable from a file.
 fn reachable<'a>(graph: &'a BTreeMap<String, BTreeSet<String>>, from: &'a String) -> BTreeSet<&'a String> {
     let mut seen = BTreeSet::new();
     let mut next: Vec<&String> = graph[from].iter().collect();
@@ -280,7 +281,7 @@ fn reachable<'a>(graph: &'a BTreeMap<String, BTreeSet<String>>, from: &'a String
 }
 
 #[test]
-fn no_import_circle_is_larger_than_two_files() {
+fn no_import_cycle_has_more_than_two_files() {
     let large: Vec<String> = circles()
         .into_iter()
         .filter(|circle| circle.len() > 2)
@@ -290,7 +291,7 @@ fn no_import_circle_is_larger_than_two_files() {
 }
 
 #[test]
-fn names_are_followed_through_reexports() {
+fn reexports_are_resolved() {
     let files = [
         ("lib.rs", "pub mod a; pub mod b;"),
         ("a/mod.rs", "mod inner; pub use inner::{one, Two};"),

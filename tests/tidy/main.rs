@@ -1,4 +1,4 @@
-//! What we claim about our own code, checked.
+//! Checks the claims of ARCHITECTURE.md and the style rules against the source.
 
 mod imports;
 mod prose;
@@ -12,7 +12,7 @@ use garth::store::Schema;
 use serde_json::Value;
 use sources::{root, sources};
 
-/// Lines of code (not of comment) that have one of the words, as `file:line: text`.
+/// Lines of code (without comments) that contain one of the words, as `file:line: text`.
 fn lines_with(folder: &str, words: &[&str], except: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for (file, text) in sources(folder) {
@@ -34,7 +34,7 @@ fn assert_none(claim: &str, found: Vec<String>) {
 }
 
 #[test]
-fn a_layer_uses_only_the_layers_above_it() {
+fn a_layer_imports_only_the_layers_above_it() {
     let layers = [
         "model", "store", "files", "rules", "uploads", "jobs", "web", "api", "cli",
     ];
@@ -52,7 +52,7 @@ fn a_layer_uses_only_the_layers_above_it() {
 }
 
 #[test]
-fn the_console_stands_beside_the_api() {
+fn console_and_api_do_not_import_each_other() {
     for (one, other) in [
         ("console", "crate::api"),
         ("api", "crate::console"),
@@ -66,7 +66,7 @@ fn the_console_stands_beside_the_api() {
 }
 
 #[test]
-fn the_model_knows_no_input_output_clock_or_json() {
+fn the_model_uses_no_io_clock_or_json() {
     let foreign = [
         "serde",
         "tokio",
@@ -81,7 +81,7 @@ fn the_model_knows_no_input_output_clock_or_json() {
 }
 
 #[test]
-fn rules_know_no_http_sql_or_clock() {
+fn rules_use_no_http_sql_or_clock() {
     let foreign = [
         "axum",
         "hyper",
@@ -96,7 +96,7 @@ fn rules_know_no_http_sql_or_clock() {
 }
 
 #[test]
-fn only_the_engine_knows_which_database_it_is() {
+fn only_the_engines_depend_on_a_database() {
     let dialect = [
         "rusqlite",
         "PRAGMA",
@@ -119,7 +119,7 @@ fn only_the_engine_knows_which_database_it_is() {
 }
 
 #[test]
-fn sql_is_in_the_store_and_status_codes_are_in_http() {
+fn sql_is_only_in_the_store_and_status_codes_only_in_web() {
     for layer in [
         "model", "rules", "uploads", "jobs", "web", "api", "console", "cli",
     ] {
@@ -135,7 +135,7 @@ fn sql_is_in_the_store_and_status_codes_are_in_http() {
 }
 
 #[test]
-fn paths_of_the_api_are_spelled_in_api_and_web() {
+fn api_paths_occur_only_in_api_and_web() {
     for layer in ["model", "store", "rules", "uploads"] {
         assert_none(
             "paths of the API are in web and api",
@@ -145,7 +145,7 @@ fn paths_of_the_api_are_spelled_in_api_and_web() {
 }
 
 #[test]
-fn every_file_says_what_it_is_for_and_no_room_is_a_lumber_room() {
+fn every_file_has_a_module_comment_and_no_module_is_a_catch_all() {
     for (file, text) in sources("") {
         assert!(
             text.starts_with("//!"),
@@ -164,7 +164,7 @@ fn every_file_says_what_it_is_for_and_no_room_is_a_lumber_room() {
 }
 
 #[test]
-fn licences_of_all_dependencies_are_allowed() {
+fn licenses_of_all_dependencies_are_allowed() {
     let allowed = fs::read_to_string(root().join("deny.toml")).expect("deny.toml");
     let allowed: toml::Table = allowed.parse().expect("deny.toml is TOML");
     let allowed: Vec<&str> = allowed["licenses"]["allow"]
@@ -217,7 +217,7 @@ fn licences_of_all_dependencies_are_allowed() {
     }
 }
 
-/// `A OR B` needs one of them, `A AND B` both; Garth's dependencies use no deeper expressions.
+/// `A OR B` needs one of them, `A AND B` both; no dependency has a more complex expression.
 fn is_allowed(licence: &str, allowed: &[&str]) -> bool {
     let licence = licence.replace(['(', ')'], "").replace('/', " OR ");
     let good = |word: &str| allowed.contains(&word.trim());
@@ -225,13 +225,13 @@ fn is_allowed(licence: &str, allowed: &[&str]) -> bool {
         .split(" OR ")
         .any(|either| either.split(" AND ").all(good))
         || {
-            // `(A OR B) AND C`, written without its brackets.
+            // `(A OR B) AND C`, without the parentheses.
             licence.split(" AND ").all(|both| both.split(" OR ").any(good))
         }
 }
 
-/// Decision 0025: from migration 11 on, each says since which version it is there, and only one of a new minor version may be
-/// breaking. All others only add, so that the version before can go on beside them.
+/// Decision 0025: from migration 11 on, each names the version that added it, and only a migration of a new
+/// minor version may be breaking. All others only add, so that the previous version can keep running.
 #[test]
 fn migrations_of_a_patch_release_only_add() {
     for migration in Schema::current().migrations() {
@@ -261,7 +261,7 @@ fn migrations_of_a_patch_release_only_add() {
 }
 
 #[test]
-fn what_an_older_build_cannot_work_with_is_not_additive() {
+fn breaking_statements_are_not_additive() {
     let additive = "-- Since Garth 0.2.1.
         CREATE TABLE thing (id {identity}, name TEXT NOT NULL);
 CREATE UNIQUE INDEX thing_name ON thing (name);
@@ -290,7 +290,7 @@ INSERT INTO thing (name) SELECT label FROM vpc;
     }
 }
 
-/// The statements of a migration that change what an older build reads or writes.
+/// The statements of a migration that break an older build.
 fn not_additive(sql: &str) -> Vec<String> {
     let lines = sql.lines().filter(|line| !line.trim_start().starts_with("--"));
     let sql = lines.collect::<Vec<_>>().join("\n") + "\n";

@@ -9,7 +9,7 @@ pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every Rust file below a folder of `src`, by its path from there, without its own tests.
+/// All Rust files below a folder of `src`, by relative path, without their tests.
 pub fn sources(folder: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![root().join("src").join(folder)];
@@ -33,7 +33,7 @@ fn name(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The text with every item below `#[cfg(test)]` blanked. Lines keep their numbers.
+/// Blanks every item below `#[cfg(test)]`. Line numbers stay the same.
 pub fn without_tests(text: &str) -> String {
     const MARK: &str = "#[cfg(test)]";
     let code = code_only(text);
@@ -48,7 +48,7 @@ pub fn without_tests(text: &str) -> String {
     blanked
 }
 
-/// The length of one item: to its `;`, or to the end of its block. A `use` has braces and still ends at its `;`.
+/// The length of an item: up to its `;`, or to the end of its block. A `use` has braces but ends at its `;`.
 fn item_length(code: &str) -> usize {
     let mut depth = 0_usize;
     let words = code.split_whitespace();
@@ -72,7 +72,7 @@ fn item_length(code: &str) -> usize {
     code.len()
 }
 
-/// The text with comments and the contents of strings blanked, so that what is left is code. Positions stay.
+/// Blanks comments and string contents, so that only code is left. Positions stay the same.
 pub fn code_only(text: &str) -> String {
     let mut code = text.to_owned();
     let mut at = 0;
@@ -90,7 +90,8 @@ pub fn code_only(text: &str) -> String {
     code
 }
 
-/// A whole word, so that the `r` at the end of a name does not open a raw string; else one character.
+/// The length of a word, so that the `r` at the end of a name does not start a raw string; otherwise one
+/// character.
 fn word_length(rest: &str) -> usize {
     let word = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
     match word.unwrap_or(rest.len()) {
@@ -143,7 +144,7 @@ fn string_length(rest: &str) -> usize {
     rest.len()
 }
 
-/// A character in quotes; `None` for a lifetime.
+/// The length of a character literal; `None` for a lifetime.
 fn character_length(rest: &str) -> Option<usize> {
     let mut letters = rest.char_indices().skip(1);
     match letters.next()?.1 {
@@ -167,7 +168,7 @@ fn blank(text: &mut String, range: Range<usize>) {
 }
 
 #[test]
-fn only_test_items_are_left_out() {
+fn only_test_items_are_blanked() {
     let text = "use a;\n#[cfg(test)]\npub(super) use b::{c, d};\nfn e() { \"#[cfg(test)]\" }\n\
                 #[cfg(test)]\nmod tests {\n    fn f() { '}' }\n}\nfn g<'a>(_: &'a str) {}\n";
     let left = without_tests(text);

@@ -1,4 +1,4 @@
-//! The caller's account on the wire.
+//! JSON views of accounts.
 
 use std::collections::BTreeMap;
 
@@ -112,7 +112,7 @@ struct CardView {
     expiry: Option<&'static str>,
 }
 
-/// What Garth knows of an account; it sends no bills, so the rest of the public shape is empty.
+/// Garth has no billing, so most fields of the public format are empty.
 pub fn one(account: &Account, _: &Wire) -> Response {
     let view = AccountView {
         company: &account.company,

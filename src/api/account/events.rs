@@ -1,4 +1,4 @@
-//! Events on the wire: pages of them, and a stream.
+//! JSON views of events, and the event stream.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -18,7 +18,7 @@ use crate::rules::lists::ListRequest;
 use crate::rules::{self, Result};
 use crate::store::notifier::Topic;
 use crate::store::{ReadTx, StoreError};
-use crate::web::event_stream::{Source, Waking, follow};
+use crate::web::event_stream::{Source, Subscription, follow};
 use crate::web::{App, answer};
 
 #[derive(Serialize)]
@@ -81,15 +81,15 @@ impl<'a> EntityView<'a> {
     }
 }
 
-/// Events as they happen, as server-sent events. A reader that comes back with the id of the last
-/// one it got (`Last-Event-ID`, or `after` in the query) misses none.
+/// Server-sent events. A client that reconnects with the ID of its last event (`Last-Event-ID`, or `after` in
+/// the query) misses none.
 pub async fn stream(
     State(app): State<App>,
     caller: Caller,
     mut list: ListRequest,
     headers: HeaderMap,
 ) -> Result<Response> {
-    // Last-Event-ID goes first, but an `after` that is wrong is wrong beside it too.
+    // Last-Event-ID has precedence, but an invalid `after` is still an error.
     list.after()?;
     if let Some(last) = headers.get("last-event-id") {
         list.after = Some((
@@ -97,24 +97,24 @@ pub async fn stream(
             last.to_str().unwrap_or("not a number").to_owned(),
         ));
     }
-    // Listening begins before looking, so that nothing falls between the two.
-    let waking = Waking::new(&app, Topic::Account(caller.account));
+    // Subscribe before the first query, so that no event is missed.
+    let subscription = Subscription::new(&app, Topic::Account(caller.account));
     let begin = move |tx: &mut ReadTx, caller: &Caller| match list.after()? {
         Some(after) => Ok(after),
         None => rules::events::end(tx, caller),
     };
     let last = app.read(caller.clone(), begin).await?;
     let position = Position::after(last);
-    Ok(follow(waking, Following { caller, position }, None))
+    Ok(follow(subscription, EventSource { caller, position }, None))
 }
 
-/// A reader of the stream, and how far it got.
-struct Following {
+/// A client of the stream, with its position.
+struct EventSource {
     caller: Caller,
     position: Position,
 }
 
-impl Source for Following {
+impl Source for EventSource {
     async fn next(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
         const EVENTS_PER_READ: i64 = 100;
         let position = self.position;
@@ -123,12 +123,12 @@ impl Source for Following {
         };
         let (found, position) = app.read(self.caller.clone(), more).await?;
         self.position = position;
-        let sent = found.iter().map(sent).collect::<Result<_>>()?;
-        Ok((sent, found.len() as i64 == EVENTS_PER_READ))
+        let events = found.iter().map(to_sse).collect::<Result<_>>()?;
+        Ok((events, found.len() as i64 == EVENTS_PER_READ))
     }
 }
 
-fn sent(event: &Event) -> Result<sse::Event> {
+fn to_sse(event: &Event) -> Result<sse::Event> {
     let data = serde_json::to_string(&EventView::new(event));
     let data = data.map_err(|cause| StoreError::Unexpected(cause.to_string()))?;
     Ok(sse::Event::default().id(event.id.to_string()).data(data))

@@ -1,4 +1,4 @@
-//! Accounts and events on the wire.
+//! Operations on accounts and events.
 
 pub mod accounts;
 pub mod events;
@@ -80,7 +80,7 @@ pub fn operations() -> Vec<Operation> {
     ]
 }
 
-/// Accounts as the provider's staff see them.
+/// Accounts, for the provider's staff.
 pub fn desk_operations() -> Vec<Operation> {
     vec![
         get(

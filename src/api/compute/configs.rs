@@ -1,4 +1,4 @@
-//! Configs on the wire.
+//! JSON views of configs.
 
 use axum::response::Response;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Images on the wire.
+//! JSON views of images.
 
 use axum::response::Response;
 use serde::Serialize;

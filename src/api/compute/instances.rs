@@ -1,4 +1,4 @@
-//! Instances on the wire.
+//! JSON views of instances.
 
 use std::net::Ipv6Addr;
 
@@ -52,7 +52,7 @@ struct SpecsView {
     transfer: i64,
 }
 
-/// When the public service would write to the owner; nobody does here.
+/// Alert thresholds of the public format; Garth sends no alerts.
 #[derive(Serialize)]
 struct AlertsView {
     cpu: i64,
@@ -118,7 +118,7 @@ impl<'a> InstanceView<'a> {
     }
 }
 
-/// An address from the range for documentation, the instance's own for ever.
+/// An address from the documentation range, fixed for each instance.
 fn ipv6(instance: &Instance) -> Ipv6Addr {
     const DOCUMENTATION: u128 = 0x2001_0db8 << 96;
     Ipv6Addr::from_bits(DOCUMENTATION | u128::from(instance.id.0.unsigned_abs()))

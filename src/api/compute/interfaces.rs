@@ -1,4 +1,4 @@
-//! Interfaces of a config on the wire.
+//! JSON views of interfaces.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -53,7 +53,7 @@ pub fn one(interface: &Interface, _: &Wire) -> Response {
     answer::one(interface, &InterfaceView::new(interface))
 }
 
-/// A bare array, as the public service answers.
+/// A plain array, as in the public API.
 pub fn all(interfaces: &[Interface], _: &Wire) -> Response {
     let views: Vec<_> = interfaces.iter().map(InterfaceView::new).collect();
     answer::json(StatusCode::OK, &views)

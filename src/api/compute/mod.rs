@@ -1,4 +1,4 @@
-//! Instances, configs, interfaces and what the provider offers, on the wire.
+//! Operations on instances, configs and interfaces, and the provider's catalog.
 
 pub mod configs;
 pub mod images;
@@ -7,7 +7,7 @@ pub mod interfaces;
 pub mod plans;
 pub mod regions;
 
-use crate::api::handlers::{change, change_at, done, list, list_at, offer_at, offers as offers_of, view_at};
+use crate::api::handlers::{catalog_item, catalog_list, change, change_at, done, list, list_at, view_at};
 use crate::model::scope::Scope;
 use crate::rules;
 use crate::web::operation::{Class, Needs, Operation, delete, get, post, put};
@@ -138,47 +138,47 @@ pub fn operations() -> Vec<Operation> {
     ]
 }
 
-/// What the provider offers, open to everybody.
-pub fn offers() -> Vec<Operation> {
+/// The provider's public catalog.
+pub fn catalog_operations() -> Vec<Operation> {
     vec![
         get(
             "getRegions",
             "/regions",
-            offers_of(rules::regions::list, regions::page),
+            catalog_list(rules::regions::list, regions::page),
         )
-        .everybody()
+        .public()
         .list(),
         get(
             "getRegion",
             "/regions/{regionId}",
-            offer_at(rules::regions::view, regions::one),
+            catalog_item(rules::regions::view, regions::one),
         )
-        .everybody(),
+        .public(),
         get(
             "getTypes",
             "/compute/types",
-            offers_of(rules::plans::list, plans::page),
+            catalog_list(rules::plans::list, plans::page),
         )
-        .everybody()
+        .public()
         .list(),
         get(
             "getType",
             "/compute/types/{typeId}",
-            offer_at(rules::plans::view, plans::one),
+            catalog_item(rules::plans::view, plans::one),
         )
-        .everybody(),
+        .public(),
         get(
             "getImages",
             "/images",
-            offers_of(rules::images::list, images::page),
+            catalog_list(rules::images::list, images::page),
         )
-        .everybody()
+        .public()
         .list(),
         get(
             "getImage",
             "/images/{imageId}",
-            offer_at(rules::images::view, images::one),
+            catalog_item(rules::images::view, images::one),
         )
-        .everybody(),
+        .public(),
     ]
 }

@@ -1,4 +1,4 @@
-//! Plans on the wire, where they are called types.
+//! JSON views of plans, which the API calls types.
 
 use axum::response::Response;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Regions on the wire.
+//! JSON views of regions.
 
 use axum::response::Response;
 use serde::Serialize;
@@ -26,7 +26,7 @@ struct ResolversView<'a> {
     ipv6: &'a str,
 }
 
-/// Garth has no placement groups; clients read the numbers all the same.
+/// Garth has no placement groups, but clients read these numbers.
 #[derive(Serialize)]
 struct PlacementGroupLimitsView {
     maximum_pgs_per_customer: i64,

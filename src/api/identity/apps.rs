@@ -1,4 +1,4 @@
-//! Programs a user has let act for them, on the wire.
+//! JSON views of authorized OAuth clients.
 
 use axum::response::Response;
 use serde::Serialize;
@@ -17,7 +17,7 @@ struct AppView<'a> {
     website: Option<&'static str>,
     #[serde(serialize_with = "answer::time")]
     created: Time,
-    #[serde(serialize_with = "answer::maybe_time")]
+    #[serde(serialize_with = "answer::optional_time")]
     expiry: Option<Time>,
     thumbnail_url: Option<&'static str>,
 }

@@ -1,4 +1,4 @@
-//! What users may do, on the wire.
+//! JSON views of grants.
 
 use axum::http::{StatusCode, header};
 use axum::response::Response;
@@ -86,7 +86,7 @@ impl<'a> GrantsView<'a> {
         }
     }
 
-    /// The grants; an unrestricted user needs none, and published clients know that by a 204.
+    /// The grants; 204 for an unrestricted user, as published clients expect.
     pub fn answer(grants: Option<&'a Grants>) -> Response {
         match grants {
             Some(grants) => answer::one(grants, &Self::new(grants)),
@@ -111,8 +111,8 @@ impl<'a> GrantingView<'a> {
     }
 }
 
-/// Of a user who may do everything there is nothing to list.
-pub fn maybe(grants: &Option<Grants>, _: &Wire) -> Response {
+/// An unrestricted user has no grants.
+pub fn optional(grants: &Option<Grants>, _: &Wire) -> Response {
     GrantsView::answer(grants.as_ref())
 }
 

@@ -1,15 +1,15 @@
-//! Logging in and out, and choosing a password.
+//! Log-in, log-out and password pages.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 
-use crate::api::oauth::{Wish, not_our_form, refused};
+use crate::api::oauth::{AuthorizationQuery, invalid_form_token, refused};
 use crate::model::token::Secret;
 use crate::rules::oauth::Next;
 use crate::rules::{Error, Result, oauth, oauth_clients, passwords, sessions};
 use crate::web::extract::{At, Link};
-use crate::web::fields::{Fields, Written};
+use crate::web::fields::{Fields, FormEncoding};
 use crate::web::hashing::Place;
 use crate::web::login_attempts::{self, Guess, client_address};
 use crate::web::pages::{self, LogInPage, LogInTarget, incomplete};
@@ -17,15 +17,15 @@ use crate::web::{App, cookies, log_in_form};
 
 pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response> {
     let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
-    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
+    let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
     let Some(proof) = log_in_form::proof_in(&headers, &fields) else {
-        return Ok(not_our_form());
+        return Ok(invalid_form_token());
     };
-    let wish = Wish::read(fields.text("return_to").unwrap_or_default());
-    let ask = wish.ask.clone();
+    let query = AuthorizationQuery::read(fields.text("return_to").unwrap_or_default());
+    let parameters = query.parameters.clone();
     let wanted = match app
         .store()
-        .read(move |tx| oauth::consider(tx, &ask, None))
+        .read(move |tx| oauth::next_step(tx, &parameters, None))
         .await?
     {
         Next::LogIn(wanted) => wanted,
@@ -37,25 +37,25 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
     };
     let page = LogInPage {
         target: LogInTarget::Program(&wanted),
-        return_to: &wish.query,
+        return_to: &query.encoded,
         proof,
         username,
     };
     let guess = Guess::new(&headers, address, username, password);
-    // Only ever back to our own page: what was asked for is in its query.
-    let next = format!("authorize?{}", wish.query);
+    // The redirect always leads to the authorization page; its query has the request.
+    let next = format!("authorize?{}", query.encoded);
     log_in_form::log_in(&app, guess, &page, &next).await
 }
 
-/// Ends the browser's session. What programs were given stays; they give it back themselves. Whoever comes by a link that
-/// anybody may have written is asked first.
+/// Ends the browser's session. Tokens of OAuth clients remain; clients revoke them themselves. If the request
+/// comes from a foreign page, the user must confirm.
 pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap) -> Result<Response> {
-    if !is_meant(&app, &headers).await? && is_logged_in(&app, &headers).await? {
+    if !is_intended(&app, &headers).await? && is_logged_in(&app, &headers).await? {
         return Ok(pages::confirm_log_out());
     }
     let text = "You are logged out. Applications that you authorized may still have access.";
     let mut page = pages::message_with_log_in("Logged out", text, "oauth/style.css");
-    // Whoever asks for the head alone only looks.
+    // A HEAD request has no effect.
     if method == Method::GET {
         if let Some(session) = cookies::read(&headers, cookies::SESSION) {
             let hash = session.hash();
@@ -66,9 +66,10 @@ pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap)
     Ok(page)
 }
 
-/// Whether somebody wants to log out: by hand, on a page of ours, or on a page of a client that is registered here. A
-/// link in what people write tells nothing of where it stands. What is no browser, or an old one, is believed.
-async fn is_meant(app: &App, headers: &HeaderMap) -> Result<bool> {
+/// Whether the user intends to log out: the request comes from the address bar, from a page of this server,
+/// or from a page of a registered client. Links in user content send no referrer. Clients that send no such
+/// headers are trusted.
+async fn is_intended(app: &App, headers: &HeaderMap) -> Result<bool> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let from = text("referer").unwrap_or_default().to_owned();
     match text("sec-fetch-site") {
@@ -76,7 +77,7 @@ async fn is_meant(app: &App, headers: &HeaderMap) -> Result<bool> {
         Some("same-origin") => Ok(!from.is_empty()),
         Some(_) => {
             app.store()
-                .read(move |tx| oauth_clients::is_one_at(tx, &from))
+                .read(move |tx| oauth_clients::has_client_at(tx, &from))
                 .await
         }
     }
@@ -112,7 +113,7 @@ pub async fn set_password(
     request: Request,
 ) -> Result<Response> {
     let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
-    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
+    let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
     let user = match app.store().read(move |tx| passwords::link_owner(tx, link)).await {
         Ok(user) => user,
         Err(Error::NotFound) => return Ok(no_such_link()),
@@ -128,7 +129,7 @@ pub async fn set_password(
     let password = fields
         .secret("password")
         .unwrap_or_else(|| Secret::new(String::new()));
-    // A link is as good as a password, so it needs no place among the guesses.
+    // A link is equivalent to a password, so it does not count as a guess.
     let place = Place::address(address, 0);
     let hash = match app.hash(place, move || passwords::hash(&password)).await? {
         Ok(hash) => hash,
@@ -150,7 +151,7 @@ pub async fn set_password(
             cookies::set_device(page.headers_mut(), &device);
             Ok(page)
         }
-        // Somebody was faster.
+        // The link was used in the meantime.
         Err(Error::NotFound) => Ok(no_such_link()),
         Err(other) => Err(other),
     }

@@ -1,4 +1,4 @@
-//! Users, grants, tokens, programs and logging in, on the wire.
+//! Operations on users, grants, tokens and OAuth clients, and log-in.
 
 pub mod apps;
 pub mod grants;
@@ -41,7 +41,7 @@ pub fn operations() -> Vec<Operation> {
         get(
             "getProfileGrants",
             "/profile/grants",
-            view(rules::grants::own, grants::maybe),
+            view(rules::grants::own, grants::optional),
         ),
         get(
             "getPreferences",
@@ -82,7 +82,7 @@ pub fn operations() -> Vec<Operation> {
         .list(),
         get("getProfileApp", APP, view_at(rules::apps::view, apps::one)).on_account(),
         delete("deleteProfileApp", APP, change_at(rules::apps::delete, done)).on_account(),
-        // Users and what they may do
+        // Users and their grants
         get("getUsers", USERS, list(rules::users::page, users::page))
             .unrestricted()
             .list(),
@@ -111,7 +111,7 @@ pub fn operations() -> Vec<Operation> {
             USER_GRANTS,
             view_at(
                 |tx, caller: &Caller, name: String| rules::grants::of(tx, caller, &name),
-                grants::maybe,
+                grants::optional,
             ),
         )
         .unrestricted(),
@@ -126,7 +126,7 @@ pub fn operations() -> Vec<Operation> {
             ),
         )
         .unrestricted(),
-        // Programs that may ask for access
+        // OAuth clients
         get(
             "getOauthClients",
             CLIENTS,
@@ -185,7 +185,7 @@ pub fn operations() -> Vec<Operation> {
     ]
 }
 
-/// Letting programs act for users, and the pages on which users say so.
+/// The OAuth endpoints and their pages.
 pub fn oauth_operations() -> Vec<Operation> {
     vec![
         get(
@@ -201,13 +201,8 @@ pub fn oauth_operations() -> Vec<Operation> {
         post("logIn", "/oauth/login", handler(logins::log_in))
             .page()
             .asks_password(),
-        post("getOauthToken", "/oauth/token", handler(oauth_tokens::give)).oauth(),
-        post(
-            "revokeOauthToken",
-            "/oauth/revoke",
-            handler(oauth_tokens::take_back),
-        )
-        .oauth(),
+        post("getOauthToken", "/oauth/token", handler(oauth_tokens::issue)).oauth(),
+        post("revokeOauthToken", "/oauth/revoke", handler(oauth_tokens::revoke)).oauth(),
         get("logOut", "/logout", handler(logins::log_out)).page(),
         get("getPasswordPage", PASSWORD, handler(logins::password_page))
             .page()

@@ -1,4 +1,4 @@
-//! Asking users for access, and what a client needs to know of this server.
+//! The OAuth authorization endpoint, and the server metadata.
 
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -8,16 +8,16 @@ use serde::Serialize;
 
 use crate::model::reason::{Code, Reason};
 use crate::model::token::TokenText;
-use crate::rules::oauth::{Ask, Next};
+use crate::rules::oauth::{AuthorizationRequest, Next};
 use crate::rules::{self, Result};
 use crate::web::cookies::form_proof;
-use crate::web::fields::{self, Fields, Written};
+use crate::web::fields::{self, Fields, FormEncoding};
 use crate::web::origin::issuer;
 use crate::web::pages::{self, LogInNotes, LogInTarget, incomplete, redirect};
 use crate::web::{App, answer, cookies};
 
 const CONSENT: &str = "consent";
-const WRONG: &str = "Invalid request";
+const REQUEST_FAILED_TITLE: &str = "Invalid request";
 
 pub async fn style() -> Response {
     let css = HeaderValue::from_static("text/css; charset=utf-8");
@@ -25,82 +25,88 @@ pub async fn style() -> Response {
 }
 
 pub async fn authorize(State(app): State<App>, parts: Parts) -> Result<Response> {
-    let wish = Wish::read(parts.uri.query().unwrap_or_default());
+    let query = AuthorizationQuery::read(parts.uri.query().unwrap_or_default());
     let session = cookies::read(&parts.headers, cookies::SESSION);
     let hash = session.as_ref().map(TokenText::hash);
-    let ask = wish.ask.clone();
+    let parameters = query.parameters.clone();
     let mut next = app
         .store()
-        .read(move |tx| rules::oauth::consider(tx, &ask, hash))
+        .read(move |tx| rules::oauth::next_step(tx, &parameters, hash))
         .await?;
     if let Next::Known = next {
-        // Whoever asks for the head alone only looks.
+        // A HEAD request has no effect.
         if parts.method == Method::HEAD {
             let text = "You have already authorized this application.";
             return Ok(pages::message(StatusCode::OK, "Continue", text, "style.css"));
         }
-        let ask = wish.ask.clone();
+        let parameters = query.parameters.clone();
         next = app
             .store()
-            .write(move |tx| rules::oauth::give_again(tx, &ask, hash))
+            .write(move |tx| rules::oauth::issue_known(tx, &parameters, hash))
             .await?;
     }
-    Ok(show(&app, &parts, &wish, session.as_ref(), next))
+    Ok(show(&app, &parts, &query, session.as_ref(), next))
 }
 
 pub async fn decide(State(app): State<App>, request: Request) -> Result<Response> {
     let (parts, body) = request.into_parts();
     let request = Request::from_parts(parts.clone(), body);
-    let fields = Fields::read(&app, request, Written::UrlEncoded).await?;
-    let wish = Wish::read(fields.text("return_to").unwrap_or_default());
+    let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
+    let query = AuthorizationQuery::read(fields.text("return_to").unwrap_or_default());
     let session = cookies::read(&parts.headers, cookies::SESSION);
     let proven = |session: &TokenText| {
         let sent = fields.text("form_token").unwrap_or_default();
-        cookies::proof(CONSENT, session).is_kept_as(sent)
+        cookies::proof(CONSENT, session).matches_stored(sent)
     };
     if session.as_ref().is_some_and(|session| !proven(session)) {
-        return Ok(not_our_form());
+        return Ok(invalid_form_token());
     }
     let allows = match fields.text("decision") {
         Some("allow") => true,
         Some("deny") => false,
         _ => return Ok(incomplete()),
     };
-    let (ask, hash) = (wish.ask.clone(), session.as_ref().map(TokenText::hash));
+    let (parameters, hash) = (query.parameters.clone(), session.as_ref().map(TokenText::hash));
     let next = app
         .store()
-        .write(move |tx| rules::oauth::decide(tx, &ask, hash, allows))
+        .write(move |tx| rules::oauth::decide(tx, &parameters, hash, allows))
         .await?;
-    Ok(show(&app, &parts, &wish, session.as_ref(), next))
+    Ok(show(&app, &parts, &query, session.as_ref(), next))
 }
 
-/// What a program wants, with the query that said it, written our own way.
-pub struct Wish {
-    pub ask: Ask,
-    pub query: String,
+/// An authorization request with its query, re-encoded.
+pub struct AuthorizationQuery {
+    pub parameters: AuthorizationRequest,
+    pub encoded: String,
 }
 
-impl Wish {
+impl AuthorizationQuery {
     pub fn read(query: &str) -> Self {
         let pairs = fields::pairs(query.as_bytes());
         let mut written = form_urlencoded::Serializer::new(String::new());
         Self {
-            ask: Ask::read(&pairs),
-            query: written.extend_pairs(pairs).finish(),
+            parameters: AuthorizationRequest::read(&pairs),
+            encoded: written.extend_pairs(pairs).finish(),
         }
     }
 }
 
-fn show(app: &App, parts: &Parts, wish: &Wish, session: Option<&TokenText>, next: Next) -> Response {
+fn show(
+    app: &App,
+    parts: &Parts,
+    query: &AuthorizationQuery,
+    session: Option<&TokenText>,
+    next: Next,
+) -> Response {
     match (next, session) {
         (Next::Refuse(reason), _) => refused(&reason),
-        (Next::Back(address), _) => {
+        (Next::Redirect(address), _) => {
             let address = with_issuer(address, &issuer(app, parts));
             redirect(&address)
         }
         (Next::Consent(wanted, user), Some(session)) => {
             let proof = cookies::proof(CONSENT, session).hex();
-            pages::consent(&wanted, user.username.as_str(), &wish.query, &proof)
+            pages::consent(&wanted, user.username.as_str(), &query.encoded, &proof)
         }
         (Next::LogIn(wanted) | Next::Consent(wanted, _), _) => {
             let (proof, fresh) = form_proof(app, &parts.headers);
@@ -108,7 +114,7 @@ fn show(app: &App, parts: &Parts, wish: &Wish, session: Option<&TokenText>, next
             let mut page = pages::log_in(
                 StatusCode::OK,
                 LogInTarget::Program(&wanted),
-                &wish.query,
+                &query.encoded,
                 &proof.hex(),
                 &notes,
             );
@@ -117,13 +123,13 @@ fn show(app: &App, parts: &Parts, wish: &Wish, session: Option<&TokenText>, next
             }
             page
         }
-        // Between the look and the write everything stayed as it was, or the write would have said so.
+        // The write transaction sees the same state as the read, or it would have returned another step.
         (Next::Known, _) => incomplete(),
     }
 }
 
-/// The address with the issuer behind its other parameters, by which a client of several servers knows which of them has
-/// answered (RFC 9207).
+/// Adds the issuer to a redirect URI, so that a client of several servers knows which one responded (RFC
+/// 9207).
 fn with_issuer(address: String, issuer: &str) -> String {
     let mut written = form_urlencoded::Serializer::new(String::new());
     format!("{address}&{}", written.append_pair("iss", issuer).finish())
@@ -132,11 +138,16 @@ fn with_issuer(address: String, issuer: &str) -> String {
 pub fn refused(reason: &Reason) -> Response {
     match reason.code {
         Code::WrongSide => pages::message(StatusCode::FORBIDDEN, "Access denied", &reason.text, "style.css"),
-        _ => pages::message(StatusCode::BAD_REQUEST, WRONG, &reason.text, "style.css"),
+        _ => pages::message(
+            StatusCode::BAD_REQUEST,
+            REQUEST_FAILED_TITLE,
+            &reason.text,
+            "style.css",
+        ),
     }
 }
 
-pub fn not_our_form() -> Response {
+pub fn invalid_form_token() -> Response {
     let text = "The form could not be verified. Go back, reload the page and try again. Cookies must be enabled, and the \
                 address must start with https://.";
     pages::message(
@@ -163,7 +174,7 @@ struct ServerView {
     authorization_response_iss_parameter_supported: bool,
 }
 
-/// What RFC 8414 wants told.
+/// Server metadata (RFC 8414).
 pub async fn metadata(State(app): State<App>, parts: Parts) -> Response {
     const AUTH: [&str; 3] = ["client_secret_post", "client_secret_basic", "none"];
     let issuer = issuer(&app, &parts);

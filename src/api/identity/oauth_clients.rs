@@ -1,4 +1,4 @@
-//! Programs that may ask users for access, on the wire.
+//! JSON views of OAuth clients.
 
 use axum::response::Response;
 use serde::Serialize;
@@ -42,7 +42,7 @@ pub fn page(clients: &Paged<OauthClient>, _: &Wire) -> Response {
     answer::page(clients, OauthClientView::new)
 }
 
-/// With the secret, which no other answer shows.
+/// The client with its secret, which no other response shows.
 pub fn with_secret((client, secret): &(OauthClient, TokenText), _: &Wire) -> Response {
     let mut view = OauthClientView::new(client);
     view.secret = secret.reveal();

@@ -1,4 +1,4 @@
-//! Tokens for programs, on the wire: in the words of RFC 6749, and beside them in ours.
+//! The OAuth token endpoints. Errors have the format of RFC 6749 and, besides, that of the API.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -9,10 +9,12 @@ use serde::Serialize;
 use crate::model::reason::Code;
 use crate::model::token::Secret;
 use crate::rules::error::BodyFault;
-use crate::rules::oauth_tokens::{self, Fault, Given, Outcome, Refusal, Return, Wish};
+use crate::rules::oauth_tokens::{
+    self, Fault, IssuedTokens, Outcome, Refusal, RevocationRequest, TokenRequest,
+};
 use crate::rules::{Error, Result};
 use crate::web::error::{ErrorView, errors_of};
-use crate::web::fields::{Fields, Written};
+use crate::web::fields::{Fields, FormEncoding};
 use crate::web::{App, answer};
 
 #[derive(Serialize)]
@@ -32,16 +34,16 @@ struct RefusalView<'a> {
     errors: Vec<ErrorView<'a>>,
 }
 
-pub async fn give(State(app): State<App>, request: Request) -> Result<Response> {
+pub async fn issue(State(app): State<App>, request: Request) -> Result<Response> {
     let headers = request.headers().clone();
     let fields = match read(&app, request).await? {
         Ok(fields) => fields,
         Err(refused) => return Ok(refused),
     };
     let Some((client_id, client_secret)) = client(&headers, &fields) else {
-        return Ok(refusal(&TWO_WAYS));
+        return Ok(refusal(&CREDENTIALS_TWICE));
     };
-    let wish = Wish {
+    let token_request = TokenRequest {
         client_id,
         client_secret,
         grant_type: fields.owned("grant_type"),
@@ -51,54 +53,57 @@ pub async fn give(State(app): State<App>, request: Request) -> Result<Response> 
         refresh_token: fields.secret("refresh_token"),
         scope: fields.owned("scope").or(fields.owned("scopes")),
     };
-    let outcome = app.store().write(move |tx| oauth_tokens::give(tx, &wish)).await?;
+    let outcome = app
+        .store()
+        .write(move |tx| oauth_tokens::issue(tx, &token_request))
+        .await?;
     Ok(match outcome {
-        Outcome::Done(given) => token(&given),
+        Outcome::Done(issued) => token(&issued),
         Outcome::Refused(refused) => refusal(&refused),
     })
 }
 
-pub async fn take_back(State(app): State<App>, request: Request) -> Result<Response> {
+pub async fn revoke(State(app): State<App>, request: Request) -> Result<Response> {
     let headers = request.headers().clone();
     let fields = match read(&app, request).await? {
         Ok(fields) => fields,
         Err(refused) => return Ok(refused),
     };
     let Some((client_id, client_secret)) = client(&headers, &fields) else {
-        return Ok(refusal(&TWO_WAYS));
+        return Ok(refusal(&CREDENTIALS_TWICE));
     };
-    let back = Return {
+    let back = RevocationRequest {
         client_id,
         client_secret,
         token: fields.secret("token"),
     };
     let outcome = app
         .store()
-        .write(move |tx| oauth_tokens::take_back(tx, &back))
+        .write(move |tx| oauth_tokens::revoke(tx, &back))
         .await?;
     Ok(match outcome {
-        Outcome::Done(()) => unkept(answer::done()),
+        Outcome::Done(()) => without_caching(answer::done()),
         Outcome::Refused(refused) => refusal(&refused),
     })
 }
 
-const TWO_WAYS: Refusal = Refusal {
+const CREDENTIALS_TWICE: Refusal = Refusal {
     fault: Fault::InvalidRequest,
     field: None,
     code: Code::ClientInvalid,
     text: "The client must show who it is in one way: in the form or in Authorization",
 };
-const TWICE: Refusal = Refusal {
+const FIELD_TWICE: Refusal = Refusal {
     fault: Fault::InvalidRequest,
     field: None,
     code: Code::FormInvalid,
     text: "A field is there twice",
 };
 
-/// The fields; a form that cannot be read is refused in both ways of saying it.
+/// Reads the form fields; an unreadable form is refused in both error formats.
 async fn read(app: &App, request: Request) -> Result<Result<Fields, Response>> {
-    match Fields::read(app, request, Written::Either).await {
-        Ok(fields) if fields.repeated().is_some() => Ok(Err(refusal(&TWICE))),
+    match Fields::read(app, request, FormEncoding::UrlencodedOrMultipart).await {
+        Ok(fields) if fields.repeated().is_some() => Ok(Err(refusal(&FIELD_TWICE))),
         Ok(fields) => Ok(Ok(fields)),
         Err(Error::Body(BodyFault::Unreadable(reason))) => Ok(Err(refusal(&Refusal {
             fault: Fault::InvalidRequest,
@@ -110,7 +115,7 @@ async fn read(app: &App, request: Request) -> Result<Result<Fields, Response>> {
     }
 }
 
-/// Who the client says it is, in the form or by HTTP Basic; `None` if it says so in both.
+/// The client credentials, from the form or HTTP Basic; `None` if both have them.
 fn client(headers: &HeaderMap, fields: &Fields) -> Option<(Option<String>, Option<Secret>)> {
     let (id, secret) = (fields.owned("client_id"), fields.secret("client_secret"));
     match basic(headers) {
@@ -132,17 +137,17 @@ fn basic(headers: &HeaderMap) -> Option<(String, Secret)> {
     Some((id.to_owned(), Secret::new(secret.to_owned())))
 }
 
-fn token(given: &Given) -> Response {
-    let scopes = given.scopes.to_string();
+fn token(issued: &IssuedTokens) -> Response {
+    let scopes = issued.scopes.to_string();
     let view = TokenView {
-        access_token: given.access.reveal(),
+        access_token: issued.access.reveal(),
         token_type: "bearer",
-        expires_in: oauth_tokens::ACCESS_LASTS,
-        refresh_token: given.refresh.reveal(),
+        expires_in: oauth_tokens::ACCESS_TOKEN_TTL_SECONDS,
+        refresh_token: issued.refresh.reveal(),
         scope: &scopes,
         scopes: &scopes,
     };
-    unkept(answer::json(StatusCode::OK, &view))
+    without_caching(answer::json(StatusCode::OK, &view))
 }
 
 fn refusal(refused: &Refusal) -> Response {
@@ -155,7 +160,7 @@ fn refusal(refused: &Refusal) -> Response {
         Fault::InvalidClient => StatusCode::UNAUTHORIZED,
         _ => StatusCode::BAD_REQUEST,
     };
-    let mut response = unkept(answer::json(status, &view));
+    let mut response = without_caching(answer::json(status, &view));
     if status == StatusCode::UNAUTHORIZED {
         let how = HeaderValue::from_static("Basic realm=\"garth\"");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, how);
@@ -163,8 +168,8 @@ fn refusal(refused: &Refusal) -> Response {
     response
 }
 
-/// Nobody on the way may keep it.
-fn unkept(mut response: Response) -> Response {
+/// Forbids caching.
+fn without_caching(mut response: Response) -> Response {
     let never = HeaderValue::from_static("no-store");
     response.headers_mut().insert(header::CACHE_CONTROL, never);
     response

@@ -1,4 +1,4 @@
-//! Users about themselves, on the wire.
+//! JSON views of the caller's profile.
 
 use axum::body::Body;
 use axum::extract::State;
@@ -31,7 +31,7 @@ struct ProfileView<'a> {
     referrals: Referrals,
 }
 
-/// Nobody is paid for bringing others here, but clients expect the numbers.
+/// Garth has no referral program, but clients expect the numbers.
 #[derive(Default, Serialize)]
 struct Referrals {
     code: &'static str,
@@ -66,14 +66,14 @@ impl<'a> ProfileView<'a> {
 pub async fn set_preferences(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
     let written = request.body.as_ref().map(json::write).unwrap_or_default();
     app.write(caller, move |tx, caller| {
-        let kept = rules::profile::set_preferences(tx, caller, &request, &written)?;
-        Ok(as_it_is(kept))
+        let stored = rules::profile::set_preferences(tx, caller, &request, &written)?;
+        Ok(stored_json(stored))
     })
     .await
 }
 
-/// JSON that was written before, with its tag.
-fn as_it_is(written: String) -> Response {
+/// JSON text from the store, with its entity tag.
+fn stored_json(written: String) -> Response {
     let tag = answer::tag(&written);
     let mut response = Response::new(Body::from(written));
     response.headers_mut().insert(header::CONTENT_TYPE, answer::JSON);
@@ -86,5 +86,5 @@ pub fn one(user: &User, _: &Wire) -> Response {
 }
 
 pub fn preferences(written: &str, _: &Wire) -> Response {
-    as_it_is(written.to_owned())
+    stored_json(written.to_owned())
 }

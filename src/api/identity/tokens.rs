@@ -1,4 +1,4 @@
-//! Personal tokens on the wire.
+//! JSON views of personal tokens.
 
 use axum::response::Response;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use crate::api::handlers::Wire;
 use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::model::token::TokenText;
-use crate::model::token::{NEVER, Token};
+use crate::model::token::{NO_EXPIRY, Token};
 use crate::web::answer;
 
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ struct TokenView<'a> {
 }
 
 impl<'a> TokenView<'a> {
-    /// A token as it is shown later: only how it begins.
+    /// A token with only its prefix.
     fn new(token: &'a Token) -> Self {
         Self {
             id: token.id.0,
@@ -30,7 +30,9 @@ impl<'a> TokenView<'a> {
             created: token.created,
             label: &token.label,
             token: &token.prefix,
-            expiry: token.expiry.map_or(NEVER.to_owned(), |expiry| expiry.to_string()),
+            expiry: token
+                .expiry
+                .map_or(NO_EXPIRY.to_owned(), |expiry| expiry.to_string()),
         }
     }
 }
@@ -43,7 +45,7 @@ pub fn page(tokens: &Paged<Token>, _: &Wire) -> Response {
     answer::page(tokens, TokenView::new)
 }
 
-/// The only answer that shows the token itself.
+/// The only response that shows the token itself.
 pub fn created((token, text): &(Token, TokenText), _: &Wire) -> Response {
     let mut view = TokenView::new(token);
     view.token = text.reveal();

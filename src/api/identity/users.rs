@@ -1,4 +1,4 @@
-//! Users on the wire.
+//! JSON views of users.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -22,7 +22,7 @@ struct UserView<'a> {
     ssh_keys: [(); 0],
     tfa_enabled: bool,
     verified_phone_number: Option<&'static str>,
-    #[serde(serialize_with = "answer::maybe_time")]
+    #[serde(serialize_with = "answer::optional_time")]
     password_created: Option<Time>,
     last_login: Option<LoginView<'a>>,
     user_type: &'static str,

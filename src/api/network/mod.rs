@@ -1,4 +1,4 @@
-//! VPCs, subnets and their addresses on the wire.
+//! Operations on VPCs, subnets and their addresses.
 
 pub mod subnets;
 pub mod vpc_ips;

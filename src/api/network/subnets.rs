@@ -1,4 +1,4 @@
-//! Subnets on the wire.
+//! JSON views of subnets.
 
 use axum::response::Response;
 use serde::Serialize;
@@ -20,7 +20,7 @@ pub struct SubnetView<'a> {
     linodes: Option<Vec<ComputeView>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     computes: Option<Vec<ComputeView>>,
-    /// Newer clients read the next two without asking whether they are there.
+    /// Newer clients require the next two fields.
     databases: [(); 0],
     nodebalancers: [(); 0],
     #[serde(serialize_with = "answer::time")]
@@ -60,7 +60,7 @@ struct InterfaceOnSubnetView {
 }
 
 impl ComputeView {
-    /// Uses come by instance, so those of one stand together.
+    /// The uses are sorted by instance, so those of one instance are adjacent.
     fn all(uses: &[Use]) -> Vec<Self> {
         let interface = |found: &Use| InterfaceOnSubnetView {
             id: found.interface.0,

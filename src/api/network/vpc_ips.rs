@@ -1,4 +1,4 @@
-//! VPC IP address records on the wire.
+//! JSON views of VPC addresses.
 
 use axum::response::Response;
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub struct VpcIpView<'a> {
     config_id: i64,
     interface_id: i64,
     active: bool,
-    /// Empty when it is not used.
+    /// Empty if there is no NAT.
     nat_1_1: String,
     gateway: String,
     prefix: u8,

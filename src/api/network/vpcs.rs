@@ -1,4 +1,4 @@
-//! VPCs on the wire.
+//! JSON views of VPCs.
 
 use axum::response::Response;
 use serde::Serialize;

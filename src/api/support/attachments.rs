@@ -1,4 +1,4 @@
-//! Attachments on the wire: forms in, bytes out.
+//! Attachment uploads and downloads.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -46,7 +46,7 @@ pub async fn create(
     At(ticket): At<TicketId>,
     request: axum::extract::Request,
 ) -> Result<Response> {
-    upload::take(app, caller, ticket, request).await?;
+    upload::receive_attachment(app, caller, ticket, request).await?;
     Ok(answer::done())
 }
 

@@ -1,4 +1,4 @@
-//! Canned replies on the wire.
+//! JSON views of canned replies.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -47,7 +47,7 @@ pub fn page(replies: &Paged<CannedReply>, _: &Wire) -> Response {
     answer::page(replies, CannedReplyView::new)
 }
 
-/// It only looks, whatever its method says.
+/// Only reads, although the method is POST.
 pub async fn preview(
     State(app): State<App>,
     staff: Staff,

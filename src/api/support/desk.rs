@@ -1,4 +1,4 @@
-//! The desk on the wire: tickets as the provider's staff see them.
+//! JSON views of tickets for the provider's staff.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode};
@@ -29,7 +29,7 @@ pub struct DeskTicketView<'a> {
     customer: Option<CustomerView<'a>>,
     priority: &'static str,
     claimed_by: Option<&'a str>,
-    #[serde(serialize_with = "answer::maybe_time")]
+    #[serde(serialize_with = "answer::optional_time")]
     claimed: Option<Time>,
     managed_issue: bool,
     replies: i64,
@@ -127,7 +127,7 @@ impl<'a> HistoryView<'a> {
     }
 }
 
-/// It takes words to look for besides a filter.
+/// Lists tickets; unlike other lists, it also takes search words.
 pub async fn list(
     State(app): State<App>,
     staff: Staff,

@@ -1,4 +1,4 @@
-//! The directory of what accounts have elsewhere, on the wire.
+//! JSON views of the directory of objects in other services.
 
 use axum::http::StatusCode;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! Tickets on the wire, on the customer's side and at the desk.
+//! Operations on tickets, for customers and for staff.
 
 pub mod attachments;
 pub mod canned_replies;
@@ -32,7 +32,7 @@ const CANNED: &str = "/desk/canned-replies";
 const CANNED_ONE: &str = "/desk/canned-replies/{cannedReplyId}";
 const CANNED_PREVIEW: &str = "/desk/canned-replies/{cannedReplyId}/preview";
 
-/// The customer's side (interface §4.3).
+/// For customers (interface §4.3).
 pub fn operations() -> Vec<Operation> {
     vec![
         get("getTickets", TICKETS, list(rules::tickets::list, tickets::page))
@@ -87,7 +87,7 @@ pub fn operations() -> Vec<Operation> {
     ]
 }
 
-/// The provider's side.
+/// For the provider's staff.
 pub fn desk_operations() -> Vec<Operation> {
     vec![
         get("getDeskTickets", DESK, handler(desk::list)).at_desk().list(),
@@ -255,7 +255,7 @@ pub fn desk_operations() -> Vec<Operation> {
     ]
 }
 
-/// What one of the staff does to a ticket.
+/// Adapts a rule that takes an agent.
 fn by_agent<T>(
     rule: fn(&mut WriteTx, &Agent, TicketId, &Request) -> Result<T>,
 ) -> impl Fn(&mut WriteTx, &Staff, TicketId, &Request) -> Result<T> + Copy {

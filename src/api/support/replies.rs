@@ -1,4 +1,4 @@
-//! Replies on the wire.
+//! JSON views of replies.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -21,7 +21,7 @@ pub struct ReplyView<'a> {
     from_linode: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     from_compute: Option<bool>,
-    /// What newer clients print as the author.
+    /// The author's name, as newer clients show it.
     friendly_name: &'a str,
     gravatar_id: &'a str,
 }
@@ -41,7 +41,7 @@ impl<'a> ReplyView<'a> {
     }
 }
 
-/// Without a tag: a reply never changes.
+/// Without an entity tag: replies never change.
 pub fn one(reply: &Reply, wire: &Wire) -> Response {
     answer::json(StatusCode::OK, &ReplyView::new(reply, wire.names))
 }

@@ -1,4 +1,4 @@
-//! Tickets on the wire.
+//! JSON views of tickets.
 
 use axum::response::Response;
 use serde::Serialize;
@@ -20,7 +20,7 @@ pub struct TicketView<'a> {
     description: &'a str,
     status: &'static str,
     closable: bool,
-    #[serde(serialize_with = "answer::maybe_time")]
+    #[serde(serialize_with = "answer::optional_time")]
     closed: Option<Time>,
     #[serde(serialize_with = "answer::time")]
     opened: Time,
@@ -92,7 +92,7 @@ pub fn page(tickets: &Paged<Ticket>, _: &Wire) -> Response {
     answer::page(tickets, TicketView::new)
 }
 
-/// What of the support settings clients need to know.
+/// The support settings that clients need.
 pub fn limits(_: &(), wire: &Wire) -> Response {
     let support = &wire.policy.support;
     let limits = LimitsView {

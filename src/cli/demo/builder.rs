@@ -12,7 +12,7 @@ use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::{NewToken, Secret, TokenKind, TokenText};
 use crate::rules::agent::Agent;
-use crate::rules::caller::{Asker, Caller, authenticate};
+use crate::rules::caller::{Caller, Principal, authenticate};
 use crate::rules::request::{Prepared, Request};
 use crate::rules::{self, Result};
 use crate::store::{ReadTx, Store, WriteTx};
@@ -131,7 +131,7 @@ impl DemoBuilder {
         if self.policy().settle_ms > 0 {
             self.advance(self.policy().settle_ms as f64 / 3_600_000.0 + 0.001);
         }
-        while self.write(rules::power::settle_due).await? {}
+        while self.write(rules::power::run_due_jobs).await? {}
         Ok(())
     }
 

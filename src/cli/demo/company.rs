@@ -206,7 +206,8 @@ async fn networks(builder: &DemoBuilder, mara: &Actor) -> anyhow::Result<Subnets
 
 /// A region of the provider. With fewer regions than indexes, the regions repeat.
 fn region_of(builder: &DemoBuilder, index: usize) -> anyhow::Result<String> {
-    let is_usable = |region: &&Region| region.can(Region::VPCS) && region.can("Linodes");
+    let is_usable =
+        |region: &&Region| region.has_capability(Region::VPCS) && region.has_capability("Linodes");
     let mut regions: Vec<_> = builder.policy().regions.iter().filter(is_usable).collect();
     ensure!(
         !regions.is_empty(),

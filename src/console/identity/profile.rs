@@ -48,7 +48,7 @@ pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, data: 
     };
     let user = app.read(caller.clone(), rules::profile::view).await?;
     let mut page = ProfilePage::new(&user);
-    page.profile = form_state.with_version_of(&user.settled());
+    page.profile = form_state.with_version_of(&user.without_login());
     Ok(page.render(&visit, &caller))
 }
 
@@ -120,12 +120,12 @@ async fn try_change(app: &App, caller: &Caller, data: &FormData) -> rules::Resul
     };
     let stored = app.read(caller.clone(), rules::passwords::own).await?;
     let compared = stored.clone();
-    let is_right = app
+    let is_correct = app
         .hash(place, move || {
-            rules::passwords::is_right(&old, compared.as_deref())
+            rules::passwords::is_correct(&old, compared.as_deref())
         })
         .await?;
-    let Some(stored) = stored.filter(|_| is_right) else {
+    let Some(stored) = stored.filter(|_| is_correct) else {
         login_attempts::fail(app, reservation);
         return Ok(refused(OLD_PASSWORD, "The current password is incorrect"));
     };
@@ -159,7 +159,7 @@ impl<'a> ProfilePage<'a> {
             ("email", user.email.as_str()),
             ("timezone", &user.timezone),
             ("email_notifications", notified),
-            (VERSION_FIELD, &Tag::of(&user.settled()).to_string()),
+            (VERSION_FIELD, &Tag::of(&user.without_login()).to_string()),
         ]);
         Self {
             user,

@@ -120,7 +120,7 @@ fn fields(form_state: &FormState, own: bool) -> Markup {
 }
 
 pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageResult {
-    app.read(caller, |_, caller| caller.must_be_unrestricted())
+    app.read(caller, |_, caller| caller.require_unrestricted())
         .await?;
     let form_state = FormState::prefilled(&[("restricted", "true")]);
     Ok(render_new(&visit, &form_state))
@@ -246,7 +246,7 @@ pub async fn edit(
     At(username): At<String>,
 ) -> PageResult {
     let user = load(&app, caller.clone(), username).await?;
-    let mut form_state = FormState::prefilled(&editable_fields(&user)).with_version_of(&user.settled());
+    let mut form_state = FormState::prefilled(&editable_fields(&user)).with_version_of(&user.without_login());
     form_state.data.set("restricted", user.restricted.to_string());
     Ok(render_edit(&visit, &caller, &user, &form_state))
 }
@@ -276,7 +276,7 @@ pub async fn update(
     };
     let user = load(&app, caller.clone(), username).await?;
     let form_state = form_state
-        .with_version_of(&user.settled())
+        .with_version_of(&user.without_login())
         .with_current_values(&editable_fields(&user));
     Ok(render_edit(&visit, &caller, &user, &form_state))
 }
@@ -305,8 +305,8 @@ pub async fn confirm_delete(
     At(username): At<String>,
 ) -> PageResult {
     let user = load(&app, caller.clone(), username).await?;
-    rules::users::must_be_other(&caller, &user)?;
-    let form_state = FormState::default().with_version_of(&user.settled());
+    rules::users::require_other_user(&caller, &user)?;
+    let form_state = FormState::default().with_version_of(&user.without_login());
     Ok(render_delete(&visit, &user, &form_state))
 }
 
@@ -330,7 +330,7 @@ pub async fn delete(
     Ok(render_delete(
         &visit,
         &user,
-        &form_state.with_version_of(&user.settled()),
+        &form_state.with_version_of(&user.without_login()),
     ))
 }
 

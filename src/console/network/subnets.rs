@@ -22,7 +22,7 @@ use crate::model::subnet::Subnet;
 use crate::model::tag::Tag;
 use crate::model::vpc::Vpc;
 use crate::rules;
-use crate::rules::address_map::{Shown, Window};
+use crate::rules::address_map::{SubnetMap, Window};
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
 use crate::rules::error::FieldError;
@@ -138,7 +138,9 @@ pub async fn view(
         .read(caller, move |tx, caller| {
             let shown = rules::address_map::view(tx, caller, vpc, id, window)?;
             let usage = addresses::used_in_subnets(tx, std::slice::from_ref(&shown.subnet))?;
-            let may_change = caller.may(tx, Granted::Vpc, vpc.0, Permission::ReadWrite).is_ok();
+            let may_change = caller
+                .require_permission(tx, Granted::Vpc, vpc.0, Permission::ReadWrite)
+                .is_ok();
             Ok((shown, usage[0], may_change))
         })
         .await?;
@@ -160,7 +162,7 @@ pub fn window(query: &Query) -> Result<Window, ErrorPage> {
 }
 
 /// The content of the page at `here`.
-pub fn render(shown: &Shown, usage: Usage, here: &str, may_change: bool) -> Markup {
+pub fn render(shown: &SubnetMap, usage: Usage, here: &str, may_change: bool) -> Markup {
     let subnet = &shown.subnet;
     let assignable = subnet.ipv4.assignable();
     let whole = shown.window == subnet.ipv4;
@@ -201,7 +203,7 @@ fn no_addresses_in_use() -> Markup {
 }
 
 /// The addresses or ranges in use as a table.
-fn table(shown: &Shown, here: &str) -> Markup {
+fn table(shown: &SubnetMap, here: &str) -> Markup {
     match &shown.view {
         View::Addresses(_) => html! {
             @if shown.holders.is_empty() {

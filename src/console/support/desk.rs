@@ -60,7 +60,7 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
     };
     let found = app
         .read(staff.clone(), move |tx, staff| {
-            let mark = rules::desk::mark(tx, &staff.agent, None)?;
+            let mark = rules::desk::version(tx, &staff.agent, None)?;
             let found = rules::desk::list(tx, &list_request, Some(&words));
             let ids: Vec<_> = found
                 .iter()
@@ -135,7 +135,7 @@ fn list_request(search: &FormData, me: &str) -> ListRequest {
         }
     }
     let (_, _, field, direction) = sort_order(search);
-    let list = ListRequest::first(50).at_sent(search.text("page"));
+    let list = ListRequest::first(50).at_page_in_url(search.text("page"));
     ListRequest { only, ..list }.sorted(field, direction == "desc")
 }
 

@@ -22,7 +22,7 @@ use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
 use crate::rules::once::Once;
-use crate::rules::subjects::{Eyes, Offered, offered};
+use crate::rules::subjects::{Offered, Requester, offered};
 use crate::store::ReadTx;
 use crate::web::App;
 
@@ -68,7 +68,7 @@ pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, data: Fo
 /// The resources to select from, filtered by these words, and the ID of the caller's newest ticket.
 fn load(tx: &mut ReadTx, caller: &Caller, words: &str) -> rules::Result<(Vec<Offered>, i64)> {
     let newest = rules::tickets::newest(tx, caller)?;
-    Ok((offered(tx, Eyes::Tenant(caller), words)?, newest))
+    Ok((offered(tx, Requester::Tenant(caller), words)?, newest))
 }
 
 /// The form with the values of the query. The page of a VPC links here with `?vpc_id=5`.
@@ -214,11 +214,11 @@ async fn render_desk_form(
     let (newest, accounts, selected, choices) = app
         .read(staff, move |tx, _| {
             let newest = rules::desk::newest_opened(tx)?;
-            let accounts = rules::accounts::desk_list(tx, &ListRequest::longest())?.items;
+            let accounts = rules::accounts::desk_list(tx, &ListRequest::full_page())?.items;
             let (selected, choices) = match account {
                 Some(account) => (
                     rules::accounts::desk_view(tx, account).ok(),
-                    offered(tx, Eyes::Staff(account), &words)?,
+                    offered(tx, Requester::Staff(account), &words)?,
                 ),
                 None => (None, Vec::new()),
             };

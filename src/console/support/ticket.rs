@@ -147,7 +147,7 @@ pub async fn attach(
     request: Request,
 ) -> PageResult {
     let by_script = request.headers().contains_key("hx-request");
-    let taken = upload::take(app, caller, id, request).await;
+    let taken = upload::receive_attachment(app, caller, id, request).await;
     let error = match taken {
         Ok(()) if by_script => return Ok(no_content()),
         Ok(()) => return Ok(redirect_with_notice(&url(id), "file-attached")),
@@ -216,7 +216,7 @@ fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
     let list = ListRequest::first(REPLIES_PER_PAGE).at(page.unwrap_or(last));
     let replies = rules::replies::list(tx, caller, id, &list)?;
     let newest = rules::replies::newest(tx, id)?;
-    let files = rules::attachments::list(tx, caller, id, &ListRequest::longest())?.items;
+    let files = rules::attachments::list(tx, caller, id, &ListRequest::full_page())?.items;
     let may_write = rules::tickets::load_for(tx, caller, id, Permission::ReadWrite).is_ok();
     let support = &tx.policy().support;
     let may = |act| may_write && transitions::after(&ticket, act, tx.now(), support).is_ok();

@@ -68,7 +68,7 @@ impl Search {
             true => Condition::equal("status", Status::Closed.word()),
             false => Condition::not_equal("status", Status::Closed.word()),
         };
-        let list = ListRequest::first(50).at_sent(&self.page);
+        let list = ListRequest::first(50).at_page_in_url(&self.page);
         list.only(status).sorted("updated", true)
     }
 

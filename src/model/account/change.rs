@@ -1,21 +1,21 @@
-//! What the change log of an account names.
+//! Entries of an account's change log.
 
-/// The kind of a thing that was created, changed or deleted.
+/// The kind of an object that was created, changed or deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChangeKind {
     Account,
     Attachment,
     CannedReply,
     Config,
-    /// Something of another service that tickets can be about.
+    /// An object of another service that tickets can be about.
     Entity,
     Event,
-    /// What a user may do; its id is the user's.
+    /// The grants of a user; the ID is the user's.
     Grant,
     Instance,
     Interface,
     OauthClient,
-    /// What a user has granted to a client.
+    /// An authorization of an OAuth client by a user.
     OauthGrant,
     Reply,
     Subnet,
@@ -72,7 +72,7 @@ impl ChangeKind {
     }
 }
 
-/// A thing that a commit has created, changed or deleted.
+/// An object that a commit has created, changed or deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {
     pub revision: i64,

@@ -1,4 +1,4 @@
-//! What happened: a record of every change, for the account it happened to.
+//! Events: a record of every change in an account.
 
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::id::{ConfigId, EventId, InstanceId};
@@ -20,9 +20,9 @@ pub struct Event {
     pub entity: Option<Entity>,
     pub secondary: Option<Entity>,
     pub status: String,
-    /// How far a thing that takes time has come; `None` for what was done at once.
+    /// The progress of an action that takes time; `None` for one that finished immediately.
     pub percent: Option<i64>,
-    /// How long it took, or has taken so far, in microseconds.
+    /// The duration so far, in microseconds.
     pub duration: Option<i64>,
     pub seen: bool,
     pub read: bool,
@@ -65,7 +65,7 @@ impl Entity {
     }
 }
 
-/// What was done (interface §6).
+/// The kind of an event (interface §6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     VpcCreate,

@@ -1,4 +1,4 @@
-//! A customer of the provider: what owns VPCs, users and events.
+//! A customer of the provider: the owner of VPCs, users and events.
 
 pub mod change;
 pub mod event;
@@ -20,7 +20,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// A name for the account that looks like no other's and stays the same.
+    /// A stable, unique identifier in UUID form.
     pub fn euuid(&self) -> String {
         let seed = format!("{} {} {}", self.id, self.created.micros(), self.email);
         let digits = hex(&Sha256::digest(seed.as_bytes())).to_uppercase();
@@ -34,7 +34,7 @@ impl Account {
     }
 }
 
-/// Where an account's quota differs from the provider's.
+/// The overrides of an account's quota.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct QuotaOverride {
     pub vpcs_per_region: Option<i64>,
@@ -43,12 +43,12 @@ pub struct QuotaOverride {
 }
 
 impl QuotaOverride {
-    /// The quota that comes of it where this one is the usual.
-    pub fn over(self, usual: Quota) -> Quota {
+    /// The resulting quota with `defaults` as the default.
+    pub fn over(self, defaults: Quota) -> Quota {
         Quota {
-            vpcs_per_region: self.vpcs_per_region.unwrap_or(usual.vpcs_per_region),
-            subnets_per_vpc: self.subnets_per_vpc.unwrap_or(usual.subnets_per_vpc),
-            attachment_bytes: self.attachment_bytes.unwrap_or(usual.attachment_bytes),
+            vpcs_per_region: self.vpcs_per_region.unwrap_or(defaults.vpcs_per_region),
+            subnets_per_vpc: self.subnets_per_vpc.unwrap_or(defaults.subnets_per_vpc),
+            attachment_bytes: self.attachment_bytes.unwrap_or(defaults.attachment_bytes),
         }
     }
 }
@@ -56,7 +56,7 @@ impl QuotaOverride {
 /// A new value of one of an account's quotas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuotaValue {
-    /// The provider's number, whatever it is at the time.
+    /// The provider's current default.
     Default,
     Limit(i64),
 }
@@ -70,7 +70,7 @@ impl QuotaValue {
     }
 }
 
-/// A change of an account's quotas; `None` leaves one as it is.
+/// A change of an account's quotas; `None` leaves one unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuotaChange {
     pub vpcs_per_region: Option<QuotaValue>,

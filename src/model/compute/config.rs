@@ -1,4 +1,4 @@
-//! A configuration profile: how an instance is booted, and with which interfaces.
+//! A configuration profile: the boot settings and interfaces of an instance.
 
 use crate::model::id::{ConfigId, DiskId, InstanceId};
 use crate::model::instance::InstanceLabel;
@@ -17,7 +17,7 @@ pub struct Config {
     pub updated: Time,
 }
 
-/// What of a config means something only to the machine.
+/// Settings that only matter to the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
     pub comments: String,
@@ -72,12 +72,12 @@ impl ConfigLabel {
         Err(vec![Reason::new(Code::LabelLength, text)])
     }
 
-    /// The label of the config that comes with an image: as much of the image's name as fits.
+    /// The label of an image's config: as much of the image's name as fits.
     pub fn of_image(image: &str) -> Self {
         Self::around("My ", image, " Disk Profile")
     }
 
-    /// The label of the config that comes with an instance without an image.
+    /// The label of a config for an instance without an image.
     pub fn of_instance(label: &InstanceLabel) -> Self {
         Self::around("My ", label.as_str(), " Profile")
     }
@@ -89,8 +89,8 @@ impl ConfigLabel {
         Self(format!("{before}{name}{after}"))
     }
 
-    /// The label in a row, if it is one. Builds before 0.2 gave configs labels of any length, after long names of images;
-    /// such a label is cut.
+    /// The label in a row, if it is valid. Builds before 0.2 derived labels of any length from image names;
+    /// such a label is truncated.
     pub fn checked(raw: String) -> Option<Self> {
         let raw = match raw.char_indices().nth(Self::MAX) {
             Some((end, _)) if raw.len() > Self::MAX => raw[..end].to_owned(),
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_that_is_made_fits() {
+    fn a_derived_label_fits() {
         assert_eq!(
             ConfigLabel::of_image("Debian 12").as_str(),
             "My Debian 12 Disk Profile"
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_label_of_an_earlier_build_is_cut() {
+    fn a_long_label_of_an_earlier_build_is_truncated() {
         let of_row = |text: &str| ConfigLabel::checked(text.to_owned());
         assert_eq!(of_row("boot"), ConfigLabel::parse("boot").ok());
         assert_eq!(of_row(&"ü".repeat(60)), ConfigLabel::parse(&"ü".repeat(48)).ok());

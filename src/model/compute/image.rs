@@ -1,4 +1,4 @@
-//! Images: what an instance's disk can be made from.
+//! Images, from which the disks of instances are created.
 
 use crate::model::time::Time;
 
@@ -11,7 +11,7 @@ pub struct Image {
     pub created: Time,
 }
 
-/// The images a provider has who names none.
+/// The default images.
 pub fn built_in() -> Vec<Image> {
     let image = |id: &str, label: &str, vendor: &str, size, created: &str| Image {
         id: format!("linode/{id}"),

@@ -1,7 +1,7 @@
-//! A compute instance: what a subnet is for.
+//! A compute instance.
 //!
-//! There is no machine behind it. It has a state, configurations and addresses, because
-//! attaching, detaching and the deletion rules are about those (decision 0013).
+//! There is no real machine. An instance has a state, configs and addresses, because attaching, detaching and
+//! the deletion rules need them (decision 0013).
 
 use crate::model::id::{AccountId, ConfigId, DiskId, InstanceId};
 use crate::model::reason::{Code, Reason, Reasons};
@@ -17,9 +17,9 @@ pub struct Instance {
     pub plan: String,
     pub image: Option<String>,
     pub status: Status,
-    /// The config it runs with, while it runs.
+    /// The config of a running instance.
     pub running: Option<ConfigId>,
-    /// The config it was last booted with.
+    /// The config of the last boot.
     pub last_booted: Option<ConfigId>,
     pub tags: Vec<String>,
     pub watchdog: bool,
@@ -32,7 +32,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Whether something is under way that must end first.
+    /// Whether a power change is in progress.
     pub fn is_busy(&self) -> bool {
         !matches!(self.status, Status::Running | Status::Offline)
     }
@@ -70,8 +70,8 @@ impl Status {
     }
 }
 
-/// 3 to 64 ASCII letters, digits, dashes, underscores and periods; no two marks in a row, a letter or
-/// digit at both ends.
+/// 3 to 64 ASCII letters, digits, dashes, underscores and periods; no two punctuation marks in a row; a
+/// letter or digit at both ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InstanceLabel(String);
 
@@ -102,13 +102,13 @@ impl InstanceLabel {
         }
     }
 
-    /// Names for an instance that was given none, the usual one first.
-    pub fn usual(id: InstanceId) -> impl Iterator<Item = Self> {
+    /// Default labels for an instance, the preferred one first.
+    pub fn default_labels(id: InstanceId) -> impl Iterator<Item = Self> {
         let more = (1..).map(move |number: u64| Self(format!("linode{id}-{number}")));
         std::iter::once(Self(format!("linode{id}"))).chain(more)
     }
 
-    /// The label in a row, if it is one.
+    /// The label in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         Self::parse(&raw).ok()
     }
@@ -129,7 +129,7 @@ pub struct NewInstance {
     pub has_user_data: bool,
 }
 
-/// A disk of an instance, as far as a config can name it.
+/// A disk of an instance, as configs refer to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Disk {
     pub id: DiskId,

@@ -1,4 +1,4 @@
-//! An interface of a config: what attaches an instance to a subnet.
+//! An interface of a config, which attaches an instance to a subnet.
 
 use std::net::Ipv4Addr;
 
@@ -11,12 +11,12 @@ pub struct Interface {
     pub id: InterfaceId,
     pub purpose: Purpose,
     pub primary: bool,
-    /// Whether the instance runs with it.
+    /// Whether the running instance uses it.
     pub active: bool,
-    /// Only of a VLAN.
+    /// Only for a VLAN.
     pub label: Option<String>,
     pub ipam_address: Option<String>,
-    /// Only of a VPC.
+    /// Only for a VPC.
     pub vpc: Option<VpcAttachment>,
 }
 
@@ -25,7 +25,7 @@ pub struct VpcAttachment {
     pub vpc: VpcId,
     pub subnet: SubnetId,
     pub address: u32,
-    /// The public address that is translated to this one.
+    /// The public address of the 1:1 NAT.
     pub nat_1_1: Option<u32>,
     pub ranges: Vec<Cidr>,
 }
@@ -59,7 +59,7 @@ impl Purpose {
     }
 }
 
-/// A single address, written as one writes it.
+/// Parses a single address in canonical form.
 pub fn parse_address(raw: &str) -> Result<u32, Reasons> {
     match raw.parse::<Ipv4Addr>() {
         Ok(address) if address.to_string() == raw => Ok(address.to_bits()),

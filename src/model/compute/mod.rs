@@ -1,4 +1,4 @@
-//! Instances, what they boot from, and what the provider offers.
+//! Instances, their configs, and the provider's catalog.
 
 pub mod config;
 pub mod image;

@@ -1,4 +1,4 @@
-//! Plans: the sizes an instance can have. On the wire they are called types.
+//! Plans: the sizes of instances, which the API calls types.
 
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Plan {
@@ -15,7 +15,7 @@ pub struct Plan {
     pub monthly: Price,
 }
 
-/// Money, in hundredths of a cent so that it can be compared.
+/// An amount of money in hundredths of a cent, so that it can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Price(pub i64);
 
@@ -25,7 +25,7 @@ impl Price {
     }
 }
 
-/// The plans of a provider whose settings name none.
+/// The default plans.
 pub fn built_in() -> Vec<Plan> {
     vec![
         plan("g6-nanode-1", "Nanode 1GB", [1024, 25_600, 1, 1000], 5),
@@ -37,12 +37,12 @@ pub fn built_in() -> Vec<Plan> {
     ]
 }
 
-/// A plan with its memory and disk in MiB, its processors and its transfer in GiB, and its price for a month in dollars.
+/// A plan with its memory and disk in MiB, virtual CPUs, transfer in GiB, and monthly price in dollars.
 fn plan(id: &str, label: &str, [memory, disk, vcpus, transfer]: [i64; 4], dollars: i64) -> Plan {
     Plan {
         id: id.to_owned(),
         label: label.to_owned(),
-        // The word in the middle of the id.
+        // The middle part of the ID.
         class: id.split('-').nth(1).unwrap_or_default().to_owned(),
         memory,
         disk,
@@ -50,7 +50,7 @@ fn plan(id: &str, label: &str, [memory, disk, vcpus, transfer]: [i64; 4], dollar
         vcpus,
         gpus: 0,
         network_out: 1000 * vcpus,
-        // 15 cents an hour for 100 dollars a month.
+        // 15 cents an hour per 100 dollars a month.
         hourly: Price(dollars * 15),
         monthly: Price(dollars * 10_000),
     }

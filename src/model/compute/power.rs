@@ -1,11 +1,11 @@
-//! The steps in which a change of an instance's power state is carried out, as the payload of a job.
+//! The steps of an instance's power change, stored as the payload of a job.
 
 use crate::model::id::EventId;
 use crate::model::time::Time;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerStep {
-    /// The change begins; it finishes at a time that is fixed already.
+    /// Starts the change; its end time is already fixed.
     Start {
         event: EventId,
         finish: Time,
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_is_read_as_it_was_written_and_nothing_else_is() {
+    fn steps_round_trip_and_other_text_is_refused() {
         let (event, finish) = (EventId(7), Time::from_micros(1_500_000));
         for step in [PowerStep::Start { event, finish }, PowerStep::Finish { event }] {
             assert_eq!(PowerStep::parse(&step.to_string()), Some(step));

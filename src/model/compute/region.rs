@@ -1,6 +1,6 @@
-//! Where a VPC can be.
+//! Regions.
 
-/// A place that holds resources, as its provider describes it.
+/// A data center location, as the provider describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Region {
     pub id: String,
@@ -15,16 +15,16 @@ pub struct Region {
 impl Region {
     pub const VPCS: &str = "VPCs";
 
-    pub fn can(&self, capability: &str) -> bool {
+    pub fn has_capability(&self, capability: &str) -> bool {
         self.capabilities.iter().any(|held| held == capability)
     }
 }
 
-/// The id of a region that exists and can hold VPCs, or could when the VPC was made.
+/// The ID of a region that exists and supports VPCs, or did when the VPC was created.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RegionId(pub String);
 
-/// The public service's regions of May 2024, and whether each could hold VPCs then.
+/// The public service's regions of May 2024, and whether each supported VPCs.
 const PUBLIC: [(&str, &str, &str, bool); 25] = [
     ("ap-northeast", "Tokyo, JP", "jp", false),
     ("ap-south", "Singapore, SG", "sg", false),
@@ -53,8 +53,7 @@ const PUBLIC: [(&str, &str, &str, bool); 25] = [
     ("us-west", "Fremont, CA", "us", false),
 ];
 
-/// The regions a provider has who names none: every one can hold VPCs, unless the public
-/// service's own limits are asked for.
+/// The default regions. All support VPCs, unless `as_public` applies the limits of the public service.
 pub fn built_in(as_public: bool) -> Vec<Region> {
     let region = |(id, label, country, has_vpcs): (&str, &str, &str, bool)| {
         let mut capabilities = vec!["Linodes".to_owned(), "Vlans".to_owned()];

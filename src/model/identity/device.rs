@@ -1,6 +1,6 @@
-//! Devices on which a user has logged in before, known by a signed cookie.
+//! Devices on which a user has logged in before, identified by a signed cookie.
 //!
-//! A cookie proves nothing but that: it opens no session, and only decides which counter the next guesses fall under.
+//! The cookie grants no access. It only selects the counter for failed password attempts.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -9,8 +9,8 @@ use crate::model::id::UserId;
 use crate::model::time::Time;
 use crate::model::token::{TokenText, hex};
 
-/// For how many seconds a device is known after a log-in: 180 days.
-pub const KNOWN_FOR: i64 = 180 * 24 * 3600;
+/// How long a device is known after a log-in, in seconds: 180 days.
+pub const DEVICE_TTL_SECONDS: i64 = 180 * 24 * 3600;
 
 pub type DeviceId = [u8; 16];
 
@@ -22,7 +22,7 @@ pub struct Device {
     pub seen: Time,
 }
 
-/// Signs cookies, and hashes names for the log. All nodes have the same one.
+/// The key that signs cookies and hashes usernames for the log. All nodes share it.
 #[derive(Clone, Debug)]
 pub struct DeviceKey(TokenText);
 
@@ -38,7 +38,7 @@ impl DeviceKey {
         format!("{text}.{}", hex(&signature))
     }
 
-    /// The device of a cookie, if we have signed it and it is not too old.
+    /// The device of a cookie, if the signature is valid and it has not expired.
     pub fn verify(&self, cookie: &str, now: Time) -> Option<Device> {
         let (text, signature) = cookie.rsplit_once('.')?;
         let signature = from_hex::<32>(signature)?;
@@ -50,11 +50,12 @@ impl DeviceKey {
             user: UserId(parts.next()?.parse().ok()?),
             seen: Time::from_micros(parts.next()?.parse::<i64>().ok()?.checked_mul(1_000_000)?),
         };
-        let ends = device.seen.seconds().saturating_add(KNOWN_FOR);
+        let ends = device.seen.seconds().saturating_add(DEVICE_TTL_SECONDS);
         (now.seconds() < ends).then_some(device)
     }
 
-    /// What a log may show of a name that was typed, which may have been a password: enough to find the same one again.
+    /// A keyed hash of a typed name for the log. People sometimes type a password as the name; equal names
+    /// give equal hashes.
     pub fn name_hash(&self, name: &str) -> String {
         let hash = self.mac("name", &name.to_lowercase()).finalize().into_bytes();
         hex(&hash[..6])
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_cookie_that_was_signed_with_the_key_is_a_device() {
+    fn only_a_cookie_with_a_valid_signature_is_a_device() {
         let key = DeviceKey::new(TokenText::from_bytes([7; 32]));
         let seen = Time::parse("2024-06-01T12:00:00").expect("a time");
         let device = Device {
@@ -98,10 +99,10 @@ mod tests {
         let cookie = key.sign(&device);
         assert_eq!(key.verify(&cookie, seen), Some(device));
         assert_eq!(
-            key.verify(&cookie, seen.plus_seconds(KNOWN_FOR - 1)),
+            key.verify(&cookie, seen.plus_seconds(DEVICE_TTL_SECONDS - 1)),
             Some(device)
         );
-        assert_eq!(key.verify(&cookie, seen.plus_seconds(KNOWN_FOR)), None);
+        assert_eq!(key.verify(&cookie, seen.plus_seconds(DEVICE_TTL_SECONDS)), None);
         let other = DeviceKey::new(TokenText::from_bytes([8; 32]));
         assert_eq!(other.verify(&cookie, seen), None);
         for forged in [

@@ -1,8 +1,8 @@
-//! What a restricted user was allowed.
+//! Grants of restricted users.
 
 use crate::model::reason::{Code, Reason, Reasons};
 
-/// How far a grant on one thing goes.
+/// The level of a grant on one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Permission {
     ReadOnly,
@@ -29,7 +29,7 @@ impl Permission {
     }
 }
 
-/// The kinds of things that grants are given on, as far as Garth keeps them.
+/// The kinds of objects that grants apply to in Garth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granted {
     Linode,
@@ -95,7 +95,7 @@ impl Global {
         }
     }
 
-    /// Reads a grant's word; the interface's prose says `add_vpc` for `add_vpcs`.
+    /// Parses a grant; the text of the interface says `add_vpc` for `add_vpcs`.
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let raw = if raw == "add_vpc" { "add_vpcs" } else { raw };
         let found = Self::ALL.into_iter().find(|global| global.word() == raw);
@@ -106,7 +106,7 @@ impl Global {
     }
 }
 
-/// One thing of an account, and what a user may do with it.
+/// An object of an account with a user's permission on it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Granting {
     pub id: i64,

@@ -1,4 +1,4 @@
-//! Users, what they may do, and what they prove it with.
+//! Users, grants, tokens and OAuth.
 
 pub mod device;
 pub mod grant;

@@ -1,4 +1,4 @@
-//! Programs that act for users who have let them.
+//! OAuth clients, redirect URIs and PKCE challenges.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -10,17 +10,17 @@ use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::Line;
 use crate::model::time::Time;
 
-/// What a program is called: one line on which everything can be seen, because users decide by it.
+/// The label of a client: one line without invisible characters, because users decide by it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClientLabel(Line<512>);
 
 impl ClientLabel {
-    /// How much of it a page shows.
-    const SHOWN: usize = 64;
+    /// The maximum number of characters that a page shows.
+    const MAX_SHOWN_CHARS: usize = 64;
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let line = Line::parse(raw)?;
-        match raw.chars().any(is_unseen) {
+        match raw.chars().any(is_invisible) {
             false => Ok(Self(line)),
             true => {
                 let text =
@@ -30,7 +30,7 @@ impl ClientLabel {
         }
     }
 
-    /// The label in a row, if it is one. Early builds permitted characters that cannot be seen; `quoted` leaves them out.
+    /// The label in a row, if it is valid. Early builds allowed invisible characters; `quoted` omits them.
     pub fn checked(raw: String) -> Option<Self> {
         Line::checked(raw).map(Self)
     }
@@ -39,17 +39,18 @@ impl ClientLabel {
         self.0.as_str()
     }
 
-    /// As much of it as fits on a page, in quotation marks, so that it cannot be taken for our own words.
+    /// The label for a page: truncated and in quotation marks, so that it cannot be mistaken for text of
+    /// Garth.
     pub fn quoted(&self) -> String {
-        let mut letters = self.as_str().chars().filter(|c| !is_unseen(*c));
-        let shown: String = letters.by_ref().take(Self::SHOWN).collect();
+        let mut letters = self.as_str().chars().filter(|c| !is_invisible(*c));
+        let shown: String = letters.by_ref().take(Self::MAX_SHOWN_CHARS).collect();
         let more = if letters.next().is_some() { "…" } else { "" };
         format!("“{shown}{more}”")
     }
 }
 
-/// Characters without a shape of their own: controls, marks of direction, joiners, fillers and tags.
-fn is_unseen(c: char) -> bool {
+/// Characters without a visible shape: controls, direction marks, joiners, fillers and tags.
+fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -62,34 +63,34 @@ fn is_unseen(c: char) -> bool {
 pub struct OauthClient {
     /// 20 hexadecimal digits.
     pub id: String,
-    /// `None` for the provider's own.
+    /// `None` for a client of the provider.
     pub account: Option<AccountId>,
     pub label: ClientLabel,
     pub redirect_uri: RedirectUri,
     /// The hash of its secret.
     pub secret: String,
-    /// Whether it can keep no secret, like a program in a browser.
+    /// Whether it cannot keep a secret, like an application in a browser.
     pub public: bool,
     pub status: String,
     pub created: Time,
 }
 
 impl OauthClient {
-    /// Whether a browser may be sent to an address: the registered one, compared exactly. A public client may add
+    /// Whether a redirect URI is allowed: the registered one, compared exactly. A public client may add
     /// `returnTo`, as the public web app does.
-    pub fn may_redirect_to(&self, wanted: &RedirectUri) -> bool {
+    pub fn may_redirect_to(&self, uri: &RedirectUri) -> bool {
         let registered = &self.redirect_uri;
-        registered.is_same(wanted) || (self.public && registered.is_same_but_return_to(wanted))
+        registered.is_same(uri) || (self.public && registered.is_same_with_return_to(uri))
     }
 
-    /// Whether it may be given anything.
+    /// Whether it may get codes and tokens.
     pub fn is_active(&self) -> bool {
         self.status == "active"
     }
 }
 
-/// What is added to an address on the way back; an address that has one of these itself would say it twice.
-const OURS: [&str; 6] = [
+/// Parameters that the server adds to the redirect URI. A registered URI must not have them.
+const RESERVED_PARAMETERS: [&str; 6] = [
     "code",
     "state",
     "error",
@@ -98,19 +99,19 @@ const OURS: [&str; 6] = [
     "access_token",
 ];
 
-/// Where a browser is sent back to: absolute, `http` or `https`, without a fragment.
+/// A redirect URI: absolute, `http` or `https`, without a fragment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RedirectUri(String);
 
 impl RedirectUri {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        match wrong_with(raw) {
+        match uri_error(raw) {
             None => Ok(Self(raw.to_owned())),
             Some(text) => Err(vec![Reason::new(Code::RedirectUriInvalid, text)]),
         }
     }
 
-    /// Reads an address that a client is to be registered with: `http` only leads to the user's own machine (RFC 9700, 2.6).
+    /// Parses a redirect URI to register: `http` is only allowed for loopback addresses (RFC 9700, 2.6).
     pub fn register(raw: &str) -> Result<Self, Reasons> {
         let address = Self::parse(raw)?;
         if address.0.starts_with("http://") && !address.is_loopback() {
@@ -120,8 +121,8 @@ impl RedirectUri {
         Ok(address)
     }
 
-    /// The address in a row, if it is one. Early builds permitted queries and ports that `parse` refuses today, and such a
-    /// client keeps its address until it is changed.
+    /// The URI in a row, if it is valid. Early builds allowed queries and ports that `parse` refuses today;
+    /// such a client keeps its URI until it is changed.
     pub fn checked(raw: String) -> Option<Self> {
         is_address(&raw).then_some(Self(raw))
     }
@@ -135,28 +136,28 @@ impl RedirectUri {
         origin_of(&self.0)
     }
 
-    /// Whether it is on the user's own machine, where any program may be listening.
+    /// Whether it is a loopback address, where any local program may listen.
     pub fn is_loopback(&self) -> bool {
         is_loopback_origin(self.origin())
     }
 
-    /// Whether a URL, as a browser names it, has the same origin; on the user's own machine, whatever the port.
-    pub fn is_beside(&self, url: &str) -> bool {
+    /// Whether a URL has the same origin; for loopback addresses the port is ignored.
+    pub fn has_same_origin(&self, url: &str) -> bool {
         let origin = origin_of(url);
         let same = self.origin().eq_ignore_ascii_case(origin);
         same || (self.is_loopback() && is_loopback_origin(origin))
     }
 
-    /// Whether it is the same address, character by character, but for the port on the user's own machine, where a
-    /// program listens on whichever is free (RFC 8252, 7.3).
-    fn is_same(&self, wanted: &RedirectUri) -> bool {
-        self.0 == wanted.0
+    /// Whether two URIs are equal, character by character. For loopback addresses the port is ignored,
+    /// because a local program listens on any free port (RFC 8252, 7.3).
+    fn is_same(&self, uri: &RedirectUri) -> bool {
+        self.0 == uri.0
             || self
                 .without_port()
-                .is_some_and(|own| Some(own) == wanted.without_port())
+                .is_some_and(|own| Some(own) == uri.without_port())
     }
 
-    /// The parts before and after the port of an `http` address on the user's own machine.
+    /// The parts before and after the port of an `http` loopback URI.
     fn without_port(&self) -> Option<(&str, &str)> {
         let origin = self.origin();
         if !self.is_loopback() || !origin.starts_with("http://") {
@@ -166,22 +167,21 @@ impl RedirectUri {
         Some((split_port(host).0, &self.0[origin.len()..]))
     }
 
-    /// Whether it is this address with `returnTo`, a path of the client's own pages, as its only query.
-    fn is_same_but_return_to(&self, wanted: &RedirectUri) -> bool {
-        let Some((address, path)) = wanted.0.split_once("?returnTo=/") else {
+    /// Whether it is this URI with `returnTo`, a path on the client's own site, as the only query parameter.
+    fn is_same_with_return_to(&self, uri: &RedirectUri) -> bool {
+        let Some((address, path)) = uri.0.split_once("?returnTo=/") else {
             return false;
         };
         !path.starts_with('/') && self.is_same(&Self(address.to_owned()))
     }
 }
 
-/// What a code can be asked for with, so that only whoever asked can use it: the SHA-256 of a verifier
-/// that is told later (RFC 7636, `S256`).
+/// A PKCE challenge: the SHA-256 of a verifier that the client sends with the code (RFC 7636, `S256`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Challenge(String);
 
 impl Challenge {
-    /// 43 characters of base64url: 32 bytes.
+    /// Parses 43 characters of base64url: 32 bytes.
     pub fn parse(raw: &str) -> Option<Self> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(raw).ok()?;
         (bytes.len() == 32).then(|| Self(raw.to_owned()))
@@ -191,8 +191,8 @@ impl Challenge {
         &self.0
     }
 
-    /// Whether it was made from this verifier.
-    pub fn is_met_by(&self, verifier: &str) -> bool {
+    /// Whether it is the challenge of this verifier.
+    pub fn matches(&self, verifier: &str) -> bool {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~');
         let whole = (43..=128).contains(&verifier.len()) && verifier.bytes().all(plain);
         whole && BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes())) == self.0
@@ -213,14 +213,14 @@ fn is_loopback_origin(origin: &str) -> bool {
     matches!(host, "localhost" | "[::1]") || host.parse().is_ok_and(is_loopback)
 }
 
-/// Whether a text is an absolute address in plain ASCII, with a host: what every build has required.
+/// Whether a text is an absolute URI in ASCII with a host, as all builds have required.
 fn is_address(raw: &str) -> bool {
     let rest = raw.strip_prefix("https://").or(raw.strip_prefix("http://"));
     rest.is_some_and(|rest| !rest.is_empty()) && raw.bytes().all(|b| matches!(b, b'!'..=b'~'))
 }
 
-/// Why an address is refused.
-fn wrong_with(raw: &str) -> Option<String> {
+/// Why a URI is refused.
+fn uri_error(raw: &str) -> Option<String> {
     let Some(rest) = raw.strip_prefix("https://").or(raw.strip_prefix("http://")) else {
         return Some("Must begin with https:// or http://".to_owned());
     };
@@ -246,11 +246,12 @@ fn wrong_with(raw: &str) -> Option<String> {
         return Some("The port must be a number from 1 to 65535, without zeros in front".to_owned());
     }
     let query = rest.split_once('?').map_or("", |(_, query)| query);
-    let taken = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| OURS.contains(&&**name));
+    let taken =
+        form_urlencoded::parse(query.as_bytes()).find(|(name, _)| RESERVED_PARAMETERS.contains(&&**name));
     taken.map(|(name, _)| format!("Its query must not have {name}, which is added on the way back"))
 }
 
-/// A host and what is behind its colon; the colons of an IPv6 address are in brackets.
+/// A host and its port; the colons of an IPv6 address are inside brackets.
 fn split_port(host: &str) -> (&str, Option<&str>) {
     let ends = host.rfind(']').map_or(0, |at| at + 1);
     match host[ends..].find(':') {
@@ -264,8 +265,7 @@ fn is_port(raw: &str) -> bool {
     digits && !raw.starts_with('0') && raw.parse::<u16>().is_ok()
 }
 
-/// Whether it is a host: nothing that means something in a header that the origin is
-/// put into.
+/// Whether it is a host without characters that have a meaning in the headers that contain the origin.
 fn is_host(raw: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
     match raw.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -279,7 +279,7 @@ mod tests {
     use super::{Challenge, ClientLabel, RedirectUri};
 
     #[test]
-    fn a_label_shows_all_it_has_and_is_cut_where_it_is_long() {
+    fn a_label_has_no_invisible_characters_and_is_truncated() {
         for bad in [
             "Web\u{202e}ppa",
             "a\u{200b}b",
@@ -297,19 +297,19 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_is_met_by_its_verifier_alone() {
+    fn a_challenge_matches_only_its_verifier() {
         // From RFC 7636, appendix B.
         let challenge = Challenge::parse("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM").unwrap();
-        assert!(challenge.is_met_by("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"));
-        assert!(!challenge.is_met_by("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl"));
-        assert!(!challenge.is_met_by("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"));
+        assert!(challenge.matches("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"));
+        assert!(!challenge.matches("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl"));
+        assert!(!challenge.matches("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"));
         for bad in ["", "plain", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM="] {
             assert!(Challenge::parse(bad).is_none(), "{bad}");
         }
     }
 
     #[test]
-    fn only_absolute_addresses_without_tricks_are_taken() {
+    fn only_absolute_uris_are_accepted() {
         for good in [
             "https://app.example/oauth/callback",
             "http://localhost:4567",
@@ -356,10 +356,10 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_compared_exactly() {
-        let same = |registered: &str, wanted: &str| {
+    fn uris_are_compared_exactly() {
+        let same = |registered: &str, uri: &str| {
             let parse = |raw: &str| RedirectUri::parse(raw).unwrap();
-            parse(registered).is_same(&parse(wanted))
+            parse(registered).is_same(&parse(uri))
         };
         let registered = "https://app.example/oauth/callback";
         assert!(same(registered, registered));
@@ -378,7 +378,7 @@ mod tests {
             assert!(!same(registered, other), "{other}");
             assert!(!same(other, registered), "{other}");
         }
-        for (own, wanted, expected) in [
+        for (own, uri, expected) in [
             ("http://127.0.0.1/cb", "http://127.0.0.1:4567/cb", true),
             ("http://localhost:1", "http://localhost:65535", true),
             ("http://[::1]:1/cb?x=1", "http://[::1]/cb?x=1", true),
@@ -392,14 +392,14 @@ mod tests {
                 false,
             ),
         ] {
-            assert_eq!(same(own, wanted), expected, "{own} {wanted}");
+            assert_eq!(same(own, uri), expected, "{own} {uri}");
         }
     }
 
     #[test]
-    fn return_to_is_a_path_and_nothing_else() {
+    fn return_to_must_be_a_path() {
         let registered = RedirectUri::parse("https://app.example/cb").unwrap();
-        let allowed = |raw: &str| registered.is_same_but_return_to(&RedirectUri::parse(raw).unwrap());
+        let allowed = |raw: &str| registered.is_same_with_return_to(&RedirectUri::parse(raw).unwrap());
         for good in ["/vpcs", "/", "/support/tickets?dialogOpen=true", "/vpcs?a=1&b=2"] {
             assert!(
                 allowed(&format!("https://app.example/cb?returnTo={good}")),
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn http_is_for_the_users_own_machine_only() {
+    fn http_is_only_allowed_for_loopback_addresses() {
         for good in [
             "https://app.example/cb",
             "http://localhost:4567/cb",

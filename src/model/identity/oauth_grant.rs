@@ -1,10 +1,10 @@
-//! The grant that a user gave to an OAuth client.
+//! Authorizations of OAuth clients by users.
 
 use crate::model::id::UserId;
 use crate::model::scope::Scopes;
 use crate::model::time::Time;
 
-/// One authorization of a client by a user.
+/// An authorization of a client by a user.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OauthGrant {
     pub id: i64,
@@ -14,12 +14,12 @@ pub struct OauthGrant {
     pub scopes: Scopes,
     pub created: Time,
     pub revoked: bool,
-    /// When the last of its tokens expires; `None` if it has no token that can be used.
+    /// When the last of its tokens expires; `None` if it has no valid token.
     pub expiry: Option<Time>,
 }
 
 impl OauthGrant {
-    /// Whether one of its tokens can be used. Only live grants are shown to the user, so only these count as consent.
+    /// Whether it has a valid token. Only live grants are shown to the user, so only these count as consent.
     pub fn is_live(&self, now: Time) -> bool {
         !self.revoked && self.expiry.is_some_and(|expiry| expiry > now)
     }

@@ -1,4 +1,4 @@
-//! The identity that a token or a session proves.
+//! The identity of a token or a session.
 
 use crate::model::grant::{Global, Permission};
 use crate::model::id::{AccountId, TokenId, UserId};
@@ -7,15 +7,15 @@ use crate::model::time::Time;
 use crate::model::token::TokenHash;
 use crate::model::user::{Email, Username};
 
-/// What a user has authenticated with.
+/// How a user has authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Proof {
     Token(TokenId),
-    /// A log-in in a browser.
+    /// A browser session.
     Session,
 }
 
-/// The user that a token or a session authenticates, with its rights, as of a version of all identities.
+/// An authenticated user with its permissions, as of an identity version.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub version: i64,

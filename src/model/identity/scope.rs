@@ -1,22 +1,22 @@
-//! What a token may be used for.
+//! Scopes of tokens.
 
 use crate::model::reason::{Code, Reason, Reasons};
 
-/// How far a scope goes within its family.
+/// The access level of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     ReadOnly,
     ReadWrite,
 }
 
-/// One thing a token may do: `vpc:read_write`.
+/// A scope, such as `vpc:read_write`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scope {
     family: &'static str,
     level: Level,
 }
 
-/// Every family there is; those Garth has no operations for can still be held.
+/// All scope families. Garth has no operations for some of them, but tokens can have them.
 const FAMILIES: [&str; 18] = [
     "account",
     "child_account",
@@ -38,8 +38,8 @@ const FAMILIES: [&str; 18] = [
     "vpc",
 ];
 
-/// Families that were folded into `account` long ago and are still asked for.
-const FOLDED: [&str; 5] = ["tokens", "clients", "users", "tickets", "managed"];
+/// Old families that are now part of `account` and that clients still request.
+const ACCOUNT_ALIASES: [&str; 5] = ["tokens", "clients", "users", "tickets", "managed"];
 
 impl Scope {
     pub const VPC_READ_WRITE: Scope = Scope::new("vpc", Level::ReadWrite);
@@ -67,7 +67,7 @@ impl std::fmt::Display for Scope {
     }
 }
 
-/// All that a token may be used for.
+/// The scopes of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Scopes {
     Everything,
@@ -75,7 +75,8 @@ pub enum Scopes {
 }
 
 impl Scopes {
-    /// Reads scopes separated by spaces or commas; `*` is everything, a bare family is all of it.
+    /// Parses scopes separated by spaces or commas; `*` is full access, and a family without a level is
+    /// read-write.
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let words = raw.split([' ', ',']).filter(|word| !word.is_empty());
         let mut scopes: Vec<Scope> = Vec::new();
@@ -106,7 +107,7 @@ impl Scopes {
         }
     }
 
-    /// Whether everything these allow is allowed by others too.
+    /// Whether `others` include all of these scopes.
     pub fn are_within(&self, others: &Scopes) -> bool {
         match self {
             Scopes::Everything => *others == Scopes::Everything,
@@ -114,7 +115,7 @@ impl Scopes {
         }
     }
 
-    /// Each scope in its written form.
+    /// Each scope as text.
     pub fn words(&self) -> Vec<String> {
         match self {
             Scopes::Everything => vec!["*".to_owned()],
@@ -131,7 +132,7 @@ impl std::fmt::Display for Scopes {
 
 fn parse_one(word: &str) -> Option<Scope> {
     let (family, level) = word.split_once(':').unwrap_or((word, "*"));
-    let family = if FOLDED.contains(&family) {
+    let family = if ACCOUNT_ALIASES.contains(&family) {
         "account"
     } else {
         family
@@ -159,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scopes_are_read_in_every_spelling_clients_use() {
+    fn all_spellings_of_scopes_are_parsed() {
         for (raw, written) in [
             ("*", "*"),
             ("vpc:read_write", "vpc:read_write"),
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_includes_reading_and_nothing_crosses_families() {
+    fn read_write_includes_read_only_within_a_family() {
         let held = Scopes::parse("events:read_write vpc:read_only").unwrap();
         assert!(held.allow(Scope::EVENTS_READ_ONLY));
         assert!(!held.allow(Scope::VPC_READ_WRITE));

@@ -1,4 +1,4 @@
-//! Bearer tokens: shown once, kept as a hash.
+//! Bearer tokens: shown once, stored as a hash.
 
 use sha2::{Digest, Sha256};
 
@@ -6,7 +6,7 @@ use crate::model::id::{TokenId, UserId};
 use crate::model::scope::Scopes;
 use crate::model::time::Time;
 
-/// A text nobody may read in a log: it prints as `Secret(..)`.
+/// A text that must not appear in logs: it prints as `Secret(..)`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -15,7 +15,7 @@ impl Secret {
         Self(text)
     }
 
-    /// The text itself, to be handed to its owner.
+    /// The text itself, for its owner.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -49,13 +49,13 @@ impl TokenText {
         TokenHash::of(self.reveal())
     }
 
-    /// What lists show of a token, so that its owner can tell it from others.
+    /// The prefix that lists show, so that the owner can identify the token.
     pub fn prefix(&self) -> &str {
         &self.reveal()[..16]
     }
 }
 
-/// What is kept of a token. Tokens are random, so a plain SHA-256 cannot be guessed back.
+/// The stored hash of a token. Tokens are random, so a plain SHA-256 is safe against guessing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TokenHash([u8; 32]);
 
@@ -68,11 +68,14 @@ impl TokenHash {
         hex(&self.0)
     }
 
-    /// Whether this is the hash that was kept, told in a time that does not depend on where they differ.
-    pub fn is_kept_as(&self, kept: &str) -> bool {
+    /// Compares with a stored hash in constant time.
+    pub fn matches_stored(&self, stored: &str) -> bool {
         let own = self.hex();
-        let differing = own.bytes().zip(kept.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
-        own.len() == kept.len() && std::hint::black_box(differing) == 0
+        let differing = own
+            .bytes()
+            .zip(stored.bytes())
+            .fold(0, |all, (a, b)| all | (a ^ b));
+        own.len() == stored.len() && std::hint::black_box(differing) == 0
     }
 }
 
@@ -86,7 +89,7 @@ pub fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// How a token came about.
+/// How a token was created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     Personal,
@@ -110,7 +113,7 @@ pub struct Token {
     pub prefix: String,
     pub scopes: Scopes,
     pub created: Time,
-    /// `None` is never.
+    /// `None` means that it does not expire.
     pub expiry: Option<Time>,
 }
 
@@ -123,15 +126,15 @@ pub struct NewToken {
     pub expiry: Option<Time>,
 }
 
-/// How a token without an end is written on the wire.
-pub const NEVER: &str = "2999-12-12T05:00:00";
+/// The expiry of a token without one, as the API shows it.
+pub const NO_EXPIRY: &str = "2999-12-12T05:00:00";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_does_not_print_itself() {
+    fn a_secret_is_not_printed() {
         let token = TokenText::from_bytes([7; 32]);
         assert_eq!(format!("{token:?}"), "TokenText(Secret(..))");
         assert_eq!(token.reveal().len(), 64);

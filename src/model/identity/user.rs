@@ -1,4 +1,4 @@
-//! Someone who acts, for an account or as the provider's staff.
+//! Users of accounts and members of the provider's staff.
 
 use md5::{Digest, Md5};
 
@@ -15,7 +15,7 @@ pub struct User {
     pub account: Option<AccountId>,
     pub username: Username,
     pub email: Email,
-    /// A restricted user may do only what was granted.
+    /// A restricted user only has the permissions in its grants.
     pub restricted: bool,
     pub account_access: Option<Permission>,
     pub globals: Vec<Global>,
@@ -29,27 +29,27 @@ pub struct User {
 }
 
 impl User {
-    /// Whether it is one of the provider's staff.
+    /// Whether the user is a member of staff.
     pub fn is_staff(&self) -> bool {
         self.account.is_none()
     }
 }
 
-/// When somebody last came to the log-in page, and whether it went well.
+/// The last attempt to log in, and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Login {
     pub at: Time,
     pub status: String,
 }
 
-/// 3 to 32 ASCII letters, digits, dashes and underscores; letters or digits at both ends, no two
-/// dashes or underscores in a row.
+/// 3 to 32 ASCII letters, digits, dashes and underscores; a letter or digit at both ends; no two dashes or
+/// underscores in a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Username(String);
 
 impl Username {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        if Self::is_good(raw) {
+        if Self::is_valid(raw) {
             return Ok(Self(raw.to_owned()));
         }
         let text = "Must be 3 to 32 ASCII letters, numbers, dashes and underscores, \
@@ -57,12 +57,12 @@ impl Username {
         Err(vec![Reason::new(Code::UsernameInvalid, text)])
     }
 
-    /// The username in a row, if it is one.
+    /// The username in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
-        Self::is_good(&raw).then_some(Self(raw))
+        Self::is_valid(&raw).then_some(Self(raw))
     }
 
-    fn is_good(raw: &str) -> bool {
+    fn is_valid(raw: &str) -> bool {
         let mark = |c: char| c == '-' || c == '_';
         let marks_in_a_row = || {
             raw.as_bytes()
@@ -81,25 +81,25 @@ impl Username {
     }
 }
 
-/// Something that can be written to: one `@` with text around it and no spaces.
+/// An e-mail address: one `@` with text around it and no spaces.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Email(String);
 
 impl Email {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        if Self::is_good(raw) {
+        if Self::is_valid(raw) {
             return Ok(Self(raw.to_owned()));
         }
         let text = "Must be an e-mail address like ada@example.com";
         Err(vec![Reason::new(Code::EmailInvalid, text)])
     }
 
-    /// The address in a row, if it is one.
+    /// The address in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
-        Self::is_good(&raw).then_some(Self(raw))
+        Self::is_valid(&raw).then_some(Self(raw))
     }
 
-    fn is_good(raw: &str) -> bool {
+    fn is_valid(raw: &str) -> bool {
         let plain = raw.chars().count() <= 254 && !raw.chars().any(|c| c.is_whitespace() || c.is_control());
         let halves = raw.split_once('@');
         plain
@@ -117,34 +117,34 @@ impl Email {
     }
 }
 
-/// The avatar identifier of an address: the MD5 of it in lower case. No address has one too.
+/// The Gravatar ID of an address: the MD5 of the lower-case address. An empty address has one too.
 pub fn gravatar_id(address: &str) -> String {
     hex(&Md5::digest(address.trim().to_lowercase().as_bytes()))
 }
 
-/// A user without what logging in changes: nobody who has a form of it open need be told of that. It is never taken for
-/// a user who has not logged in yet.
+/// A user without the fields that a log-in changes, so that a log-in does not make an open form stale. Its
+/// hash always differs from that of the user itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Settled(&'static str, User);
+pub struct WithoutLogin(&'static str, User);
 
 impl User {
-    pub fn settled(&self) -> Settled {
+    pub fn without_login(&self) -> WithoutLogin {
         let user = Self {
             last_login: None,
             ..self.clone()
         };
-        Settled("whenever it logs in", user)
+        WithoutLogin("without last login", user)
     }
 }
 
 #[derive(Clone, Debug)]
 pub struct NewUser {
-    /// `None` makes a member of the provider's staff.
+    /// `None` creates a member of staff.
     pub account: Option<AccountId>,
     pub username: Username,
     pub email: Email,
     pub restricted: bool,
-    /// The argon2id hash of the password, if one was set.
+    /// The argon2id hash of the password, if there is one.
     pub password: Option<String>,
 }
 
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usernames_follow_the_public_rule() {
+    fn usernames_follow_the_rules_of_the_public_service() {
         for good in ["ada", "a-b", "ada_lovelace", "x9x", &"a".repeat(32)] {
             assert!(Username::parse(good).is_ok(), "{good}");
         }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_avatar_is_found_by_the_address_however_it_is_written() {
+    fn the_gravatar_id_ignores_case() {
         let id = "0bc83cb571cd1c50ba6f3e8a78ef1346";
         assert_eq!(gravatar_id(" MyEmailAddress@example.com "), id);
         assert_eq!(
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn an_email_needs_both_halves() {
+    fn an_email_needs_text_on_both_sides() {
         assert!(Email::parse("ada@example.com").is_ok());
         for bad in ["", "ada", "@example.com", "ada@", "a@b@c", "a b@c"] {
             assert!(Email::parse(bad).is_err(), "{bad}");

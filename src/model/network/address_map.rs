@@ -1,9 +1,9 @@
-//! A picture of address space before it is drawn: what is taken, what is free, and by how much.
+//! Address maps: the assigned and free parts of an address space, as data to draw.
 
 use crate::model::cidr::{Cidr, PRIVATE};
 use crate::model::id::{ConfigId, InstanceId, InterfaceId};
 
-/// One of the private spaces, from end to end: what lies in it, in order and without gaps.
+/// A private address space as a sequence of parts without gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Space {
     pub range: Cidr,
@@ -14,14 +14,14 @@ pub struct Space {
 pub struct Part {
     pub first: u32,
     pub last: u32,
-    pub what: What,
+    pub kind: PartKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// The subnet at this place in the list.
+pub enum PartKind {
+    /// The subnet at this index of the list.
     Subnet(usize),
-    /// The provider lets nobody have it.
+    /// Reserved by the provider.
     Forbidden,
     Free,
 }
@@ -32,13 +32,13 @@ impl Part {
     }
 }
 
-/// All private spaces, with subnets that do not overlap each other in them.
+/// All private address spaces with these subnets, which do not overlap.
 pub fn spaces(subnets: &[Cidr], forbidden: &[Cidr]) -> Vec<Space> {
     let taken = subnets
         .iter()
         .enumerate()
-        .map(|(at, range)| (*range, What::Subnet(at)));
-    // A subnet from before a range was forbidden stays where it is.
+        .map(|(at, range)| (*range, PartKind::Subnet(at)));
+    // A subnet that was created before its range was forbidden is still shown.
     let clear = |range: &&Cidr| !subnets.iter().any(|subnet| subnet.overlaps(**range));
     let outermost = |range: &&Cidr| {
         !forbidden
@@ -46,15 +46,15 @@ pub fn spaces(subnets: &[Cidr], forbidden: &[Cidr]) -> Vec<Space> {
             .any(|other| other != *range && other.contains(**range))
     };
     let reserved = forbidden.iter().filter(clear).filter(outermost);
-    let mut known: Vec<(Cidr, What)> = taken
-        .chain(reserved.map(|range| (*range, What::Forbidden)))
+    let mut known: Vec<(Cidr, PartKind)> = taken
+        .chain(reserved.map(|range| (*range, PartKind::Forbidden)))
         .collect();
     known.sort_by_key(|(range, _)| range.first());
     known.dedup_by_key(|(range, _)| *range);
     PRIVATE.into_iter().map(|range| space(range, &known)).collect()
 }
 
-fn space(range: Cidr, known: &[(Cidr, What)]) -> Space {
+fn space(range: Cidr, known: &[(Cidr, PartKind)]) -> Space {
     let mut parts = Vec::new();
     let mut next = u64::from(range.first());
     let gap = |from: u64, before: u64, parts: &mut Vec<Part>| {
@@ -62,17 +62,17 @@ fn space(range: Cidr, known: &[(Cidr, What)]) -> Space {
             parts.push(Part {
                 first: from as u32,
                 last: (before - 1) as u32,
-                what: What::Free,
+                kind: PartKind::Free,
             });
         }
     };
-    for (taken, what) in known.iter().filter(|(taken, _)| taken.overlaps(range)) {
+    for (taken, kind) in known.iter().filter(|(taken, _)| taken.overlaps(range)) {
         let (first, last) = (taken.first().max(range.first()), taken.last().min(range.last()));
         gap(next, u64::from(first), &mut parts);
         parts.push(Part {
             first,
             last,
-            what: *what,
+            kind: *kind,
         });
         next = u64::from(last) + 1;
     }
@@ -80,7 +80,7 @@ fn space(range: Cidr, known: &[(Cidr, What)]) -> Space {
     Space { range, parts }
 }
 
-/// Who has an address or a range.
+/// The holder of an address or a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     pub first: u32,
@@ -88,58 +88,58 @@ pub struct Holder {
     /// Whether it is a range that is routed to the interface.
     pub is_range: bool,
     pub instance: InstanceId,
-    /// Only if the caller may see the instance.
+    /// Only if the caller can see the instance.
     pub instance_label: Option<String>,
     pub config: ConfigId,
     pub interface: InterfaceId,
     pub active: bool,
 }
 
-/// A part of a subnet, close enough to see each address, or from further away.
+/// A part of a subnet, address by address or in buckets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum View {
     Addresses(Vec<(u32, State)>),
     Buckets(Vec<Bucket>),
 }
 
-/// What an address is.
+/// The state of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Network,
     Gateway,
-    /// The last but one of a subnet, which nobody gets.
+    /// The last but one address of a subnet, which is never assigned.
     Reserved,
     Broadcast,
     Free,
-    /// Held by the holder at this place in the list.
+    /// Assigned to the holder at this index of the list.
     Taken(usize),
 }
 
-/// Some addresses together.
+/// A range of addresses that is shown as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
     pub range: Cidr,
     pub used: u64,
-    /// How many can be used.
+    /// The number of usable addresses.
     pub all: u64,
 }
 
-/// Up to so many addresses are shown one by one.
-const CLOSE: u8 = 24;
-/// A bucket holds at least so many addresses, and a picture at most 256 buckets.
-const FINEST: u8 = 28;
+/// Parts with at least this prefix length are shown address by address.
+const ADDRESS_VIEW_PREFIX: u8 = 24;
+/// The longest prefix of a bucket. A map has at most 256 buckets.
+const MAX_BUCKET_PREFIX: u8 = 28;
 
-/// The prefix of the buckets in which a part of a subnet is shown; `None` if each address is.
+/// The prefix length of the buckets for a part of a subnet; `None` if it is shown address by address.
 pub fn bucket_prefix(window: Cidr) -> Option<u8> {
-    (window.prefix() < CLOSE).then(|| (window.prefix() + 8).min(FINEST))
+    (window.prefix() < ADDRESS_VIEW_PREFIX).then(|| (window.prefix() + 8).min(MAX_BUCKET_PREFIX))
 }
 
-/// The part of a subnet around an address in which each address is shown.
-pub fn close_to(subnet: Cidr, address: u32) -> Cidr {
-    Cidr::around(address, CLOSE.max(subnet.prefix()))
+/// The part of a subnet around an address that is shown address by address.
+pub fn window_around(subnet: Cidr, address: u32) -> Cidr {
+    Cidr::around(address, ADDRESS_VIEW_PREFIX.max(subnet.prefix()))
 }
 
-/// Each address of a part of a subnet.
+/// A part of a subnet, address by address.
 pub fn addresses(subnet: Cidr, window: Cidr, holders: &[Holder]) -> View {
     let state = |address: u32| match address {
         _ if address == subnet.first() => State::Network,
@@ -158,8 +158,8 @@ pub fn addresses(subnet: Cidr, window: Cidr, holders: &[Holder]) -> View {
     )
 }
 
-/// The buckets of a part of a subnet. `counts` are taken addresses by the number of their bucket,
-/// outside of the `ranges`, which are in order and may overlap.
+/// A part of a subnet in buckets. `counts` has the number of assigned addresses by bucket, except those in
+/// `ranges`, which are sorted and may overlap.
 pub fn buckets(subnet: Cidr, window: Cidr, prefix: u8, counts: &[(u64, u64)], ranges: &[(u32, u32)]) -> View {
     let assignable = subnet.assignable();
     let parts = window.split(prefix);
@@ -202,19 +202,24 @@ mod tests {
     }
 
     #[test]
-    fn spaces_are_covered_from_end_to_end() {
+    fn spaces_have_no_gaps() {
         let subnets = [cidr("10.0.1.0/24"), cidr("10.0.0.0/29"), cidr("192.168.0.0/24")];
         let drawn = spaces(&subnets, &[cidr("192.168.128.0/17")]);
-        let whats: Vec<Vec<What>> = drawn
+        let whats: Vec<Vec<PartKind>> = drawn
             .iter()
-            .map(|space| space.parts.iter().map(|part| part.what).collect())
+            .map(|space| space.parts.iter().map(|part| part.kind).collect())
             .collect();
         assert_eq!(
             whats,
             [
-                vec![What::Subnet(1), What::Free, What::Subnet(0), What::Free],
-                vec![What::Free],
-                vec![What::Subnet(2), What::Free, What::Forbidden],
+                vec![
+                    PartKind::Subnet(1),
+                    PartKind::Free,
+                    PartKind::Subnet(0),
+                    PartKind::Free
+                ],
+                vec![PartKind::Free],
+                vec![PartKind::Subnet(2), PartKind::Free, PartKind::Forbidden],
             ]
         );
         for space in drawn {
@@ -225,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_smallest_subnet_shows_each_of_its_eight_addresses() {
+    fn the_smallest_subnet_shows_its_eight_addresses() {
         let subnet = cidr("10.0.0.0/29");
         let holder = Holder {
             first: subnet.first() + 2,
@@ -249,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_finer_the_closer_one_looks() {
+    fn smaller_windows_have_smaller_buckets() {
         let prefixes = [
             "10.0.0.0/8",
             "10.0.0.0/16",
@@ -262,12 +267,12 @@ mod tests {
         assert_eq!(buckets, [Some(16), Some(24), Some(28), Some(28), None, None]);
         let address = cidr("10.0.3.64/32").first();
         let closest =
-            ["10.0.0.0/8", "10.0.3.0/24", "10.0.3.64/29"].map(|whole| close_to(cidr(whole), address));
+            ["10.0.0.0/8", "10.0.3.0/24", "10.0.3.64/29"].map(|whole| window_around(cidr(whole), address));
         assert_eq!(closest, ["10.0.3.0/24", "10.0.3.0/24", "10.0.3.64/29"].map(cidr));
     }
 
     #[test]
-    fn a_range_counts_in_each_bucket_it_touches_and_once_only() {
+    fn a_range_counts_once_in_each_bucket_that_it_overlaps() {
         let subnet = cidr("10.0.0.0/22");
         let from = subnet.first();
         let ranges = [(from + 8, from + 23), (from + 16, from + 31)];
@@ -290,7 +295,7 @@ mod tests {
             let ten = &spaces(&subnets, &[])[0];
             let size: u64 = ten.parts.iter().map(Part::size).sum();
             prop_assert_eq!(size, 1 << 24);
-            let drawn = ten.parts.iter().filter(|part| matches!(part.what, What::Subnet(_))).count();
+            let drawn = ten.parts.iter().filter(|part| matches!(part.kind, PartKind::Subnet(_))).count();
             prop_assert_eq!(drawn, subnets.len());
         }
     }

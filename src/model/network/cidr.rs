@@ -6,15 +6,15 @@ use crate::model::reason::{Code, Reason, Reasons};
 
 /// An IPv4 network in canonical form: `10.0.0.0/24`, no host bits, no leading zeros.
 ///
-/// Any network can be held, also one no subnet may have (a forbidden range is one): what a
-/// subnet may be is asked with `for_subnet`.
+/// It can be any network, including one that a subnet may not have, such as a forbidden range. `for_subnet`
+/// checks that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cidr {
     network: u32,
     prefix: u8,
 }
 
-/// Where subnets may be.
+/// The ranges that subnets may be in.
 pub const PRIVATE: [Cidr; 3] = [
     Cidr::from_octets([10, 0, 0, 0], 8),
     Cidr::from_octets([172, 16, 0, 0], 12),
@@ -29,13 +29,13 @@ impl Cidr {
         }
     }
 
-    /// Reads any network in canonical form.
+    /// Parses any network in canonical form.
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let not_a_network = || vec![Reason::new(Code::CidrInvalid, "Must be an IPv4 network")];
         let (address, prefix) = raw.split_once('/').ok_or_else(not_a_network)?;
         let address: Ipv4Addr = address.parse().map_err(|_| not_a_network())?;
         let prefix: u8 = prefix.parse().map_err(|_| not_a_network())?;
-        // The standard library reads "+8" and "08" as 8: what is not written back is not canonical.
+        // The standard library parses "+8" and "08" as 8, so the text is compared with its canonical form.
         if prefix > 32 || format!("{address}/{prefix}") != raw {
             return Err(not_a_network());
         }
@@ -50,7 +50,7 @@ impl Cidr {
         Ok(cidr)
     }
 
-    /// The network from one address to another, if that is one.
+    /// The network from one address to another, if they form one.
     pub fn spanning(first: u32, last: u32) -> Option<Self> {
         let prefix = (first ^ last).leading_zeros() as u8;
         let cidr = Self {
@@ -60,7 +60,7 @@ impl Cidr {
         (first & mask(prefix) == first && cidr.last() == last).then_some(cidr)
     }
 
-    /// Reads a network that a subnet may have: private, /8 to /29, clear of the forbidden ranges.
+    /// Parses the range of a subnet: private, /8 to /29, outside the forbidden ranges.
     pub fn for_subnet(raw: &str, forbidden: &[Cidr]) -> Result<Self, Reasons> {
         let cidr = Self::parse(raw)?;
         let mut wrong = Reasons::new();
@@ -95,17 +95,17 @@ impl Cidr {
         mask(self.prefix)
     }
 
-    /// The subnet's own end of the wire.
+    /// The gateway of the subnet.
     pub fn gateway(self) -> u32 {
         self.first() + 1
     }
 
-    /// What can be assigned: all but the first two and the last two addresses.
+    /// The usable addresses: all but the first two and the last two.
     pub fn assignable(self) -> std::ops::RangeInclusive<u32> {
         self.first() + 2..=self.last() - 2
     }
 
-    /// The private network that is meant by `10.0.0.5/24`, where an address stands for its network.
+    /// The private network of an address with a prefix length, such as `10.0.0.5/24`.
     pub fn network_of(raw: &str) -> Option<Self> {
         let (address, prefix) = raw.split_once('/')?;
         let address: Ipv4Addr = address.parse().ok()?;
@@ -117,14 +117,14 @@ impl Cidr {
         (is_private && meant.first() != address.to_bits()).then_some(meant)
     }
 
-    /// The network that is looked for by an address, or by a network that may be written with any of its addresses.
-    pub fn sought(raw: &str) -> Option<Self> {
+    /// The network to search for: an address, or a network with host bits allowed.
+    pub fn parse_search(raw: &str) -> Option<Self> {
         let (address, prefix) = raw.split_once('/').unwrap_or((raw, "32"));
         let prefix = prefix.parse().ok().filter(|prefix| *prefix <= 32)?;
         Some(Self::around(address.parse::<Ipv4Addr>().ok()?.to_bits(), prefix))
     }
 
-    /// The network of a prefix in which an address is.
+    /// The network with this prefix length that contains an address.
     pub fn around(address: u32, prefix: u8) -> Self {
         let prefix = prefix.min(32);
         Self {
@@ -133,7 +133,7 @@ impl Cidr {
         }
     }
 
-    /// The networks of another prefix that make up this one.
+    /// Splits the network into networks with another prefix length.
     pub fn split(self, prefix: u8) -> impl Iterator<Item = Cidr> {
         let step = 1usize << (32 - prefix.min(32));
         let all = u64::from(self.first())..=u64::from(self.last());
@@ -143,8 +143,8 @@ impl Cidr {
         })
     }
 
-    /// The next network of the same size that touches none of those taken: first further up in the same
-    /// private space, then from the beginning of each.
+    /// The next network of the same size that overlaps none of `taken`: first after this one in the same
+    /// private range, then from the start of each.
     pub fn next_free(self, taken: &[Cidr]) -> Option<Cidr> {
         let mut taken = taken.to_vec();
         taken.sort_by_key(|range| range.first());
@@ -167,7 +167,7 @@ impl Cidr {
     }
 }
 
-/// The first free network from an address on that is inside a space; `taken` is in order.
+/// The first free network at or after an address in a range; `taken` is sorted.
 fn free_from(from: u32, space: Cidr, prefix: u8, taken: &[Cidr]) -> Option<Cidr> {
     let size = 1u64 << (32 - prefix);
     let mut first = u64::from(from);
@@ -175,7 +175,7 @@ fn free_from(from: u32, space: Cidr, prefix: u8, taken: &[Cidr]) -> Option<Cidr>
         if u64::from(range.first()) >= first + size {
             continue;
         }
-        // The next place of this size after what is taken.
+        // The next aligned network after the one that is taken.
         let after = (u64::from(range.last()) + 1).div_ceil(size) * size;
         first = first.max(after);
     }
@@ -191,10 +191,10 @@ fn mask(prefix: u8) -> u32 {
 }
 
 impl Cidr {
-    /// How many characters it has at most, with one behind it.
+    /// The maximum length of the text, plus one.
     pub const WIDTH: usize = "255.255.255.255/32 ".len();
 
-    /// Writes it where there is room, as each subnet of a long list has one.
+    /// Formats it into a buffer, because long lists have one per subnet.
     pub fn write(self, text: &mut [u8; Self::WIDTH]) -> &str {
         let [a, b, c, d] = self.network.to_be_bytes();
         let mut end = 0;
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_is_written_as_its_address_and_its_length() {
+    fn a_network_is_formatted_as_address_and_prefix_length() {
         let networks = [0, 9, 10, 99, 100, 255].into_iter().flat_map(|byte: u8| {
             let address = u32::from_be_bytes([byte, 255 - byte, byte / 2, byte]);
             (0..=32).map(move |prefix| Cidr::around(address, prefix))
@@ -234,13 +234,13 @@ mod tests {
     }
 
     #[test]
-    fn a_default_route_is_a_network_and_covers_all() {
+    fn the_default_route_contains_every_network() {
         let all = Cidr::parse("0.0.0.0/0").unwrap();
         assert_eq!((all.first(), all.last()), (0, u32::MAX));
     }
 
     #[test]
-    fn the_next_free_network_is_further_up_then_anywhere() {
+    fn the_next_free_network_follows_or_wraps_around() {
         let all = |texts: &[&str]| {
             texts
                 .iter()
@@ -272,7 +272,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_network_is_known_by_its_ends(first: u32, last: u32, prefix in 0u8..=32) {
+        fn a_network_is_determined_by_its_first_and_last_address(first: u32, last: u32, prefix in 0u8..=32) {
             let cidr = Cidr { network: first & mask(prefix), prefix };
             prop_assert_eq!(Cidr::spanning(cidr.first(), cidr.last()), Some(cidr));
             let other = Cidr::spanning(first, last);
@@ -280,7 +280,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_proposed_is_free(taken in proptest::collection::vec((0u32..1 << 24, 9u8..=29), 0..30), prefix in 9u8..=29) {
+        fn a_proposed_network_is_free(taken in proptest::collection::vec((0u32..1 << 24, 9u8..=29), 0..30), prefix in 9u8..=29) {
             let base = Cidr::parse("10.0.0.0/8").unwrap().first();
             let taken: Vec<Cidr> = taken
                 .into_iter()
@@ -302,13 +302,13 @@ mod tests {
         }
 
         #[test]
-        fn what_is_printed_is_read_back(bits: u32, prefix in 0u8..=32) {
+        fn formatted_networks_round_trip(bits: u32, prefix in 0u8..=32) {
             let cidr = Cidr { network: bits & mask(prefix), prefix };
             prop_assert_eq!(Cidr::parse(&cidr.to_string()), Ok(cidr));
         }
 
         #[test]
-        fn two_networks_overlap_exactly_when_one_holds_the_other(
+        fn networks_overlap_exactly_if_one_contains_the_other(
             a: u32, b: u32, p in 0u8..=32, q in 0u8..=32,
         ) {
             let a = Cidr { network: a & mask(p), prefix: p };
@@ -317,7 +317,7 @@ mod tests {
         }
 
         #[test]
-        fn only_canonical_text_is_read(raw in "[0-9./+ ]{0,20}") {
+        fn only_canonical_text_is_parsed(raw in "[0-9./+ ]{0,20}") {
             if let Ok(cidr) = Cidr::parse(&raw) {
                 prop_assert_eq!(cidr.to_string(), raw);
             }

@@ -1,4 +1,4 @@
-//! Private networks: VPCs, subnets and the addresses in them.
+//! Private networks: VPCs, subnets and addresses.
 
 pub mod address_map;
 pub mod cidr;

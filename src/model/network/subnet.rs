@@ -1,4 +1,4 @@
-//! A range of addresses inside a VPC.
+//! A subnet of a VPC.
 
 use crate::model::cidr::Cidr;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
@@ -11,13 +11,13 @@ pub struct Subnet {
     pub vpc: VpcId,
     pub label: Label,
     pub ipv4: Cidr,
-    /// The interfaces on it, by instance, config and place.
+    /// The interfaces on it, ordered by instance, config and position.
     pub uses: Vec<Use>,
     pub created: Time,
     pub updated: Time,
 }
 
-/// An interface on a subnet, and what it belongs to.
+/// An interface on a subnet, with its instance and config.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Use {
     pub subnet: SubnetId,
@@ -35,7 +35,7 @@ pub struct NewSubnet {
     pub ipv4: Cidr,
 }
 
-/// What is `None` stays as it is.
+/// `None` leaves a field unchanged.
 #[derive(Clone, Debug)]
 pub struct SubnetChange {
     pub label: Option<Label>,

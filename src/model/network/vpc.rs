@@ -26,7 +26,7 @@ pub struct NewVpc {
     pub subnets: Vec<NewSubnet>,
 }
 
-/// What is `None` stays as it is.
+/// `None` leaves a field unchanged.
 #[derive(Clone, Debug)]
 pub struct VpcChange {
     pub label: Option<Label>,

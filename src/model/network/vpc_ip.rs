@@ -1,4 +1,4 @@
-//! Addresses in use on VPC interfaces (interface §2.3).
+//! Addresses of VPC interfaces (interface §2.3).
 
 use crate::model::cidr::Cidr;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
@@ -6,7 +6,7 @@ use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
 /// One address or one range of an interface.
 #[derive(Clone, Debug)]
 pub struct VpcIp {
-    /// `None` where it is a range.
+    /// `None` for a range.
     pub address: Option<u32>,
     pub range: Option<Cidr>,
     pub vpc: VpcId,

@@ -1,6 +1,6 @@
-//! A file on a ticket: what it may be called, and what it may contain.
+//! Attachments of tickets: valid names and content.
 //!
-//! Names are for people to read and never become paths.
+//! Names are only displayed and never become paths.
 
 use crate::model::id::{AttachmentId, TicketId};
 use crate::model::reason::{Code, Reason, Reasons};
@@ -14,13 +14,13 @@ pub struct Attachment {
     pub size: i64,
     /// 64 hexadecimal digits.
     pub sha256: String,
-    /// Under which its bytes are kept.
+    /// The storage key of its bytes.
     pub key: String,
     pub created: Time,
     pub created_by: String,
 }
 
-/// A file whose bytes are kept and which is about to become part of a ticket.
+/// A file whose bytes are stored, before it becomes an attachment.
 #[derive(Clone, Debug)]
 pub struct NewAttachment {
     pub name: FileName,
@@ -29,12 +29,12 @@ pub struct NewAttachment {
     pub key: String,
 }
 
-/// Extensions that are taken (interface §4.3), without regard to case.
+/// The accepted extensions (interface §4.3), case-insensitive.
 pub const EXTENSIONS: [&str; 10] = [
     ".gif", ".jpg", ".jpeg", ".pjpg", ".pjpeg", ".tif", ".tiff", ".png", ".pdf", ".txt",
 ];
 
-/// What a file says it is.
+/// The kind of a file, by its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
     Gif,
@@ -69,7 +69,7 @@ impl FileKind {
         })
     }
 
-    /// Refuses content that is not what the extension says.
+    /// Refuses content that does not match the extension.
     pub fn check(self, content: &Content) -> Result<(), Reason> {
         let head = content.head.as_slice();
         let starts = |any: &[&[u8]]| any.iter().any(|magic| head.starts_with(magic));
@@ -81,7 +81,7 @@ impl FileKind {
                 (starts(&magics), "a TIFF image")
             }
             FileKind::Png => (starts(&[b"\x89PNG\r\n\x1a\n"]), "a PNG image"),
-            // Readers look for it among the first bytes, not only at the very first.
+            // PDF readers accept the signature anywhere near the start.
             FileKind::Pdf => (head.windows(5).any(|part| part == b"%PDF-"), "a PDF document"),
             FileKind::Text => {
                 let wide = starts(&[b"\xff\xfe", b"\xfe\xff"]);
@@ -98,36 +98,36 @@ impl FileKind {
     }
 }
 
-/// What was seen of a file's bytes as they came in.
+/// What the content check needs of a file, collected while it arrives.
 #[derive(Clone, Debug, Default)]
 pub struct Content {
-    /// The first of them, `HEAD` at most.
+    /// The first bytes, at most `HEAD_BYTES`.
     pub head: Vec<u8>,
     pub has_nul: bool,
 }
 
 impl Content {
-    const HEAD: usize = 1024;
+    const HEAD_BYTES: usize = 1024;
 
-    pub fn see(&mut self, bytes: &[u8]) {
-        let missing = Self::HEAD.saturating_sub(self.head.len()).min(bytes.len());
+    pub fn update(&mut self, bytes: &[u8]) {
+        let missing = Self::HEAD_BYTES.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(&bytes[..missing]);
         self.has_nul |= bytes.contains(&0);
     }
 }
 
-/// A name as it is shown: one line, no path, no characters that hide or turn others around, at most
-/// 255 bytes, with an extension that is taken.
+/// A file name for display: one line, no path, no invisible or direction-changing characters, at most 255
+/// bytes, with an accepted extension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileName(String);
 
 impl FileName {
     const MAX: usize = 255;
 
-    /// Makes a good name of what was sent; only an extension that is not taken is refused.
+    /// Cleans a name; only an unsupported extension is refused.
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
-        let shown: String = last.chars().filter(|c| !is_hidden(*c)).collect();
+        let shown: String = last.chars().filter(|c| !is_invisible(*c)).collect();
         let shown = shown.trim();
         if shown.is_empty() {
             let text = "The file needs a name, like notes.txt";
@@ -149,9 +149,9 @@ impl FileName {
         Ok(Self(format!("{}.{extension}", &stem[..end])))
     }
 
-    /// The name in a row, if it is one. A name that an earlier build took differently is made a good one.
+    /// The name in a row, if it is valid. A name that an earlier build stored is cleaned again.
     pub fn checked(raw: String) -> Option<Self> {
-        let foreign = |c: char| matches!(c, '/' | '\\') || is_hidden(c);
+        let foreign = |c: char| matches!(c, '/' | '\\') || is_invisible(c);
         let (_, extension) = raw.rsplit_once('.')?;
         let known = FileKind::of_extension(&extension.to_ascii_lowercase()).is_some();
         match known && raw.len() <= Self::MAX && !raw.contains(foreign) {
@@ -170,9 +170,9 @@ impl FileName {
     }
 }
 
-/// Control characters, and those that turn the direction of text or have no width: with them a name
-/// could look like another.
-fn is_hidden(c: char) -> bool {
+/// Control characters, and those that change the text direction or have no width: a name with them could look
+/// like another.
+fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}')
         || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{61c}' | '\u{ad}')
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_what_one_sees_of_it() {
+    fn a_name_keeps_only_visible_characters() {
         for (raw, name) in [
             ("notes.txt", "notes.txt"),
             ("../../etc/passwd.txt", "passwd.txt"),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_extension_counts_and_only_ten_are_taken() {
+    fn only_the_last_extension_counts_and_ten_are_accepted() {
         for bad in [
             "x.png.html",
             "x",
@@ -223,10 +223,10 @@ mod tests {
     }
 
     #[test]
-    fn content_must_be_what_the_name_says() {
+    fn content_must_match_the_extension() {
         let seen = |bytes: &[u8]| {
             let mut content = Content::default();
-            content.see(bytes);
+            content.update(bytes);
             content
         };
         let png = seen(b"\x89PNG\r\n\x1a\n\0\0");

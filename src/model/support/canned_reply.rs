@@ -1,4 +1,4 @@
-//! Answers the staff give often, with places to be filled in.
+//! Canned replies with placeholders.
 
 use crate::model::id::CannedReplyId;
 use crate::model::reason::{Code, Reason, Reasons};
@@ -17,11 +17,11 @@ pub struct CannedReply {
     pub updated: Time,
 }
 
-/// A text in which `{{name}}` stands for something of the ticket that is answered.
+/// A text in which `{{name}}` is replaced by a value of the ticket.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Template(String);
 
-/// What may stand between the braces.
+/// The valid placeholders.
 pub const PLACEHOLDERS: [&str; 9] = [
     "ticket.id",
     "ticket.summary",
@@ -54,7 +54,7 @@ impl Template {
         }
     }
 
-    /// The template in a row, if it is one. A placeholder that only a newer build knows is filled with nothing.
+    /// The template in a row, if it is valid. A placeholder of a newer build becomes empty.
     pub fn checked(raw: String) -> Option<Self> {
         ReplyText::parse(&raw).is_ok().then_some(Self(raw))
     }
@@ -63,11 +63,11 @@ impl Template {
         &self.0
     }
 
-    /// The text with every place filled in.
+    /// Replaces every placeholder.
     pub fn fill(&self, value: impl Fn(&str) -> String) -> String {
         let mut filled = String::with_capacity(self.0.len());
         let mut rest = self.0.as_str();
-        while let Some((before, name, after)) = next_place(rest) {
+        while let Some((before, name, after)) = next_placeholder(rest) {
             filled.push_str(before);
             filled.push_str(&value(name.trim()));
             rest = after;
@@ -79,14 +79,14 @@ impl Template {
 fn names(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (_, name, after) = next_place(rest)?;
+        let (_, name, after) = next_placeholder(rest)?;
         rest = after;
         Some(name)
     })
 }
 
-/// What stands before the next `{{name}}`, the name, and what follows.
-fn next_place(text: &str) -> Option<(&str, &str, &str)> {
+/// The text before the next `{{name}}`, the name, and the rest.
+fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once("{{")?;
     let (name, after) = rest.split_once("}}")?;
     Some((before, name, after))
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_filled_in_once_and_unknown_ones_are_refused() {
+    fn placeholders_are_filled_in_once_and_unknown_ones_are_refused() {
         let template = Template::parse("Hello {{customer.username}}, about {{ ticket.id }}: {").unwrap();
         let filled = template.fill(|name| format!("<{name} {{{{ticket.id}}}}>"));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What events and tickets are about, and the directory of objects that other services hold.
+//! Objects of events and tickets, and the directory of objects in other services.
 
 use crate::model::id::{AccountId, InstanceId, VpcId};
 use crate::model::subject::SubjectKind;
@@ -12,7 +12,7 @@ pub struct Entry {
     pub label: String,
 }
 
-/// An object that an event or a ticket is about, with the label that it had then.
+/// An object that an event or a ticket is about, with its label at that time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entity {
     pub kind: EntityKind,
@@ -20,10 +20,10 @@ pub struct Entity {
     pub label: String,
 }
 
-/// What kind of object it is. One that is addressed within another object names that too.
+/// The kind of an object. A nested object also has the ID of its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntityKind {
-    /// An object that tickets can be about as well.
+    /// A kind that tickets can be about too.
     Subject(SubjectKind),
     Subnet(VpcId),
     Config(InstanceId),
@@ -45,7 +45,7 @@ impl EntityKind {
         }
     }
 
-    /// The kind with this word. `beside` is the other object of the same event: the VPC of a subnet, the instance of a
+    /// Parses a kind. `beside` is the other object of the same event: the VPC of a subnet, the instance of a
     /// config.
     pub fn parse(word: &str, beside: Option<(&str, i64)>) -> Option<Self> {
         let parent = |kind: SubjectKind| {

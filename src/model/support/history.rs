@@ -1,4 +1,4 @@
-//! What has happened to a ticket, step by step, as the staff see it.
+//! The history of a ticket, which only staff see.
 
 use crate::model::id::{AttachmentId, HistoryId, NoteId, ReplyId};
 use crate::model::ticket::Status;
@@ -11,11 +11,11 @@ pub struct History {
     pub created: Time,
     pub created_by: String,
     pub from_staff: bool,
-    /// What the ticket's status was afterwards.
+    /// The status of the ticket after the step.
     pub status: Status,
     pub before: Option<String>,
     pub after: Option<String>,
-    /// The words of a reply or a note.
+    /// The text of a reply or a note.
     pub description: Option<String>,
     pub reply: Option<ReplyId>,
     pub note: Option<NoteId>,

@@ -1,4 +1,4 @@
-//! Tickets, and what the desk does with them.
+//! Tickets and the desk.
 
 pub mod attachment;
 pub mod canned_reply;

@@ -1,4 +1,4 @@
-//! What is said on a ticket: to everybody on it, or among the staff only.
+//! Replies and internal notes on a ticket.
 
 use crate::model::id::{NoteId, ReplyId};
 use crate::model::text::Prose;
@@ -12,12 +12,12 @@ pub struct Reply {
     pub created: Time,
     pub created_by: String,
     pub description: ReplyText,
-    /// Whether it came from the provider.
+    /// Whether staff wrote it.
     pub from_staff: bool,
     pub gravatar_id: String,
 }
 
-/// A reply about to be kept.
+/// A reply to store.
 #[derive(Clone, Debug)]
 pub struct NewReply<'a> {
     pub created_by: &'a str,
@@ -26,7 +26,7 @@ pub struct NewReply<'a> {
     pub gravatar_id: &'a str,
 }
 
-/// What the staff tell each other; no tenant ever sees it or anything of it.
+/// An internal note, which tenants never see.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
     pub id: NoteId,

@@ -1,11 +1,11 @@
-//! What a ticket can be about. Garth keeps VPCs and instances itself; of the rest it knows only what
-//! the provider's directory says.
+//! Kinds of objects that tickets can be about. VPCs and instances are Garth's own; all others are only known
+//! from the provider's directory.
 
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::Line;
 
-/// What an interface may call the VLAN it is on.
+/// The label of a VLAN on an interface.
 pub type VlanLabel = Line<64>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,7 +23,7 @@ pub enum SubjectKind {
 }
 
 impl SubjectKind {
-    /// Those named by an id, in the order of interface §4.3.
+    /// The kinds with an ID, in the order of interface §4.3.
     pub const WITH_ID: [SubjectKind; 9] = [
         SubjectKind::Database,
         SubjectKind::Domain,
@@ -52,13 +52,13 @@ impl SubjectKind {
         }
     }
 
-    /// The kind with this word, if there is one.
+    /// Parses a kind.
     pub fn with_word(word: &str) -> Option<Self> {
         let mut all = Self::WITH_ID.into_iter().chain([SubjectKind::Vlan]);
         all.find(|kind| kind.word() == word)
     }
 
-    /// The attribute a ticket names it by.
+    /// The attribute of a ticket with the object's ID.
     pub const fn attribute(self) -> &'static str {
         match self {
             SubjectKind::Database => "database_id",
@@ -74,7 +74,7 @@ impl SubjectKind {
         }
     }
 
-    /// Those that other services keep, which the directory may name.
+    /// Parses a kind of another service, which the directory can have.
     pub fn parse_foreign(raw: &str) -> Result<Self, Reasons> {
         let foreign = |kind: &SubjectKind| !matches!(kind, SubjectKind::Linode | SubjectKind::Vpc);
         let mut kinds = Self::WITH_ID.into_iter().filter(foreign);
@@ -92,8 +92,8 @@ impl SubjectKind {
         Entity { kind, id, label }
     }
 
-    /// The label of something nobody has named: `domain7`.
-    pub fn made_up_label(self, id: i64) -> String {
+    /// The default label of an object without one: `domain7`.
+    pub fn default_label(self, id: i64) -> String {
         format!("{}{id}", self.word())
     }
 }

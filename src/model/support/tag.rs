@@ -1,4 +1,4 @@
-//! Fingerprints: has a thing changed since somebody looked at it?
+//! Entity tags, to detect changes of an object.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -6,8 +6,7 @@ use foldhash::quality::FixedState;
 
 use crate::model::token::hex;
 
-/// Equal things have equal tags. A tag is good for comparing with another one from the same
-/// build of Garth, and for nothing else.
+/// Equal objects have equal tags. Tags can only be compared within the same build of Garth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag(u64);
 

@@ -1,4 +1,4 @@
-//! A conversation between an account and its provider about something.
+//! Tickets.
 
 use crate::model::entity::Entity;
 use crate::model::id::{AccountId, TicketId, UserId};
@@ -17,21 +17,21 @@ pub struct Ticket {
     pub summary: Summary,
     pub description: TicketText,
     pub status: Status,
-    /// Whether its account may close it while it is open.
+    /// Whether the account may close it while it is open.
     pub may_close: bool,
     pub closed: Option<Time>,
     pub opened: Time,
     pub opened_by: String,
-    /// `None` if the provider opened it.
+    /// `None` if staff opened it.
     pub opener: Option<UserId>,
     pub updated: Time,
     pub updated_by: Option<String>,
     pub gravatar_id: String,
-    /// The names of the files.
+    /// The names of the attachments.
     pub attachments: Vec<String>,
-    /// What it is about, as that is called now.
+    /// The subject, with its current label.
     pub entity: Option<Entity>,
-    /// How many there are, so that one more makes it another ticket to whoever looked before.
+    /// The number of replies, so that a new reply changes the entity tag.
     pub replies: i64,
 }
 
@@ -47,13 +47,13 @@ pub struct DeskTicket {
     pub ticket: Ticket,
     pub company: String,
     pub email: String,
-    /// Whoever opened it, unless that was the provider or somebody who is gone.
+    /// The user who opened it, unless staff opened it or the user was deleted.
     pub customer: Option<Customer>,
     pub priority: Priority,
     pub claim: Option<Claim>,
     pub managed_issue: bool,
     pub notes: i64,
-    /// Grows with everything that happens to the ticket, notes included.
+    /// Increases with every change of the ticket, including notes.
     pub revision: i64,
 }
 
@@ -64,7 +64,7 @@ pub struct Customer {
     pub restricted: bool,
 }
 
-/// Who of the staff has taken a ticket, and since when.
+/// The member of staff to whom a ticket is assigned, and since when.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Claim {
     pub agent: UserId,
@@ -81,7 +81,7 @@ pub struct NewTicket {
     pub managed_issue: bool,
     pub may_close: bool,
     pub priority: Priority,
-    /// `None` for the provider.
+    /// `None` for staff.
     pub opener: Option<UserId>,
     pub opened_by: String,
     pub gravatar_id: String,
@@ -110,7 +110,7 @@ impl Status {
     }
 }
 
-/// How much a ticket presses, in the staff's eyes.
+/// The priority, which only staff see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     Low,
@@ -120,7 +120,7 @@ pub enum Priority {
 }
 
 impl Priority {
-    /// From the least pressing to the most.
+    /// In ascending order.
     pub const WORDS: [&str; 4] = ["low", "normal", "high", "urgent"];
     const ALL: [Priority; 4] = [Priority::Low, Priority::Normal, Priority::High, Priority::Urgent];
 
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_counted_in_characters_and_blanks_are_nothing() {
+    fn lengths_are_in_characters_and_blank_text_is_empty() {
         assert!(Summary::parse(&"ä".repeat(64)).is_ok());
         assert!(Summary::parse(&"ä".repeat(65)).is_err());
         assert!(TicketText::parse(&"𝄞".repeat(65_000)).is_ok());
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_is_one_line_and_a_text_has_no_hidden_characters() {
+    fn a_summary_is_one_line_and_texts_have_no_control_characters() {
         assert!(Summary::parse("a\tb").is_ok());
         assert!(Summary::parse("a\nb").is_err());
         assert!(TicketText::parse("a\r\nb\tc").is_ok());

@@ -1,4 +1,4 @@
-//! Accounts: what they may have, and how the first one comes about.
+//! Accounts: quotas, the desk's view, and the first account.
 
 use crate::model::account::{Account, DeskAccount, QuotaChange, QuotaOverride};
 use crate::model::id::AccountId;
@@ -13,16 +13,16 @@ use crate::rules::lists::ListRequest;
 use crate::rules::{tokens, users};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// What an account may have, and what of it is used.
+/// An account's quota and its current use.
 #[derive(Debug, Hash)]
 pub struct QuotaUse {
     pub quota: Quota,
-    /// VPCs in each region that has any.
+    /// The number of VPCs in each region that has any.
     pub vpcs: Vec<(String, i64)>,
     pub attachment_bytes: i64,
 }
 
-/// The quota of an account: the provider's, but for what was set for this account (decision 0006).
+/// The quota of an account: the provider's default with the overrides of this account (decision 0006).
 pub fn quota(tx: &mut ReadTx, account: AccountId) -> Result<Quota> {
     let set = load(tx, account)?.quota;
     Ok(set.over(tx.policy().quota))
@@ -40,15 +40,15 @@ fn quota_use_of(tx: &mut ReadTx, account: AccountId) -> Result<QuotaUse> {
     })
 }
 
-/// The quotas of an account as the provider sees them.
+/// An account's quotas for the provider.
 #[derive(Debug)]
 pub struct QuotaReport {
     pub usage: QuotaUse,
-    /// Subnets of the VPC that has the most.
+    /// The number of subnets of the VPC with the most.
     pub most_subnets: i64,
-    /// What was set for this account.
+    /// The overrides of this account.
     pub set: QuotaOverride,
-    /// The provider's own numbers.
+    /// The provider's defaults.
     pub default: Quota,
 }
 
@@ -75,7 +75,7 @@ pub fn desk_view(tx: &mut ReadTx, id: AccountId) -> Result<DeskAccount> {
     store::accounts::desk_find(tx, id)?.ok_or(Error::NotFound)
 }
 
-/// The caller's account. A restricted user sees it only with access to the account.
+/// The caller's account. A restricted user needs account access.
 pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<Account> {
     caller.account_access().ok_or(Error::Forbidden)?;
     load(tx, caller.account)
@@ -86,13 +86,13 @@ pub fn create(tx: &mut WriteTx, company: &str, email: &Email) -> Result<Account>
     load(tx, id)
 }
 
-/// Changes some of an account's quotas; the others stay.
+/// Changes some of an account's quotas; `None` leaves one unchanged.
 pub fn set_quota(tx: &mut WriteTx, id: AccountId, change: QuotaChange) -> Result<()> {
     let quota = change.apply_to(load(tx, id)?.quota);
     Ok(store::accounts::set_quota(tx, id, quota)?)
 }
 
-/// Which token the first user gets.
+/// The token for the first user.
 #[derive(Clone, Debug)]
 pub enum FirstToken {
     None,
@@ -100,13 +100,13 @@ pub enum FirstToken {
     Given(TokenText),
 }
 
-/// The first account was made.
+/// The result of creating the first account.
 #[derive(Debug)]
 pub struct Bootstrapped {
     pub token: Option<TokenText>,
 }
 
-/// Makes the first account, its user `admin` and a token, if the store has no user yet.
+/// Creates the first account, its user `admin` and a token, if the store has no user yet.
 pub fn bootstrap(tx: &mut WriteTx, first: &FirstToken) -> Result<Option<Bootstrapped>> {
     if !store::users::is_empty(tx)? {
         return Ok(None);

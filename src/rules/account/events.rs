@@ -1,7 +1,7 @@
-//! Events: recording what happened, and reading it back.
+//! Events: recording and reading them.
 //!
-//! Recording is part of the change itself: an event is there exactly if its change is (interface §6,
-//! decision 0008).
+//! A change and its event are written in the same transaction, so an event exists exactly if its change does
+//! (interface §6, decision 0008).
 
 use crate::model::entity::Entity;
 use crate::model::event::{Action, Event};
@@ -20,13 +20,13 @@ use crate::rules::request::Request;
 use crate::store::events::{NewEvent, Progress, Reader};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// Of an event that tells of something done at once.
-const DONE: Progress = Progress {
+/// The progress of an action that has finished immediately.
+const FINISHED: Progress = Progress {
     status: "notification",
     percent: None,
     duration: None,
 };
-const DAY: i64 = 24 * 60 * 60;
+const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Event>> {
     let (wanted, after) = list.read_after(tx.policy(), &store::events::FIELDS)?;
@@ -38,25 +38,25 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: EventId) -> Result<Event> {
     event.ok_or(Error::NotFound)
 }
 
-/// Marks this event and all before it as seen by the caller.
+/// Marks this event and all earlier ones as seen by the caller.
 pub fn mark_seen(tx: &mut WriteTx, caller: &Caller, id: EventId, request: &Request) -> Result<()> {
     request.unchanged(&view(tx, caller, id)?)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     Ok(store::events::mark_seen(tx, caller.user(), id)?)
 }
 
-/// Marks this one event as read by the caller.
+/// Marks this event as read by the caller.
 pub fn mark_read(tx: &mut WriteTx, caller: &Caller, id: EventId, request: &Request) -> Result<()> {
     request.unchanged(&view(tx, caller, id)?)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     Ok(store::events::mark_read(tx, caller.user(), id)?)
 }
 
-/// How far a stream has got.
+/// The position of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
     last: EventId,
-    /// The account's revision at which the stream had every event.
+    /// The account's revision as of which the stream has all events.
     complete_at: Option<i64>,
 }
 
@@ -69,7 +69,7 @@ impl Position {
     }
 }
 
-/// The next events of a stream, oldest first, and how far it has got with them. Events are read only if the account's
+/// The next events of a stream, oldest first, and its new position. Events are read only if the account's
 /// revision has risen since the stream had all of them (decision 0026).
 pub fn next(
     tx: &mut ReadTx,
@@ -89,24 +89,27 @@ pub fn next(
     Ok((found, position))
 }
 
-/// How many events the caller has not seen, and not caused; no more than `most` are counted.
-pub fn unseen(tx: &mut ReadTx, caller: &Caller, most: i64) -> Result<i64> {
-    let unseen = store::events::unseen(tx, reader(tx, caller), 5 * most)?;
-    Ok(unseen.min(most))
+/// The number of events that the caller has neither seen nor caused, up to `limit`.
+pub fn unseen(tx: &mut ReadTx, caller: &Caller, limit: i64) -> Result<i64> {
+    let unseen = store::events::unseen(tx, reader(tx, caller), 5 * limit)?;
+    Ok(unseen.min(limit))
 }
 
-/// Where a stream begins that asks for nothing older: behind the newest event.
+/// The ID of the newest event, where a stream without a start position begins.
 pub fn end(tx: &mut ReadTx, caller: &Caller) -> Result<EventId> {
     Ok(store::events::last_id(tx, caller.account)?)
 }
 
-/// Deletes events that are kept no longer, and trims change logs, a few at a time; whether there may be more.
+/// Deletes a batch of expired events and trims some change logs; true if there may be more.
 pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
-    const FEW: u64 = 1000;
-    const FEW_LOGS: i64 = 100;
-    let before = kept_since(tx);
-    let logs_remain = store::revisions::trim(tx, FEW_LOGS)?;
-    Ok(store::events::delete_before(tx, before, FEW as i64)? == FEW || logs_remain)
+    const MAX_EVENTS_PER_SWEEP: u64 = 1000;
+    const MAX_LOGS_PER_SWEEP: i64 = 100;
+    let before = retained_since(tx);
+    let logs_remain = store::revisions::trim(tx, MAX_LOGS_PER_SWEEP)?;
+    Ok(
+        store::events::delete_before(tx, before, MAX_EVENTS_PER_SWEEP as i64)? == MAX_EVENTS_PER_SWEEP
+            || logs_remain,
+    )
 }
 
 pub fn record_vpc(tx: &mut WriteTx, caller: &Caller, action: Action, vpc: &Vpc) -> Result<()> {
@@ -155,8 +158,8 @@ pub fn record_ticket(tx: &mut WriteTx, author: Author, action: Action, ticket: &
     record(tx, author, action, &Entity::ticket(ticket), None, guard)
 }
 
-/// Records what was done to the account itself, its users, tokens or clients: told to unrestricted
-/// users, and to whoever did it.
+/// Records an event about the account itself, its users, tokens or clients. Unrestricted users see it, and
+/// the user who caused it.
 pub fn record_account(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -170,12 +173,12 @@ pub fn record_account(
         entity,
         secondary: None,
         guard: ("account", 0),
-        progress: DONE,
+        progress: FINISHED,
     };
     Ok(store::events::append_without_id(tx, caller.account, &new)?)
 }
 
-/// Records something that takes time, or took none though it might have.
+/// Records an event of an action that may take time.
 pub fn record_progress(
     tx: &mut WriteTx,
     author: Author,
@@ -196,12 +199,12 @@ pub fn record_progress(
     Ok(store::events::append(tx, author.account, &new)?)
 }
 
-/// Whose doing an event is, and in which account.
+/// The author of an event, and the account that it belongs to.
 #[derive(Clone, Copy)]
 pub struct Author<'a> {
     pub account: AccountId,
     pub username: &'a str,
-    /// `None` for the provider, whoever of its staff it was.
+    /// `None` for the provider: tenants do not see which member of staff it was.
     pub user: Option<UserId>,
 }
 
@@ -220,7 +223,7 @@ fn record(
         entity: Some(entity),
         secondary,
         guard,
-        progress: DONE,
+        progress: FINISHED,
     };
     Ok(store::events::append_without_id(tx, author.account, &new)?)
 }
@@ -230,10 +233,10 @@ fn reader(tx: &ReadTx, caller: &Caller) -> Reader {
         account: caller.account,
         user: caller.user(),
         visibility: caller.visibility(),
-        since: kept_since(tx),
+        since: retained_since(tx),
     }
 }
 
-fn kept_since(tx: &ReadTx) -> Time {
-    tx.now().plus_seconds(-tx.policy().event_days * DAY)
+fn retained_since(tx: &ReadTx) -> Time {
+    tx.now().plus_seconds(-tx.policy().event_days * DAY_SECONDS)
 }

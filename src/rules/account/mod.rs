@@ -1,4 +1,4 @@
-//! What may happen to accounts, and their events.
+//! Rules for accounts and events.
 
 pub mod accounts;
 pub mod events;

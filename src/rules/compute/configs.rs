@@ -1,6 +1,6 @@
-//! Configs of an instance: listing, creating, viewing, changing, deleting.
+//! Configs of an instance: list, create, view, update, delete.
 //!
-//! How a config is asked for is read in `draft`.
+//! `draft` parses them.
 
 mod draft;
 
@@ -99,7 +99,7 @@ pub fn delete(
 ) -> Result<()> {
     let (instance, config) = loading::config_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&config)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     if instance.running == Some(config.id) {
         let text = format!(
             "{} runs with this config: shut it down, or reboot it with another config, first",
@@ -112,7 +112,7 @@ pub fn delete(
     record(tx, caller, Action::ConfigDelete, &instance, &config)
 }
 
-/// Makes a config with its interfaces.
+/// Creates a config with its interfaces.
 pub fn insert(
     tx: &mut WriteTx,
     instance: &Instance,
@@ -128,7 +128,7 @@ pub fn insert(
     Ok(id)
 }
 
-/// Removes a config with its interfaces, and frees what they had.
+/// Deletes a config with its interfaces, and releases their addresses.
 pub fn remove(tx: &mut WriteTx, config: &Config) -> Result<()> {
     for interface in &config.interfaces {
         interfaces::remove(tx, interface)?;
@@ -137,7 +137,7 @@ pub fn remove(tx: &mut WriteTx, config: &Config) -> Result<()> {
     Ok(store::configs::delete(tx, config.id)?)
 }
 
-/// The interfaces that drafts stand for: `None` if there are no drafts, `Some(None)` if a complaint was kept.
+/// Resolves drafts to interfaces: `None` without drafts, `Some(None)` after an error.
 pub fn resolve_interfaces(
     tx: &mut ReadTx,
     caller: &Caller,

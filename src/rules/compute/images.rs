@@ -1,4 +1,4 @@
-//! Images: the provider's list, open to everybody.
+//! Images: the provider's public catalog.
 
 use crate::model::image::Image;
 use crate::model::page::Paged;

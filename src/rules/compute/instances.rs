@@ -1,6 +1,6 @@
-//! Instances: listing, creating, viewing, changing, deleting. `power.rs` starts and stops them.
+//! Instances: list, create, view, update, delete. `power.rs` boots and shuts them down.
 //!
-//! How an instance is asked for is read in `draft`.
+//! `draft` parses them.
 
 mod draft;
 
@@ -41,25 +41,25 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     )?)
 }
 
-/// Creates an instance. From an image it gets a disk and a config; interfaces make a config too.
+/// Creates an instance. With an image it gets a disk and a config; with interfaces it gets a config too.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Instance> {
-    caller.must_hold(Global::AddLinodes)?;
-    let settled = settle(tx, caller, request)?;
+    caller.require_global_grant(Global::AddLinodes)?;
+    let resolved = resolve(tx, caller, request)?;
 
     let random = tx.random();
-    let id = store::instances::insert(tx, caller.account, &settled.new, &hex(&random[..20]))?;
+    let id = store::instances::insert(tx, caller.account, &resolved.new, &hex(&random[..20]))?;
     if caller.is_restricted() {
         store::grants::set(tx, caller.user(), Granted::Linode, id.0, Permission::ReadWrite)?;
     }
-    store::instances::take_public(tx, id, settled.address)?;
-    if settled.new.label.is_none() {
+    store::instances::take_public(tx, id, resolved.address)?;
+    if resolved.new.label.is_none() {
         let label = free_label(tx, caller, id)?;
         store::instances::set_label(tx, id, &label)?;
     }
     let instance = loading::instance(tx, caller, id)?;
-    let config = add_config(tx, &instance, &settled)?;
+    let config = add_config(tx, &instance, &resolved)?;
 
-    let boot = config.filter(|_| settled.boot);
+    let boot = config.filter(|_| resolved.boot);
     power::provision(tx, caller, instance, boot)?;
     loading::instance(tx, caller, id)
 }
@@ -92,25 +92,25 @@ pub fn update(
     Ok(instance)
 }
 
-/// Deletes an instance with all it has, in whatever state it is.
+/// Deletes an instance with its disks and configs, in any state.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<()> {
     let instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&instance)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     for (config, _) in store::configs::names(tx, id)? {
         if let Some(config) = store::configs::find(tx, id, config)? {
             configs::remove(tx, &config)?;
         }
     }
-    power::abandon(tx, id)?;
+    power::cancel(tx, id)?;
     store::instances::delete(tx, &instance)?;
     events::record_instance(tx, caller, Action::InstanceDelete, &instance, None)
 }
 
-/// The addresses of an instance: its public ones with their translations, and those in VPCs.
+/// The addresses of an instance: public ones with their NAT, and those in VPCs.
 pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(Instance, Vec<VpcIp>)> {
     let instance = instance_for(tx, caller, id, Permission::ReadOnly)?;
-    let wanted = ListRequest::longest().read(tx.policy(), &store::vpc_ips::FIELDS)?;
+    let wanted = ListRequest::full_page().read(tx.policy(), &store::vpc_ips::FIELDS)?;
     let found = store::vpc_ips::list(
         tx,
         caller.account,
@@ -121,18 +121,18 @@ pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(In
     Ok((instance, found.items))
 }
 
-/// An instance that can be made as it was asked for.
-struct Settled {
+/// A validated new instance.
+struct ResolvedInstance {
     new: NewInstance,
     image: Option<Image>,
     interfaces: Vec<Interface>,
-    /// The public address it gets.
+    /// The public address.
     address: u32,
     boot: bool,
 }
 
-/// What of an asked-for instance takes the store: its label, its address, the subnets of its interfaces.
-fn settle(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Settled> {
+/// Validates the parts of a new instance that need the store: label, public address, subnets of interfaces.
+fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<ResolvedInstance> {
     let (draft, mut form) = request.open()?;
     refuse_taken(tx, caller, &mut form, draft.label.as_ref(), None)?;
     let address = free_public_address(tx)?;
@@ -149,7 +149,7 @@ fn settle(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<
     let drafts = draft.interfaces.as_deref();
     let interfaces = resolve_interfaces(tx, caller, &mut form, drafts, &site)?;
     form.finish(|| {
-        Some(Settled {
+        Some(ResolvedInstance {
             new: draft.finish()?,
             image: draft.image.clone(),
             interfaces: interfaces.unwrap_or(Some(Vec::new()))?,
@@ -159,9 +159,9 @@ fn settle(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<
     })
 }
 
-/// The first of the usual names that no other instance has.
+/// The first default label that no other instance has.
 fn free_label(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<InstanceLabel> {
-    for label in InstanceLabel::usual(id) {
+    for label in InstanceLabel::default_labels(id) {
         if !store::instances::has_label(tx, caller.account, &label, Some(id))? {
             return Ok(label);
         }
@@ -169,12 +169,16 @@ fn free_label(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instan
     unreachable!("there is no end of names")
 }
 
-fn add_config(tx: &mut WriteTx, instance: &Instance, settled: &Settled) -> Result<Option<ConfigId>> {
-    if settled.image.is_none() && settled.interfaces.is_empty() {
+fn add_config(
+    tx: &mut WriteTx,
+    instance: &Instance,
+    resolved: &ResolvedInstance,
+) -> Result<Option<ConfigId>> {
+    if resolved.image.is_none() && resolved.interfaces.is_empty() {
         return Ok(None);
     }
     let mut settings = Settings::default();
-    let label = match &settled.image {
+    let label = match &resolved.image {
         Some(image) => {
             let plan = tx.policy().plans.iter().find(|plan| plan.id == instance.plan);
             let size = plan.map_or(0, |plan| plan.disk);
@@ -189,13 +193,13 @@ fn add_config(tx: &mut WriteTx, instance: &Instance, settled: &Settled) -> Resul
         instance,
         &label,
         &settings,
-        settled.interfaces.clone(),
+        resolved.interfaces.clone(),
     )?))
 }
 
 fn free_public_address(tx: &mut ReadTx) -> Result<Option<u32>> {
     for range in &tx.policy().public_ranges {
-        // The first address is the network, the second its gateway, the last the broadcast.
+        // The first address is the network, the second the gateway, the last the broadcast address.
         let (first, last) = (range.first() + 2, range.last() - 1);
         if let Some(address) = store::instances::find_free_public(tx, first, last)? {
             return Ok(Some(address));

@@ -1,6 +1,6 @@
-//! Interfaces of a config: what attaches an instance to a subnet.
+//! Interfaces of a config, which attach an instance to a subnet.
 //!
-//! How an interface is asked for is read in `draft`; here is what becomes of it.
+//! `draft` parses them.
 
 mod draft;
 
@@ -22,21 +22,21 @@ use crate::store::{self, ReadTx, WriteTx};
 pub use draft::{Change, Draft, Order, Site, read_all, resolve};
 use draft::{Nat, refuse_beside};
 
-/// How many interfaces a config has at most.
-pub const MOST: usize = 3;
+/// The maximum number of interfaces of a config.
+pub const MAX_INTERFACES: usize = 3;
 
-/// Where a path leads: instance, config, interface.
-pub type Place = (InstanceId, ConfigId, InterfaceId);
+/// The IDs in a path: instance, config, interface.
+pub type InterfacePath = (InstanceId, ConfigId, InterfaceId);
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, at: (InstanceId, ConfigId)) -> Result<Vec<Interface>> {
     Ok(config_for(tx, caller, at, Permission::ReadOnly)?.1.interfaces)
 }
 
-pub fn view(tx: &mut ReadTx, caller: &Caller, at: Place) -> Result<Interface> {
+pub fn view(tx: &mut ReadTx, caller: &Caller, at: InterfacePath) -> Result<Interface> {
     Ok(load_for(tx, caller, at, Permission::ReadOnly)?.2)
 }
 
-/// Adds an interface behind those that are there.
+/// Appends an interface.
 pub fn create(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -57,7 +57,12 @@ pub fn create(
     view(tx, caller, (at.0, at.1, id))
 }
 
-pub fn update(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Drafted<Change>) -> Result<Interface> {
+pub fn update(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    at: InterfacePath,
+    request: &Drafted<Change>,
+) -> Result<Interface> {
     let (instance, mut config, interface) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&interface)?;
     let changed = read_change(tx, &instance, &interface, request)?;
@@ -71,10 +76,10 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Drafted<Ch
     view(tx, caller, at)
 }
 
-pub fn delete(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Request) -> Result<()> {
+pub fn delete(tx: &mut WriteTx, caller: &Caller, at: InterfacePath, request: &Request) -> Result<()> {
     let (instance, config, interface) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&interface)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     if interface.active {
         return Err(Error::whole(active(&instance, &config)));
     }
@@ -82,7 +87,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, at: Place, request: &Request) -
     touch(tx, caller, &instance, config)
 }
 
-/// Puts the interfaces of a config into the order of `ids`, which names each once.
+/// Reorders the interfaces of a config. `ids` must name each of them once.
 pub fn order(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -117,7 +122,7 @@ pub fn order(
 fn load_for(
     tx: &mut ReadTx,
     caller: &Caller,
-    at: Place,
+    at: InterfacePath,
     access: Permission,
 ) -> Result<(Instance, Config, Interface)> {
     let (instance, config) = config_for(tx, caller, (at.0, at.1), access)?;
@@ -154,12 +159,12 @@ fn read_change(
             }
             vpc.ranges = change.ranges.clone().unwrap_or(std::mem::take(&mut vpc.ranges));
             if let Some(subnet) = store::subnets::find_without_uses(tx, vpc.subnet)? {
-                let wish = addresses::Wish {
+                let address_request = addresses::AddressRequest {
                     path: "",
                     address: Some(vpc.address),
                     ranges: &vpc.ranges,
                 };
-                addresses::settle(tx, &mut form, &subnet, Some(instance.id), wish)?;
+                addresses::resolve(tx, &mut form, &subnet, Some(instance.id), address_request)?;
             }
         }
         _ => {
@@ -180,11 +185,11 @@ fn read_change(
     form.finish(|| Some(changed))
 }
 
-/// Makes the interfaces of a config be these: those that stay keep their ids and, unless they ask
-/// for others, their addresses.
+/// Replaces the interfaces of a config. Those that remain keep their IDs and, unless they request others,
+/// their addresses.
 pub fn set_all(tx: &mut WriteTx, instance: &Instance, config: &Config, wanted: Vec<Interface>) -> Result<()> {
     let mut left = config.interfaces.clone();
-    let mut kept: Vec<(Option<Interface>, Interface)> = Vec::new();
+    let mut replacements: Vec<(Option<Interface>, Interface)> = Vec::new();
     for interface in wanted {
         let same = |other: &Interface| {
             let subnet = |interface: &Interface| interface.vpc.as_ref().map(|vpc| vpc.subnet);
@@ -192,7 +197,7 @@ pub fn set_all(tx: &mut WriteTx, instance: &Instance, config: &Config, wanted: V
                 == (interface.purpose, subnet(&interface), &interface.label)
         };
         let old = left.iter().position(same).map(|at| left.remove(at));
-        kept.push((old, interface));
+        replacements.push((old, interface));
     }
     if left.iter().any(|interface| interface.active) {
         return Err(Error::whole(active(instance, config)));
@@ -200,7 +205,7 @@ pub fn set_all(tx: &mut WriteTx, instance: &Instance, config: &Config, wanted: V
     for interface in &left {
         remove(tx, interface)?;
     }
-    for (place, (old, mut interface)) in kept.into_iter().enumerate() {
+    for (place, (old, mut interface)) in replacements.into_iter().enumerate() {
         match old {
             Some(old) => {
                 interface.id = old.id;
@@ -220,7 +225,7 @@ pub fn insert(
     interface: Interface,
 ) -> Result<InterfaceId> {
     if let Some(vpc) = &interface.vpc {
-        addresses::take(tx, vpc)?;
+        addresses::assign(tx, vpc)?;
     }
     Ok(store::interfaces::insert(
         tx,
@@ -231,11 +236,11 @@ pub fn insert(
     )?)
 }
 
-/// Removes an interface that is not active, and frees what it had.
+/// Deletes an inactive interface and releases its addresses.
 pub fn remove(tx: &mut WriteTx, interface: &Interface) -> Result<()> {
     store::interfaces::delete(tx, interface.id)?;
     match &interface.vpc {
-        Some(vpc) => addresses::give_back(tx, vpc),
+        Some(vpc) => addresses::release(tx, vpc),
         None => Ok(()),
     }
 }
@@ -249,8 +254,8 @@ fn replace(
 ) -> Result<()> {
     store::interfaces::update(tx, instance.id, place, new)?;
     if let (Some(old), Some(new)) = (&old.vpc, &new.vpc) {
-        addresses::give_back(tx, old)?;
-        addresses::take(tx, new)?;
+        addresses::release(tx, old)?;
+        addresses::assign(tx, new)?;
     }
     Ok(())
 }
@@ -275,7 +280,7 @@ fn place_of(config: &Config, id: InterfaceId) -> usize {
     place.expect("an interface that was found in a config is in it")
 }
 
-/// A change to an interface is a change to its config.
+/// Updates the config of a changed interface and records the event.
 fn touch(tx: &mut WriteTx, caller: &Caller, instance: &Instance, mut config: Config) -> Result<()> {
     config.updated = tx.now_after(config.updated);
     store::configs::update(tx, &config)?;

@@ -1,4 +1,4 @@
-//! Instances and configs, for what the caller means to do with them.
+//! Loads instances and configs after checking the caller's permission.
 
 use crate::model::config::Config;
 use crate::model::grant::{Granted, Permission};
@@ -8,7 +8,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::store::{self, ReadTx};
 
-/// The instance, if the caller may do that much with it.
+/// The instance, if the caller has this permission on it.
 pub fn instance_for(
     tx: &mut ReadTx,
     caller: &Caller,
@@ -16,7 +16,7 @@ pub fn instance_for(
     access: Permission,
 ) -> Result<Instance> {
     let instance = instance(tx, caller, id)?;
-    caller.may(tx, Granted::Linode, id.0, access)?;
+    caller.require_permission(tx, Granted::Linode, id.0, access)?;
     Ok(instance)
 }
 
@@ -24,18 +24,18 @@ pub fn instance(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Inst
     store::instances::find(tx, caller.account, id)?.ok_or(Error::NotFound)
 }
 
-/// The config with its instance, if the caller may do that much with them.
+/// The config and its instance, if the caller has this permission on them.
 pub fn config_for(
     tx: &mut ReadTx,
     caller: &Caller,
     at: (InstanceId, ConfigId),
     access: Permission,
 ) -> Result<(Instance, Config)> {
-    // A config that does not exist is not found, also by a caller with read-only access.
+    // A missing config is not found, even if the caller has read-only access.
     let instance = instance_for(tx, caller, at.0, Permission::ReadOnly)?;
     let config = config(tx, at.0, at.1)?;
     if access > Permission::ReadOnly {
-        caller.may(tx, Granted::Linode, at.0.0, access)?;
+        caller.require_permission(tx, Granted::Linode, at.0.0, access)?;
     }
     Ok((instance, config))
 }

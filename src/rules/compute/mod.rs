@@ -1,4 +1,4 @@
-//! What may happen to instances, configs and interfaces.
+//! Rules for instances, configs and interfaces.
 
 pub mod configs;
 pub mod images;

@@ -1,4 +1,4 @@
-//! Plans: the provider's list of sizes, open to everybody.
+//! Plans: the provider's public catalog of instance sizes.
 
 use crate::model::page::Paged;
 use crate::model::plan::Plan;

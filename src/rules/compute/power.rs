@@ -1,8 +1,8 @@
-//! Starting and stopping instances.
+//! Booting, rebooting and shutting down instances.
 //!
-//! There is no machine to wait for: a change settles at once, or after `settle_ms`, so that clients
-//! can be tried against a server that takes its time. A change that takes time is a job (`rules/jobs.rs`), so a
-//! restart finishes it.
+//! There is no real machine. A change completes immediately, or after `settle_ms`, so that clients can be
+//! tested against a slow server. A change that takes time is a job (`rules/jobs.rs`), so a restarted server
+//! finishes it.
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
@@ -50,14 +50,14 @@ pub fn reboot(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
 
 pub fn shutdown(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<()> {
     let instance = load_idle(tx, caller, id, request)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     match instance.running {
         Some(_) => begin(tx, caller.author(), instance, Change::Shutdown),
         None => Ok(()),
     }
 }
 
-/// Brings a new instance to life, and boots it if it has a config to boot.
+/// Provisions a new instance, and boots it if it has a config.
 pub fn provision(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -68,10 +68,10 @@ pub fn provision(
     begin(tx, caller.author(), instance, Change::Provision)
 }
 
-/// Runs the jobs that are due by now in this transaction, where no server does; whether there may be more.
-pub fn settle_due(tx: &mut WriteTx) -> Result<bool> {
-    const BATCH: usize = 100;
-    for _ in 0..BATCH {
+/// Runs due jobs in this transaction, for commands without a server; true if there may be more.
+pub fn run_due_jobs(tx: &mut WriteTx) -> Result<bool> {
+    const MAX_BATCH_JOBS: usize = 100;
+    for _ in 0..MAX_BATCH_JOBS {
         let claim = Claim {
             kinds: &[JobKind::InstancePower],
             owner: "",
@@ -90,7 +90,7 @@ pub fn settle_due(tx: &mut WriteTx) -> Result<bool> {
 }
 
 /// Cancels the job of an instance that is being deleted.
-pub fn abandon(tx: &mut WriteTx, id: InstanceId) -> Result<()> {
+pub fn cancel(tx: &mut WriteTx, id: InstanceId) -> Result<()> {
     let payload = store::jobs::unschedule(tx, JobKind::InstancePower, &id.to_string())?;
     if let Some(step) = payload.as_deref().and_then(PowerStep::parse) {
         let failed = Progress {
@@ -121,8 +121,8 @@ impl Change {
         }
     }
 
-    /// What the instance is while it lasts.
-    fn meanwhile(self) -> Status {
+    /// The instance's status during the change.
+    fn transient_status(self) -> Status {
         match self {
             Change::Provision => Status::Provisioning,
             Change::Boot(_) => Status::Booting,
@@ -147,7 +147,7 @@ fn begin(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Chang
     let entity = config
         .as_ref()
         .map(|(id, label)| Entity::config(instance.id, *id, label));
-    instance.status = change.meanwhile();
+    instance.status = change.transient_status();
     instance.last_booted = config.map(|(id, _)| id).or(instance.last_booted);
 
     let progress = if wait == 0 {
@@ -161,7 +161,7 @@ fn begin(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Chang
     };
     let event = events::record_progress(tx, author, change.action(), &instance, entity.as_ref(), progress)?;
     if wait == 0 {
-        return arrive(tx, author, instance);
+        return complete_change(tx, author, instance);
     }
     let now = tx.instant().micros();
     let finish = Time::from_micros(now + wait);
@@ -182,7 +182,7 @@ fn schedule(tx: &mut WriteTx, id: InstanceId, step: PowerStep, due: Time) -> Res
     )?)
 }
 
-/// Carries out the step that an instance's job is at.
+/// Runs the next step of an instance's power change.
 pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<Outcome> {
     let wrong = || StoreError::Unexpected(format!("{:?} is no step of an instance", job.payload));
     let step = PowerStep::parse(&job.payload).ok_or_else(wrong)?;
@@ -219,11 +219,11 @@ fn finish_change(tx: &mut WriteTx, id: InstanceId, event: EventId) -> Result<()>
         username: username.as_deref().unwrap_or_default(),
         user,
     };
-    arrive(tx, author, instance)
+    complete_change(tx, author, instance)
 }
 
-/// The change is over: the instance is what it was to become.
-fn arrive(tx: &mut WriteTx, author: Author, mut instance: Instance) -> Result<()> {
+/// Completes a change: sets the instance's final status.
+fn complete_change(tx: &mut WriteTx, author: Author, mut instance: Instance) -> Result<()> {
     let provisioned = instance.status == Status::Provisioning;
     instance.running = match instance.status {
         Status::Booting | Status::Rebooting => instance.last_booted,
@@ -259,7 +259,7 @@ fn load_idle(tx: &mut ReadTx, caller: &Caller, id: InstanceId, request: &Request
     Ok(instance)
 }
 
-/// The config that was named, else the only one, else the one last booted.
+/// The config to boot: the requested one, else the only one, else the last booted one.
 fn config_to_boot(tx: &mut ReadTx, instance: &Instance, request: &Request) -> Result<ConfigId> {
     let mut form = request.form()?;
     let named = form.integer("config_id").map(ConfigId);

@@ -1,4 +1,4 @@
-//! Regions: the provider's list, open to everybody.
+//! Regions: the provider's public catalog.
 
 use crate::model::page::Paged;
 use crate::model::policy::Policy;
@@ -15,10 +15,10 @@ static FIELDS: [Field; 4] = [
     Field::new("status", Kind::Text, ""),
 ];
 
-/// How a list names a region that is about something else.
+/// The field for the region in lists about something else.
 static NAMED: [Field; 1] = [Field::new("region", Kind::Text, "")];
 
-/// The regions, as a list that only names them.
+/// The regions for a list that only names them.
 pub fn list_named(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
     let wanted = list.read(policy, &NAMED)?;
     Ok(wanted.select(&policy.regions, |region, _| Value::from(region.id.as_str())))

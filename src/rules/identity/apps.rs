@@ -1,4 +1,4 @@
-//! Programs a user has let act for them.
+//! OAuth clients that a user has authorized.
 
 use crate::model::id::UserId;
 use crate::model::oauth_grant::OauthGrant;
@@ -36,21 +36,22 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: i64) -> Result<OauthGrant> {
     load(tx, caller.user(), id)
 }
 
-/// Takes back what a program was allowed; its tokens end at once, and so do those made through it.
+/// Revokes an authorization. Its tokens become invalid immediately, and so do personal tokens created with
+/// them.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: i64, request: &Request) -> Result<()> {
     let grant = view(tx, caller, id)?;
     request.unchanged(&grant)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     Ok(store::oauth_grants::revoke_with_personal_tokens(tx, id)?)
 }
 
-/// What a user has let programs do.
+/// The authorizations of a user.
 pub fn of(tx: &mut ReadTx, username: &str) -> Result<Vec<OauthGrant>> {
     let user = users::load(tx, username)?;
     Ok(store::oauth_grants::live_of_user(tx, user.id)?)
 }
 
-/// Takes back for a user what a program was allowed.
+/// Revokes an authorization of a user.
 pub fn revoke(tx: &mut WriteTx, username: &str, id: i64) -> Result<()> {
     let user = users::load(tx, username)?;
     load(tx, user.id, id)?;

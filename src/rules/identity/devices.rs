@@ -5,10 +5,10 @@ use crate::model::token::TokenText;
 use crate::rules::error::Result;
 use crate::store::{self, StoreError, WriteTx};
 
-/// The key that signs the cookies of devices, made on first use. All nodes have the same one.
+/// The key that signs device cookies, created on first use and shared by all nodes.
 pub fn key(tx: &mut WriteTx) -> Result<DeviceKey> {
-    let kept = store::server_secrets::find_or_insert(tx, "device")?;
+    let secret = store::server_secrets::find_or_insert(tx, "device")?;
     let damaged = || StoreError::Unexpected("the key for devices is not one".to_owned());
-    let key = TokenText::parse(kept.reveal()).ok_or_else(damaged)?;
+    let key = TokenText::parse(secret.reveal()).ok_or_else(damaged)?;
     Ok(DeviceKey::new(key))
 }

@@ -1,4 +1,4 @@
-//! Grants: allowing a user what its account may do.
+//! Grants: the permissions of restricted users.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use crate::rules::request::{Drafted, FromForm};
 use crate::rules::{events, users};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// One thing to allow.
+/// One grant.
 #[derive(Clone, Copy, Debug)]
 pub enum Grant {
     Global(Global),
@@ -38,12 +38,12 @@ pub fn give(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> 
             Grant::AccountAccess(access) => store::grants::set_account_access(tx, user.id, Some(access))?,
             Grant::Vpc(vpc, permission) => {
                 let found = store::vpcs::find(tx, account, vpc)?.is_some();
-                must_be(found, "vpc", format!("The user's account has no VPC {vpc}"))?;
+                require(found, "vpc", format!("The user's account has no VPC {vpc}"))?;
                 store::grants::set(tx, user.id, Granted::Vpc, vpc.0, permission)?;
             }
             Grant::Linode(instance, permission) => {
                 let found = store::instances::find(tx, account, instance)?.is_some();
-                must_be(
+                require(
                     found,
                     "linode",
                     format!("The user's account has no instance {instance}"),
@@ -55,7 +55,7 @@ pub fn give(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> 
     users::load(tx, username)
 }
 
-fn must_be(found: bool, field: &str, otherwise: String) -> Result<()> {
+fn require(found: bool, field: &str, otherwise: String) -> Result<()> {
     match found {
         true => Ok(()),
         false => Err(refused(field, otherwise)),
@@ -66,7 +66,7 @@ fn refused(field: &str, text: impl Into<String>) -> Error {
     Error::on(field, Reason::new(Code::GrantInvalid, text))
 }
 
-/// All that a restricted user may do.
+/// All grants of a restricted user.
 #[derive(Clone, Debug, Hash)]
 pub struct Grants {
     pub account_access: Option<Permission>,
@@ -75,7 +75,7 @@ pub struct Grants {
     pub vpcs: Vec<Granting>,
 }
 
-/// What the caller may do; `None` for one who may do everything.
+/// The caller's grants; `None` for an unrestricted user.
 pub fn own(tx: &mut ReadTx, caller: &Caller) -> Result<Option<Grants>> {
     if !caller.is_restricted() {
         return Ok(None);
@@ -87,7 +87,7 @@ pub fn own(tx: &mut ReadTx, caller: &Caller) -> Result<Option<Grants>> {
     Ok(Some(grants))
 }
 
-/// What another user may do, with everything that could be granted.
+/// The grants of another user, with every object that could be granted.
 pub fn of(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<Option<Grants>> {
     let user = users::view(tx, caller, username)?;
     match user.restricted {
@@ -96,7 +96,7 @@ pub fn of(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<Option<Gra
     }
 }
 
-/// What is to change in what a user may do, as far as it could be read.
+/// The valid fields of a change of grants.
 #[derive(Debug)]
 pub struct Change {
     globals: Option<Globals>,
@@ -120,7 +120,7 @@ impl FromForm for Change {
     }
 }
 
-/// Changes what another user may do; what is not mentioned stays.
+/// Changes the grants of another user; fields that are missing stay unchanged.
 pub fn update(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -182,7 +182,7 @@ fn all(tx: &mut ReadTx, caller: &Caller, user: &User) -> Result<Grants> {
     })
 }
 
-/// Kinds that the interface knows and no account here has anything of.
+/// Kinds in the interface that Garth does not have.
 const OTHER_KINDS: [&str; 9] = [
     "domain",
     "nodebalancer",
@@ -204,10 +204,10 @@ fn read_globals(form: &mut Form) -> Globals {
     };
     let mut globals = Vec::new();
     for global in Global::ALL {
-        globals.extend(form.truth(global.word()).map(|held| (global, held)));
+        globals.extend(form.boolean(global.word()).map(|held| (global, held)));
     }
-    // The interface's own prose calls it so.
-    if let Some(held) = form.truth("add_vpc") {
+    // The text of the interface uses this name.
+    if let Some(held) = form.boolean("add_vpc") {
         if globals.contains(&(Global::AddVpcs, !held)) {
             let text = "add_vpcs and add_vpc are the same field, but were sent with different values";
             let field = form.path("add_vpcs");
@@ -218,7 +218,7 @@ fn read_globals(form: &mut Form) -> Globals {
     (access, globals)
 }
 
-/// What is to be allowed on a thing; nothing is to be taken away.
+/// The permission on an object; `None` removes the grant.
 type Entry = (i64, Option<Permission>);
 
 fn read_entries(form: &mut Form, kind: &'static str) -> Vec<Option<Entry>> {
@@ -229,7 +229,7 @@ fn read_entries(form: &mut Form, kind: &'static str) -> Vec<Option<Entry>> {
     entries.into_iter().map(Option::flatten).collect()
 }
 
-/// Complains of entries for things that are not there.
+/// Reports entries for objects that do not exist.
 fn refuse_absent(form: &mut Form, kind: &str, entries: &[Option<Entry>], present: &[Granting]) {
     let present: HashSet<_> = present.iter().map(|granting| granting.id).collect();
     for (at, entry) in entries.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What may happen to users, grants, tokens, sessions and programs.
+//! Rules for users, grants, tokens, sessions and OAuth clients.
 
 pub mod apps;
 pub mod devices;

@@ -1,7 +1,7 @@
-//! Asking a user for access: what a program may ask for, and what comes of the user's answer (decision 0018).
+//! The OAuth authorization endpoint: validates requests and issues codes (decision 0018).
 //!
-//! Whether the browser may be sent back to the program at all is settled first: nobody is sent to
-//! an address that is not the client's own. Everything else that is wrong is told to the program.
+//! The redirect URI is checked first: the browser is never redirected to an unregistered URI. Other errors
+//! are returned to the client by redirect.
 
 use crate::model::oauth::{Challenge, OauthClient, RedirectUri};
 use crate::model::policy::Oauth;
@@ -13,12 +13,12 @@ use crate::rules::error::Result;
 use crate::rules::{oauth_tokens, sessions};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// How long a code is good, in seconds.
-const CODE_LASTS: i64 = 60;
+/// The lifetime of an authorization code, in seconds.
+const CODE_TTL_SECONDS: i64 = 60;
 
-/// What a program wants, as it came.
+/// The parameters of an authorization request, not validated.
 #[derive(Clone, Debug, Default)]
-pub struct Ask {
+pub struct AuthorizationRequest {
     client_id: Option<String>,
     redirect_uri: Option<String>,
     response_type: Option<String>,
@@ -29,30 +29,30 @@ pub struct Ask {
     repeated: Vec<String>,
 }
 
-impl Ask {
-    /// Reads what is known of pairs of names and values; one without a value counts as left out.
+impl AuthorizationRequest {
+    /// Reads the known parameters; one with an empty value counts as missing.
     pub fn read(pairs: &[(String, String)]) -> Self {
-        let mut ask = Ask::default();
+        let mut request = AuthorizationRequest::default();
         for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
             let place = match name.as_str() {
-                "client_id" => &mut ask.client_id,
-                "redirect_uri" => &mut ask.redirect_uri,
-                "response_type" => &mut ask.response_type,
+                "client_id" => &mut request.client_id,
+                "redirect_uri" => &mut request.redirect_uri,
+                "response_type" => &mut request.response_type,
                 // Published clients send one or the other.
-                "scope" | "scopes" => &mut ask.scope,
-                "state" => &mut ask.state,
-                "code_challenge" => &mut ask.challenge,
-                "code_challenge_method" => &mut ask.challenge_method,
+                "scope" | "scopes" => &mut request.scope,
+                "state" => &mut request.state,
+                "code_challenge" => &mut request.challenge,
+                "code_challenge_method" => &mut request.challenge_method,
                 _ => continue,
             };
             if place
                 .replace(value.clone())
                 .is_some_and(|before| before != *value)
             {
-                ask.repeated.push(name.clone());
+                request.repeated.push(name.clone());
             }
         }
-        ask
+        request
     }
 
     fn is_repeated(&self, name: &str) -> bool {
@@ -60,201 +60,224 @@ impl Ask {
     }
 }
 
-/// A wish that can be granted.
+/// A valid authorization request.
 #[derive(Clone, Debug)]
 pub struct Authorization {
     pub client: OauthClient,
     pub redirect_uri: RedirectUri,
     pub scopes: Scopes,
-    wants: Wants,
+    response_type: ResponseType,
     state: Option<String>,
     challenge: Option<Challenge>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wants {
+enum ResponseType {
     Code,
-    /// The token itself, in the fragment of the address.
+    /// An access token in the URL fragment (implicit flow).
     Token,
 }
 
-/// What happens next.
+/// The next step of an authorization request.
 pub enum Next {
-    /// The browser is sent nowhere; a page tells why.
+    /// Show an error page without a redirect.
     Refuse(Reason),
-    /// The browser goes back to the program, at this address.
-    Back(String),
-    /// Nobody is logged in.
+    /// Redirect to the client at this URL.
+    Redirect(String),
+    /// Show the log-in form.
     LogIn(Box<Authorization>),
-    /// The user is asked.
+    /// Show the consent page.
     Consent(Box<Authorization>, Box<User>),
-    /// The user has allowed all of it before.
+    /// The user has authorized these scopes before: issue without a consent page.
     Known,
 }
 
-/// Looks at a wish, and at who is logged in.
-pub fn consider(tx: &mut ReadTx, ask: &Ask, session: Option<TokenHash>) -> Result<Next> {
+/// Validates a request and determines the next step.
+pub fn next_step(
+    tx: &mut ReadTx,
+    request: &AuthorizationRequest,
+    session: Option<TokenHash>,
+) -> Result<Next> {
     let user = logged_in(tx, session)?;
-    let authorization = match read(tx, ask, user.as_ref())? {
+    let authorization = match read(tx, request, user.as_ref())? {
         Ok(authorization) => authorization,
         Err(next) => return Ok(next),
     };
     let Some(user) = user else {
         return Ok(Next::LogIn(Box::new(authorization)));
     };
-    if is_known(tx, &authorization, &user)? {
+    if has_consent(tx, &authorization, &user)? {
         return Ok(Next::Known);
     }
     Ok(Next::Consent(Box::new(authorization), Box::new(user)))
 }
 
-/// Gives what the user has allowed before.
-pub fn give_again(tx: &mut WriteTx, ask: &Ask, session: Option<TokenHash>) -> Result<Next> {
-    match consider(tx, ask, session)? {
-        Next::Known => decide(tx, ask, session, true),
+/// Issues a code or token that the user has authorized before.
+pub fn issue_known(
+    tx: &mut WriteTx,
+    request: &AuthorizationRequest,
+    session: Option<TokenHash>,
+) -> Result<Next> {
+    match next_step(tx, request, session)? {
+        Next::Known => decide(tx, request, session, true),
         changed => Ok(changed),
     }
 }
 
-/// Does as the user has decided.
-pub fn decide(tx: &mut WriteTx, ask: &Ask, session: Option<TokenHash>, allows: bool) -> Result<Next> {
+/// Carries out the user's decision.
+pub fn decide(
+    tx: &mut WriteTx,
+    request: &AuthorizationRequest,
+    session: Option<TokenHash>,
+    allows: bool,
+) -> Result<Next> {
     let user = logged_in(tx, session)?;
-    let authorization = match read(tx, ask, user.as_ref())? {
+    let authorization = match read(tx, request, user.as_ref())? {
         Ok(authorization) => authorization,
         Err(next) => return Ok(next),
     };
     let Some(user) = user else {
         return Ok(Next::LogIn(Box::new(authorization)));
     };
-    Ok(Next::Back(match allows {
-        true => give(tx, &authorization, &user)?,
+    Ok(Next::Redirect(match allows {
+        true => issue(tx, &authorization, &user)?,
         false => {
-            let refused = Wrong("access_denied", "The user did not allow it");
-            authorization.back().error(refused)
+            let refused = OauthError("access_denied", "The user did not allow it");
+            authorization.redirect().error(refused)
         }
     }))
 }
 
 fn logged_in(tx: &mut ReadTx, session: Option<TokenHash>) -> Result<Option<User>> {
     match session {
-        Some(session) => sessions::who(tx, session),
+        Some(session) => sessions::user_of(tx, session),
         None => Ok(None),
     }
 }
 
-fn is_known(tx: &mut ReadTx, wanted: &Authorization, user: &User) -> Result<bool> {
-    // Any program on that machine could be listening there under a public client's name (RFC 8252, 8.6).
-    if wanted.client.public && wanted.redirect_uri.is_loopback() {
+fn has_consent(tx: &mut ReadTx, authorization: &Authorization, user: &User) -> Result<bool> {
+    // On a loopback address any local program can pose as a public client (RFC 8252, 8.6).
+    if authorization.client.public && authorization.redirect_uri.is_loopback() {
         return Ok(false);
     }
     let granted = store::oauth_grants::live_of_user(tx, user.id)?;
-    Ok(granted
-        .iter()
-        .any(|grant| grant.client == wanted.client.id && wanted.scopes.are_within(&grant.scopes)))
+    Ok(granted.iter().any(|grant| {
+        grant.client == authorization.client.id && authorization.scopes.are_within(&grant.scopes)
+    }))
 }
 
-fn give(tx: &mut WriteTx, authorization: &Authorization, user: &User) -> Result<String> {
+fn issue(tx: &mut WriteTx, authorization: &Authorization, user: &User) -> Result<String> {
     let Authorization { client, scopes, .. } = authorization;
     let grant = store::oauth_grants::insert(tx, &client.id, user.id, scopes)?;
     store::oauth_grants::replace_idle(tx, grant, &client.id, user.id, scopes)?;
-    let back = authorization.back();
-    if authorization.wants == Wants::Token {
+    let redirect = authorization.redirect();
+    if authorization.response_type == ResponseType::Token {
         let access = oauth_tokens::make_access(tx, grant, user.id, client.label.as_str(), scopes)?;
         let written = scopes.to_string();
-        return Ok(back.with(&[
+        return Ok(redirect.with(&[
             ("access_token", access.reveal()),
             ("token_type", "bearer"),
-            ("expires_in", &oauth_tokens::ACCESS_LASTS.to_string()),
+            ("expires_in", &oauth_tokens::ACCESS_TOKEN_TTL_SECONDS.to_string()),
             ("scope", &written),
             ("scopes", &written),
         ]));
     }
-    // A letter first: one published client takes what looks like a number for one.
+    // Starts with a letter: one published client parses digits as a number.
     let code = format!("c{}", hex(&tx.random()[12..]));
-    let expiry = tx.now().plus_seconds(CODE_LASTS);
+    let expiry = tx.now().plus_seconds(CODE_TTL_SECONDS);
     let challenge = authorization.challenge.as_ref().map(Challenge::as_str);
     let (hash, uri) = (TokenHash::of(&code), authorization.redirect_uri.as_str());
     store::oauth_grants::insert_code(tx, hash, grant, uri, challenge, expiry)?;
-    Ok(back.with(&[("code", &code)]))
+    Ok(redirect.with(&[("code", &code)]))
 }
 
-fn read(tx: &mut ReadTx, ask: &Ask, user: Option<&User>) -> Result<Result<Authorization, Next>> {
+fn read(
+    tx: &mut ReadTx,
+    request: &AuthorizationRequest,
+    user: Option<&User>,
+) -> Result<Result<Authorization, Next>> {
     let refuse = |code, text: &str| Ok(Err(Next::Refuse(Reason::new(code, text))));
-    let client = match &ask.client_id {
-        Some(id) if !ask.is_repeated("client_id") => store::oauth_clients::find(tx, id)?,
+    let client = match &request.client_id {
+        Some(id) if !request.is_repeated("client_id") => store::oauth_clients::find(tx, id)?,
         _ => None,
     };
     let Some(client) = client.filter(OauthClient::is_active) else {
         return refuse(Code::ClientInvalid, "There is no such application here");
     };
-    let redirect_uri = match &ask.redirect_uri {
+    let redirect_uri = match &request.redirect_uri {
         None => Some(client.redirect_uri.clone()),
-        Some(_) if ask.is_repeated("redirect_uri") => None,
+        Some(_) if request.is_repeated("redirect_uri") => None,
         Some(raw) => RedirectUri::parse(raw).ok(),
     };
-    let Some(redirect_uri) = redirect_uri.filter(|wanted| client.may_redirect_to(wanted)) else {
+    let Some(redirect_uri) = redirect_uri.filter(|uri| client.may_redirect_to(uri)) else {
         let text = "The application wants you sent to an address that it has not registered";
         return refuse(Code::RedirectUriInvalid, text);
     };
-    // At the desk a token reads all accounts. The browser is not sent back either: the address is a customer's, and would
-    // learn that a member of staff has followed its link.
+    // A staff token can read all accounts. No redirect either: the URI belongs to a customer, who would learn
+    // that a member of staff followed the link.
     if client.account.is_some() && user.is_some_and(User::is_staff) {
         let text = "This application belongs to a customer. Staff can authorize only the provider's own applications";
         return refuse(Code::WrongSide, text);
     }
-    let wants = match ask.response_type.as_deref() {
-        Some("token") => Wants::Token,
-        _ => Wants::Code,
+    let response_type = match request.response_type.as_deref() {
+        Some("token") => ResponseType::Token,
+        _ => ResponseType::Code,
     };
-    let back = Back {
+    let redirect = Redirect {
         to: &redirect_uri,
-        state: ask.state.as_deref(),
-        in_fragment: wants == Wants::Token,
+        state: request.state.as_deref(),
+        in_fragment: response_type == ResponseType::Token,
     };
-    match read_rest(ask, &client, wants, tx.policy().oauth) {
-        // A link to us must not lead a stranger to whatever address a customer has registered.
-        Err(Wrong(_, text)) if client.account.is_some() && user.is_none() => refuse(
+    match read_rest(request, &client, response_type, tx.policy().oauth) {
+        // A link to this server must not redirect a visitor without a session to a URI that a customer has
+        // registered.
+        Err(OauthError(_, text)) if client.account.is_some() && user.is_none() => refuse(
             Code::FormInvalid,
             &format!("The application asked wrongly: {text}"),
         ),
-        Err(wrong) => Ok(Err(Next::Back(back.error(wrong)))),
+        Err(error) => Ok(Err(Next::Redirect(redirect.error(error)))),
         Ok((scopes, challenge)) => Ok(Ok(Authorization {
             client,
             scopes,
-            wants,
+            response_type,
             challenge,
-            state: ask.state.clone(),
+            state: request.state.clone(),
             redirect_uri,
         })),
     }
 }
 
-/// What is wrong with a wish, in the words of RFC 6749 and in ours.
-struct Wrong(&'static str, &'static str);
+/// An error code of RFC 6749 and its description.
+struct OauthError(&'static str, &'static str);
 
 fn read_rest(
-    ask: &Ask,
+    request: &AuthorizationRequest,
     client: &OauthClient,
-    wants: Wants,
+    response_type: ResponseType,
     policy: Oauth,
-) -> Result<(Scopes, Option<Challenge>), Wrong> {
-    let invalid = |text| Wrong("invalid_request", text);
-    if !ask.repeated.is_empty() {
+) -> Result<(Scopes, Option<Challenge>), OauthError> {
+    let invalid = |text| OauthError("invalid_request", text);
+    if !request.repeated.is_empty() {
         return Err(invalid("A parameter is there twice"));
     }
-    match (ask.response_type.as_deref(), wants) {
+    match (request.response_type.as_deref(), response_type) {
         (None, _) => return Err(invalid("response_type is required")),
         (Some("code"), _) => {}
-        (Some(_), Wants::Token) if policy.implicit && client.public => {}
-        (Some(_), Wants::Token) if policy.implicit => {
-            return Err(Wrong(
+        (Some(_), ResponseType::Token) if policy.implicit && client.public => {}
+        (Some(_), ResponseType::Token) if policy.implicit => {
+            return Err(OauthError(
                 "unauthorized_client",
                 "Only a public client may ask for a token",
             ));
         }
-        _ => return Err(Wrong("unsupported_response_type", "response_type must be code")),
+        _ => {
+            return Err(OauthError(
+                "unsupported_response_type",
+                "response_type must be code",
+            ));
+        }
     }
-    let challenge = match (&ask.challenge, ask.challenge_method.as_deref()) {
+    let challenge = match (&request.challenge, request.challenge_method.as_deref()) {
         (None, None) => None,
         (Some(raw), Some("S256")) => {
             let challenge = Challenge::parse(raw);
@@ -266,7 +289,7 @@ fn read_rest(
             ));
         }
     };
-    if wants == Wants::Code && challenge.is_none() {
+    if response_type == ResponseType::Code && challenge.is_none() {
         if client.public {
             return Err(invalid("A public client must send a code_challenge"));
         }
@@ -274,37 +297,37 @@ fn read_rest(
             return Err(invalid("A client must send a code_challenge"));
         }
     }
-    if wants == Wants::Code && client.public && ask.state.is_none() {
+    if response_type == ResponseType::Code && client.public && request.state.is_none() {
         return Err(invalid("A public client must send a state"));
     }
-    let raw = ask.scope.as_deref().unwrap_or_default();
-    let unknown = |_| Wrong("invalid_scope", "scope must name scopes that there are, or be *");
+    let raw = request.scope.as_deref().unwrap_or_default();
+    let unknown = |_| OauthError("invalid_scope", "scope must name scopes that there are, or be *");
     Ok((Scopes::parse(raw).map_err(unknown)?, challenge))
 }
 
 impl Authorization {
-    fn back(&self) -> Back<'_> {
-        Back {
+    fn redirect(&self) -> Redirect<'_> {
+        Redirect {
             to: &self.redirect_uri,
             state: self.state.as_deref(),
-            in_fragment: self.wants == Wants::Token,
+            in_fragment: self.response_type == ResponseType::Token,
         }
     }
 }
 
-/// The way back to the program.
-struct Back<'a> {
+/// Builds redirects to the client.
+struct Redirect<'a> {
     to: &'a RedirectUri,
     state: Option<&'a str>,
     in_fragment: bool,
 }
 
-impl Back<'_> {
-    fn error(&self, Wrong(error, text): Wrong) -> String {
+impl Redirect<'_> {
+    fn error(&self, OauthError(error, text): OauthError) -> String {
         self.with(&[("error", error), ("error_description", text)])
     }
 
-    /// The address with these pairs and the state; what was in its query stays.
+    /// The redirect URI with these parameters and the state; its own query is kept.
     fn with(&self, pairs: &[(&str, &str)]) -> String {
         let to = self.to.as_str();
         let mark = match (self.in_fragment, to.contains('?')) {

@@ -1,4 +1,4 @@
-//! Programs that may ask an account's users, or anybody's, for access.
+//! OAuth clients of accounts and of the provider.
 
 use crate::model::event::Action;
 use crate::model::id::AccountId;
@@ -15,18 +15,18 @@ use crate::rules::request::Request;
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<OauthClient>> {
-    may_look(caller)?;
+    require_read_access(caller)?;
     let wanted = list.read(tx.policy(), &store::oauth_clients::FIELDS)?;
     Ok(store::oauth_clients::list(tx, caller.account, &wanted)?)
 }
 
-/// Makes a client. Its secret is given out here and never again.
+/// Creates a client. Only this response shows its secret.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(OauthClient, TokenText)> {
     let new = read(caller, request)?;
     make(tx, caller, &new)
 }
 
-/// The same from a page that was drawn when `newest` was the account's newest client.
+/// Creates a client from a form that was rendered when `newest` was the account's newest client.
 pub fn create_once(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -43,16 +43,16 @@ pub fn create_once(
 
 /// The account's newest client; zero if there is none.
 pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
-    caller.must_be_unrestricted()?;
+    caller.require_unrestricted()?;
     Ok(store::oauth_clients::newest(tx, caller.account)?)
 }
 
 fn read(caller: &Caller, request: &Request) -> Result<NewClient> {
-    caller.must_be_unrestricted()?;
+    caller.require_unrestricted()?;
     let mut form = request.form()?;
     let label = form.required("label", ClientLabel::parse);
     let redirect_uri = form.required("redirect_uri", RedirectUri::register);
-    let public = form.truth("public").unwrap_or(false);
+    let public = form.boolean("public").unwrap_or(false);
     let (label, redirect_uri) = form.finish(|| Some((label?, redirect_uri?)))?;
     Ok(NewClient {
         id: None,
@@ -69,19 +69,19 @@ fn make(tx: &mut WriteTx, caller: &Caller, new: &NewClient) -> Result<(OauthClie
     Ok(made)
 }
 
-/// A client about to be made.
+/// A client to create.
 #[derive(Clone, Debug)]
 pub struct NewClient {
-    /// 20 hexadecimal digits; `None` for any.
+    /// 20 hexadecimal digits; `None` generates an ID.
     pub id: Option<String>,
-    /// `None` for the provider's own.
+    /// `None` for a client of the provider.
     pub account: Option<AccountId>,
     pub label: ClientLabel,
     pub redirect_uri: RedirectUri,
     pub public: bool,
 }
 
-/// Makes a client of an account, or of the provider's own.
+/// Creates a client of an account or of the provider.
 pub fn register(tx: &mut WriteTx, new: &NewClient) -> Result<(OauthClient, TokenText)> {
     if let Some(account) = new.account {
         store::accounts::find(tx, account)?.ok_or(Error::NotFound)?;
@@ -105,20 +105,20 @@ pub fn register(tx: &mut WriteTx, new: &NewClient) -> Result<(OauthClient, Token
     Ok((client, secret))
 }
 
-/// All clients there are.
+/// All clients.
 pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>> {
     Ok(store::oauth_clients::all(tx)?)
 }
 
-/// Whether an address is at the place of a client that is registered here.
-pub fn is_one_at(tx: &mut ReadTx, address: &str) -> Result<bool> {
-    let at = |client: OauthClient| client.is_active() && client.redirect_uri.is_beside(address);
+/// Whether an address has the origin of a registered client.
+pub fn has_client_at(tx: &mut ReadTx, address: &str) -> Result<bool> {
+    let at = |client: OauthClient| client.is_active() && client.redirect_uri.has_same_origin(address);
     Ok(store::oauth_clients::all(tx)?.into_iter().any(at))
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
     let client = own(tx, caller, id)?;
-    may_look(caller)?;
+    require_read_access(caller)?;
     Ok(client)
 }
 
@@ -128,7 +128,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
     let mut form = request.form()?;
     let label = form.optional("label", ClientLabel::parse);
     let redirect_uri = form.optional("redirect_uri", |raw| match raw == client.redirect_uri.as_str() {
-        // Registered before http was refused, perhaps: what stays the same may stay.
+        // An unchanged address is accepted, even if it would be refused today (plain http).
         true => Ok(client.redirect_uri.clone()),
         false => RedirectUri::register(raw),
     });
@@ -136,7 +136,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
 
     client.label = label.unwrap_or(client.label);
     if let Some(redirect_uri) = redirect_uri.filter(|wanted| *wanted != client.redirect_uri) {
-        // Users have let it act for them as it was: whoever sends them elsewhere asks them anew.
+        // Users authorized the client with its old redirect URI, so they must consent again.
         store::oauth_grants::revoke_of_client(tx, id)?;
         client.redirect_uri = redirect_uri;
     }
@@ -145,11 +145,11 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
     Ok(client)
 }
 
-/// Deletes a client; whatever it was granted ends at once.
+/// Deletes a client and revokes its authorizations.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) -> Result<()> {
     let client = load_to_change(tx, caller, id)?;
     request.unchanged(&client)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     remove(tx, id)?;
     events::record_account(tx, caller, Action::OauthClientDelete, None)
 }
@@ -161,7 +161,7 @@ pub fn remove(tx: &mut WriteTx, id: &str) -> Result<()> {
     Ok(store::oauth_clients::delete(tx, id)?)
 }
 
-/// Gives a client another secret; neither the old one nor what it was granted opens anything any more.
+/// Replaces a client's secret and revokes its authorizations.
 pub fn reset_secret(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -170,13 +170,13 @@ pub fn reset_secret(
 ) -> Result<(OauthClient, TokenText)> {
     let client = load_to_change(tx, caller, id)?;
     request.unchanged(&client)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     let renewed = renew_secret(tx, id)?;
     events::record_account(tx, caller, Action::OauthClientSecretReset, None)?;
     Ok(renewed)
 }
 
-/// Gives any client another secret, for the provider.
+/// Replaces the secret of any client, for the provider.
 pub fn renew_secret(tx: &mut WriteTx, id: &str) -> Result<(OauthClient, TokenText)> {
     let mut client = store::oauth_clients::find(tx, id)?.ok_or(Error::NotFound)?;
     let secret = TokenText::from_bytes(tx.random());
@@ -186,10 +186,10 @@ pub fn renew_secret(tx: &mut WriteTx, id: &str) -> Result<(OauthClient, TokenTex
     Ok((client, secret))
 }
 
-/// What a client may do reaches every user who allows it, so that no grant opens changing one.
+/// A client can affect every user who authorizes it, so no grant gives access to changing one.
 pub fn load_to_change(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
     let client = own(tx, caller, id)?;
-    caller.must_be_unrestricted()?;
+    caller.require_unrestricted()?;
     Ok(client)
 }
 
@@ -199,7 +199,7 @@ fn own(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
     found.filter(own).ok_or(Error::NotFound)
 }
 
-fn may_look(caller: &Caller) -> Result<()> {
+fn require_read_access(caller: &Caller) -> Result<()> {
     match caller.account_access() {
         Some(_) => Ok(()),
         None => Err(Error::Forbidden),

@@ -1,8 +1,8 @@
-//! Tokens that programs get: with a code, with a refresh token, and given back.
+//! The OAuth token and revocation endpoints.
 //!
-//! A refusal is not an error here but an outcome: where a code or a refresh token comes a second
-//! time, everything that came of the same grant ends, and that must be kept although the program is
-//! refused. Decision 0018 says which tokens end with which event.
+//! A refusal is a result here, not an error: if a code or refresh token is used a second time, the whole
+//! grant is revoked, and that must be committed although the request is refused. Decision 0018 lists which
+//! event revokes which tokens.
 
 use crate::model::id::UserId;
 use crate::model::oauth::OauthClient;
@@ -13,13 +13,13 @@ use crate::model::token::{NewToken, Secret, TokenHash, TokenKind, TokenText};
 use crate::rules::error::{Error, Result};
 use crate::store::{self, ReadTx, StoreError, WriteTx};
 
-/// How long an access token is good, in seconds.
-pub const ACCESS_LASTS: i64 = 7200;
-const REFRESH_LASTS: i64 = 30 * 24 * 3600;
+/// The lifetime of an access token, in seconds.
+pub const ACCESS_TOKEN_TTL_SECONDS: i64 = 7200;
+const REFRESH_TOKEN_TTL_SECONDS: i64 = 30 * 24 * 3600;
 
-/// What a program sent to get a token.
+/// The parameters of a token request.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct TokenRequest {
     pub client_id: Option<String>,
     pub client_secret: Option<Secret>,
     pub grant_type: Option<String>,
@@ -30,9 +30,9 @@ pub struct Wish {
     pub scope: Option<String>,
 }
 
-/// What a program gave back.
+/// The parameters of a revocation request.
 #[derive(Clone, Debug, Default)]
-pub struct Return {
+pub struct RevocationRequest {
     pub client_id: Option<String>,
     pub client_secret: Option<Secret>,
     pub token: Option<Secret>,
@@ -44,13 +44,13 @@ pub enum Outcome<T> {
 }
 
 #[derive(Debug)]
-pub struct Given {
+pub struct IssuedTokens {
     pub access: TokenText,
     pub refresh: TokenText,
     pub scopes: Scopes,
 }
 
-/// Why a program did not get what it wanted.
+/// Why a request was refused.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusal {
     pub fault: Fault,
@@ -59,7 +59,7 @@ pub struct Refusal {
     pub text: &'static str,
 }
 
-/// In the words of RFC 6749.
+/// The error codes of RFC 6749.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     InvalidRequest,
@@ -81,18 +81,18 @@ impl Fault {
     }
 }
 
-/// Gives a program a token for a code or for a refresh token.
-pub fn give(tx: &mut WriteTx, wish: &Wish) -> Result<Outcome<Given>> {
-    outcome(try_to_give(tx, wish))
+/// Issues tokens for a code or a refresh token.
+pub fn issue(tx: &mut WriteTx, request: &TokenRequest) -> Result<Outcome<IssuedTokens>> {
+    outcome(try_issue(tx, request))
 }
 
-/// Takes a token back, of either kind, with all that came of the same grant. One that is unknown, or
-/// another client's, changes nothing and is no reason to complain.
-pub fn take_back(tx: &mut WriteTx, back: &Return) -> Result<Outcome<()>> {
-    outcome(try_to_take_back(tx, back))
+/// Revokes an access or refresh token together with its grant. An unknown token, or one of another client,
+/// changes nothing and is not an error.
+pub fn revoke(tx: &mut WriteTx, request: &RevocationRequest) -> Result<Outcome<()>> {
+    outcome(try_revoke(tx, request))
 }
 
-/// Makes an access token of a grant.
+/// Creates an access token of a grant.
 pub fn make_access(
     tx: &mut WriteTx,
     grant: i64,
@@ -106,58 +106,63 @@ pub fn make_access(
         kind: TokenKind::Oauth,
         label: label.to_owned(),
         scopes: scopes.clone(),
-        expiry: Some(tx.now().plus_seconds(ACCESS_LASTS)),
+        expiry: Some(tx.now().plus_seconds(ACCESS_TOKEN_TTL_SECONDS)),
     };
     store::tokens::insert(tx, &new, &access)?;
     store::oauth_grants::link_token(tx, grant, access.hash())?;
     Ok(access)
 }
 
-/// Removes what can be neither used nor misused any more.
+/// Deletes expired codes and tokens, and revoked grants that have none left.
 pub fn sweep(tx: &mut WriteTx) -> Result<()> {
     Ok(store::oauth_grants::sweep(tx)?)
 }
 
-/// Why something did not come about: refused, or the store failed.
-enum Stop {
+/// A refusal or a failure of the store.
+enum Failure {
     Refused(Refusal),
     Failed(Error),
 }
 
-impl From<Refusal> for Stop {
+impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
-        Stop::Refused(refusal)
+        Failure::Refused(refusal)
     }
 }
 
-impl From<StoreError> for Stop {
+impl From<StoreError> for Failure {
     fn from(cause: StoreError) -> Self {
-        Stop::Failed(cause.into())
+        Failure::Failed(cause.into())
     }
 }
 
-impl From<Error> for Stop {
+impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Stop::Failed(error)
+        Failure::Failed(error)
     }
 }
 
-fn outcome<T>(tried: Result<T, Stop>) -> Result<Outcome<T>> {
+fn outcome<T>(tried: Result<T, Failure>) -> Result<Outcome<T>> {
     match tried {
         Ok(done) => Ok(Outcome::Done(done)),
-        Err(Stop::Refused(refusal)) => Ok(Outcome::Refused(refusal)),
-        Err(Stop::Failed(error)) => Err(error),
+        Err(Failure::Refused(refusal)) => Ok(Outcome::Refused(refusal)),
+        Err(Failure::Failed(error)) => Err(error),
     }
 }
 
-fn try_to_give(tx: &mut WriteTx, wish: &Wish) -> Result<Given, Stop> {
-    let client = authenticate(tx, wish.client_id.as_deref(), wish.client_secret.as_ref(), !PROOF)?;
-    match (wish.grant_type.as_deref(), &wish.code) {
+fn try_issue(tx: &mut WriteTx, request: &TokenRequest) -> Result<IssuedTokens, Failure> {
+    let client = authenticate(
+        tx,
+        request.client_id.as_deref(),
+        request.client_secret.as_ref(),
+        !TOKEN_IS_PROOF,
+    )?;
+    match (request.grant_type.as_deref(), &request.code) {
         (Some("authorization_code"), None) => Err(required("code").into()),
-        // One published client leaves the type out.
-        (Some("authorization_code") | None, Some(code)) => with_code(tx, wish, &client, code),
-        (Some("refresh_token"), _) => match &wish.refresh_token {
-            Some(token) => with_refresh(tx, wish, &client, token),
+        // One published client omits the type.
+        (Some("authorization_code") | None, Some(code)) => with_code(tx, request, &client, code),
+        (Some("refresh_token"), _) => match &request.refresh_token {
+            Some(token) => with_refresh(tx, request, &client, token),
             None => Err(required("refresh_token").into()),
         },
         (None, None) => Err(required("grant_type").into()),
@@ -169,21 +174,26 @@ fn try_to_give(tx: &mut WriteTx, wish: &Wish) -> Result<Given, Stop> {
     }
 }
 
-fn with_code(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, code: &Secret) -> Result<Given, Stop> {
+fn with_code(
+    tx: &mut WriteTx,
+    request: &TokenRequest,
+    client: &OauthClient,
+    code: &Secret,
+) -> Result<IssuedTokens, Failure> {
     let invalid = |text| refused(Fault::InvalidGrant, "code", Code::CodeInvalid, text);
     let hash = TokenHash::of(code.reveal());
     let unknown = invalid("There is no such code for this client, or it is too old");
     let code = store::oauth_grants::find_code(tx, hash)?.ok_or(unknown)?;
     let grant = grant_of(tx, code.grant, client)?.ok_or(unknown)?;
     if code.used {
-        // Two have it, and one of them should not.
+        // The code is used twice, so one of the two users is an attacker.
         store::oauth_grants::revoke_with_personal_tokens(tx, grant.id)?;
         return Err(invalid("This code was used before; what it gave has ended").into());
     }
     if grant.revoked || code.expiry <= tx.now() {
         return Err(unknown.into());
     }
-    if wish
+    if request
         .redirect_uri
         .as_ref()
         .is_some_and(|uri| *uri != code.redirect_uri)
@@ -197,10 +207,11 @@ fn with_code(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, code: &Secret)
         )
         .into());
     }
-    let proven = match (&code.challenge, &wish.code_verifier) {
+    let proven = match (&code.challenge, &request.code_verifier) {
         (None, None) => true,
-        (Some(challenge), Some(verifier)) => challenge.is_met_by(verifier.reveal()),
-        // A verifier without a challenge: somebody has taken the challenge away on its way.
+        (Some(challenge), Some(verifier)) => challenge.matches(verifier.reveal()),
+        // A verifier without a challenge: an attacker may have removed the challenge from the authorization
+        // request.
         _ => false,
     };
     if !proven {
@@ -217,7 +228,12 @@ fn with_code(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, code: &Secret)
     make(tx, &grant, grant.scopes.clone())
 }
 
-fn with_refresh(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, token: &Secret) -> Result<Given, Stop> {
+fn with_refresh(
+    tx: &mut WriteTx,
+    request: &TokenRequest,
+    client: &OauthClient,
+    token: &Secret,
+) -> Result<IssuedTokens, Failure> {
     let invalid = |text| {
         refused(
             Fault::InvalidGrant,
@@ -237,7 +253,7 @@ fn with_refresh(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, token: &Sec
     if grant.revoked || refresh.expiry <= tx.now() {
         return Err(unknown.into());
     }
-    let scopes = match wish.scope.as_deref().map(Scopes::parse) {
+    let scopes = match request.scope.as_deref().map(Scopes::parse) {
         None => grant.scopes.clone(),
         Some(Ok(scopes)) if scopes.are_within(&grant.scopes) => scopes,
         Some(_) => {
@@ -250,21 +266,26 @@ fn with_refresh(tx: &mut WriteTx, wish: &Wish, client: &OauthClient, token: &Sec
     make(tx, &grant, scopes)
 }
 
-fn make(tx: &mut WriteTx, grant: &OauthGrant, scopes: Scopes) -> Result<Given, Stop> {
+fn make(tx: &mut WriteTx, grant: &OauthGrant, scopes: Scopes) -> Result<IssuedTokens, Failure> {
     let access = make_access(tx, grant.id, grant.user, &grant.client_label, &scopes)?;
     let refresh = TokenText::from_bytes(tx.random());
-    let expiry = tx.now().plus_seconds(REFRESH_LASTS);
+    let expiry = tx.now().plus_seconds(REFRESH_TOKEN_TTL_SECONDS);
     store::oauth_grants::insert_refresh(tx, refresh.hash(), grant.id, expiry)?;
-    Ok(Given {
+    Ok(IssuedTokens {
         access,
         refresh,
         scopes,
     })
 }
 
-fn try_to_take_back(tx: &mut WriteTx, back: &Return) -> Result<(), Stop> {
-    let client = authenticate(tx, back.client_id.as_deref(), back.client_secret.as_ref(), PROOF)?;
-    let token = back.token.as_ref().ok_or(required("token"))?;
+fn try_revoke(tx: &mut WriteTx, request: &RevocationRequest) -> Result<(), Failure> {
+    let client = authenticate(
+        tx,
+        request.client_id.as_deref(),
+        request.client_secret.as_ref(),
+        TOKEN_IS_PROOF,
+    )?;
+    let token = request.token.as_ref().ok_or(required("token"))?;
     let hash = TokenHash::of(token.reveal());
     let grant = match store::oauth_grants::of_token(tx, hash)? {
         Some(grant) => Some(grant),
@@ -273,29 +294,30 @@ fn try_to_take_back(tx: &mut WriteTx, back: &Return) -> Result<(), Stop> {
     if let Some(grant) = grant
         && let Some(grant) = grant_of(tx, grant, &client)?
     {
-        // Programs do so when their user logs out of them; what the user made there is not theirs to end.
+        // Clients revoke when their user logs out. Personal tokens that the user created with the client
+        // remain valid.
         store::oauth_grants::revoke(tx, grant.id)?;
     }
     Ok(())
 }
 
-/// Having a token is proof enough for giving it back.
-const PROOF: bool = true;
+/// Possession of the token is sufficient to revoke it.
+const TOKEN_IS_PROOF: bool = true;
 
-/// The client that is asking. A public one has no secret to show; a secret that is shown must be right.
+/// Authenticates the client. A public client has no secret; a secret that is sent must be correct.
 fn authenticate(
     tx: &mut ReadTx,
     id: Option<&str>,
     secret: Option<&Secret>,
     has_proof: bool,
-) -> Result<OauthClient, Stop> {
+) -> Result<OauthClient, Failure> {
     let id = id.ok_or(required("client_id"))?;
     let client = store::oauth_clients::find(tx, id)?.filter(OauthClient::is_active);
     let trusted = client.filter(|client| match secret {
-        Some(secret) => TokenHash::of(secret.reveal()).is_kept_as(&client.secret),
+        Some(secret) => TokenHash::of(secret.reveal()).matches_stored(&client.secret),
         None => client.public || has_proof,
     });
-    trusted.ok_or(Stop::Refused(Refusal {
+    trusted.ok_or(Failure::Refused(Refusal {
         fault: Fault::InvalidClient,
         field: None,
         code: Code::ClientInvalid,
@@ -303,8 +325,8 @@ fn authenticate(
     }))
 }
 
-/// A grant, if it is this client's.
-fn grant_of(tx: &mut ReadTx, id: i64, client: &OauthClient) -> Result<Option<OauthGrant>, Stop> {
+/// A grant of this client.
+fn grant_of(tx: &mut ReadTx, id: i64, client: &OauthClient) -> Result<Option<OauthGrant>, Failure> {
     let grant = store::oauth_grants::find(tx, id)?;
     Ok(grant.filter(|grant| grant.client == client.id))
 }

@@ -1,4 +1,4 @@
-//! Passwords: kept only as argon2id hashes, set by the provider or by a link that is good once.
+//! Passwords: stored as argon2id hashes, set by the provider or with a single-use link.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,17 +14,17 @@ use crate::rules::error::{Error, FieldError, Result};
 use crate::rules::{events, sessions, users};
 use crate::store::{self, ReadTx, WriteTx};
 
-const SHORTEST: usize = 11;
-/// For how many seconds the link for a new user is good.
-const INVITED: i64 = 3 * 24 * 3600;
-/// Costs as much to check as any other and belongs to no password.
-const NOBODYS: &str =
+const MIN_PASSWORD_CHARS: usize = 11;
+/// The lifetime of a link for a new user, in seconds.
+const INVITATION_TTL_SECONDS: i64 = 3 * 24 * 3600;
+/// A hash of no password, with the same parameters as real ones.
+const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// The hash to keep. It takes a while, on purpose: never call it inside a transaction.
+/// Hashes a password. This is slow on purpose: never call it inside a transaction.
 pub fn hash(password: &Secret) -> Result<String> {
-    if password.reveal().chars().count() < SHORTEST {
-        let text = format!("Must have at least {SHORTEST} characters");
+    if password.reveal().chars().count() < MIN_PASSWORD_CHARS {
+        let text = format!("Must have at least {MIN_PASSWORD_CHARS} characters");
         let reason = Reason::new(Code::PasswordTooShort, text);
         return Err(Error::on("password", reason));
     }
@@ -37,50 +37,50 @@ pub fn hash(password: &Secret) -> Result<String> {
         );
         return Err(Error::on("password", reason));
     }
-    let mut kept = phc::PasswordHash::new(NOBODYS).expect("it is one");
+    let mut stored = phc::PasswordHash::new(DUMMY_HASH).expect("it is one");
     let salt = phc::Salt::new(&generate_salt()).expect("a salt of the usual length");
     let output = output(password, &salt, Params::DEFAULT);
-    kept.hash = Some(output.expect("argon2 hashes any password of moderate length"));
-    kept.salt = Some(salt);
-    Ok(kept.to_string())
+    stored.hash = Some(output.expect("argon2 hashes any password of moderate length"));
+    stored.salt = Some(salt);
+    Ok(stored.to_string())
 }
 
-/// Whether a password is the one of a hash. It takes as long if there is no hash at all, so that
-/// nobody learns from the time who has a password; never call it inside a transaction.
-pub fn is_right(password: &Secret, hash: Option<&str>) -> bool {
-    let Ok(kept) = phc::PasswordHash::new(hash.unwrap_or(NOBODYS)) else {
+/// Whether a password matches a hash. Without a hash it takes the same time, so that the duration does not
+/// reveal which users have a password. Never call it inside a transaction.
+pub fn is_correct(password: &Secret, hash: Option<&str>) -> bool {
+    let Ok(stored) = phc::PasswordHash::new(hash.unwrap_or(DUMMY_HASH)) else {
         return false;
     };
-    let (Ok(params), Some(salt)) = (Params::try_from(&kept), &kept.salt) else {
+    let (Ok(params), Some(salt)) = (Params::try_from(&stored), &stored.salt) else {
         return false;
     };
     // Outputs are compared in constant time.
-    let right = output(password, salt, params).is_some_and(|output| Some(output) == kept.hash);
-    right && hash.is_some()
+    let correct = output(password, salt, params).is_some_and(|output| Some(output) == stored.hash);
+    correct && hash.is_some()
 }
 
-/// Memory to hash in, 19 MiB each, kept for the next who needs it: what is freed on many threads stays with
-/// the allocator, and would soon be all there is. As many are kept as are used at a time.
-static MEMORY: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
-const KEPT: usize = 2;
+/// Buffers for hashing, 19 MiB each, cached for reuse: memory that many threads free stays with the allocator
+/// and would add up. The cache holds as many as are used concurrently.
+static BUFFERS: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
+const MAX_CACHED_BUFFERS: usize = 2;
 
 fn output(password: &Secret, salt: &phc::Salt, params: Params) -> Option<phc::Output> {
-    let lock = || MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = || BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut memory = lock().pop().unwrap_or_default();
     memory.resize(params.block_count(), Block::new());
     let mut out = [0; Params::DEFAULT_OUTPUT_LEN];
     let argon2 = Argon2::from(params);
     let done =
         argon2.hash_password_into_with_memory(password.reveal().as_bytes(), salt, &mut out, &mut memory);
-    let mut kept = lock();
-    if kept.len() < KEPT {
-        kept.push(memory);
+    let mut stored = lock();
+    if stored.len() < MAX_CACHED_BUFFERS {
+        stored.push(memory);
     }
     done.ok().and_then(|()| phc::Output::new(&out).ok())
 }
 
-/// Gives a user another password. Whoever was logged in with the old one, had a link to set one, or was let in as
-/// a program, is not any more; personal tokens stay.
+/// Sets a user's password. All sessions, password links and OAuth authorizations of the user end; personal
+/// tokens remain.
 pub fn set(tx: &mut WriteTx, username: &str, hash: &str) -> Result<User> {
     let user = users::load(tx, username)?;
     store::logins::set_password(tx, user.id, hash)?;
@@ -90,16 +90,16 @@ pub fn set(tx: &mut WriteTx, username: &str, hash: &str) -> Result<User> {
     users::load(tx, username)
 }
 
-/// What came of somebody's wish for another password.
+/// The result of a password change.
 pub enum Change {
-    /// It was changed, and this is the session that goes on.
+    /// Changed; the token of the new session.
     Done(TokenText),
-    /// What was in the way, and the seconds to wait before the next attempt.
+    /// The error, and the seconds to wait before the next attempt.
     Refused { wrong: FieldError, wait: u64 },
 }
 
-/// Changes the caller's own password, whose old one was right for `old`. All sessions end, but one begins for
-/// whoever asked.
+/// Changes the caller's own password; `old` is the hash that the old password matched. All sessions end, and
+/// a new one begins for the caller.
 pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result<Change> {
     if store::logins::find_password(tx, caller.user())?.as_deref() != Some(old) {
         let reason = Reason::new(Code::ChoiceInvalid, "It has been changed meanwhile");
@@ -112,8 +112,8 @@ pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result
     Ok(Change::Done(session))
 }
 
-/// Makes a link for another user of the caller's account who has no password yet. Whoever has one is nobody else's
-/// to let in.
+/// Creates a link for another user of the caller's account who has no password yet. A user with a password
+/// cannot be invited.
 pub fn invite(tx: &mut WriteTx, caller: &Caller, username: &str) -> Result<TokenText> {
     let user = users::view(tx, caller, username)?;
     if user.password_created.is_some() {
@@ -121,10 +121,10 @@ pub fn invite(tx: &mut WriteTx, caller: &Caller, username: &str) -> Result<Token
         let reason = Reason::new(Code::ChoiceInvalid, text);
         return Err(Error::whole(reason));
     }
-    make_link(tx, user.username.as_str(), INVITED)
+    make_link(tx, user.username.as_str(), INVITATION_TTL_SECONDS)
 }
 
-/// Makes a link with which a user can set its password once.
+/// Creates a link with which a user can set a password once.
 pub fn make_link(tx: &mut WriteTx, username: &str, seconds: i64) -> Result<TokenText> {
     let user = users::load(tx, username)?;
     let link = TokenText::from_bytes(tx.random());
@@ -133,24 +133,24 @@ pub fn make_link(tx: &mut WriteTx, username: &str, seconds: i64) -> Result<Token
     Ok(link)
 }
 
-/// Whose link it is.
+/// The owner of a link.
 pub fn link_owner(tx: &mut ReadTx, link: TokenHash) -> Result<User> {
     let user = store::logins::find_link(tx, link)?.ok_or(Error::NotFound)?;
     store::users::find_by_id(tx, user)?.ok_or(Error::NotFound)
 }
 
-/// Sets the password of the link's owner, and uses up the link with all others it had.
+/// Sets the password of a link's owner, and deletes all links of that user.
 pub fn set_by_link(tx: &mut WriteTx, link: TokenHash, hash: &str) -> Result<User> {
     let user = link_owner(tx, link)?;
     set(tx, user.username.as_str(), hash)
 }
 
-/// The caller's own password as it is now, for the comparison with the old one.
+/// The caller's own password hash.
 pub fn own(tx: &mut ReadTx, caller: &Caller) -> Result<Option<String>> {
     Ok(store::logins::find_password(tx, caller.user())?)
 }
 
-/// What is counted of a name that was typed, which may have been a password.
+/// The hash under which attempts for a username are counted. People sometimes type a password as the name.
 pub fn name_hash(username: &str) -> TokenHash {
     TokenHash::of(&username.to_lowercase())
 }
@@ -160,13 +160,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_right_password_is_right_and_none_is_like_any_other() {
+    fn only_the_correct_password_matches_and_a_missing_one_costs_the_same() {
         let secret = |text: &str| Secret::new(text.to_owned());
-        let kept = hash(&secret("correct horse")).expect("it is long enough");
-        assert!(is_right(&secret("correct horse"), Some(&kept)));
-        assert!(!is_right(&secret("correct hors"), Some(&kept)));
-        assert!(!is_right(&secret("correct horse"), None));
-        assert!(!is_right(&secret(""), Some(NOBODYS)));
+        let stored = hash(&secret("correct horse")).expect("it is long enough");
+        assert!(is_correct(&secret("correct horse"), Some(&stored)));
+        assert!(!is_correct(&secret("correct hors"), Some(&stored)));
+        assert!(!is_correct(&secret("correct horse"), None));
+        assert!(!is_correct(&secret(""), Some(DUMMY_HASH)));
         for bad in [
             "too short!",
             "aaaaaaaaaaaaaaaa",
@@ -175,9 +175,9 @@ mod tests {
         ] {
             assert!(hash(&secret(bad)).is_err(), "{bad:?}");
         }
-        // The same work for those who have none.
+        // Users without a password cost the same work.
         let costs = |hash: &str| hash.split('$').take(4).collect::<Vec<_>>().join("$");
-        assert_eq!(costs(&kept), costs(NOBODYS));
-        assert_eq!(kept.len(), NOBODYS.len());
+        assert_eq!(costs(&stored), costs(DUMMY_HASH));
+        assert_eq!(stored.len(), DUMMY_HASH.len());
     }
 }

@@ -1,4 +1,4 @@
-//! Users about themselves: their profile, and what programs keep for them.
+//! The caller's own profile and preferences.
 
 use crate::model::event::Action;
 use crate::model::input::Input;
@@ -13,24 +13,24 @@ use crate::rules::form::Form;
 use crate::rules::request::{Drafted, FromForm, Request};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// How much a program may keep for a user, written as JSON.
-const MOST_PREFERENCES: usize = 64 * 1024;
-/// A key for logging in to a machine, on one line.
+/// The maximum size of the preferences as JSON, in bytes.
+const MAX_PREFERENCES_BYTES: usize = 64 * 1024;
+/// An SSH public key on one line.
 type PublicKey = Line<16384>;
-const LISH: [&str; 3] = ["password_keys", "keys_only", "disabled"];
+const LISH_AUTH_METHODS: [&str; 3] = ["password_keys", "keys_only", "disabled"];
 
 pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<User> {
     store::users::find_by_id(tx, caller.user())?.ok_or(Error::Unauthenticated)
 }
 
-/// What is to change in a profile.
+/// A change of a profile.
 #[derive(Clone, Debug)]
 pub struct Change {
     email: Option<Email>,
     timezone: Option<String>,
     email_notifications: Option<bool>,
     lish_auth_method: Option<String>,
-    /// One on each line.
+    /// One key per line.
     authorized_keys: Option<String>,
 }
 
@@ -38,7 +38,7 @@ impl FromForm for Change {
     fn read(form: &mut Form, _: &Policy) -> Self {
         let email = form.optional("email", Email::parse);
         let timezone = form.optional("timezone", parse_timezone);
-        let email_notifications = form.truth("email_notifications");
+        let email_notifications = form.boolean("email_notifications");
         let lish_auth_method = form.optional("lish_auth_method", parse_lish);
         let keys = form.values("authorized_keys", "a string", |key| match key {
             Input::Text(key) => Some(PublicKey::parse(key)),
@@ -56,7 +56,7 @@ impl FromForm for Change {
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Change>) -> Result<User> {
     let mut user = view(tx, caller)?;
-    request.unchanged_or_still(&user, &user.settled())?;
+    request.unchanged_except_volatile(&user, &user.without_login())?;
     let (change, form) = request.open()?;
     form.finish(|| Some(()))?;
 
@@ -71,12 +71,12 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Change>) -> R
     Ok(user)
 }
 
-/// What a program keeps for the caller, as the JSON object it sent.
+/// The caller's preferences, as the JSON object that a client stored.
 pub fn preferences(tx: &mut ReadTx, caller: &Caller) -> Result<String> {
     Ok(store::users::preferences(tx, caller.user())?)
 }
 
-/// Replaces it. `written` is the request's object as JSON.
+/// Replaces the preferences. `written` is the request's object as JSON.
 pub fn set_preferences(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -84,9 +84,9 @@ pub fn set_preferences(
     written: &str,
 ) -> Result<String> {
     request.unchanged(&preferences(tx, caller)?)?;
-    request.asks_nothing()?;
-    if written.len() > MOST_PREFERENCES {
-        let text = format!("Preferences may have at most {MOST_PREFERENCES} bytes");
+    request.require_valid_body()?;
+    if written.len() > MAX_PREFERENCES_BYTES {
+        let text = format!("Preferences may have at most {MAX_PREFERENCES_BYTES} bytes");
         let reason = Reason::new(Code::PreferencesTooLarge, text);
         return Err(Error::whole(reason));
     }
@@ -99,7 +99,7 @@ fn join(keys: &[PublicKey]) -> String {
     lines.join("\n")
 }
 
-/// A name like `Europe/Berlin`: only its form is checked, because nothing here depends on it.
+/// A name like `Europe/Berlin`. Only the format is checked, because no rule depends on it.
 fn parse_timezone(raw: &str) -> Result<String, Reasons> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
     match (1..=64).contains(&raw.len()) && raw.chars().all(plain) {
@@ -112,10 +112,10 @@ fn parse_timezone(raw: &str) -> Result<String, Reasons> {
 }
 
 fn parse_lish(raw: &str) -> Result<String, Reasons> {
-    match LISH.contains(&raw) {
+    match LISH_AUTH_METHODS.contains(&raw) {
         true => Ok(raw.to_owned()),
         false => {
-            let text = format!("Must be one of {}", LISH.join(", "));
+            let text = format!("Must be one of {}", LISH_AUTH_METHODS.join(", "));
             Err(vec![Reason::new(Code::ChoiceInvalid, text)])
         }
     }

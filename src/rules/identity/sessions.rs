@@ -1,6 +1,6 @@
-//! Logging in, and the sessions that come of it.
+//! Sessions of logged-in users.
 //!
-//! How often a password may be guessed is decided on each node, in `web/login/login_throttle.rs`.
+//! `web/login/login_throttle.rs` limits password attempts, on each node.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::rules::error::{Error, Result};
 use crate::store::logins::Credentials;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// How long a browser stays logged in, in seconds.
-pub const LASTS: i64 = 12 * 3600;
+/// The lifetime of a session, in seconds.
+pub const SESSION_TTL_SECONDS: i64 = 12 * 3600;
 
-/// What a password is compared with; `None` if there is no such user.
+/// The password hash of a user; `None` if there is no such user.
 pub fn credentials(tx: &mut ReadTx, username: &str) -> Result<Option<Credentials>> {
     Ok(store::logins::credentials(tx, username)?)
 }
 
-/// Ends an attempt whose password was the right one for `hash`: with a new session in place of the
-/// browser's old one. `None` if the password has changed meanwhile, or the user is gone.
+/// Creates a session after the password matched `hash`, and deletes the browser's previous session. `None` if
+/// the password has changed since, or the user was deleted.
 pub fn succeed(
     tx: &mut WriteTx,
     user: UserId,
@@ -36,25 +36,25 @@ pub fn succeed(
         store::sessions::delete(tx, old)?;
     }
     let session = TokenText::from_bytes(tx.random());
-    let expiry = tx.now().plus_seconds(LASTS);
+    let expiry = tx.now().plus_seconds(SESSION_TTL_SECONDS);
     store::sessions::insert(tx, session.hash(), user, expiry)?;
     Ok(Some(session))
 }
 
-/// Records that a log-in with a wrong password was tried.
+/// Records a log-in with a wrong password.
 pub fn fail(tx: &mut WriteTx, user: UserId) -> Result<()> {
     Ok(store::logins::set_last(tx, user, "failed")?)
 }
 
-/// Who is logged in.
-pub fn who(tx: &mut ReadTx, session: TokenHash) -> Result<Option<User>> {
+/// The user of a session.
+pub fn user_of(tx: &mut ReadTx, session: TokenHash) -> Result<Option<User>> {
     match store::sessions::find(tx, session)? {
         Some(user) => Ok(store::users::find_by_id(tx, user)?),
         None => Ok(None),
     }
 }
 
-/// The identity behind a session: the user's own, for everything they may do.
+/// The identity of a session, with full access as the user.
 pub fn identify(tx: &mut ReadTx, session: TokenHash) -> Result<Arc<Identity>> {
     let identity = store::sessions::identify(tx, session)?;
     identity.map(Arc::new).ok_or(Error::Unauthenticated)
@@ -64,7 +64,7 @@ pub fn end(tx: &mut WriteTx, session: TokenHash) -> Result<()> {
     Ok(store::sessions::delete(tx, session)?)
 }
 
-/// Removes sessions and links that have expired.
+/// Deletes expired sessions and links.
 pub fn sweep(tx: &mut WriteTx) -> Result<(), Error> {
     store::sessions::delete_expired(tx)?;
     Ok(store::logins::delete_expired_links(tx)?)

@@ -1,4 +1,4 @@
-//! Tokens: making, listing, renaming and revoking them. Decision 0017 has their bounds.
+//! Tokens: create, list, update and revoke. Decision 0017 has their limits.
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
@@ -10,7 +10,7 @@ use crate::model::scope::Scopes;
 use crate::model::text::Line;
 use crate::model::time::Time;
 use crate::model::token::{NewToken, Token, TokenKind, TokenText};
-use crate::rules::caller::{Asker, Caller};
+use crate::rules::caller::{Caller, Principal};
 use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
 use crate::rules::once::Once;
@@ -20,7 +20,7 @@ use crate::store::{self, ReadTx, WriteTx};
 
 type TokenLabel = Line<100>;
 
-/// Makes a token. Its text is given out here and never again.
+/// Creates a token. Only this response shows its text.
 pub fn create(tx: &mut WriteTx, new: &NewToken, given: Option<&TokenText>) -> Result<(Token, TokenText)> {
     let text = given
         .cloned()
@@ -37,8 +37,8 @@ pub fn list(tx: &mut ReadTx, username: &str) -> Result<Vec<Token>> {
     Ok(store::tokens::list(tx, user.id)?)
 }
 
-/// Ends a token; from this commit on it opens nothing. An access token ends with all that came of the same
-/// permission, or its refresh token would bring the next.
+/// Revokes a token with this commit. An access token is revoked together with its grant, because its refresh
+/// token could get another one.
 pub fn revoke(tx: &mut WriteTx, id: TokenId) -> Result<()> {
     let origin = store::oauth_grants::origin(tx, id)?;
     if let Some(grant) = origin
@@ -60,14 +60,15 @@ pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     Ok(store::tokens::page(tx, caller.user(), &wanted)?)
 }
 
-/// Makes a token for the caller, never wider than the one it asks with. It does not outlive a personal one; one
-/// made through a program does, but ends when the program is cast out.
+/// Creates a personal token for the caller, with at most the scopes of the current token. It expires no later
+/// than a personal token that creates it. One created with an OAuth token may live longer, but is revoked
+/// with the client's authorization.
 pub fn create_own(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(Token, TokenText)> {
     let (new, grant) = read_own(tx, caller, request)?;
     make_own(tx, caller, &new, grant)
 }
 
-/// The same from a page that was drawn when `newest` was the caller's newest token.
+/// Creates a token from a form that was rendered when `newest` was the caller's newest token.
 pub fn create_own_once(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -86,11 +87,11 @@ pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
     Ok(store::tokens::newest(tx, caller.user())?)
 }
 
-/// What was asked for, and the permission of the program that asks.
+/// The requested token, and the OAuth grant of the token that creates it.
 fn read_own(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<(NewToken, Option<i64>)> {
     let held = &caller.identity().scopes;
     let now = tx.now();
-    // Whoever has logged in, in a browser, is bound to no token.
+    // A browser session is not limited by a token.
     let origin = match caller.identity().proof {
         Proof::Token(token) => Some(store::oauth_grants::origin(tx, token)?.ok_or(Error::Unauthenticated)?),
         Proof::Session => None,
@@ -99,8 +100,8 @@ fn read_own(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<(NewT
     let latest = caller.identity().expiry.filter(|_| is_personal);
     let mut form = request.form()?;
     let label = form.optional("label", TokenLabel::parse);
-    let scopes = form.optional("scopes", |raw| narrowed(raw, held));
-    let expiry = form.optional("expiry", |raw| later(raw, now, latest));
+    let scopes = form.optional("scopes", |raw| parse_scopes_within(raw, held));
+    let expiry = form.optional("expiry", |raw| parse_expiry(raw, now, latest));
     form.finish(|| Some(()))?;
 
     let new = NewToken {
@@ -144,17 +145,17 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: TokenId, request: &Request)
     Ok(token)
 }
 
-/// Ends one of the caller's own tokens, perhaps the one it asks with.
+/// Revokes one of the caller's own tokens, possibly the current one.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: TokenId, request: &Request) -> Result<()> {
     let token = view(tx, caller, id)?;
     request.unchanged(&token)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     revoke(tx, id)?;
     events::record_account(tx, caller, Action::TokenDelete, Some(&Entity::token(&token)))
 }
 
-/// Scopes that a token with others may give away; `*` stands for all of those.
-fn narrowed(raw: &str, held: &Scopes) -> Result<Scopes, Reasons> {
+/// Parses scopes that must be within `held`; `*` means all of `held`.
+fn parse_scopes_within(raw: &str, held: &Scopes) -> Result<Scopes, Reasons> {
     match Scopes::parse(raw)? {
         Scopes::Everything => Ok(held.clone()),
         wanted if wanted.are_within(held) => Ok(wanted),
@@ -168,7 +169,7 @@ fn narrowed(raw: &str, held: &Scopes) -> Result<Scopes, Reasons> {
     }
 }
 
-fn later(raw: &str, now: Time, latest: Option<Time>) -> Result<Time, Reasons> {
+fn parse_expiry(raw: &str, now: Time, latest: Option<Time>) -> Result<Time, Reasons> {
     match (Time::parse(raw).map(Time::to_second), latest) {
         (Some(time), Some(latest)) if time > latest => {
             let text = format!("A token cannot outlive the one it is made with, which ends at {latest}");

@@ -1,4 +1,4 @@
-//! Users of an account. Only those who are not restricted manage them (decision 0017).
+//! Users of an account. Only unrestricted users manage them (decision 0017).
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
@@ -13,7 +13,7 @@ use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// Makes a user, of an account or of the staff.
+/// Creates a user of an account, or a member of staff.
 pub fn create(tx: &mut WriteTx, new: &NewUser) -> Result<User> {
     if let Some(account) = new.account {
         store::accounts::find(tx, account)?.ok_or(Error::NotFound)?;
@@ -33,18 +33,18 @@ pub fn load(tx: &mut ReadTx, username: &str) -> Result<User> {
 }
 
 pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<User>> {
-    caller.must_be_unrestricted()?;
+    caller.require_unrestricted()?;
     let wanted = list.read(tx.policy(), &store::users::FIELDS)?;
     Ok(store::users::list(tx, caller.account, &wanted)?)
 }
 
-/// Makes a user of the caller's account, restricted unless said otherwise.
+/// Creates a user of the caller's account, restricted by default.
 pub fn add(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User> {
-    caller.must_be_unrestricted()?;
+    caller.require_unrestricted()?;
     let mut form = request.form()?;
     let username = form.required("username", Username::parse);
     let email = form.required("email", Email::parse);
-    let restricted = form.truth("restricted").unwrap_or(true);
+    let restricted = form.boolean("restricted").unwrap_or(true);
     refuse_taken(tx, &mut form, username.as_ref(), None)?;
     let new = form.finish(|| {
         Some(NewUser {
@@ -61,20 +61,20 @@ pub fn add(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User>
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<User> {
-    caller.must_be_unrestricted()?;
+    caller.require_unrestricted()?;
     store::users::find_in(tx, caller.account, username)?.ok_or(Error::NotFound)
 }
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<User> {
     let mut user = view(tx, caller, username)?;
-    request.unchanged_or_still(&user, &user.settled())?;
+    request.unchanged_except_volatile(&user, &user.without_login())?;
     let mut form = request.form()?;
     let username = form.optional("username", Username::parse);
     let email = form.optional("email", Email::parse);
-    let restricted = form.truth("restricted");
+    let restricted = form.boolean("restricted");
     refuse_taken(tx, &mut form, username.as_ref(), Some(&user))?;
     if restricted == Some(true) && !user.restricted {
-        // So an account always keeps an unrestricted user: whoever asks is one.
+        // The caller is unrestricted, so this keeps at least one unrestricted user in the account.
         if user.id == caller.user() {
             let text = "You cannot restrict yourself; another unrestricted user can";
             form.refuse("restricted", Reason::new(Code::UserSelf, text));
@@ -92,18 +92,18 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
     load(tx, user.username.as_str())
 }
 
-/// Deletes a user; its tokens and sessions end at once, its tickets and their history stay.
+/// Deletes a user. Tokens and sessions end immediately; tickets and their history remain.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<()> {
     let user = view(tx, caller, username)?;
-    request.unchanged_or_still(&user, &user.settled())?;
-    request.asks_nothing()?;
-    must_be_other(caller, &user)?;
+    request.unchanged_except_volatile(&user, &user.without_login())?;
+    request.require_valid_body()?;
+    require_other_user(caller, &user)?;
     store::users::delete(tx, user.id)?;
     events::record_account(tx, caller, Action::UserDelete, Some(&Entity::user(&user)))
 }
 
-/// Nobody deletes themselves.
-pub fn must_be_other(caller: &Caller, user: &User) -> Result<()> {
+/// Users cannot delete themselves.
+pub fn require_other_user(caller: &Caller, user: &User) -> Result<()> {
     if user.id != caller.user() {
         return Ok(());
     }
@@ -112,7 +112,7 @@ pub fn must_be_other(caller: &Caller, user: &User) -> Result<()> {
     Err(Error::whole(reason))
 }
 
-/// All users there are, for the provider.
+/// All users, for the provider.
 pub fn all(tx: &mut ReadTx) -> Result<Vec<User>> {
     Ok(store::users::all(tx)?)
 }
@@ -123,7 +123,7 @@ pub fn remove(tx: &mut WriteTx, username: &str) -> Result<()> {
     Ok(store::users::delete(tx, user.id)?)
 }
 
-/// Lets any user of an account do everything, or only what it is granted from now on, for the provider.
+/// Restricts or unrestricts any user, for the provider.
 pub fn restrict(tx: &mut WriteTx, username: &str, restricted: bool) -> Result<User> {
     let mut user = load(tx, username)?;
     if user.account.is_none() {
@@ -135,7 +135,8 @@ pub fn restrict(tx: &mut WriteTx, username: &str, restricted: bool) -> Result<Us
     load(tx, username)
 }
 
-/// Whoever becomes restricted may do nothing yet; whoever no longer is needs no grants.
+/// A user who becomes restricted has no grants yet. A user who becomes unrestricted needs none, so they are
+/// deleted.
 fn set_restricted(tx: &mut WriteTx, user: &mut User, restricted: bool) -> Result<()> {
     if user.restricted != restricted {
         user.restricted = restricted;
@@ -159,7 +160,7 @@ fn refuse_taken(
     Ok(())
 }
 
-/// Tenants know the staff by the provider's name only, so none of them may bear it.
+/// Tenants see the staff under the provider's name, so no user may have it.
 fn is_reserved(tx: &ReadTx, username: &Username) -> bool {
     let provider = &tx.policy().support.provider;
     username.as_str().eq_ignore_ascii_case(provider)

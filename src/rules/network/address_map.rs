@@ -1,4 +1,4 @@
-//! Looking at the addresses of a subnet: who has which, from as near or far as one likes.
+//! The address map of a subnet, at different zoom levels.
 
 use std::collections::HashSet;
 
@@ -14,46 +14,46 @@ use crate::rules::error::{Error, Result};
 use crate::rules::{desk, subnets, vpcs};
 use crate::store::{self, ReadTx};
 
-/// A subnet with its VPC, and what is in a part of it.
-pub struct Shown {
+/// A subnet with its VPC, and the map of a part of it.
+pub struct SubnetMap {
     pub vpc: Vpc,
     pub subnet: Subnet,
     pub window: Cidr,
     pub view: View,
-    /// Who has what in the part; empty from further away.
+    /// The holders of the addresses in the part; empty at coarse zoom levels.
     pub holders: Vec<Holder>,
 }
 
-/// What of a subnet is to be shown.
+/// The part of a subnet to show.
 #[derive(Clone, Copy, Debug)]
 pub enum Window {
     Whole,
     Part(Cidr),
-    /// Where this interface has its address; the whole if it is not on the subnet any more.
+    /// Around the address of this interface; the whole subnet if the interface is no longer on it.
     Around(InterfaceId),
 }
 
-/// Shows a part of a subnet, or the whole of it.
-pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: Window) -> Result<Shown> {
+/// Shows a part of a subnet, or all of it.
+pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: Window) -> Result<SubnetMap> {
     let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = subnets::view(tx, caller, (vpc.id, id))?;
-    let mut shown = look(tx, vpc, subnet, window)?;
-    name(tx, caller, &mut shown.holders)?;
+    let mut shown = load_map(tx, vpc, subnet, window)?;
+    hide_labels(tx, caller, &mut shown.holders)?;
     Ok(shown)
 }
 
-/// The same for staff, of a subnet that a ticket is about.
-pub fn view_for_staff(tx: &mut ReadTx, ticket: &Ticket, id: SubnetId, window: Window) -> Result<Shown> {
+/// Shows a subnet that a ticket is about, for staff.
+pub fn view_for_staff(tx: &mut ReadTx, ticket: &Ticket, id: SubnetId, window: Window) -> Result<SubnetMap> {
     for vpc in desk::vpcs(tx, ticket)? {
         let subnet = vpc.subnets.iter().find(|subnet| subnet.id == id).cloned();
         if let Some(subnet) = subnet {
-            return look(tx, vpc, subnet, window);
+            return load_map(tx, vpc, subnet, window);
         }
     }
     Err(Error::NotFound)
 }
 
-fn look(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<Shown> {
+fn load_map(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<SubnetMap> {
     let id = subnet.id;
     let window = match window {
         Window::Whole => subnet.ipv4,
@@ -61,7 +61,9 @@ fn look(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<Sho
         Window::Part(_) => return Err(Error::NotFound),
         Window::Around(interface) => {
             let address = store::interfaces::address_on(tx, id, interface)?;
-            address.map_or(subnet.ipv4, |address| address_map::close_to(subnet.ipv4, address))
+            address.map_or(subnet.ipv4, |address| {
+                address_map::window_around(subnet.ipv4, address)
+            })
         }
     };
     let (view, holders) = match address_map::bucket_prefix(window) {
@@ -76,7 +78,7 @@ fn look(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<Sho
             (view, Vec::new())
         }
     };
-    Ok(Shown {
+    Ok(SubnetMap {
         vpc,
         subnet,
         window,
@@ -85,8 +87,8 @@ fn look(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<Sho
     })
 }
 
-/// Leaves out the names of instances that the caller may not see.
-fn name(tx: &mut ReadTx, caller: &Caller, holders: &mut [Holder]) -> Result<()> {
+/// Removes the labels of instances that the caller cannot see.
+fn hide_labels(tx: &mut ReadTx, caller: &Caller, holders: &mut [Holder]) -> Result<()> {
     let seen = visible(tx, caller)?;
     for holder in holders {
         if !seen.has(holder.instance) {
@@ -96,7 +98,7 @@ fn name(tx: &mut ReadTx, caller: &Caller, holders: &mut [Holder]) -> Result<()> 
     Ok(())
 }
 
-/// The instances whose names a caller may know.
+/// The instances whose labels a caller can see.
 pub struct Visible(Option<HashSet<i64>>);
 
 impl Visible {

@@ -1,8 +1,8 @@
-//! Which addresses of a subnet belong to whom.
+//! Assignment of a subnet's addresses to instances.
 //!
-//! In one subnet an address or range belongs to one instance; two configs of the same instance
-//! may repeat it. What nobody has is kept as ranges (`store/network/free_ranges.rs`), so that the lowest
-//! free address is found at once however many are taken.
+//! An address or range of a subnet belongs to one instance; several configs of that instance may repeat it.
+//! Free addresses are stored as ranges (`store/network/free_ranges.rs`), so finding the lowest free address
+//! takes the same time however many are assigned.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,7 +16,7 @@ use crate::rules::error::Result;
 use crate::rules::form::Form;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// How many addresses there are to give, and how many are given.
+/// The number of usable and of assigned addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     pub used: u64,
@@ -39,13 +39,13 @@ impl Usage {
     }
 }
 
-/// How much of each subnet is in use.
+/// The usage of each subnet.
 pub fn used_in_subnets(tx: &mut ReadTx, subnets: &[Subnet]) -> Result<Vec<Usage>> {
     let free = free_in(tx, subnets.iter())?;
     Ok(subnets.iter().map(|subnet| usage(subnet, &free)).collect())
 }
 
-/// How much of all the subnets of each VPC together is in use.
+/// The usage of each VPC: all of its subnets together.
 pub fn used_in_vpcs(tx: &mut ReadTx, vpcs: &[Vpc]) -> Result<Vec<Usage>> {
     let free = free_in(tx, vpcs.iter().flat_map(|vpc| &vpc.subnets))?;
     let together = |vpc: &Vpc| {
@@ -68,39 +68,39 @@ fn usage(subnet: &Subnet, free: &HashMap<SubnetId, u64>) -> Usage {
     Usage { used, all }
 }
 
-/// The addresses an interface is to have.
-pub struct Wish<'a> {
+/// The addresses that an interface requests.
+pub struct AddressRequest<'a> {
     pub path: &'a str,
     pub address: Option<u32>,
     pub ranges: &'a [Cidr],
 }
 
-/// The address an interface gets: the one it asks for, or the lowest that is free.
-pub fn settle(
+/// The address of an interface: the requested one, or the lowest free one.
+pub fn resolve(
     tx: &mut ReadTx,
     form: &mut Form,
     subnet: &Subnet,
     owner: Option<InstanceId>,
-    wish: Wish,
+    request: AddressRequest,
 ) -> Result<Option<u32>> {
     let mut ranges_fit = true;
-    // The ranges so far that overlap none before them, by their first address.
+    // The earlier ranges that do not overlap each other, by first address.
     let mut seen: BTreeMap<u32, Cidr> = BTreeMap::new();
-    for (at, range) in wish.ranges.iter().enumerate() {
+    for (at, range) in request.ranges.iter().enumerate() {
         let nearest = seen.range(..=range.last()).next_back();
         let overlaps = nearest.is_some_and(|(_, other)| other.overlaps(*range));
         if !overlaps {
             seen.insert(range.first(), *range);
         }
-        if let Some(reason) = range_fault(tx, subnet, owner, *range, overlaps, wish.address)? {
-            form.refuse(format!("{}ip_ranges[{at}]", wish.path), reason);
+        if let Some(reason) = range_fault(tx, subnet, owner, *range, overlaps, request.address)? {
+            form.refuse(format!("{}ip_ranges[{at}]", request.path), reason);
             ranges_fit = false;
         }
     }
-    let address = match wish.address {
+    let address = match request.address {
         Some(address) => requested(tx, subnet, owner, address)?,
         None if !ranges_fit => return Ok(None),
-        None => lowest_free(tx, subnet.id, wish.ranges)?.ok_or_else(|| {
+        None => lowest_free(tx, subnet.id, request.ranges)?.ok_or_else(|| {
             let text = format!("No address of {} is free", subnet.ipv4);
             Reason::new(Code::AddressesExhausted, text)
         }),
@@ -108,19 +108,19 @@ pub fn settle(
     match address {
         Ok(address) => Ok(ranges_fit.then_some(address)),
         Err(reason) => {
-            form.refuse(format!("{}ipv4.vpc", wish.path), reason);
+            form.refuse(format!("{}ipv4.vpc", request.path), reason);
             Ok(None)
         }
     }
 }
 
-/// Whether a span is in the part of a subnet that instances may use.
+/// Whether a range is within the usable addresses of a subnet.
 fn is_assignable(subnet: &Subnet, first: u32, last: u32) -> bool {
     let assignable = subnet.ipv4.assignable();
     assignable.contains(&first) && assignable.contains(&last)
 }
 
-/// Why an interface cannot have a range.
+/// Why a range cannot be assigned to an interface.
 fn range_fault(
     tx: &mut ReadTx,
     subnet: &Subnet,
@@ -150,7 +150,7 @@ fn range_fault(
     Ok(Some(Reason::new(code, text)))
 }
 
-/// An address that was asked for, or why an interface cannot have it.
+/// Validates a requested address.
 fn requested(
     tx: &mut ReadTx,
     subnet: &Subnet,
@@ -173,7 +173,7 @@ fn requested(
     Ok(Ok(address))
 }
 
-/// Whether a span can belong to an instance; `None` is one that is still to be made.
+/// Whether a range is free or already assigned to the instance; `None` is an instance that is being created.
 fn is_free_for(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -186,21 +186,21 @@ fn is_free_for(
     )?)
 }
 
-/// The lowest address that nobody has, outside of these ranges that are about to be taken.
+/// The lowest free address outside of these ranges, which are about to be assigned.
 fn lowest_free(tx: &mut ReadTx, subnet: SubnetId, outside: &[Cidr]) -> Result<Option<u32>> {
     Ok(store::free_ranges::lowest_outside(tx, subnet, outside)?)
 }
 
-pub fn take(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
+pub fn assign(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
     for (first, last) in spans(attachment) {
         store::free_ranges::take(tx, attachment.subnet, first, last)?;
     }
     Ok(())
 }
 
-/// Gives back what an attachment had, but for what another config of the instance still uses.
-/// Its own rows must be gone.
-pub fn give_back(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
+/// Releases the addresses of an attachment, except those that another config of the instance uses. The rows
+/// of the attachment must be deleted first.
+pub fn release(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
     let subnet = attachment.subnet;
     for (first, last) in spans(attachment) {
         let mut next = u64::from(first);

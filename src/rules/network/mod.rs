@@ -1,4 +1,4 @@
-//! What may happen to VPCs, subnets and addresses.
+//! Rules for VPCs, subnets and addresses.
 
 pub mod address_map;
 pub mod addresses;

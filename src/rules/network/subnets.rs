@@ -1,6 +1,6 @@
-//! Subnets of a VPC: listing, creating, viewing, changing, deleting (interface §4.2).
+//! Subnets of a VPC: list, create, view, update, delete (interface §4.2).
 //!
-//! Subnets that come with a new VPC are read here too, but made there, in one piece with it.
+//! This module also parses the subnets of a new VPC; `vpcs` creates them together with it.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,8 +15,8 @@ use crate::model::reason::{Code, Reason};
 use crate::model::subnet::{NewSubnet, Subnet, SubnetChange, Use};
 use crate::model::vpc::Vpc;
 use crate::rules::caller::Caller;
-use crate::rules::complaints::{MAX_LISTED, refusal};
 use crate::rules::error::{Blocker, Error, FieldError, Result};
+use crate::rules::field_errors::{MAX_LISTED_ERRORS, refusal};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{FromForm, Request};
@@ -57,21 +57,20 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request:
 pub fn delete(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request: &Request) -> Result<()> {
     let (subnet, vpc) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&subnet)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     refuse_if_used(tx, caller, std::slice::from_ref(&subnet))?;
 
     store::subnets::delete(tx, caller.account, subnet.vpc, subnet.id)?;
     events::record_subnet(tx, caller, Action::SubnetDelete, &subnet, &vpc)
 }
 
-/// Says what `create` would say, and changes nothing.
+/// Validates like `create` without changing anything.
 pub fn check(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, request: &Request) -> Result<NewSubnet> {
     let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadWrite)?;
     read_new(tx, caller, &vpc, request)
 }
 
-/// The next range that a subnet can have beside those there are: as large as the last of them, or of
-/// the usual size where there is no room for that.
+/// Proposes the next free range: as large as the last subnet, or of the default size if that does not fit.
 pub fn propose(policy: &Policy, beside: &[Cidr]) -> Option<Cidr> {
     let usual = Cidr::parse("10.0.0.0/24").ok()?;
     let taken: Vec<Cidr> = beside.iter().chain(&policy.forbidden_ranges).copied().collect();
@@ -79,8 +78,7 @@ pub fn propose(policy: &Policy, beside: &[Cidr]) -> Option<Cidr> {
     alike.or_else(|| usual.next_free(&taken))
 }
 
-/// Refuses if an interface is on one of the subnets, with an error for each (interface §3, rules 1
-/// and 2).
+/// Refuses if interfaces use one of the subnets, with an error for each (interface §3, rules 1 and 2).
 pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> Result<()> {
     let uses = subnets
         .iter()
@@ -90,8 +88,8 @@ pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> R
         return Ok(());
     }
     let mut blockers = Vec::new();
-    for (subnet, found) in uses.take(MAX_LISTED) {
-        let seen = caller.may(tx, Granted::Linode, found.instance.0, Permission::ReadOnly);
+    for (subnet, found) in uses.take(MAX_LISTED_ERRORS) {
+        let seen = caller.require_permission(tx, Granted::Linode, found.instance.0, Permission::ReadOnly);
         blockers.push(blocker(subnet, found, seen.is_ok()));
     }
     let omitted = count - blockers.len();
@@ -127,23 +125,23 @@ fn blocker(subnet: &Subnet, found: &Use, seen: bool) -> FieldError {
     error
 }
 
-/// The subnet with its VPC, if the caller may do that much with them.
+/// The subnet and its VPC, if the caller has this permission on them.
 fn load_for(
     tx: &mut ReadTx,
     caller: &Caller,
     (vpc, id): (VpcId, SubnetId),
     access: Permission,
 ) -> Result<(Subnet, Vpc)> {
-    // A subnet that is not there is not found, also by someone who could only have looked at it.
+    // A missing subnet is not found, even if the caller has read-only access.
     let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
     if access > Permission::ReadOnly {
-        caller.may(tx, Granted::Vpc, vpc.id.0, access)?;
+        caller.require_permission(tx, Granted::Vpc, vpc.id.0, access)?;
     }
     Ok((subnet, vpc))
 }
 
-/// A new subnet as far as it could be read.
+/// The valid fields of a new subnet.
 #[derive(Debug)]
 pub struct Draft {
     label: Option<Label>,
@@ -168,11 +166,12 @@ impl FromForm for Draft {
     }
 }
 
-/// Complains of subnets of one new VPC that share a label or addresses: the later one is at fault.
+/// Reports subnets of a new VPC with duplicate labels or overlapping ranges. The error is about the later
+/// one.
 pub fn refuse_clashes(form: &mut Form, drafts: &[Option<Draft>]) {
     let mut labels = HashSet::new();
-    // Ranges that clash with none before them, by their first address: they do not overlap, so only
-    // the nearest can be hit.
+    // The ranges without conflicts so far, by first address. They do not overlap, so only the nearest can
+    // overlap the next.
     let mut ranges: BTreeMap<u32, (Cidr, Option<&Label>)> = BTreeMap::new();
     for (at, draft) in drafts.iter().enumerate() {
         let Some(Draft { label, ipv4 }) = draft else {

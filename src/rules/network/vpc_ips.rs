@@ -1,4 +1,4 @@
-//! The addresses and ranges in use on VPC interfaces (interface §2.3).
+//! Addresses and ranges of VPC interfaces (interface §2.3).
 
 use crate::model::grant::Permission;
 use crate::model::id::VpcId;
@@ -11,7 +11,7 @@ use crate::rules::vpcs;
 use crate::store::vpc_ips::{FIELDS, Scope};
 use crate::store::{self, ReadTx};
 
-/// All of the account's that the caller may see.
+/// All addresses of the account that the caller can see.
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<VpcIp>> {
     let wanted = list.read(tx.policy(), &FIELDS)?;
     Ok(store::vpc_ips::list(

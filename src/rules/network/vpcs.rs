@@ -1,4 +1,4 @@
-//! VPCs: listing, creating, viewing, changing, deleting (interface §4.1).
+//! VPCs: list, create, view, update, delete (interface §4.1).
 
 use crate::model::cidr::Cidr;
 use crate::model::entity::Entity;
@@ -30,7 +30,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     )?)
 }
 
-/// Of those, the ones with a subnet that has an address in common with a range.
+/// The VPCs with a subnet that overlaps a range.
 pub fn list_in_range(
     tx: &mut ReadTx,
     caller: &Caller,
@@ -46,8 +46,8 @@ pub fn list_in_range(
 
 /// Creates a VPC with its first subnets: all of them, or nothing.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Vpc> {
-    caller.must_hold(Global::AddVpcs)?;
-    let new = settle(tx, caller, request)?;
+    caller.require_global_grant(Global::AddVpcs)?;
+    let new = validate(tx, caller, request)?;
 
     let mut vpc = store::vpcs::insert(tx, caller.account, &new)?;
     for subnet in &new.subnets {
@@ -65,10 +65,10 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
     Ok(vpc)
 }
 
-/// Says what `create` would say, and changes nothing.
+/// Validates like `create` without changing anything.
 pub fn check(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
-    caller.must_hold(Global::AddVpcs)?;
-    settle(tx, caller, request)
+    caller.require_global_grant(Global::AddVpcs)?;
+    validate(tx, caller, request)
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> Result<Vpc> {
@@ -89,11 +89,11 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
     Ok(vpc)
 }
 
-/// Deletes a VPC with all its subnets, or none of it (interface §3, rule 3).
+/// Deletes a VPC with all its subnets, or nothing (interface §3, rule 3).
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -> Result<()> {
     let vpc = load_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&vpc)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     subnets::refuse_if_used(tx, caller, &vpc.subnets)?;
 
     for subnet in &vpc.subnets {
@@ -104,21 +104,21 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
     events::record_vpc(tx, caller, Action::VpcDelete, &vpc)
 }
 
-/// The VPC, if the caller may do that much with it.
+/// The VPC, if the caller has this permission on it.
 pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
     let vpc = store::vpcs::find(tx, caller.account, id)?.ok_or(Error::NotFound)?;
-    caller.may(tx, Granted::Vpc, id.0, access)?;
+    caller.require_permission(tx, Granted::Vpc, id.0, access)?;
     Ok(vpc)
 }
 
-/// The same without its subnets, for what only passes through it.
+/// The VPC without its subnets.
 pub fn load_alone_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
     let vpc = store::vpcs::find_without_subnets(tx, caller.account, id)?.ok_or(Error::NotFound)?;
-    caller.may(tx, Granted::Vpc, id.0, access)?;
+    caller.require_permission(tx, Granted::Vpc, id.0, access)?;
     Ok(vpc)
 }
 
-/// A new VPC as far as it could be read.
+/// The valid fields of a new VPC.
 #[derive(Debug)]
 pub struct Draft {
     label: Option<Label>,
@@ -158,7 +158,7 @@ impl Draft {
     }
 }
 
-fn settle(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
+fn validate(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
     let (draft, mut form) = request.open()?;
     let room = store::vpcs::creation_limits(tx, caller.account, draft.label.as_ref(), draft.region.as_ref())?;
     let quota = room.quota.over(tx.policy().quota);

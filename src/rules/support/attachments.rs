@@ -1,7 +1,7 @@
-//! Files on tickets.
+//! Attachments of tickets.
 //!
-//! The bytes are kept before a transaction makes them an attachment, so one that can be seen is always
-//! whole; what never became one is swept. Nothing here touches bytes.
+//! Bytes are stored before a transaction creates the attachment, so a visible attachment is always complete.
+//! A job deletes bytes that never became one. These rules do not touch the bytes.
 
 use crate::model::attachment::{Attachment, FileName, NewAttachment};
 use crate::model::event::Action;
@@ -17,16 +17,16 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{BodyFault, Error, FilesFault, Result};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{Expected, unchanged};
-use crate::rules::tickets::{self, Doing, Party, act, remember};
+use crate::rules::tickets::{self, Party, Transition, act, append_history};
 use crate::rules::transitions::{self, Act};
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// What is known of an upload before its content has come.
+/// The information about an upload before its content arrives.
 #[derive(Clone, Debug)]
 pub struct Announced {
     pub expected: Option<Expected>,
-    /// The boundary between the parts of its content.
+    /// The multipart boundary.
     pub boundary: Result<String, BodyFault>,
 }
 
@@ -47,25 +47,26 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, id: AttachmentId
     found.ok_or(Error::NotFound)
 }
 
-/// Whether a file may be attached, asked before its content is read; the content's boundary.
+/// Checks whether a file may be attached, before its content is read; returns the boundary.
 pub fn expect(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, announced: &Announced) -> Result<String> {
     let ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
     unchanged(announced.expected.as_ref(), &ticket)?;
     let boundary = announced.boundary.clone().map_err(Error::Body)?;
     refuse_more(tx, &ticket)?;
-    // Every file has at least one byte: an account without room for it is refused before the content is read.
+    // Every file has at least one byte: an account without quota is refused before the content is read.
     refuse_over_quota(tx, caller, 1)?;
     Ok(boundary)
 }
 
-/// A fresh key for bytes that are about to be kept, remembered until they are an attachment.
+/// A new storage key, recorded until its bytes become an attachment.
 pub fn begin(tx: &mut WriteTx) -> Result<String> {
     let key = hex(&tx.random()[..]);
     store::attachments::begin_upload(tx, &key)?;
     Ok(key)
 }
 
-/// Makes kept bytes an attachment. What was true when they were announced may have changed.
+/// Creates an attachment from stored bytes. The checks run again, because the state may have changed since
+/// the upload began.
 pub fn create(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -88,36 +89,36 @@ pub fn create(
         attachment: Some(attachment.id),
         ..NewHistory::default()
     };
-    let attaching = Doing::new(Act::CustomerAttach, Step::Attachment).with(details);
-    let attaching = attaching.told_as(Action::TicketAttachmentUpload);
+    let attaching = Transition::new(Act::CustomerAttach, Step::Attachment).with(details);
+    let attaching = attaching.with_event(Action::TicketAttachmentUpload);
     act(tx, &mut ticket, &Party::of(caller), attaching)?;
     Ok(attachment)
 }
 
-/// Leaves a trace for the staff of a file that the scanner would not let in.
+/// Records in the history that the scanner refused a file.
 pub fn record_refused(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, name: &FileName) -> Result<()> {
     let ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
     let details = NewHistory {
         after: Some(name.as_str().to_owned()),
         ..NewHistory::default()
     };
-    remember(tx, &ticket, &Party::of(caller), Step::AttachmentRefused, &details)
+    append_history(tx, &ticket, &Party::of(caller), Step::AttachmentRefused, &details)
 }
 
-/// Lets the next sweep remove the bytes of all uploads that have not become attachments. For a server that starts alone
-/// on its store: no upload can be going on.
+/// Lets the next sweep delete the bytes of all unfinished uploads. For a server that starts alone on its
+/// store, so no upload can be running.
 pub fn abandon_uploads(tx: &mut WriteTx) -> Result<()> {
     Ok(store::attachments::expire_uploads(tx)?)
 }
 
-/// Keys of bytes that were begun so many seconds ago or longer and never became an attachment.
+/// Keys of uploads that began at least `seconds` ago and did not become attachments.
 pub fn stale(tx: &mut ReadTx, seconds: i64) -> Result<Vec<String>> {
-    const FEW: i64 = 100;
+    const MAX_STALE_KEYS: i64 = 100;
     let before = tx.now().plus_seconds(1 - seconds);
-    Ok(store::attachments::stale_uploads(tx, before, FEW)?)
+    Ok(store::attachments::stale_uploads(tx, before, MAX_STALE_KEYS)?)
 }
 
-/// The bytes of a key are gone, or were never there.
+/// Deletes the record of a key whose bytes are gone.
 pub fn forget(tx: &mut WriteTx, key: &str) -> Result<()> {
     store::attachments::delete_upload(tx, key)?;
     Ok(())
@@ -138,9 +139,9 @@ fn refuse_more(tx: &ReadTx, ticket: &Ticket) -> Result<()> {
     let support = &tx.policy().support;
     let refuse = |reason| Error::whole(reason);
     transitions::after(ticket, Act::CustomerAttach, tx.now(), support).map_err(refuse)?;
-    let most = support.attachments_per_ticket;
-    if ticket.attachments.len() as i64 >= most {
-        let text = format!("A ticket may have at most {most} attachments");
+    let limit = support.attachments_per_ticket;
+    if ticket.attachments.len() as i64 >= limit {
+        let text = format!("A ticket may have at most {limit} attachments");
         return Err(refuse(Reason::new(Code::AttachmentLimit, text)));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Canned replies: answers the staff give often.
+//! Canned replies for the staff.
 
 use crate::model::canned_reply::{CannedLabel, CannedReply, Template};
 use crate::model::id::{CannedReplyId, TicketId};
@@ -49,11 +49,11 @@ pub fn update(tx: &mut WriteTx, id: CannedReplyId, request: &Request) -> Result<
 pub fn delete(tx: &mut WriteTx, id: CannedReplyId, request: &Request) -> Result<()> {
     let reply = view(tx, id)?;
     request.unchanged(&reply)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     Ok(store::canned_replies::delete(tx, id)?)
 }
 
-/// What a canned reply would say on a ticket.
+/// A canned reply with its placeholders filled in for a ticket.
 pub fn preview(tx: &mut ReadTx, agent: &Agent, id: CannedReplyId, request: &Request) -> Result<String> {
     let reply = view(tx, id)?;
     let mut form = request.form()?;
@@ -72,20 +72,20 @@ pub fn preview(tx: &mut ReadTx, agent: &Agent, id: CannedReplyId, request: &Requ
     Ok(fill(tx, agent, &reply, &ticket))
 }
 
-/// A canned reply with its places filled in.
+/// Fills in the placeholders.
 pub fn fill(tx: &ReadTx, agent: &Agent, reply: &CannedReply, desk: &DeskTicket) -> String {
     let ticket = &desk.ticket;
     let entity = ticket.entity.as_ref();
     reply.description.fill(|name| match name {
         "ticket.id" => ticket.id.to_string(),
-        "ticket.summary" => literal(ticket.summary.as_str()),
+        "ticket.summary" => escape_markdown(ticket.summary.as_str()),
         "customer.username" => match &desk.customer {
             Some(customer) => customer.username.clone(),
             None => ticket.opened_by.clone(),
         },
         "account.id" => ticket.account.to_string(),
-        "account.company" => literal(&desk.company),
-        "entity.label" => entity.map_or(String::new(), |entity| literal(&entity.label)),
+        "account.company" => escape_markdown(&desk.company),
+        "entity.label" => entity.map_or(String::new(), |entity| escape_markdown(&entity.label)),
         "entity.type" => entity.map_or(String::new(), |entity| entity.kind.word().to_owned()),
         "agent.username" => agent.username.as_str().to_owned(),
         "provider.name" => tx.policy().support.provider.clone(),
@@ -93,16 +93,16 @@ pub fn fill(tx: &ReadTx, agent: &Agent, reply: &CannedReply, desk: &DeskTicket) 
     })
 }
 
-/// A text in which nothing becomes a link or an element: what customers write must not be a link in the provider's words.
-fn literal(text: &str) -> String {
-    let mut literal = String::with_capacity(text.len());
+/// Escapes Markdown, so that text of a customer cannot become a link in a reply of the provider.
+fn escape_markdown(text: &str) -> String {
+    let mut escape_markdown = String::with_capacity(text.len());
     for sign in text.chars() {
         if matches!(sign, '\\' | '[' | ']' | '<') {
-            literal.push('\\');
+            escape_markdown.push('\\');
         }
-        literal.push(sign);
+        escape_markdown.push(sign);
     }
-    literal
+    escape_markdown
 }
 
 fn refuse_taken(

@@ -1,4 +1,4 @@
-//! The desk: tickets of all accounts, as the provider's staff work on them (decision 0014).
+//! The desk: tickets of all accounts, for the provider's staff (decision 0014).
 
 use std::collections::HashMap;
 
@@ -19,30 +19,30 @@ use crate::rules::agent::Agent;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
-use crate::rules::once::{MOMENTS, Once};
+use crate::rules::once::{Once, REPEAT_WINDOW_SECONDS};
 use crate::rules::request::Request;
-use crate::rules::subjects::{self, Eyes};
-use crate::rules::tickets::{Doing, Party, act, begin, refuse_unless_allowed, remember};
+use crate::rules::subjects::{self, Requester};
+use crate::rules::tickets::{Party, Transition, act, append_history, begin, refuse_unless_allowed};
 use crate::rules::transitions::Act;
 use crate::rules::{canned_replies, replies, viewers};
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// A page of the queue; `search` narrows it to tickets with all these words.
+/// A page of the queue; `search` limits it to tickets with all these words.
 pub fn list(tx: &mut ReadTx, list: &ListRequest, search: Option<&str>) -> Result<Paged<DeskTicket>> {
     let wanted = list.read(tx.policy(), &store::desk::FIELDS)?;
     let words = read_search(search)?;
     Ok(store::desk::list(tx, &words, &wanted)?)
 }
 
-/// Opens a ticket for an account, in the provider's name.
+/// Opens a ticket for an account in the provider's name.
 pub fn create(tx: &mut WriteTx, agent: &Agent, request: &Request) -> Result<DeskTicket> {
     let party = party(tx, agent);
     let new = read_new(tx, &party, request)?;
     open(tx, &party, &new)
 }
 
-/// The same from a page that was drawn when `newest` was the newest ticket that staff had opened.
+/// Opens a ticket from a form that was rendered when `newest` was the newest ticket opened by staff.
 pub fn create_once(
     tx: &mut WriteTx,
     agent: &Agent,
@@ -51,14 +51,14 @@ pub fn create_once(
 ) -> Result<Once<TicketId>> {
     let party = party(tx, agent);
     let new = read_new(tx, &party, request)?;
-    let recent = tx.now().plus_seconds(-MOMENTS);
+    let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
     if let Some(before) = store::tickets::find_duplicate(tx, &new, newest, recent)? {
         return Ok(Once::Before(before));
     }
     Ok(Once::Made(open(tx, &party, &new)?.ticket.id))
 }
 
-/// The newest ticket that staff have opened for a customer; zero if there is none.
+/// The newest ticket opened by staff; zero if there is none.
 pub fn newest_opened(tx: &mut ReadTx) -> Result<i64> {
     Ok(store::tickets::newest(tx, None)?)
 }
@@ -68,16 +68,16 @@ fn read_new(tx: &mut WriteTx, party: &Party, request: &Request) -> Result<NewTic
     let account = read_account(tx, &mut form)?;
     let summary = form.required("summary", Summary::parse);
     let description = form.required("description", TicketText::parse);
-    let about = subjects::read(tx, &mut form, account.map(Eyes::Staff))?;
-    let may_close = form.truth("closable").unwrap_or(false);
+    let subject = subjects::read(tx, &mut form, account.map(Requester::Staff))?;
+    let may_close = form.boolean("closable").unwrap_or(false);
     let priority = form.optional("priority", Priority::parse);
     let (account, summary, description) = form.finish(|| Some((account?, summary?, description?)))?;
-    let managed_issue = about.managed_issue;
+    let managed_issue = subject.managed_issue;
     Ok(NewTicket {
         account,
         summary,
         description,
-        entity: about.settle(tx, account)?,
+        entity: subject.resolve(tx, account)?,
         managed_issue,
         may_close,
         priority: priority.unwrap_or(Priority::Normal),
@@ -98,14 +98,14 @@ pub fn view(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {
     load(tx, id)
 }
 
-/// Changes whether the account may close a ticket, and how much it presses. The account is told of the
-/// first only.
+/// Changes a ticket's priority and whether the account may close it. The account is only notified of the
+/// latter.
 pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
-    // What is sent back as it was is not changed.
+    // An unchanged value is not a change.
     let closable = form
-        .truth("closable")
+        .boolean("closable")
         .filter(|closable| *closable != desk.ticket.closable());
     let priority = form.optional("priority", Priority::parse);
     if closable.is_some() {
@@ -116,7 +116,7 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
     let party = party(tx, agent);
     if let Some(closable) = closable {
         let before = std::mem::replace(&mut desk.ticket.may_close, closable);
-        let setting = Doing::new(Act::SetClosable, Step::Closable)
+        let setting = Transition::new(Act::SetClosable, Step::Closable)
             .from(Some(before.to_string()))
             .to(&closable.to_string());
         act(tx, &mut desk.ticket, &party, setting)?;
@@ -128,16 +128,17 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
             after: Some(priority.word().to_owned()),
             ..NewHistory::default()
         };
-        remember(tx, &desk.ticket, &party, Step::Priority, &details)?;
+        append_history(tx, &desk.ticket, &party, Step::Priority, &details)?;
     }
     load(tx, id)
 }
 
-/// Takes a ticket. One that somebody else has is only taken over if that is asked for.
+/// Assigns a ticket to the agent. Reassigning one that is assigned to a colleague must be requested
+/// explicitly.
 pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
-    let take_over = form.truth("take_over").unwrap_or(false);
+    let take_over = form.boolean("take_over").unwrap_or(false);
     form.finish(|| Some(()))?;
 
     let holder = match &desk.claim {
@@ -151,7 +152,7 @@ pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
         }
         claim => claim.as_ref().map(|claim| claim.username.clone()),
     };
-    let claiming = Doing::new(Act::Claim, Step::Claim)
+    let claiming = Transition::new(Act::Claim, Step::Claim)
         .from(holder)
         .to(agent.username.as_str());
     let party = party(tx, agent);
@@ -160,10 +161,10 @@ pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
     load(tx, id)
 }
 
-/// Gives a ticket back that one has taken.
+/// Unassigns the agent's own ticket.
 pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     match &desk.claim {
         Some(claim) if claim.agent == agent.user => {}
         Some(claim) => {
@@ -177,14 +178,15 @@ pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request)
             ));
         }
     }
-    let releasing = Doing::new(Act::Release, Step::Release).from(Some(agent.username.as_str().to_owned()));
+    let releasing =
+        Transition::new(Act::Release, Step::Release).from(Some(agent.username.as_str().to_owned()));
     let party = party(tx, agent);
     act(tx, &mut desk.ticket, &party, releasing)?;
     store::desk::set_claimer(tx, id, None)?;
     load(tx, id)
 }
 
-/// Answers the customer, in one's own words or in prepared ones.
+/// Replies to the customer, with a text or a canned reply.
 pub fn reply(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Reply> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
@@ -195,7 +197,7 @@ pub fn reply(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
     replies::add(tx, &mut desk.ticket, &party, Act::StaffReply, &description)
 }
 
-/// Writes something for the staff only.
+/// Adds a note that only staff can see.
 pub fn note(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Note> {
     let desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
@@ -208,13 +210,12 @@ pub fn note(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) ->
         ..NewHistory::default()
     };
     let party = party(tx, agent);
-    remember(tx, &desk.ticket, &party, Step::Note, &details)?;
+    append_history(tx, &desk.ticket, &party, Step::Note, &details)?;
     Ok(note)
 }
 
-/// Answers the customer, for somebody who writes on a page that shows the ticket up to a step. What they have sent
-/// already is not sent again (a browser that goes back has it in its box once more), and nothing goes out over the
-/// head of others.
+/// Replies from a page that shows the ticket up to the step `seen`. A duplicate submission is not sent again,
+/// and a reply is refused if colleagues or the customer have done something in between that concerns it.
 pub fn reply_once(
     tx: &mut WriteTx,
     agent: &Agent,
@@ -224,20 +225,20 @@ pub fn reply_once(
 ) -> Result<Option<Reply>> {
     let desk = load(tx, id)?;
     let text = read_reply(tx, agent, &desk, &mut request.form()?)?;
-    if has_said(tx, agent, id, Step::Reply, text, seen)? {
+    if is_duplicate(tx, agent, id, Step::Reply, text, seen)? {
         return Ok(None);
     }
     let unseen = match seen {
         Some(seen) => since(tx, agent, id, seen)?,
         None => Vec::new(),
     };
-    if unseen.iter().any(|step| concerns_the_customer(step.step)) {
+    if unseen.iter().any(|step| may_outdate_reply(step.step)) {
         return Err(Error::Stale);
     }
     reply(tx, agent, id, request).map(Some)
 }
 
-/// The same for a note, which is in nobody's way.
+/// The same for a note, which never conflicts.
 pub fn note_once(
     tx: &mut WriteTx,
     agent: &Agent,
@@ -247,13 +248,13 @@ pub fn note_once(
 ) -> Result<Option<Note>> {
     load(tx, id)?;
     let text = request.form()?.optional("description", ReplyText::parse);
-    if has_said(tx, agent, id, Step::Note, text, seen)? {
+    if is_duplicate(tx, agent, id, Step::Note, text, seen)? {
         return Ok(None);
     }
     note(tx, agent, id, request).map(Some)
 }
 
-/// Whoever changed each of these tickets last: tenants are told that it was the provider, staff who of them.
+/// The user who last changed each ticket. Tenants see the provider's name instead of the member of staff.
 pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<TicketId, String>> {
     Ok(store::history::last_updaters(tx, tickets)?)
 }
@@ -263,22 +264,22 @@ pub fn newest(tx: &mut ReadTx, id: TicketId) -> Result<HistoryId> {
     Ok(store::history::newest(tx, id)?)
 }
 
-/// What others have done to a ticket since one of the staff saw it.
+/// The steps by others since the agent last saw a ticket.
 pub fn since(tx: &mut ReadTx, agent: &Agent, id: TicketId, seen: HistoryId) -> Result<Vec<History>> {
     Ok(store::history::by_others(tx, id, agent.username.as_str(), seen)?)
 }
 
 pub fn close(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
-    let closing = Doing::new(Act::StaffClose, Step::Close).to(Status::Closed.word());
+    let closing = Transition::new(Act::StaffClose, Step::Close).to(Status::Closed.word());
     change_status(tx, agent, id, request, closing)
 }
 
 pub fn reopen(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
-    let reopening = Doing::new(Act::Reopen, Step::Reopen).to(Status::Open.word());
+    let reopening = Transition::new(Act::Reopen, Step::Reopen).to(Status::Open.word());
     change_status(tx, agent, id, request, reopening)
 }
 
-/// Everything that happened to a ticket, in order.
+/// The history of a ticket, oldest first.
 pub fn history(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<Paged<History>> {
     load(tx, id)?;
     let wanted = list.read(tx.policy(), &store::history::FIELDS)?;
@@ -291,13 +292,13 @@ pub fn attachments(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<
     Ok(store::attachments::list(tx, id, &wanted)?)
 }
 
-/// A file, for whoever only asks about it.
+/// An attachment, without recording a download.
 pub fn attachment(tx: &mut ReadTx, id: TicketId, file: AttachmentId) -> Result<Attachment> {
     load(tx, id)?;
     store::attachments::find(tx, id, file)?.ok_or(Error::NotFound)
 }
 
-/// A file that one of the staff is about to read, which goes into the history.
+/// An attachment to download, which the history records.
 pub fn download(tx: &mut WriteTx, agent: &Agent, id: TicketId, file: AttachmentId) -> Result<Attachment> {
     let desk = load(tx, id)?;
     let attachment = store::attachments::find(tx, id, file)?.ok_or(Error::NotFound)?;
@@ -307,20 +308,20 @@ pub fn download(tx: &mut WriteTx, agent: &Agent, id: TicketId, file: AttachmentI
         ..NewHistory::default()
     };
     let party = party(tx, agent);
-    remember(tx, &desk.ticket, &party, Step::Download, &details)?;
+    append_history(tx, &desk.ticket, &party, Step::Download, &details)?;
     Ok(attachment)
 }
 
-/// The VPC that a ticket is about, or those in which its instance is, as long as they are there.
+/// The VPC that a ticket is about, or the VPCs of its instance, if they still exist.
 pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
-    let Some(about) = &ticket.entity else {
+    let Some(subject) = &ticket.entity else {
         return Ok(Vec::new());
     };
     let attached = interfaces(tx, ticket)?;
     let attached = attached.iter().filter_map(|one| one.vpc.as_ref());
     let mut ids: Vec<_> = attached.map(|attached| attached.vpc).collect();
-    if about.kind == EntityKind::Subject(SubjectKind::Vpc) {
-        ids.push(VpcId(about.id));
+    if subject.kind == EntityKind::Subject(SubjectKind::Vpc) {
+        ids.push(VpcId(subject.id));
     }
     ids.sort_unstable();
     ids.dedup();
@@ -331,29 +332,29 @@ pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
     Ok(vpcs)
 }
 
-/// How the instance that a ticket is about is attached to networks, in the order in which that was made.
+/// The interfaces of the instance that a ticket is about, in order of creation.
 pub fn interfaces(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Interface>> {
-    let is_instance = |about: &&Entity| about.kind == EntityKind::Subject(SubjectKind::Linode);
-    let Some(about) = ticket.entity.as_ref().filter(is_instance) else {
+    let is_instance = |subject: &&Entity| subject.kind == EntityKind::Subject(SubjectKind::Linode);
+    let Some(subject) = ticket.entity.as_ref().filter(is_instance) else {
         return Ok(Vec::new());
     };
-    let found = store::interfaces::of_instance(tx, InstanceId(about.id))?;
+    let found = store::interfaces::of_instance(tx, InstanceId(subject.id))?;
     let mut found: Vec<_> = found.into_values().flatten().collect();
     found.sort_unstable_by_key(|interface| interface.id);
     Ok(found)
 }
 
-/// Something that differs whenever anything has happened at the desk.
+/// A version of the desk, to detect changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
-    /// To any ticket.
+pub struct DeskVersion {
+    /// Changes with any ticket.
     pub queue: String,
-    /// To one ticket, or to who has it before them.
+    /// Changes with one ticket, or with its viewers.
     pub ticket: String,
 }
 
-/// The mark of this moment; of the second kind only if a ticket is watched.
-pub fn mark(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Result<Mark> {
+/// The current version; the second part only for a watched ticket.
+pub fn version(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Result<DeskVersion> {
     let (newest, near) = store::history::watermark(tx)?;
     let ticket = match watched {
         None => String::new(),
@@ -362,7 +363,7 @@ pub fn mark(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Result
             Tag::of(&state).to_string().replace('"', "")
         }
     };
-    Ok(Mark {
+    Ok(DeskVersion {
         queue: format!("{newest}.{near}"),
         ticket,
     })
@@ -383,16 +384,16 @@ fn change_status(
     agent: &Agent,
     id: TicketId,
     request: &Request,
-    doing: Doing,
+    transition: Transition,
 ) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     let party = party(tx, agent);
-    act(tx, &mut desk.ticket, &party, doing)?;
+    act(tx, &mut desk.ticket, &party, transition)?;
     load(tx, id)
 }
 
-/// One of the staff, as whom tenants know only the provider.
+/// The agent as a party. Tenants only see the provider's name.
 fn party(tx: &ReadTx, agent: &Agent) -> Party {
     let support = &tx.policy().support;
     Party {
@@ -403,14 +404,16 @@ fn party(tx: &ReadTx, agent: &Agent) -> Party {
     }
 }
 
-/// Words to look for; asking for none is asking for everything.
+/// Parses search words; an empty search matches everything.
 fn read_search(search: Option<&str>) -> Result<Vec<String>> {
-    const MOST: usize = 16;
+    const MAX_SEARCH_WORDS: usize = 16;
     let search = search.unwrap_or_default().trim();
     let words: Vec<_> = store::search::words(search).collect();
     let wrong = match words.len() {
         0 if !search.is_empty() => "There is no word in it: a word is made of letters and digits".to_owned(),
-        count if count > MOST => format!("At most {MOST} words can be looked for at once"),
+        count if count > MAX_SEARCH_WORDS => {
+            format!("At most {MAX_SEARCH_WORDS} words can be looked for at once")
+        }
         _ => return Ok(words),
     };
     let reason = Reason::new(Code::SearchInvalid, wrong);
@@ -429,7 +432,7 @@ fn read_account(tx: &mut ReadTx, form: &mut Form) -> Result<Option<AccountId>> {
     Ok(None)
 }
 
-fn has_said(
+fn is_duplicate(
     tx: &mut ReadTx,
     agent: &Agent,
     id: TicketId,
@@ -437,15 +440,15 @@ fn has_said(
     text: Option<ReplyText>,
     seen: Option<HistoryId>,
 ) -> Result<bool> {
-    let whose = (id, agent.username.as_str());
+    let author = (id, agent.username.as_str());
     match text {
-        Some(text) => Ok(store::history::has_duplicate(tx, whose, (step, &text), seen)?),
+        Some(text) => Ok(store::history::has_duplicate(tx, author, (step, &text), seen)?),
         None => Ok(false),
     }
 }
 
-/// Whether an answer that was written before such a step may not be what the customer should read after it.
-fn concerns_the_customer(step: Step) -> bool {
+/// Whether a reply that was written before this step may be outdated after it.
+fn may_outdate_reply(step: Step) -> bool {
     match step {
         Step::Opened | Step::Reply | Step::Attachment => true,
         Step::Claim | Step::Release | Step::Close | Step::Reopen => true,
@@ -453,7 +456,7 @@ fn concerns_the_customer(step: Step) -> bool {
     }
 }
 
-/// The words of a reply: one's own, or prepared ones.
+/// The text of a reply: its own, or a canned one.
 fn read_reply(
     tx: &mut ReadTx,
     agent: &Agent,

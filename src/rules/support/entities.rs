@@ -1,4 +1,4 @@
-//! The directory of what accounts have in other services, so that tickets can name it.
+//! The directory of objects in other services that tickets can be about.
 
 use crate::model::entity::Entry;
 use crate::model::id::AccountId;
@@ -18,7 +18,7 @@ pub fn list(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<Entry>> {
     Ok(store::entities::list(tx, &wanted)?)
 }
 
-/// Makes an entry or relabels it, as the request says.
+/// Creates or relabels an entry from a request.
 pub fn set_from(tx: &mut WriteTx, request: &Request) -> Result<Entry> {
     let mut form = request.form()?;
     let account = form.required_integer("account_id").map(AccountId);
@@ -38,7 +38,7 @@ pub fn set_from(tx: &mut WriteTx, request: &Request) -> Result<Entry> {
     set(tx, account, kind, id, &label)
 }
 
-/// Makes an entry or relabels it; tickets about it show the new label at once.
+/// Creates or relabels an entry; tickets about it show the new label immediately.
 pub fn set(
     tx: &mut WriteTx,
     account: AccountId,
@@ -58,11 +58,11 @@ pub fn set(
     Ok(entry)
 }
 
-/// Takes an entry out; tickets about it keep its last label.
+/// Deletes an entry; tickets about it keep its last label.
 pub fn delete(tx: &mut WriteTx, account: AccountId, kind: &str, id: i64, request: &Request) -> Result<()> {
     let kind = SubjectKind::parse_foreign(kind).map_err(|_| Error::NotFound)?;
     let entry = store::entities::find(tx, account, kind, id)?.ok_or(Error::NotFound)?;
     request.unchanged(&entry)?;
-    request.asks_nothing()?;
+    request.require_valid_body()?;
     Ok(store::entities::delete(tx, &entry)?)
 }

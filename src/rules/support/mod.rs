@@ -1,4 +1,4 @@
-//! What may happen to tickets, on the customer's side and at the desk.
+//! Rules for tickets, for customers and for the desk.
 
 pub mod attachments;
 pub mod canned_replies;

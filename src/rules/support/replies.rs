@@ -1,4 +1,4 @@
-//! Replies to tickets, from the account's side (interface §4.3).
+//! Replies by the account's users (interface §4.3).
 
 use crate::model::grant::Permission;
 use crate::model::history::Step;
@@ -9,9 +9,9 @@ use crate::model::ticket::Ticket;
 use crate::rules::caller::Caller;
 use crate::rules::error::Result;
 use crate::rules::lists::ListRequest;
-use crate::rules::once::{MOMENTS, Once};
+use crate::rules::once::{Once, REPEAT_WINDOW_SECONDS};
 use crate::rules::request::Request;
-use crate::rules::tickets::{self, Doing, Party, act};
+use crate::rules::tickets::{self, Party, Transition, act};
 use crate::rules::transitions::Act;
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
@@ -22,7 +22,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, list: &ListReque
     Ok(store::replies::list(tx, ticket, &wanted)?)
 }
 
-/// The newest reply to a ticket that the caller has loaded; zero if there is none.
+/// The newest reply to a ticket; zero if there is none. The caller must have loaded the ticket.
 pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<i64> {
     Ok(store::replies::newest(tx, ticket)?)
 }
@@ -33,7 +33,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, request: &Req
     add(tx, &mut ticket, &party, Act::CustomerReply, &description)
 }
 
-/// The same from a page on which `newest` was the newest reply.
+/// Replies from a page on which `newest` was the newest reply.
 pub fn create_once(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -43,7 +43,7 @@ pub fn create_once(
 ) -> Result<Once<ReplyId>> {
     let (mut ticket, description) = read(tx, caller, ticket, request)?;
     let party = Party::of(caller);
-    let recent = tx.now().plus_seconds(-MOMENTS);
+    let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
     if let Some(before) =
         store::replies::find_duplicate(tx, ticket.id, &new(&party, &description), newest, recent)?
     {
@@ -76,7 +76,7 @@ fn new<'a>(party: &'a Party, description: &'a ReplyText) -> NewReply<'a> {
     }
 }
 
-/// Adds a reply by either side, if the ticket's state allows one.
+/// Adds a reply by either side, if the ticket's state allows it.
 pub fn add(
     tx: &mut WriteTx,
     ticket: &mut Ticket,
@@ -89,6 +89,6 @@ pub fn add(
         reply: Some(reply.id),
         ..NewHistory::default()
     };
-    act(tx, ticket, party, Doing::new(how, Step::Reply).with(details))?;
+    act(tx, ticket, party, Transition::new(how, Step::Reply).with(details))?;
     Ok(reply)
 }

@@ -1,4 +1,4 @@
-//! Reading every attachment now and then: which are due, and what was found.
+//! Periodic verification of attachments: which are due, and the results.
 
 use crate::model::attachment::Attachment;
 use crate::model::id::AttachmentId;
@@ -6,22 +6,22 @@ use crate::rules::error::Result;
 use crate::store::scrub::Due;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// How many attachments a node takes at once.
-const BATCH: i64 = 16;
-/// How long a node may take to read them; then another may.
+/// The number of attachments that a node claims at once.
+const BATCH_ATTACHMENTS: i64 = 16;
+/// How long a node may take to read them before another node can claim them.
 const LEASE_SECONDS: i64 = 3600;
-/// A damaged file is read again after this time, because it may have been restored.
+/// The interval for damaged files, which may have been restored.
 const RECHECK_SECONDS: i64 = 24 * 3600;
 const DAY_SECONDS: i64 = 24 * 3600;
 
-/// Takes some attachments to read, so that each is read once in so many days.
+/// Claims attachments to verify, so that each is read once in `days`.
 pub fn claim(tx: &mut WriteTx, days: i64) -> Result<Vec<Attachment>> {
     let now = tx.now();
     let due = Due {
-        // A tenth of the period is left for reading all that is due.
+        // A tenth of the period is left for reading all attachments that are due.
         verified_before: now.plus_seconds(-days * DAY_SECONDS * 9 / 10),
         damaged_before: now.plus_seconds(-RECHECK_SECONDS),
-        limit: BATCH,
+        limit: BATCH_ATTACHMENTS,
     };
     let found = store::scrub::due(tx, due)?;
     for attachment in &found {
@@ -30,12 +30,12 @@ pub fn claim(tx: &mut WriteTx, days: i64) -> Result<Vec<Attachment>> {
     Ok(found)
 }
 
-/// Records what reading an attachment has shown.
+/// Records the result for an attachment.
 pub fn record(tx: &mut WriteTx, id: AttachmentId, damaged: bool) -> Result<()> {
     Ok(store::scrub::record(tx, id, damaged)?)
 }
 
-/// How many attachments are known to be missing or different from what was uploaded.
+/// The number of attachments that are missing or differ from what was uploaded.
 pub fn count_damaged(tx: &mut ReadTx) -> Result<i64> {
     Ok(store::scrub::count_damaged(tx)?)
 }

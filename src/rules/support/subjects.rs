@@ -1,4 +1,4 @@
-//! What a ticket is about: one thing, a VLAN, a managed service, or nothing in particular.
+//! The subject of a ticket: an object, a VLAN, a managed service, or none.
 
 use crate::model::entity::Entity;
 use crate::model::grant::Permission;
@@ -15,34 +15,34 @@ use crate::rules::{loading, vpcs};
 use crate::store::list::Visibility;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// In whose eyes a thing must be there for a ticket to be about it.
+/// On whose behalf an object is looked up.
 #[derive(Clone, Copy)]
-pub enum Eyes<'a> {
+pub enum Requester<'a> {
     Tenant(&'a Caller),
-    /// The staff's, who see all that an account has.
+    /// Staff, who see all objects of an account.
     Staff(AccountId),
 }
 
-impl Eyes<'_> {
+impl Requester<'_> {
     fn account(self) -> AccountId {
         match self {
-            Eyes::Tenant(caller) => caller.account,
-            Eyes::Staff(account) => account,
+            Requester::Tenant(caller) => caller.account,
+            Requester::Staff(account) => account,
         }
     }
 }
 
-/// What was said about it in a form.
+/// The subject as the form names it.
 #[derive(Debug, Default)]
-pub struct About {
+pub struct Subject {
     entity: Option<Entity>,
     vlan: Option<(VlanLabel, RegionId)>,
     pub managed_issue: bool,
 }
 
-impl About {
-    /// The entity itself. A VLAN gets an id of its own the first time a ticket is about it.
-    pub fn settle(self, tx: &mut WriteTx, account: AccountId) -> Result<Option<Entity>> {
+impl Subject {
+    /// The entity. A VLAN gets an ID with its first ticket.
+    pub fn resolve(self, tx: &mut WriteTx, account: AccountId) -> Result<Option<Entity>> {
         let Some((label, region)) = self.vlan else {
             return Ok(self.entity);
         };
@@ -51,8 +51,8 @@ impl About {
     }
 }
 
-/// Reads the fields that say what a ticket is about, in the order of interface §4.3.
-pub fn read(tx: &mut ReadTx, form: &mut Form, eyes: Option<Eyes>) -> Result<About> {
+/// Reads the subject fields, in the order of interface §4.3.
+pub fn read(tx: &mut ReadTx, form: &mut Form, requester: Option<Requester>) -> Result<Subject> {
     let mut ids = Vec::new();
     for kind in SubjectKind::WITH_ID {
         let given = match kind {
@@ -62,28 +62,28 @@ pub fn read(tx: &mut ReadTx, form: &mut Form, eyes: Option<Eyes>) -> Result<Abou
         ids.extend(given.map(|(field, id)| (field, kind, id)));
     }
     let vlan = read_vlan(tx, form);
-    let managed_issue = form.truth("managed_issue").unwrap_or(false);
+    let managed_issue = form.boolean("managed_issue").unwrap_or(false);
     refuse_conflicts(form, &ids, managed_issue);
 
     let mut entities = Vec::new();
     for (field, kind, id) in ids {
-        let entity = match eyes {
+        let entity = match requester {
             None => None,
-            Some(eyes) => find(tx, eyes, kind, id)?,
+            Some(requester) => find(tx, requester, kind, id)?,
         };
         match entity {
             Some(entity) => entities.push(entity),
-            None => form.refuse(field, not_there(tx, field, kind, id)),
+            None => form.refuse(field, not_found_reason(tx, field, kind, id)),
         }
     }
-    Ok(About {
+    Ok(Subject {
         entity: entities.pop(),
         vlan,
         managed_issue,
     })
 }
 
-/// Something a ticket could be about.
+/// A possible subject of a ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offered {
     pub kind: SubjectKind,
@@ -91,29 +91,29 @@ pub struct Offered {
     pub label: String,
 }
 
-/// What there is to choose from in these eyes: a few of each kind, whose label or id has these words. The
-/// directory is the account's own, so it is shown to whoever may look at the account.
-pub fn offered(tx: &mut ReadTx, eyes: Eyes, words: &str) -> Result<Vec<Offered>> {
-    let account = eyes.account();
-    let (visibility, may_look) = match eyes {
-        Eyes::Tenant(caller) => (caller.visibility(), caller.account_access().is_some()),
-        Eyes::Staff(_) => (Visibility::All, true),
+/// Possible subjects: a few of each kind whose label or ID matches the words. The directory belongs to the
+/// account, so users with access to the account see all of it.
+pub fn offered(tx: &mut ReadTx, requester: Requester, words: &str) -> Result<Vec<Offered>> {
+    let account = requester.account();
+    let (visibility, may_look) = match requester {
+        Requester::Tenant(caller) => (caller.visibility(), caller.account_access().is_some()),
+        Requester::Staff(_) => (Visibility::All, true),
     };
     let mut offered = Vec::new();
     let mut add = |kind, id, label: &str| {
         let label = label.to_owned();
         offered.push(Offered { kind, id, label });
     };
-    let wanted = few(words, None).read(tx.policy(), &store::vpcs::FIELDS)?;
+    let wanted = candidate_list(words, None).read(tx.policy(), &store::vpcs::FIELDS)?;
     for vpc in store::vpcs::list(tx, account, visibility, &wanted)?.items {
         add(SubjectKind::Vpc, vpc.id.0, vpc.label.as_str());
     }
-    let wanted = few(words, None).read(tx.policy(), &store::instances::FIELDS)?;
+    let wanted = candidate_list(words, None).read(tx.policy(), &store::instances::FIELDS)?;
     for instance in store::instances::list(tx, account, visibility, &wanted)?.items {
         add(SubjectKind::Linode, instance.id.0, instance.label.as_str());
     }
     if may_look {
-        let wanted = few(words, Some(account)).read(tx.policy(), &store::entities::FIELDS)?;
+        let wanted = candidate_list(words, Some(account)).read(tx.policy(), &store::entities::FIELDS)?;
         for entry in store::entities::list(tx, &wanted)?.items {
             add(entry.kind, entry.id, &entry.label);
         }
@@ -121,14 +121,14 @@ pub fn offered(tx: &mut ReadTx, eyes: Eyes, words: &str) -> Result<Vec<Offered>>
     Ok(offered)
 }
 
-fn few(words: &str, account: Option<AccountId>) -> ListRequest {
-    let mut few = ListRequest::default().sorted("label", false);
+fn candidate_list(words: &str, account: Option<AccountId>) -> ListRequest {
+    let mut candidate_list = ListRequest::default().sorted("label", false);
     if !words.is_empty() {
-        few = few.only(Condition::contained_in(["label", "id"], words));
+        candidate_list = candidate_list.only(Condition::contained_in(["label", "id"], words));
     }
     match account {
-        Some(account) => few.only(Condition::equal("account_id", account)),
-        None => few,
+        Some(account) => candidate_list.only(Condition::equal("account_id", account)),
+        None => candidate_list,
     }
 }
 
@@ -150,7 +150,7 @@ fn read_vlan(tx: &ReadTx, form: &mut Form) -> Option<(VlanLabel, RegionId)> {
     }
 }
 
-/// One id at most, and none beside a VLAN or a managed service.
+/// At most one ID, and none together with a VLAN or a managed service.
 fn refuse_conflicts(form: &mut Form, ids: &[(&str, SubjectKind, i64)], managed_issue: bool) {
     let conflict = |text: String| Reason::new(Code::EntityConflict, text);
     let names: Vec<_> = ids.iter().map(|(field, ..)| *field).collect();
@@ -176,34 +176,34 @@ fn refuse_conflicts(form: &mut Form, ids: &[(&str, SubjectKind, i64)], managed_i
     }
 }
 
-/// The thing, if it is there in these eyes.
-fn find(tx: &mut ReadTx, eyes: Eyes, kind: SubjectKind, id: i64) -> Result<Option<Entity>> {
-    let account = eyes.account();
+/// The object, if it exists and is visible.
+fn find(tx: &mut ReadTx, requester: Requester, kind: SubjectKind, id: i64) -> Result<Option<Entity>> {
+    let account = requester.account();
     match kind {
         SubjectKind::Vpc => {
-            let vpc = match eyes {
-                Eyes::Tenant(caller) => {
+            let vpc = match requester {
+                Requester::Tenant(caller) => {
                     visible(vpcs::load_alone_for(tx, caller, VpcId(id), Permission::ReadOnly))?
                 }
-                Eyes::Staff(_) => store::vpcs::find_without_subnets(tx, account, VpcId(id))?,
+                Requester::Staff(_) => store::vpcs::find_without_subnets(tx, account, VpcId(id))?,
             };
             Ok(vpc.as_ref().map(Entity::vpc))
         }
         SubjectKind::Linode => {
-            let instance = match eyes {
-                Eyes::Tenant(caller) => visible(loading::instance_for(
+            let instance = match requester {
+                Requester::Tenant(caller) => visible(loading::instance_for(
                     tx,
                     caller,
                     InstanceId(id),
                     Permission::ReadOnly,
                 ))?,
-                Eyes::Staff(_) => store::instances::find(tx, account, InstanceId(id))?,
+                Requester::Staff(_) => store::instances::find(tx, account, InstanceId(id))?,
             };
             Ok(instance.as_ref().map(Entity::instance))
         }
         kind => {
             let known = store::entities::find(tx, account, kind, id)?;
-            let made_up = || (id > 0 && !tx.policy().support.strict_entities).then(|| kind.made_up_label(id));
+            let made_up = || (id > 0 && !tx.policy().support.strict_entities).then(|| kind.default_label(id));
             let label = known.map(|known| known.label).or_else(made_up);
             Ok(label.map(|label| kind.entity(id, label)))
         }
@@ -218,7 +218,7 @@ fn visible<T>(loaded: Result<T>) -> Result<Option<T>> {
     }
 }
 
-fn not_there(tx: &ReadTx, field: &str, kind: SubjectKind, id: i64) -> Reason {
+fn not_found_reason(tx: &ReadTx, field: &str, kind: SubjectKind, id: i64) -> Reason {
     let own = matches!(kind, SubjectKind::Vpc | SubjectKind::Linode);
     match own || id < 1 || !tx.policy().support.strict_entities {
         true => Reason::new(Code::EntityInvalid, format!("{field} is not valid")),

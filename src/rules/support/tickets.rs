@@ -1,7 +1,6 @@
-//! Tickets, from the account's side: listing, opening, viewing, closing (interface §4.3).
+//! Tickets for the account's users: list, open, view, close (interface §4.3).
 //!
-//! Replies and attachments have rooms of their own, and so has the desk, where the provider's staff
-//! see the other side of them.
+//! `replies`, `attachments` and `desk` have the rest.
 
 use crate::model::event::Action;
 use crate::model::grant::Permission;
@@ -14,9 +13,9 @@ use crate::rules::error::{Error, Result};
 use crate::rules::events::{self, Author};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
-use crate::rules::once::{MOMENTS, Once};
+use crate::rules::once::{Once, REPEAT_WINDOW_SECONDS};
 use crate::rules::request::Request;
-use crate::rules::subjects::{self, Eyes};
+use crate::rules::subjects::{self, Requester};
 use crate::rules::transitions::{self, Act};
 use crate::store::filter::Filter;
 use crate::store::history::NewHistory;
@@ -26,7 +25,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     search(tx, caller, list, "")
 }
 
-/// The same for tickets that say these words, or have this number: `#7` is that ticket alone.
+/// Tickets that contain these words, or have this number: `#7` is that ticket only.
 pub fn search(tx: &mut ReadTx, caller: &Caller, list: &ListRequest, words: &str) -> Result<Paged<Ticket>> {
     let mut wanted = list.read(tx.policy(), &store::tickets::FIELDS)?;
     if !words.is_empty() {
@@ -40,13 +39,13 @@ pub fn search(tx: &mut ReadTx, caller: &Caller, list: &ListRequest, words: &str)
     Ok(store::tickets::list(tx, caller.account, only, &wanted)?)
 }
 
-/// Opens a ticket; any user with the scope may.
+/// Opens a ticket; any user with the scope may do so.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Ticket> {
     let new = read(tx, caller, request)?;
     open(tx, caller, &new)
 }
 
-/// The same from a page that was drawn when `newest` was the caller's newest ticket.
+/// Opens a ticket from a form that was rendered when `newest` was the caller's newest ticket.
 pub fn create_once(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -54,7 +53,7 @@ pub fn create_once(
     newest: i64,
 ) -> Result<Once<TicketId>> {
     let new = read(tx, caller, request)?;
-    let recent = tx.now().plus_seconds(-MOMENTS);
+    let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
     if let Some(before) = store::tickets::find_duplicate(tx, &new, newest, recent)? {
         return Ok(Once::Before(before));
     }
@@ -65,14 +64,14 @@ fn read(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<NewTicke
     let mut form = request.form()?;
     let summary = form.required("summary", Summary::parse);
     let description = form.required("description", TicketText::parse);
-    let about = subjects::read(tx, &mut form, Some(Eyes::Tenant(caller)))?;
+    let subject = subjects::read(tx, &mut form, Some(Requester::Tenant(caller)))?;
     let (summary, description) = form.finish(|| Some((summary?, description?)))?;
-    let managed_issue = about.managed_issue;
+    let managed_issue = subject.managed_issue;
     Ok(NewTicket {
         account: caller.account,
         summary,
         description,
-        entity: about.settle(tx, caller.account)?,
+        entity: subject.resolve(tx, caller.account)?,
         managed_issue,
         may_close: true,
         priority: Priority::Normal,
@@ -98,17 +97,17 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: TicketId) -> Result<Ticket> {
     load_for(tx, caller, id, Permission::ReadOnly)
 }
 
-/// Closes a ticket. One that is closed already stays as it is.
+/// Closes a ticket. A closed one stays unchanged.
 pub fn close(tx: &mut WriteTx, caller: &Caller, id: TicketId, request: &Request) -> Result<()> {
     let mut ticket = load_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&ticket)?;
-    request.asks_nothing()?;
-    let closing = Doing::new(Act::CustomerClose, Step::Close).to(Status::Closed.word());
+    request.require_valid_body()?;
+    let closing = Transition::new(Act::CustomerClose, Step::Close).to(Status::Closed.word());
     act(tx, &mut ticket, &Party::of(caller), closing).map(drop)
 }
 
-/// The ticket, if the caller may do that much with it: its opener and unrestricted users may do
-/// anything, others what their access to the account allows.
+/// The ticket, if the caller has this permission on it: its opener and unrestricted users have full access,
+/// others need account access.
 pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: TicketId, access: Permission) -> Result<Ticket> {
     let ticket = store::tickets::find(tx, caller.account, id)?.ok_or(Error::NotFound)?;
     match caller.account_access() {
@@ -119,14 +118,14 @@ pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: TicketId, access: Permissi
     }
 }
 
-/// Somebody on one side of a ticket.
+/// The author of an act on a ticket, on either side.
 #[derive(Clone, Debug)]
 pub struct Party {
-    /// The name tenants are told.
+    /// The name that tenants see.
     pub shown: String,
-    /// The name in the staff's history.
+    /// The name in the history, which only staff see.
     pub real: String,
-    /// `None` for the provider's staff, who are not told apart.
+    /// `None` for staff: tenants cannot tell them apart.
     pub user: Option<UserId>,
     pub gravatar_id: String,
 }
@@ -154,15 +153,15 @@ impl Party {
     }
 }
 
-/// An act, and how the history and the event tell of it.
-pub struct Doing {
+/// An act on a ticket, with its history entry and its event.
+pub struct Transition {
     act: Act,
     step: Step,
     action: Action,
     details: NewHistory,
 }
 
-impl Doing {
+impl Transition {
     pub fn new(act: Act, step: Step) -> Self {
         Self {
             act,
@@ -172,7 +171,7 @@ impl Doing {
         }
     }
 
-    /// What it is from now on; a change of status tells by itself what it was before.
+    /// Sets the new value in the history. For status changes, `act` fills in the old one.
     pub fn to(mut self, after: &str) -> Self {
         self.details.after = Some(after.to_owned());
         self
@@ -188,24 +187,24 @@ impl Doing {
         self
     }
 
-    pub fn told_as(mut self, action: Action) -> Self {
+    pub fn with_event(mut self, action: Action) -> Self {
         self.action = action;
         self
     }
 }
 
-/// Complains if the ticket's state does not allow an act, beside whatever else is wrong with a request.
+/// Adds an error if the ticket's state does not allow an act.
 pub fn refuse_unless_allowed(tx: &ReadTx, form: &mut Form, ticket: &Ticket, act: Act) {
     if let Err(reason) = transitions::after(ticket, act, tx.now(), &tx.policy().support) {
         form.refuse_whole(reason);
     }
 }
 
-/// Does one thing to a ticket, if its state allows that: status, `updated`, the history and the
-/// account's event move together. False if there was nothing to do.
-pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, doing: Doing) -> Result<bool> {
+/// Applies an act to a ticket, if its state allows it: updates the status, `updated`, the history and the
+/// account's events together. False if nothing changed.
+pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, transition: Transition) -> Result<bool> {
     let now = tx.now_after(ticket.updated);
-    let next = transitions::after(ticket, doing.act, now, &tx.policy().support);
+    let next = transitions::after(ticket, transition.act, now, &tx.policy().support);
     let next = next.map_err(Error::whole)?;
     let Some(next) = next else { return Ok(false) };
 
@@ -218,12 +217,12 @@ pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, doing: Doing) -
     ticket.updated_by = Some(party.shown.clone());
     store::tickets::update(tx, ticket, before)?;
 
-    let Doing {
+    let Transition {
         step,
         action,
         mut details,
         ..
-    } = doing;
+    } = transition;
     if matches!(step, Step::Close | Step::Reopen) {
         details.before = Some(before.word().to_owned());
     } else if before == Status::Closed && next == Status::Open {
@@ -232,32 +231,32 @@ pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, doing: Doing) -
             after: Some(next.word().to_owned()),
             ..NewHistory::default()
         };
-        remember(tx, ticket, party, Step::Reopen, &reopened)?;
+        append_history(tx, ticket, party, Step::Reopen, &reopened)?;
     }
-    remember(tx, ticket, party, step, &details)?;
+    append_history(tx, ticket, party, step, &details)?;
     events::record_ticket(tx, party.author(ticket), action, ticket)?;
     Ok(true)
 }
 
 /// Records that a ticket was opened.
 pub fn begin(tx: &mut WriteTx, ticket: &Ticket, party: &Party) -> Result<()> {
-    remember(tx, ticket, party, Step::Opened, &NewHistory::default())?;
+    append_history(tx, ticket, party, Step::Opened, &NewHistory::default())?;
     events::record_ticket(tx, party.author(ticket), Action::TicketCreate, ticket)
 }
 
-/// Adds a step to the history that the account is not told of.
-pub fn remember(
+/// Adds a step to the history without an event for the account.
+pub fn append_history(
     tx: &mut WriteTx,
     ticket: &Ticket,
     party: &Party,
     step: Step,
     details: &NewHistory,
 ) -> Result<()> {
-    let who = (party.real.as_str(), party.is_staff());
+    let author = (party.real.as_str(), party.is_staff());
     Ok(store::history::append(
         tx,
         ticket.id,
-        who,
+        author,
         step,
         ticket.status,
         details,

@@ -1,12 +1,11 @@
-//! The states of a ticket and what moves it from one to another. `docs/tickets.md` draws them
-//! (interface §3, decision 0014).
+//! The state machine of tickets. `docs/tickets.md` has the diagram (interface §3, decision 0014).
 
 use crate::model::policy::Support;
 use crate::model::reason::{Code, Reason};
 use crate::model::ticket::{Status, Ticket};
 use crate::model::time::Time;
 
-/// Something that somebody wants to do to a ticket.
+/// An act on a ticket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     CustomerReply,
@@ -20,9 +19,9 @@ pub enum Act {
     Reopen,
 }
 
-const DAY: i64 = 24 * 60 * 60;
+const DAY_SECONDS: i64 = 24 * 60 * 60;
 
-/// The status after an act; `None` if there is nothing to do, and a reason if it may not be done.
+/// The status after an act; `None` if nothing changes, and a reason if the act is not allowed.
 pub fn after(ticket: &Ticket, act: Act, now: Time, support: &Support) -> Result<Option<Status>, Reason> {
     use Status::{Closed, New, Open};
     match (ticket.status, act) {
@@ -40,17 +39,17 @@ pub fn after(ticket: &Ticket, act: Act, now: Time, support: &Support) -> Result<
         (Closed, Act::CustomerClose | Act::StaffClose) => Ok(None),
         (Closed, Act::Reopen) => Ok(Some(Open)),
         (Closed, Act::Release) => Ok(Some(Closed)),
-        (Closed, Act::CustomerReply) if is_fresh(ticket, now, support) => Ok(Some(Open)),
+        (Closed, Act::CustomerReply) if can_be_reopened(ticket, now, support) => Ok(Some(Open)),
         (Closed, Act::CustomerReply) => Err(closed("open a new one")),
         (Closed, Act::CustomerAttach) => Err(closed("nothing can be attached to it")),
         (Closed, Act::Claim | Act::SetClosable | Act::StaffReply) => Err(closed("reopen it first")),
     }
 }
 
-/// Whether a ticket was closed so lately that its customer may still come back to it.
-fn is_fresh(ticket: &Ticket, now: Time, support: &Support) -> bool {
+/// Whether a closed ticket can still be reopened by a reply of its customer.
+fn can_be_reopened(ticket: &Ticket, now: Time, support: &Support) -> bool {
     match (ticket.closed, support.reopen_days) {
-        (Some(closed), Some(days)) => now <= closed.plus_seconds(days * DAY),
+        (Some(closed), Some(days)) => now <= closed.plus_seconds(days * DAY_SECONDS),
         _ => false,
     }
 }

@@ -1,7 +1,6 @@
-//! Two of the staff with the same ticket before them see each other.
+//! Staff who have a ticket open see each other.
 //!
-//! Each open page renews its row, on whichever node it is; who has not renewed it for a while is
-//! gone, however that came about.
+//! Each open page renews its row, on any node. A row that is not renewed expires, so a crash leaves no stale viewer.
 
 use crate::model::id::TicketId;
 use crate::model::time::Time;
@@ -11,11 +10,11 @@ use crate::rules::desk;
 use crate::rules::error::Result;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// For how many seconds one counts as present after one was last seen.
-const LASTS: i64 = 45;
+/// The lifetime of a row in seconds, from its last renewal.
+const VIEWER_TTL_SECONDS: i64 = 45;
 
-/// A page with the ticket on it was opened: the name of its tab.
-pub fn arrive(tx: &mut WriteTx, agent: &Agent, ticket: TicketId) -> Result<String> {
+/// Registers a page that shows the ticket; returns the ID of its tab.
+pub fn register(tx: &mut WriteTx, agent: &Agent, ticket: TicketId) -> Result<String> {
     desk::load(tx, ticket)?;
     let before = present_since(tx);
     store::viewers::delete_before(tx, before)?;
@@ -24,21 +23,21 @@ pub fn arrive(tx: &mut WriteTx, agent: &Agent, ticket: TicketId) -> Result<Strin
     Ok(tab)
 }
 
-/// The page is still open.
-pub fn stay(tx: &mut WriteTx, agent: &Agent, ticket: TicketId, tab: &str) -> Result<()> {
+/// Renews the row of an open page.
+pub fn renew(tx: &mut WriteTx, agent: &Agent, ticket: TicketId, tab: &str) -> Result<()> {
     Ok(store::viewers::renew(tx, ticket, tab, agent.user)?)
 }
 
-pub fn leave(tx: &mut WriteTx, ticket: TicketId, tab: &str) -> Result<()> {
+pub fn remove(tx: &mut WriteTx, ticket: TicketId, tab: &str) -> Result<()> {
     Ok(store::viewers::delete(tx, ticket, tab)?)
 }
 
-/// Which colleagues have the ticket before them.
+/// The colleagues who have the ticket open.
 pub fn others(tx: &mut ReadTx, agent: &Agent, ticket: TicketId) -> Result<Vec<String>> {
     let since = present_since(tx);
     Ok(store::viewers::others(tx, ticket, agent.user, since)?)
 }
 
 fn present_since(tx: &ReadTx) -> Time {
-    tx.now().plus_seconds(-LASTS)
+    tx.now().plus_seconds(-VIEWER_TTL_SECONDS)
 }

@@ -1,4 +1,4 @@
-//! Shaping answers: one object, a page of them, or nothing to say.
+//! Builds JSON responses: one object, a page of a collection, or an empty object.
 
 use std::hash::Hash;
 
@@ -13,11 +13,11 @@ use crate::model::tag::Tag;
 use crate::model::time::Time;
 use crate::web::pieces::Pieces;
 
-/// Exactly this, without a charset: a published client compares it for equality.
+/// Without a charset: a published client compares the value for equality.
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// How many bytes an item of a list may take: a VPC with two subnets does.
-const ITEM: usize = 640;
+/// The estimated size of an item in a list: a VPC with two subnets.
+const ITEM_BYTES: usize = 640;
 
 pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
     let mut bytes = Vec::with_capacity(1024);
@@ -30,21 +30,21 @@ pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
     response
 }
 
-/// A single object, with the tag of its present state.
+/// A single object with the entity tag of its current state.
 pub fn one(thing: &impl Hash, view: &impl Serialize) -> Response {
     let mut response = json(StatusCode::OK, view);
     response.headers_mut().insert(header::ETAG, tag(thing));
     response
 }
 
-/// The tag of a thing's present state.
+/// The entity tag of a resource's current state.
 pub fn tag(thing: &impl Hash) -> HeaderValue {
     HeaderValue::try_from(Tag::of(thing).to_string()).expect("a tag is plain ASCII")
 }
 
 /// A page in the collection envelope (interface §2.6).
 pub fn page<'a, T, V: Serialize>(paged: &'a Paged<T>, view: impl Fn(&'a T) -> V) -> Response {
-    let mut pieces = Pieces::of_about(512 + ITEM * paged.items.len());
+    let mut pieces = Pieces::with_capacity(512 + ITEM_BYTES * paged.items.len());
     pieces.text(r#"{"data":["#);
     for (at, item) in paged.items.iter().enumerate() {
         if at > 0 {
@@ -59,28 +59,28 @@ pub fn page<'a, T, V: Serialize>(paged: &'a Paged<T>, view: impl Fn(&'a T) -> V)
     pieces.into_response()
 }
 
-/// `{}`: done, and nothing to say.
+/// The empty object `{}`, for operations without a result.
 pub fn done() -> Response {
     #[derive(Serialize)]
-    struct Nothing {}
-    json(StatusCode::OK, &Nothing {})
+    struct Empty {}
+    json(StatusCode::OK, &Empty {})
 }
 
-/// A time that may not have come yet.
-pub fn maybe_time<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
+/// Serializes an optional time; `None` becomes null.
+pub fn optional_time<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
     match at {
         Some(at) => time(at, to),
         None => to.serialize_none(),
     }
 }
 
-/// A time in the wire's form.
+/// Serializes a time as in the API.
 pub fn time<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
     let mut text = [0; Time::WIDTH];
     to.serialize_str(time.write(&mut text))
 }
 
-/// A network in the wire's form.
+/// Serializes a network as in the API.
 pub fn network<S: Serializer>(network: &Cidr, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(network.write(&mut [0; Cidr::WIDTH]))
 }

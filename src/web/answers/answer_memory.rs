@@ -1,9 +1,8 @@
-//! The memory that answers take from when they are made until the client has them.
+//! A memory budget for responses, from their creation until the client has received them.
 //!
-//! A client decides how fast it reads, so without a bound a few slow readers of large pages could
-//! take all memory there is. Every byte of an answer is charged until it has left for the network.
-//! An answer that does not fit is dropped; once there is room it is made again, or refused
-//! (decision 0023).
+//! A client decides how fast it reads, so without a limit a few slow readers of large pages could use up all
+//! memory. Every byte of a response is charged until it is written to the socket. A response that does not
+//! fit is dropped. Once there is room, the request runs again; after a timeout it is refused (decision 0023).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -15,10 +14,10 @@ use axum::response::Response;
 use http_body_util::BodyExt;
 use tokio::sync::Notify;
 
-/// Smaller answers are not worth counting: connections are bounded, too.
-const MIN_CHARGED: usize = 4 * 1024;
+/// Smaller responses are not charged: the connection limits bound their total.
+const MIN_CHARGED_BYTES: usize = 4 * 1024;
 const GAUGE: &str = "garth_answer_memory_bytes";
-/// How long a request waits for room.
+/// The maximum time that a request waits for room.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
@@ -36,17 +35,17 @@ struct Used {
     by_client: HashMap<IpAddr, Share>,
 }
 
-/// What one client has not read yet.
+/// The bytes that one client has not received yet.
 #[derive(Clone, Copy, Default)]
 struct Share {
     bytes: usize,
-    /// The largest answer since it last had read everything.
+    /// The largest response since the client last had no unsent bytes.
     largest: usize,
 }
 
 impl Used {
-    /// Whether there is room for so many bytes more. One client gets half of all; what is larger than that is let
-    /// through if nothing else is in the way.
+    /// Whether `bytes` more fit. One client gets at most half of the budget, unless this is its only response.
+    /// If nothing is charged at all, any size fits.
     fn fits(&self, client: IpAddr, bytes: usize, max: usize) -> bool {
         let own = self.share(client).bytes;
         let all_fit = self.total == 0 || self.total + bytes <= max;
@@ -64,20 +63,20 @@ impl AnswerMemory {
         Self(Arc::new(Budget { max, used, freed }))
     }
 
-    /// Whether so much is in use that an answer may have to be made twice.
+    /// Whether so much of the budget is used that a response might not fit and have to be computed twice.
     pub fn is_scarce(&self) -> bool {
         self.used().total > self.0.max / 4
     }
 
-    /// How many bytes a client would need for another answer like its largest, if there is no room for that: then making
-    /// it would be in vain.
-    pub fn lacking(&self, client: IpAddr) -> Option<usize> {
+    /// The number of bytes that another response as large as the client's largest would need, if they do not
+    /// fit. Running the request would be wasted work then.
+    pub fn shortfall(&self, client: IpAddr) -> Option<usize> {
         let used = self.used();
         let largest = used.share(client).largest;
         (!used.fits(client, largest, self.0.max)).then_some(largest)
     }
 
-    /// Charges a client for an answer. `Err` is the number of bytes for which there is no room.
+    /// Charges a client for a response. `Err` is the number of bytes that do not fit.
     pub fn reserve(&self, client: IpAddr, response: &Response) -> Result<Charge, usize> {
         let bytes = size_of(response);
         let mut used = self.used();
@@ -87,12 +86,12 @@ impl AnswerMemory {
         Ok(self.charge(&mut used, client, bytes))
     }
 
-    /// The same for an answer that must be sent: what it tells has been done.
-    pub fn reserve_anyway(&self, client: IpAddr, response: &Response) -> Charge {
+    /// Charges a client even if the response does not fit: it reports a change that is already committed.
+    pub fn reserve_unconditionally(&self, client: IpAddr, response: &Response) -> Charge {
         self.charge(&mut self.used(), client, size_of(response))
     }
 
-    /// Waits until there is room for so many bytes; false if there is none in time.
+    /// Waits until `bytes` fit; false after a timeout.
     pub async fn wait(&self, client: IpAddr, bytes: usize) -> bool {
         let room = async {
             loop {
@@ -142,21 +141,22 @@ impl AnswerMemory {
     }
 }
 
-/// Marks an answer whose bytes all such answers have in common: each of them takes no memory of its own.
+/// Marks a response whose body is a shared buffer, which takes no memory per response.
 #[derive(Clone, Copy)]
-pub struct Shared;
+pub struct SharedBody;
 
-/// How many bytes an answer is charged for. Streams are not: they are made while they are read.
+/// The number of bytes to charge for a response. Streams are not charged, because they are produced while the
+/// client reads.
 fn size_of(response: &Response) -> usize {
-    if response.extensions().get::<Shared>().is_some() {
+    if response.extensions().get::<SharedBody>().is_some() {
         return 0;
     }
     let size = response.body().size_hint().exact().unwrap_or(0);
     let size = usize::try_from(size).unwrap_or(usize::MAX);
-    if size < MIN_CHARGED { 0 } else { size }
+    if size < MIN_CHARGED_BYTES { 0 } else { size }
 }
 
-/// So many bytes, in use until this is dropped.
+/// A reservation of bytes, released on drop.
 pub struct Charge {
     memory: AnswerMemory,
     client: IpAddr,
@@ -164,7 +164,7 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Keeps the charge with the answer, piece by piece, until each was sent.
+    /// Attaches the charge to the body, so that each piece releases its share once it is sent.
     pub fn attach(mut self, response: Response) -> Response {
         if self.bytes == 0 {
             return response;
@@ -173,7 +173,7 @@ impl Charge {
             Body::new(body.map_frame(move |frame| {
                 frame.map_data(|bytes| {
                     let _charge = self.split(bytes.len());
-                    Bytes::from_owner(Held { bytes, _charge })
+                    Bytes::from_owner(ChargedBytes { bytes, _charge })
                 })
             }))
         })
@@ -198,13 +198,13 @@ impl Drop for Charge {
     }
 }
 
-/// A piece of an answer with what is charged for it. It is dropped when it was sent.
-struct Held {
+/// A piece of a body with its charge. Hyper drops it after sending it.
+struct ChargedBytes {
     bytes: Bytes,
     _charge: Charge,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for ChargedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_not_sent_yet_takes_room_and_what_is_sent_does_not() {
+    async fn only_unsent_responses_use_the_budget() {
         let memory = AnswerMemory::new(100_000);
         let first = held(&memory, ADA, 60_000).expect("there is room");
         assert!(memory.is_scarce());
@@ -251,7 +251,7 @@ mod tests {
             "a dropped answer takes no room"
         );
         let mut shared = answer(500_000);
-        shared.extensions_mut().insert(Shared);
+        shared.extensions_mut().insert(SharedBody);
         let charge = memory.reserve(BOB, &shared);
         assert!(
             charge.is_ok_and(|charge| charge.bytes == 0),
@@ -266,18 +266,18 @@ mod tests {
     }
 
     #[test]
-    fn one_client_cannot_take_it_all() {
+    fn one_client_cannot_use_the_whole_budget() {
         let memory = AnswerMemory::new(100_000);
         let first = held(&memory, ADA, 30_000);
         let second = held(&memory, ADA, 30_000);
         let third = held(&memory, BOB, 30_000);
         assert!(first.is_some() && second.is_none() && third.is_some());
         assert_eq!(
-            memory.lacking(ADA),
+            memory.shortfall(ADA),
             Some(30_000),
             "another one like it would not fit"
         );
-        let written = memory.reserve_anyway(ADA, &answer(90_000));
+        let written = memory.reserve_unconditionally(ADA, &answer(90_000));
         assert_eq!(memory.used().total, 150_000);
         drop((first, third, written));
         assert_eq!(memory.used().total, 0);

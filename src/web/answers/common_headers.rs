@@ -1,16 +1,16 @@
-//! The headers that every answer has unless it says otherwise.
+//! Default headers of all responses.
 
 use std::sync::LazyLock;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// What an answer has if it does not say otherwise. Copying all of them is less work than putting each in its place.
-pub static OF_PAGES: LazyLock<HeaderMap> = LazyLock::new(|| COMMON.iter().cloned().collect());
-pub static OF_ANSWERS: LazyLock<HeaderMap> =
-    LazyLock::new(|| FOR_OTHERS.iter().chain(&COMMON).cloned().collect());
+/// The default headers. Cloning a map is cheaper than inserting each header.
+pub static PAGE_HEADERS: LazyLock<HeaderMap> = LazyLock::new(|| COMMON_HEADERS.iter().cloned().collect());
+pub static API_HEADERS: LazyLock<HeaderMap> =
+    LazyLock::new(|| CORS_HEADERS.iter().chain(&COMMON_HEADERS).cloned().collect());
 
-/// What tells browsers that pages of other origins may ask.
-static FOR_OTHERS: [(HeaderName, HeaderValue); 6] = [
+/// CORS headers: scripts of any origin may call the API.
+static CORS_HEADERS: [(HeaderName, HeaderValue); 6] = [
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*")),
     (
         header::ACCESS_CONTROL_ALLOW_CREDENTIALS,
@@ -37,10 +37,10 @@ static FOR_OTHERS: [(HeaderName, HeaderValue); 6] = [
     (header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600")),
 ];
 
-/// For answers over TLS only: over plain http anyone on the way could have set it (RFC 6797, 7.2).
-pub const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=31536000");
+/// Sent over TLS only: over plain HTTP an attacker on the network could set it (RFC 6797, 7.2).
+pub const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-static COMMON: [(HeaderName, HeaderValue); 7] = [
+static COMMON_HEADERS: [(HeaderName, HeaderValue); 7] = [
     (
         HeaderName::from_static("x-spec-version"),
         HeaderValue::from_static("4.176.0"),

@@ -1,4 +1,4 @@
-//! Sending the bytes of attachments, verified, for keeping and not for showing.
+//! Attachment downloads: verified bytes, always with `Content-Disposition: attachment`.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
@@ -17,10 +17,10 @@ use crate::uploads::storage;
 use crate::web::App;
 use crate::web::entity_tags::KnownTags;
 
-/// A file of at most so many bytes is read before its answer begins.
-const BUFFERED_BYTES: i64 = 256 * 1024;
+/// The largest file that is read and verified completely before the response begins.
+const MAX_BUFFERED_BYTES: i64 = 256 * 1024;
 
-/// The bytes of an attachment for one of the staff, which goes into the history.
+/// Sends an attachment to a member of staff and records the download in the ticket's history.
 pub async fn send_to_staff(
     app: App,
     staff: Staff,
@@ -32,7 +32,7 @@ pub async fn send_to_staff(
     let attachment = app
         .read(looked, move |tx, _| desk::attachment(tx, ticket, id))
         .await?;
-    // Only bytes that go out are read by somebody.
+    // Only a response with content counts as a download.
     if *method == Method::HEAD || is_known(headers, &attachment) {
         return send(&app, &attachment).await;
     }
@@ -45,7 +45,7 @@ pub async fn send_to_staff(
     Ok(respond(&attachment, content))
 }
 
-/// Whether the client has these bytes already.
+/// Whether the client already has these bytes (`If-None-Match`).
 fn is_known(headers: &HeaderMap, attachment: &Attachment) -> bool {
     KnownTags::of(headers).is_some_and(|known| known.contain(&tag_of(attachment)))
 }
@@ -54,14 +54,14 @@ fn tag_of(attachment: &Attachment) -> String {
     format!("\"{}\"", attachment.sha256)
 }
 
-/// The bytes of an attachment, for keeping and not for showing.
+/// Sends an attachment as a download.
 pub async fn send(app: &App, attachment: &Attachment) -> Result<Response> {
     let content = open(app, attachment).await?;
     Ok(respond(attachment, content))
 }
 
-/// The content of an attachment. Of a small file all of it was compared with the hash when this returns; the transfer
-/// of a large one is cut before its last piece if its bytes are not those that were uploaded.
+/// Opens the content of an attachment. A small file is verified completely before this returns. The transfer
+/// of a large file is aborted before its last piece if the hash does not match.
 async fn open(app: &App, attachment: &Attachment) -> Result<Body> {
     let pieces = app.files().read(&attachment.key).await;
     let pieces = pieces.map_err(|cause| storage(&cause))?;
@@ -71,7 +71,7 @@ async fn open(app: &App, attachment: &Attachment) -> Result<Body> {
             damage::report(&store, id);
         }
     });
-    if attachment.size > BUFFERED_BYTES {
+    if attachment.size > MAX_BUFFERED_BYTES {
         return Ok(Body::from_stream(pieces));
     }
     let read: std::result::Result<Vec<Bytes>, ReadFault> = pieces.try_collect().await;
@@ -101,7 +101,7 @@ fn respond(attachment: &Attachment, content: Body) -> Response {
     response
 }
 
-/// The name twice: once in plain letters for old clients, once as it is.
+/// The `Content-Disposition` header with the name twice: as ASCII for old clients, and as UTF-8.
 fn disposition(name: &str) -> String {
     let plain = |c: char| match c {
         '"' | '\\' | '%' => '_',

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_not_known() {
+    fn a_malformed_list_matches_nothing() {
         for lines in [
             &[][..],
             &[""],

@@ -1,4 +1,4 @@
-//! What every answer is made of, and how much of it waits.
+//! Response bodies, headers, entity tags, and the memory budget for responses.
 
 pub mod answer;
 pub mod answer_memory;

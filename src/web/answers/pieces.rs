@@ -1,4 +1,5 @@
-//! A long answer in pieces: each is freed as soon as it was sent, and none has to be copied to grow.
+//! A large response body in pieces. Each piece is freed once it is sent, and no buffer is reallocated to
+//! grow.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -13,8 +14,8 @@ use serde::Serialize;
 
 use crate::web::answer::JSON;
 
-/// A piece that is at least so long is complete.
-const PIECE: usize = 256 * 1024;
+/// The size in bytes at which a piece is complete.
+const MIN_PIECE_BYTES: usize = 256 * 1024;
 
 pub struct Pieces {
     complete: VecDeque<Bytes>,
@@ -22,11 +23,11 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// `size` is how many bytes there may be in all: growing is copying.
-    pub fn of_about(size: usize) -> Self {
+    /// `size` is the expected total in bytes. It sets the capacity, so that appending does not copy.
+    pub fn with_capacity(size: usize) -> Self {
         Self {
             complete: VecDeque::new(),
-            current: Vec::with_capacity(size.min(PIECE + PIECE / 4)),
+            current: Vec::with_capacity(size.min(MIN_PIECE_BYTES + MIN_PIECE_BYTES / 4)),
         }
     }
 
@@ -36,8 +37,8 @@ impl Pieces {
 
     pub fn json(&mut self, value: &impl Serialize) {
         serde_json::to_writer(&mut self.current, value).expect("our own shapes can be written as JSON");
-        if self.current.len() >= PIECE {
-            let next = Vec::with_capacity(PIECE + PIECE / 4);
+        if self.current.len() >= MIN_PIECE_BYTES {
+            let next = Vec::with_capacity(MIN_PIECE_BYTES + MIN_PIECE_BYTES / 4);
             let complete = std::mem::replace(&mut self.current, next);
             self.complete.push_back(complete.into());
         }
@@ -61,7 +62,7 @@ impl Pieces {
     }
 }
 
-/// The pieces that were not asked for yet, and how long they are together.
+/// The pieces that the connection has not taken yet, and their total length.
 struct Unsent {
     pieces: VecDeque<Bytes>,
     length: usize,
@@ -96,8 +97,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_long_answer_is_cut_into_pieces_and_loses_nothing() {
-        let mut pieces = Pieces::of_about(100);
+    async fn a_long_response_is_split_into_pieces() {
+        let mut pieces = Pieces::with_capacity(100);
         let mut expected = String::new();
         for number in 0..200_000 {
             pieces.json(&number);

@@ -1,8 +1,8 @@
-//! How many connections are open, in total and from each address.
+//! Limits on open connections, in total and per client address.
 //!
-//! A server that runs out of file descriptors answers no one, not even its health checks. So the
-//! number is bounded, and some room above the bound is kept for requests that ask for health only
-//! (decision 0023).
+//! A server without free file descriptors cannot answer any request, including health checks. So the number
+//! of connections is limited, and some connections above the limit are reserved for health checks (decision
+//! 0023).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::web::proxies::client_network;
 
-/// Connections above the maximum that may still ask whether the server is well.
-const HEALTH_CHECKS: usize = 64;
-/// How many of them one address gets, so that it cannot keep out the health checks of others.
-const HEALTH_CHECKS_PER_ADDRESS: usize = 8;
-/// How many file descriptors the rest of the server needs: the store, files, logs, streams to the database.
-const OTHER_FILES: u64 = 512;
+/// Connections above the limit that may send health checks.
+const MAX_HEALTH_CONNECTIONS: usize = 64;
+/// The share of one address, so that it cannot block the health checks of others.
+const MAX_HEALTH_CONNECTIONS_PER_ADDRESS: usize = 8;
+/// File descriptors reserved for the rest of the server: the store, files, logs, database connections.
+const RESERVED_FILE_DESCRIPTORS: u64 = 512;
 
-/// How many connections may be open.
+/// The configured limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaxConnections {
     pub total: usize,
@@ -34,17 +34,17 @@ impl Default for MaxConnections {
 }
 
 impl MaxConnections {
-    /// At most as many as the process can have files open.
+    /// Lowers the limits to what the limit of open files of the process allows.
     pub fn within(self, open_files: u64) -> Self {
         let room = open_files
-            .saturating_sub(OTHER_FILES + HEALTH_CHECKS as u64)
+            .saturating_sub(RESERVED_FILE_DESCRIPTORS + MAX_HEALTH_CONNECTIONS as u64)
             .max(16);
         let total = self.total.min(usize::try_from(room).unwrap_or(usize::MAX));
         Self { total, ..self }
     }
 }
 
-/// A limit that a connection is above.
+/// The limit that a connection exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     Total,
@@ -52,7 +52,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The setting that sets it.
+    /// The setting that configures the limit.
     pub fn setting(self) -> &'static str {
         match self {
             Limit::Total => "limits.connections",
@@ -61,11 +61,11 @@ impl Limit {
     }
 }
 
-/// What a new connection may do.
+/// The requests that a new connection may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     All,
-    /// There are too many: it may ask for health, and is refused everything else.
+    /// Above a limit: only health checks; other requests are refused.
     HealthOnly(Limit),
 }
 
@@ -107,9 +107,9 @@ impl Connections {
         }
     }
 
-    /// Counts a new connection; an error if it must be closed at once. `is_proxy` exempts the provider's own
-    /// proxies from the bounds per address.
-    pub fn admit(&self, address: IpAddr, is_proxy: bool) -> Result<(Admission, Counted), Limit> {
+    /// Counts a new connection; an error if it must be closed immediately. `is_proxy` exempts trusted proxies
+    /// from the limits per address.
+    pub fn admit(&self, address: IpAddr, is_proxy: bool) -> Result<(Admission, ConnectionGuard), Limit> {
         let address = client_network(address);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let from_here = open.by_address.get(&address).copied().unwrap_or_default();
@@ -117,7 +117,7 @@ impl Connections {
         *open.all.of(admission) += 1;
         *open.by_address.entry(address).or_default().of(admission) += 1;
         metrics::gauge!("garth_connections").set(open.all.total() as f64);
-        let counted = Counted {
+        let counted = ConnectionGuard {
             address,
             admission,
             open: self.open.clone(),
@@ -131,8 +131,8 @@ impl Connections {
             () if all.ordinary >= self.max.total => Limit::Total,
             () => return Ok(Admission::All),
         };
-        let has_place = all.health_only < HEALTH_CHECKS
-            && (from_here.health_only < HEALTH_CHECKS_PER_ADDRESS || is_proxy);
+        let has_place = all.health_only < MAX_HEALTH_CONNECTIONS
+            && (from_here.health_only < MAX_HEALTH_CONNECTIONS_PER_ADDRESS || is_proxy);
         match has_place {
             true => Ok(Admission::HealthOnly(limit)),
             false => Err(limit),
@@ -140,14 +140,14 @@ impl Connections {
     }
 }
 
-/// A connection that is open until this is dropped.
-pub struct Counted {
+/// Counts a connection as open until it is dropped.
+pub struct ConnectionGuard {
     address: IpAddr,
     admission: Admission,
     open: Arc<Mutex<Open>>,
 }
 
-impl Drop for Counted {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         *open.all.of(self.admission) -= 1;
@@ -169,10 +169,10 @@ mod tests {
         IpAddr::from([192, 0, 2, last])
     }
 
-    /// Admits connections and keeps them open; how each was admitted.
+    /// Admits connections, keeps them open, and returns how each was admitted.
     fn admit(
         connections: &Connections,
-        held: &mut Vec<Counted>,
+        held: &mut Vec<ConnectionGuard>,
         last: u8,
         count: usize,
     ) -> Vec<Result<Admission, Limit>> {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_gets_its_share_and_health_checks_get_in_above_the_maximum() {
+    fn an_address_has_a_limit_and_health_checks_are_admitted_above_the_maximum() {
         let connections = Connections::new(MaxConnections {
             total: 3,
             per_address: 2,
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_maximum_leaves_files_for_everything_else() {
+    fn the_maximum_leaves_file_descriptors_for_the_rest() {
         let max = MaxConnections::default();
         assert_eq!(max.within(1 << 20), max);
         assert_eq!(max.within(1_024).total, 1_024 - 512 - 64);

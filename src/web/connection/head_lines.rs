@@ -1,23 +1,23 @@
-//! Whether the lines of a request's head end as they must: with CR and LF.
+//! Checks that the lines of a request head end with CRLF.
 //!
-//! The protocol's reader takes a bare LF, too. A proxy in front may see another end of the head then,
-//! and with it another request (request smuggling), so such a head is refused.
+//! The HTTP parser also accepts a bare LF. A proxy in front might see the end of the head elsewhere, which
+//! allows request smuggling, so such a head is refused.
 
 use memchr::memchr;
 
 #[derive(Default)]
 pub struct HeadLines {
-    /// How much of the present line came with earlier reads, and whether it ended in CR.
+    /// Bytes of the current line from earlier reads, and whether the last one was CR.
     carried: usize,
     carried_return: bool,
-    /// A line with something in it was seen: the next empty one ends the head.
+    /// Whether a non-empty line was seen: the next empty line ends the head.
     begun: bool,
     ended: bool,
 }
 
 impl HeadLines {
-    /// Reads on; false if a line ends with a bare LF. Nothing behind the end of the head is looked at.
-    pub fn are_good(&mut self, mut bytes: &[u8]) -> bool {
+    /// Checks the next bytes; false if a line ends with a bare LF. Bytes after the head are ignored.
+    pub fn are_valid(&mut self, mut bytes: &[u8]) -> bool {
         while !self.ended {
             let Some(at) = memchr(b'\n', bytes) else {
                 if let Some(last) = bytes.last() {
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bare_line_feed_is_found_however_the_head_is_cut_and_a_body_may_have_any() {
+    fn a_bare_line_feed_is_detected_across_reads_and_allowed_in_the_body() {
         for (head, good) in [
             ("GET / HTTP/1.1\r\nhost: a\r\n\r\nbody\nbody\n", true),
             ("\r\nGET / HTTP/1.1\r\nhost: a\r\n\r\n\n", true),
@@ -61,7 +61,7 @@ mod tests {
                 let mut lines = HeadLines::default();
                 let (first, second) = head.as_bytes().split_at(cut);
                 assert_eq!(
-                    lines.are_good(first) && lines.are_good(second),
+                    lines.are_valid(first) && lines.are_valid(second),
                     good,
                     "{head:?} cut at {cut}"
                 );

@@ -1,4 +1,4 @@
-//! Connections: how many, how long, and through TLS.
+//! Connections: limits, timeouts and TLS.
 
 pub mod connections;
 pub mod head_lines;

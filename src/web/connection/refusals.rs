@@ -1,4 +1,4 @@
-//! The log and the metric of connections that are refused because too many are open.
+//! Logs and counts connections that are refused because too many are open.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 use crate::web::connections::Limit;
 use crate::web::episode::Episode;
 
-/// How often to check whether refusals have ended.
+/// The interval at which to check whether refusals have ended.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Refusals by limit; clones share them.
+/// One episode of refusals per limit; clones share them.
 #[derive(Clone, Default)]
 pub struct Refusals(Arc<[Mutex<Episode>; 2]>);
 
 impl Refusals {
-    /// Counts a refusal, and logs it unless others were logged a moment ago.
+    /// Counts a refusal and logs it, unless one was logged recently.
     pub fn record(&self, limit: Limit) {
         metrics::counter!("garth_connections_refused_total").increment(1);
         let Some(summary) = self.episode(limit).occur(Instant::now()) else {

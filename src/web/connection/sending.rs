@@ -1,8 +1,8 @@
-//! Answers on their way out through a connection that carries many at once (HTTP/2).
+//! Detects stalled responses on a multiplexed connection (HTTP/2).
 //!
-//! There a client stops one answer without stopping the connection, so that no write ever waits
-//! (compare `write_stall.rs`). Each answer is therefore watched by itself: a piece of it that is
-//! taken or sent is progress.
+//! An HTTP/2 client can stop reading one response while the connection itself makes progress, so no write
+//! ever blocks (compare `write_stall.rs`). Each response is therefore tracked: taking or sending one of its
+//! pieces counts as progress.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
@@ -15,11 +15,11 @@ use tokio::time::Instant;
 
 use crate::web::write_stall::MAX_STALL;
 
-/// The answers that one connection is sending.
+/// The responses that a connection is sending.
 #[derive(Default)]
 pub struct Sending(Mutex<Vec<Weak<Progress>>>);
 
-/// When an answer last went on, in milliseconds since [`STARTED`].
+/// The time of the last progress, in milliseconds since [`STARTED`].
 struct Progress(AtomicU64);
 
 static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -29,7 +29,7 @@ fn now() -> u64 {
 }
 
 impl Sending {
-    /// Watches over an answer until its last piece was sent.
+    /// Tracks a response until its last piece is sent.
     pub fn watch(&self, response: Response) -> Response {
         let progress = Arc::new(Progress(AtomicU64::new(now())));
         let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,13 +40,13 @@ impl Sending {
             Body::new(body.map_frame(move |frame| {
                 progress.0.store(now(), Ordering::Relaxed);
                 let progress = progress.clone();
-                frame.map_data(|bytes| Bytes::from_owner(Piece { bytes, progress }))
+                frame.map_data(|bytes| Bytes::from_owner(TrackedPiece { bytes, progress }))
             }))
         })
     }
 
-    /// How long the answer that has waited longest may still wait; nothing if there is none.
-    pub fn patience(&self) -> Option<Duration> {
+    /// The time left until the response that has waited longest counts as stalled; `None` without responses.
+    pub fn remaining_time(&self) -> Option<Duration> {
         let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = |answer: &Weak<Progress>| answer.upgrade().map(|answer| answer.0.load(Ordering::Relaxed));
         let oldest = answers.iter().filter_map(last).min()?;
@@ -54,18 +54,18 @@ impl Sending {
     }
 }
 
-struct Piece {
+struct TrackedPiece {
     bytes: Bytes,
     progress: Arc<Progress>,
 }
 
-impl AsRef<[u8]> for Piece {
+impl AsRef<[u8]> for TrackedPiece {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Drop for Piece {
+impl Drop for TrackedPiece {
     fn drop(&mut self) {
         self.progress.0.store(now(), Ordering::Relaxed);
     }

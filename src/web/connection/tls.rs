@@ -1,4 +1,4 @@
-//! TLS: a certificate from files, which can be read anew while the server runs.
+//! TLS with a certificate from files, which can be reloaded while the server runs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// What the server proves itself with; clones share it.
+/// The server's certificate; clones share it.
 #[derive(Clone)]
 pub struct Certificate {
     chain: PathBuf,
@@ -23,7 +23,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Reads a chain of certificates, the server's own first, and its key, both PEM.
+    /// Loads a certificate chain, the server's own certificate first, and its key, both as PEM.
     pub fn load(chain: &Path, key: &Path) -> anyhow::Result<Self> {
         Ok(Self {
             chain: chain.to_owned(),
@@ -32,22 +32,22 @@ impl Certificate {
         })
     }
 
-    /// Reads the files again. New connections get what is in them now; if that is not good, they
-    /// still get what was there before.
+    /// Reloads the files. New connections use the new certificate. If the files are invalid, the old
+    /// certificate stays in use.
     pub fn reload(&self) -> anyhow::Result<()> {
         let read = read(&self.chain, &self.key)?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = read;
         Ok(())
     }
 
-    /// The beginning of a connection, up to where it can be talked through.
-    pub async fn greet(&self, stream: TcpStream, patience: Duration) -> io::Result<TlsStream<TcpStream>> {
+    /// Performs the TLS handshake.
+    pub async fn handshake(&self, stream: TcpStream, timeout: Duration) -> io::Result<TlsStream<TcpStream>> {
         let current = self
             .current
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        match tokio::time::timeout(patience, TlsAcceptor::from(current).accept(stream)).await {
+        match tokio::time::timeout(timeout, TlsAcceptor::from(current).accept(stream)).await {
             Ok(greeted) => greeted,
             Err(_) => Err(io::ErrorKind::TimedOut.into()),
         }

@@ -1,7 +1,7 @@
-//! Request bodies that were answered before they were read.
+//! Request bodies that the handler has not read completely.
 //!
-//! A kept-alive connection can go on only behind the end of the body. What little is left of it is
-//! read and dropped; if there is more, the answer announces that the connection closes.
+//! A keep-alive connection can only be reused after the end of the body. A small rest is read and discarded.
+//! If there is more, the response announces that the connection closes.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,31 +15,34 @@ use axum::response::Response;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, SizeHint};
 
-use crate::web::body::waits_to_send;
+use crate::web::body::expects_continue;
 
-/// How much is read and dropped, and for how long.
-const MAX_DRAINED: usize = 2 * 1024 * 1024;
-const MAX_DRAINING: Duration = Duration::from_secs(2);
+/// Limits on the discarded rest: size and time.
+const MAX_DISCARDED_BYTES: usize = 2 * 1024 * 1024;
+const MAX_DISCARD_TIME: Duration = Duration::from_secs(2);
 
-/// Where a body is put when it is dropped before its end.
+/// Receives a body that the handler drops before its end.
 pub struct Unread {
     left: Arc<Mutex<Option<Body>>>,
-    /// The client sends its body only when it is asked to.
-    waits: bool,
+    /// The client sent `Expect: 100-continue` and has not sent its body yet.
+    expects_continue: bool,
 }
 
 impl Unread {
-    /// Watches over the body of a request; `None` if it has none, or if the protocol needs no care.
+    /// Tracks the body of a request; `None` if it has none, or for HTTP/2, which does not need this.
     pub fn watch(request: Request) -> (Request, Option<Unread>) {
         if request.version() > Version::HTTP_11 || request.body().is_end_stream() {
             return (request, None);
         }
-        let waits = waits_to_send(request.headers());
+        let expects_continue = expects_continue(request.headers());
         let left = Arc::default();
-        let unread = Unread { left, waits };
+        let unread = Unread {
+            left,
+            expects_continue,
+        };
         let slot = unread.left.clone();
         let request = request.map(|body| {
-            Body::new(Watched {
+            Body::new(WatchedBody {
                 body: Some(body),
                 slot,
             })
@@ -47,25 +50,25 @@ impl Unread {
         (request, Some(unread))
     }
 
-    /// Reads the rest of a body, or has the answer say that the connection closes.
-    pub async fn settle(self, response: &mut Response) {
+    /// Discards the rest of a body, or adds `Connection: close` to the response.
+    pub async fn finish(self, response: &mut Response) {
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(body) = left else { return };
-        let drained = !self.waits
-            && tokio::time::timeout(MAX_DRAINING, drain(body))
+        let discarded = !self.expects_continue
+            && tokio::time::timeout(MAX_DISCARD_TIME, discard_rest(body))
                 .await
                 .unwrap_or(false);
-        if !drained {
+        if !discarded {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }
     }
 }
 
-/// Whether a body has come to its end within bounds.
-async fn drain(mut body: Body) -> bool {
+/// Whether the body ended within the limits.
+async fn discard_rest(mut body: Body) -> bool {
     let announced = body.size_hint().lower();
-    let mut room = MAX_DRAINED;
+    let mut room = MAX_DISCARDED_BYTES;
     if announced > room as u64 {
         return false;
     }
@@ -80,13 +83,13 @@ async fn drain(mut body: Body) -> bool {
     true
 }
 
-struct Watched {
-    /// There until it has ended.
+struct WatchedBody {
+    /// `None` after the end of the body.
     body: Option<Body>,
     slot: Arc<Mutex<Option<Body>>>,
 }
 
-impl HttpBody for Watched {
+impl HttpBody for WatchedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -113,7 +116,7 @@ impl HttpBody for Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for WatchedBody {
     fn drop(&mut self) {
         let left = self.body.take().filter(|body| !body.is_end_stream());
         *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = left;

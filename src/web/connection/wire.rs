@@ -1,11 +1,10 @@
-//! A connection that does not wait for ever.
+//! A connection with timeouts for each phase of a request.
 //!
-//! A client that begins a request and does not finish its head in time is told so and cut off;
-//! one that sends nothing at all has the same time, one that stays silent between requests has
-//! longer, and then both are let go, and so is one that does not take its answer
-//! (`write_stall.rs`, `sending.rs`). Timing a request's content is not done here: those who read it
-//! know what is too long. What the protocol's own reader refuses before it is a request is put into
-//! our error shape on its way out.
+//! A client that starts a request but does not finish its head in time gets a 408 response and is
+//! disconnected. A new connection has the same time to start its first request. An idle keep-alive connection
+//! has longer. Clients that do not read their response are disconnected as well (`write_stall.rs`,
+//! `sending.rs`). The code that reads a body sets its own timeout. Error responses of the HTTP parser are
+//! rewritten as JSON.
 
 use std::io;
 use std::pin::Pin;
@@ -25,40 +24,41 @@ use crate::web::head_lines::HeadLines;
 use crate::web::sending::Sending;
 use crate::web::write_stall::WriteStall;
 
-/// How long a connection may be silent between two requests.
-const IDLE: Duration = Duration::from_secs(75);
-const HTTP2: &[u8] = b"PRI * HTTP/2";
-/// How much is read at once. Whoever reads more makes room for more, and keeps it on every connection.
-const SOME: usize = 32 * 1024;
+/// The maximum time between two requests of a connection.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
+const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2";
+/// The maximum size of one read. A larger read would grow hyper's buffer, which every connection keeps.
+const MAX_READ_BYTES: usize = 32 * 1024;
 
-/// What the two ends of a connection tell each other: the wire, and those who answer requests.
+/// State that the connection shares with the tasks that answer its requests.
 #[derive(Default)]
-pub struct Talk {
-    begun: AtomicUsize,
-    open: AtomicUsize,
+pub struct ConnectionState {
+    requests_begun: AtomicUsize,
+    open_requests: AtomicUsize,
     multiplexed: AtomicBool,
     pub sending: Sending,
 }
 
-impl Talk {
-    /// Whether several requests are answered at once.
+impl ConnectionState {
+    /// Whether the connection is HTTP/2.
     pub fn is_multiplexed(&self) -> bool {
         self.multiplexed.load(Ordering::Relaxed)
     }
 
-    /// A request's head has arrived; it is being answered until the guard is dropped.
-    pub fn begin(self: &Arc<Self>) -> Answering {
-        self.begun.fetch_add(1, Ordering::SeqCst);
-        self.open.fetch_add(1, Ordering::SeqCst);
-        Answering(self.clone())
+    /// Records that the head of a request has arrived. The request counts as active until the guard is
+    /// dropped.
+    pub fn begin(self: &Arc<Self>) -> RequestGuard {
+        self.requests_begun.fetch_add(1, Ordering::SeqCst);
+        self.open_requests.fetch_add(1, Ordering::SeqCst);
+        RequestGuard(self.clone())
     }
 }
 
-pub struct Answering(Arc<Talk>);
+pub struct RequestGuard(Arc<ConnectionState>);
 
-impl Drop for Answering {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::SeqCst);
+        self.0.open_requests.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -66,186 +66,186 @@ impl Drop for Answering {
 enum Phase {
     /// Between two requests.
     Idle,
-    /// Some of a request's head is here, but not all.
+    /// Part of a request head has arrived.
     Head,
     /// A request is being read or answered.
     Busy,
-    /// HTTP/2 has its own way to find out whether the other side is alive.
+    /// HTTP/2 detects dead connections itself.
     Multiplexed,
 }
 
-/// A connection that can be closed without waiting for the client to take what was sent to it.
-pub trait Cut {
-    /// Lets the system forget what is still on its way as soon as the connection is dropped.
-    fn cut(&self);
+/// A connection that can be closed without sending the buffered data.
+pub trait Abort {
+    /// Makes the system discard unsent data when the connection is dropped.
+    fn discard_unsent(&self);
 }
 
-impl Cut for TcpStream {
-    fn cut(&self) {
+impl Abort for TcpStream {
+    fn discard_unsent(&self) {
         let _ = self.set_zero_linger();
     }
 }
 
-impl Cut for TlsStream<TcpStream> {
-    fn cut(&self) {
-        self.get_ref().0.cut();
+impl Abort for TlsStream<TcpStream> {
+    fn discard_unsent(&self) {
+        self.get_ref().0.discard_unsent();
     }
 }
 
-/// `S` is a plain connection, or one through TLS.
+/// `S` is a TCP or a TLS stream.
 pub struct Wire<S> {
     stream: S,
-    talk: Arc<Talk>,
+    state: Arc<ConnectionState>,
     phase: Phase,
-    /// How many requests had begun when the phase was last looked at.
-    begun: usize,
-    /// The first bytes of the connection, as long as they may be HTTP/2's.
+    /// The number of requests when the phase was last updated.
+    requests_begun: usize,
+    /// The first bytes of the connection, as long as they may be the HTTP/2 preface.
     opening: Vec<u8>,
     header_timeout: Duration,
-    /// How long the other side may take now, and until when, once it has let us wait.
-    patience: Duration,
-    until: Option<Instant>,
-    /// Wakes us then, or earlier: it is set anew when it has woken us, not with every request.
-    alarm: Pin<Box<Sleep>>,
-    /// Our own words, on their way out in place of the protocol's.
-    own: Vec<u8>,
+    /// The timeout of the current phase, and its deadline once the connection has to wait.
+    timeout: Duration,
+    deadline: Option<Instant>,
+    /// Wakes the task at the deadline or earlier. It is reset when it fires, not with every request.
+    timer: Pin<Box<Sleep>>,
+    /// The rest of a response of ours that replaces one of the HTTP parser.
+    own_response: Vec<u8>,
     head_lines: HeadLines,
     write_stall: WriteStall,
 }
 
-impl<S: AsyncRead + AsyncWrite + Cut + Unpin> Wire<S> {
-    pub fn new(stream: S, talk: Arc<Talk>, header_timeout: Duration) -> Self {
+impl<S: AsyncRead + AsyncWrite + Abort + Unpin> Wire<S> {
+    pub fn new(stream: S, state: Arc<ConnectionState>, header_timeout: Duration) -> Self {
         Self {
             stream,
-            talk,
+            state,
             phase: Phase::Idle,
-            begun: 0,
+            requests_begun: 0,
             opening: Vec::new(),
             header_timeout,
-            // A new connection owes its first request; only after that it may be idle.
-            patience: header_timeout,
-            until: None,
-            alarm: Box::pin(sleep(header_timeout)),
-            own: Vec::new(),
+            // The first request must arrive within the header timeout; only later requests may take longer.
+            timeout: header_timeout,
+            deadline: None,
+            timer: Box::pin(sleep(header_timeout)),
+            own_response: Vec::new(),
             head_lines: HeadLines::default(),
             write_stall: WriteStall::default(),
         }
     }
 
-    fn read_some(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn read_bounded(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let stream = Pin::new(&mut self.stream);
-        if buffer.remaining() <= SOME {
+        if buffer.remaining() <= MAX_READ_BYTES {
             return stream.poll_read(cx, buffer);
         }
-        let mut some = ReadBuf::new(buffer.initialize_unfilled_to(SOME));
+        let mut some = ReadBuf::new(buffer.initialize_unfilled_to(MAX_READ_BYTES));
         ready!(stream.poll_read(cx, &mut some))?;
         let read = some.filled().len();
         buffer.advance(read);
         Poll::Ready(Ok(()))
     }
 
-    fn look(&mut self) {
-        let begun = self.talk.begun.load(Ordering::SeqCst);
-        let busy = self.talk.open.load(Ordering::SeqCst) > 0;
+    fn update_phase(&mut self) {
+        let requests_begun = self.state.requests_begun.load(Ordering::SeqCst);
+        let busy = self.state.open_requests.load(Ordering::SeqCst) > 0;
         match self.phase {
             Phase::Multiplexed => {}
             _ if busy => self.phase = Phase::Busy,
-            Phase::Busy => self.enter(Phase::Idle, IDLE),
-            Phase::Head if begun != self.begun => self.enter(Phase::Idle, IDLE),
+            Phase::Busy => self.enter(Phase::Idle, IDLE_TIMEOUT),
+            Phase::Head if requests_begun != self.requests_begun => self.enter(Phase::Idle, IDLE_TIMEOUT),
             Phase::Head | Phase::Idle => {}
         }
-        self.begun = begun;
+        self.requests_begun = requests_begun;
     }
 
-    fn enter(&mut self, phase: Phase, patience: Duration) {
+    fn enter(&mut self, phase: Phase, timeout: Duration) {
         self.phase = phase;
-        self.patience = patience;
-        self.until = None;
+        self.timeout = timeout;
+        self.deadline = None;
     }
 
-    /// Takes note of what was read; false if it cannot be the head of a request.
-    fn hear(&mut self, new: &[u8]) -> bool {
+    /// Processes bytes that were read; false if they cannot be part of a request head.
+    fn inspect(&mut self, new: &[u8]) -> bool {
         if self.phase == Phase::Idle && !new.is_empty() {
             self.enter(Phase::Head, self.header_timeout);
             self.head_lines = HeadLines::default();
         }
-        if self.begun == 0 && self.phase == Phase::Head && self.opening.len() < HTTP2.len() {
+        if self.requests_begun == 0 && self.phase == Phase::Head && self.opening.len() < HTTP2_PREFACE.len() {
             self.opening
-                .extend(&new[..new.len().min(HTTP2.len() - self.opening.len())]);
-            if self.opening == HTTP2 {
+                .extend(&new[..new.len().min(HTTP2_PREFACE.len() - self.opening.len())]);
+            if self.opening == HTTP2_PREFACE {
                 self.phase = Phase::Multiplexed;
-                self.talk.multiplexed.store(true, Ordering::Relaxed);
+                self.state.multiplexed.store(true, Ordering::Relaxed);
             }
         }
-        self.phase != Phase::Head || self.head_lines.are_good(new)
+        self.phase != Phase::Head || self.head_lines.are_valid(new)
     }
 
-    /// The client has kept us waiting: true if it is to be cut off.
-    fn is_too_late(&mut self, cx: &mut Context<'_>) -> bool {
+    /// Whether the client has exceeded its timeout and must be disconnected.
+    fn is_timed_out(&mut self, cx: &mut Context<'_>) -> bool {
         match self.phase {
-            Phase::Idle | Phase::Head => self.is_past(cx),
-            Phase::Multiplexed if self.begun == 0 => self.is_past(cx),
+            Phase::Idle | Phase::Head => self.is_past_deadline(cx),
+            Phase::Multiplexed if self.requests_begun == 0 => self.is_past_deadline(cx),
             Phase::Multiplexed => self.is_stalled(cx),
             Phase::Busy => false,
         }
     }
 
-    /// Whether one of the answers on their way has not gone on for too long.
+    /// Whether one of the responses has made no progress for too long.
     fn is_stalled(&mut self, cx: &mut Context<'_>) -> bool {
-        while let Some(patience) = self.talk.sending.patience() {
-            if patience.is_zero() {
+        while let Some(timeout) = self.state.sending.remaining_time() {
+            if timeout.is_zero() {
                 return true;
             }
-            let until = Instant::now() + patience;
-            if self.alarm.is_elapsed() || self.alarm.deadline() > until {
-                self.alarm.as_mut().reset(until);
+            let deadline = Instant::now() + timeout;
+            if self.timer.is_elapsed() || self.timer.deadline() > deadline {
+                self.timer.as_mut().reset(deadline);
             }
-            if self.alarm.as_mut().poll(cx).is_pending() {
+            if self.timer.as_mut().poll(cx).is_pending() {
                 return false;
             }
         }
         false
     }
 
-    fn is_past(&mut self, cx: &mut Context<'_>) -> bool {
-        let until = *self.until.get_or_insert_with(|| Instant::now() + self.patience);
-        if self.alarm.deadline() > until {
-            self.alarm.as_mut().reset(until);
+    fn is_past_deadline(&mut self, cx: &mut Context<'_>) -> bool {
+        let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.timeout);
+        if self.timer.deadline() > deadline {
+            self.timer.as_mut().reset(deadline);
         }
-        while self.alarm.as_mut().poll(cx).is_ready() {
-            if Instant::now() >= until {
+        while self.timer.as_mut().poll(cx).is_ready() {
+            if Instant::now() >= deadline {
                 return true;
             }
-            self.alarm.as_mut().reset(until);
+            self.timer.as_mut().reset(deadline);
         }
         false
     }
 
-    /// Whether these are the protocol's own words about a head it could not take. No request came of
-    /// it, so nobody but us can say it in JSON.
+    /// Whether the HTTP parser is writing an error response for a head that it could not parse. There is no
+    /// request then, so it must be rewritten as JSON here.
     fn is_refusal(&self, bytes: &[u8]) -> bool {
-        let unbegun = self.talk.begun.load(Ordering::SeqCst) == self.begun;
-        // Every answer of ours has a request's id.
-        let ours = || {
+        let no_new_request = self.state.requests_begun.load(Ordering::SeqCst) == self.requests_begun;
+        // All of our responses have a request ID.
+        let is_ours = || {
             bytes
                 .windows(12)
                 .any(|part| part.eq_ignore_ascii_case(b"x-request-id"))
         };
-        self.phase == Phase::Head && unbegun && bytes.starts_with(b"HTTP/1.1 4") && !ours()
+        self.phase == Phase::Head && no_new_request && bytes.starts_with(b"HTTP/1.1 4") && !is_ours()
     }
 
-    fn refuse(&mut self, bytes: &[u8]) {
-        self.own = match &bytes[9..12] {
-            b"414" => own_answer("414 URI Too Long", Code::UriTooLong, "The URL is too long"),
+    fn replace_refusal(&mut self, bytes: &[u8]) {
+        self.own_response = match &bytes[9..12] {
+            b"414" => error_response("414 URI Too Long", Code::UriTooLong, "The URL is too long"),
             b"431" => {
                 let status = "431 Request Header Fields Too Large";
-                own_answer(
+                error_response(
                     status,
                     Code::HeadersTooLarge,
                     "There are too many headers, or they are too large",
                 )
             }
-            _ => own_answer(
+            _ => error_response(
                 "400 Bad Request",
                 Code::HttpInvalid,
                 "This is not an HTTP request",
@@ -253,97 +253,97 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> Wire<S> {
         };
     }
 
-    /// Answers at once what will never become a request. The client may be gone already.
-    fn refuse_now(&mut self, cx: &mut Context<'_>, status: &str, code: Code, reason: &str) {
-        let answer = own_answer(status, code, reason);
-        let _ = Pin::new(&mut self.stream).poll_write(cx, &answer);
+    /// Sends an error response for input that is not a request. The client may already be gone.
+    fn send_error(&mut self, cx: &mut Context<'_>, status: &str, code: Code, reason: &str) {
+        let response = error_response(status, code, reason);
+        let _ = Pin::new(&mut self.stream).poll_write(cx, &response);
         let _ = Pin::new(&mut self.stream).poll_flush(cx);
     }
 
-    /// What came of a write, unless the client has not taken anything for too long.
-    fn unless_stalled(
+    /// The result of a write, or a timeout if the client has stopped reading.
+    fn fail_if_stalled(
         &mut self,
         cx: &mut Context<'_>,
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
-        match self.write_stall.is_over(cx, &written) {
+        match self.write_stall.must_close(cx, &written) {
             true => {
-                self.stream.cut();
+                self.stream.discard_unsent();
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }
             false => written,
         }
     }
 
-    /// Sends what is left of our own words.
-    fn poll_own(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while !self.own.is_empty() {
-            let sent = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.own))?;
-            self.own.drain(..sent);
+    /// Sends the rest of our own response.
+    fn poll_own_response(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.own_response.is_empty() {
+            let sent = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.own_response))?;
+            self.own_response.drain(..sent);
         }
         Poll::Ready(Ok(()))
     }
 }
 
-/// An answer to what never became a request.
-fn own_answer(status: &str, code: Code, reason: &str) -> Vec<u8> {
+/// An error response to input that is not a request.
+fn error_response(status: &str, code: Code, reason: &str) -> Vec<u8> {
     let body = format!(
         r#"{{"errors":[{{"reason":"{reason}","code":"{}"}}]}}"#,
         code.word()
     );
-    let mut answer = format!("HTTP/1.1 {status}\r\nconnection: close\r\n");
-    for (name, value) in answering::headers_without_a_request().iter() {
-        answer += &format!("{name}: {}\r\n", value.to_str().unwrap_or_default());
+    let mut response = format!("HTTP/1.1 {status}\r\nconnection: close\r\n");
+    for (name, value) in answering::headers_without_request().iter() {
+        response += &format!("{name}: {}\r\n", value.to_str().unwrap_or_default());
     }
-    answer += &format!("content-length: {}\r\n\r\n{body}", body.len());
-    answer.into_bytes()
+    response += &format!("content-length: {}\r\n\r\n{body}", body.len());
+    response.into_bytes()
 }
 
-impl<S: AsyncRead + AsyncWrite + Cut + Unpin> AsyncRead for Wire<S> {
+impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncRead for Wire<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let wire = self.get_mut();
-        wire.look();
+        wire.update_phase();
         let before = buffer.filled().len();
-        match wire.read_some(cx, buffer) {
-            // The end of the stream, as if the client had closed it.
-            Poll::Pending if wire.is_too_late(cx) && wire.phase == Phase::Idle => Poll::Ready(Ok(())),
-            Poll::Pending if wire.is_too_late(cx) => {
+        match wire.read_bounded(cx, buffer) {
+            // Report the end of the stream, as if the client had closed it.
+            Poll::Pending if wire.is_timed_out(cx) && wire.phase == Phase::Idle => Poll::Ready(Ok(())),
+            Poll::Pending if wire.is_timed_out(cx) => {
                 if wire.phase == Phase::Head {
                     let reason = "The request's head did not arrive in time";
-                    wire.refuse_now(cx, "408 Request Timeout", Code::HeaderTimeout, reason);
+                    wire.send_error(cx, "408 Request Timeout", Code::HeaderTimeout, reason);
                 }
-                if wire.phase == Phase::Multiplexed && wire.begun > 0 {
-                    wire.stream.cut();
+                if wire.phase == Phase::Multiplexed && wire.requests_begun > 0 {
+                    wire.stream.discard_unsent();
                 }
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }
             Poll::Pending => Poll::Pending,
             Poll::Ready(read) => {
                 read?;
-                if wire.hear(&buffer.filled()[before..]) {
+                if wire.inspect(&buffer.filled()[before..]) {
                     return Poll::Ready(Ok(()));
                 }
                 let reason = "The lines of a request's head end with CR and LF";
-                wire.refuse_now(cx, "400 Bad Request", Code::HttpInvalid, reason);
+                wire.send_error(cx, "400 Bad Request", Code::HttpInvalid, reason);
                 Poll::Ready(Err(io::ErrorKind::InvalidData.into()))
             }
         }
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Cut + Unpin> AsyncWrite for Wire<S> {
+impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncWrite for Wire<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let wire = self.get_mut();
         if wire.is_refusal(bytes) {
-            wire.refuse(bytes);
+            wire.replace_refusal(bytes);
             return Poll::Ready(Ok(bytes.len()));
         }
         let written = Pin::new(&mut wire.stream).poll_write(cx, bytes);
-        wire.unless_stalled(cx, written)
+        wire.fail_if_stalled(cx, written)
     }
 
     fn poll_write_vectored(
@@ -354,11 +354,11 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> AsyncWrite for Wire<S> {
         let wire = self.get_mut();
         let first = parts.iter().find(|part| !part.is_empty());
         if let Some(first) = first.filter(|first| wire.is_refusal(first)) {
-            wire.refuse(first);
+            wire.replace_refusal(first);
             return Poll::Ready(Ok(parts.iter().map(|part| part.len()).sum()));
         }
         let written = Pin::new(&mut wire.stream).poll_write_vectored(cx, parts);
-        wire.unless_stalled(cx, written)
+        wire.fail_if_stalled(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -367,13 +367,13 @@ impl<S: AsyncRead + AsyncWrite + Cut + Unpin> AsyncWrite for Wire<S> {
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let wire = self.get_mut();
-        ready!(wire.poll_own(cx))?;
+        ready!(wire.poll_own_response(cx))?;
         Pin::new(&mut wire.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let wire = self.get_mut();
-        ready!(wire.poll_own(cx))?;
+        ready!(wire.poll_own_response(cx))?;
         Pin::new(&mut wire.stream).poll_shutdown(cx)
     }
 }

@@ -1,7 +1,7 @@
-//! Whether the other side of a connection still takes what it is sent.
+//! Detects clients that stop reading their response (HTTP/1).
 //!
-//! Only the time in which a write could not go on counts. A connection is cut off when it took
-//! nothing for [`MAX_STALL`], or, over that much waiting, less than [`MIN_BYTES_PER_SECOND`].
+//! Only time during which a write was blocked counts. The connection is closed if it accepted nothing for
+//! [`MAX_STALL`], or less than [`MIN_BYTES_PER_SECOND`] on average over that much blocked time.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,24 +9,24 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// How long a write may make no progress.
+/// The maximum time without progress of a write.
 pub const MAX_STALL: Duration = Duration::from_secs(30);
-/// What a slow reader has to take, measured over at least [`MAX_STALL`] of waiting.
+/// The minimum rate of a slow reader, measured over at least [`MAX_STALL`] of blocked time.
 const MIN_BYTES_PER_SECOND: u64 = 1024;
 
 #[derive(Default)]
 pub struct WriteStall {
-    /// Since when the present write waits.
+    /// When the current write blocked.
     since: Option<Instant>,
-    /// How long earlier writes waited, and what was written meanwhile.
+    /// Blocked time of earlier writes, and the bytes written during it.
     waited: Duration,
     written: u64,
-    alarm: Option<Pin<Box<Sleep>>>,
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl WriteStall {
-    /// Looks at the outcome of a write: true if the connection is to be cut off.
-    pub fn is_over(&mut self, cx: &mut Context<'_>, written: &Poll<std::io::Result<usize>>) -> bool {
+    /// Updates the state with the result of a write; true if the connection must be closed.
+    pub fn must_close(&mut self, cx: &mut Context<'_>, written: &Poll<std::io::Result<usize>>) -> bool {
         match written {
             Poll::Ready(Ok(bytes)) => {
                 self.progress(*bytes as u64);
@@ -59,11 +59,11 @@ impl WriteStall {
             return true;
         }
         let until = *self.since.get_or_insert_with(Instant::now) + MAX_STALL;
-        let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(until)));
-        if alarm.deadline() != until {
-            alarm.as_mut().reset(until);
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(until)));
+        if timer.deadline() != until {
+            timer.as_mut().reset(until);
         }
-        alarm.as_mut().poll(cx).is_ready()
+        timer.as_mut().poll(cx).is_ready()
     }
 }
 
@@ -75,26 +75,26 @@ mod tests {
 
     use super::*;
 
-    /// A reader that takes so many bytes after each pause: how long it is served.
+    /// How long a reader that takes `bytes` after each pause is served.
     async fn served(bytes: usize, pause: Duration) -> Option<Duration> {
         let mut stall = WriteStall::default();
         let begun = Instant::now();
         let cx = &mut Context::from_waker(Waker::noop());
         while begun.elapsed() < Duration::from_secs(600) {
-            if stall.is_over(cx, &Poll::Pending) {
+            if stall.must_close(cx, &Poll::Pending) {
                 return Some(begun.elapsed());
             }
             advance(pause).await;
-            if stall.is_over(cx, &Poll::Pending) {
+            if stall.must_close(cx, &Poll::Pending) {
                 return Some(begun.elapsed());
             }
-            stall.is_over(cx, &Poll::Ready(Ok(bytes)));
+            stall.must_close(cx, &Poll::Ready(Ok(bytes)));
         }
         None
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_reader_that_stops_or_crawls_is_cut_off_and_a_slow_one_is_not() {
+    async fn a_reader_that_stops_or_is_too_slow_is_disconnected() {
         assert_eq!(
             served(0, Duration::from_secs(60)).await,
             Some(Duration::from_secs(60))
@@ -111,9 +111,9 @@ mod tests {
         let mut stall = WriteStall::default();
         let cx = &mut Context::from_waker(Waker::noop());
         for _ in 0..10 {
-            assert!(!stall.is_over(cx, &Poll::Ready(Ok(100))));
+            assert!(!stall.must_close(cx, &Poll::Ready(Ok(100))));
             advance(Duration::from_secs(100)).await;
         }
-        assert!(!stall.is_over(cx, &Poll::Pending));
+        assert!(!stall.must_close(cx, &Poll::Pending));
     }
 }

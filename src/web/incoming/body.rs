@@ -1,4 +1,4 @@
-//! Reading what comes with a request: bounded in size, time and depth.
+//! Reads request bodies, limited in size, time and depth.
 
 use std::time::Duration;
 
@@ -12,19 +12,18 @@ use crate::model::reason::{Code, Reason};
 use crate::rules::error::BodyFault;
 use crate::web::json;
 
-const MOST: usize = 1024 * 1024;
-/// How much more is read and thrown away, so that a client in the middle of sending gets to read
-/// its answer.
-const DRAINED: usize = 8 * MOST;
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+/// How much more is read and discarded, so that a client that is still sending can read its response.
+const MAX_DISCARDED_BYTES: usize = 8 * MAX_BODY_BYTES;
 
-/// The object in a request's body; no body at all is an object without keys.
-pub async fn read(request: Request, patience: Duration) -> Result<Input, BodyFault> {
+/// Parses the body as a JSON object; an empty body is an empty object.
+pub async fn read(request: Request, timeout: Duration) -> Result<Input, BodyFault> {
     let (parts, body) = request.into_parts();
-    let bytes = bytes(&parts.headers, body, patience).await?;
+    let bytes = bytes(&parts.headers, body, timeout).await?;
     if bytes.is_empty() {
         return Ok(Input::Object(Vec::new()));
     }
-    if let Some(sent) = other_type(&parts.headers) {
+    if let Some(sent) = unsupported_type(&parts.headers) {
         return Err(BodyFault::NotJson { sent });
     }
     match json::parse(&bytes) {
@@ -37,22 +36,26 @@ pub async fn read(request: Request, patience: Duration) -> Result<Input, BodyFau
     }
 }
 
-/// All of a body, if it comes in time and is not too much.
-pub async fn bytes(headers: &HeaderMap, body: Body, patience: Duration) -> Result<Bytes, BodyFault> {
-    match tokio::time::timeout(patience, collect(headers, body)).await {
+/// Reads a whole body within the limits of size and time.
+pub async fn bytes(headers: &HeaderMap, body: Body, timeout: Duration) -> Result<Bytes, BodyFault> {
+    match tokio::time::timeout(timeout, collect(headers, body)).await {
         Ok(collected) => collected,
         Err(_) => Err(BodyFault::TooSlow),
     }
 }
 
 async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault> {
-    let too_large = BodyFault::TooLarge { most: MOST };
+    let too_large = BodyFault::TooLarge { most: MAX_BODY_BYTES };
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse().ok());
-    // A client that waits has sent nothing yet, so nothing has to be read before it gets its answer.
-    let drained = if waits_to_send(headers) { 0 } else { DRAINED };
-    if announced.is_some_and(|length: u64| length > (MOST + drained) as u64) {
+    // A client that expects a 100 response has sent nothing yet, so there is nothing to discard.
+    let max_discarded = if expects_continue(headers) {
+        0
+    } else {
+        MAX_DISCARDED_BYTES
+    };
+    if announced.is_some_and(|length: u64| length > (MAX_BODY_BYTES + max_discarded) as u64) {
         return Err(too_large);
     }
     let mut bytes = Vec::new();
@@ -64,27 +67,28 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
         };
         let Ok(data) = frame.into_data() else { continue };
         seen += data.len();
-        if seen > MOST + DRAINED {
+        if seen > MAX_BODY_BYTES + MAX_DISCARDED_BYTES {
             return Err(too_large);
         }
-        if seen <= MOST {
+        if seen <= MAX_BODY_BYTES {
             bytes.extend_from_slice(&data);
         }
     }
-    if seen > MOST {
+    if seen > MAX_BODY_BYTES {
         Err(too_large)
     } else {
         Ok(bytes.into())
     }
 }
 
-/// Whether the client sends the body only when it is asked to (`Expect: 100-continue`), which reading the body does.
-pub fn waits_to_send(headers: &HeaderMap) -> bool {
+/// Whether the client waits for a 100 response before it sends the body (`Expect: 100-continue`). Reading the
+/// body sends it.
+pub fn expects_continue(headers: &HeaderMap) -> bool {
     headers.contains_key(header::EXPECT)
 }
 
-/// The content type, if it is not JSON in UTF-8; none given counts as JSON.
-fn other_type(headers: &HeaderMap) -> Option<String> {
+/// The content type, if it is not JSON in UTF-8; a missing one counts as JSON.
+fn unsupported_type(headers: &HeaderMap) -> Option<String> {
     let sent = headers
         .get(header::CONTENT_TYPE)?
         .to_str()
@@ -97,7 +101,7 @@ fn other_type(headers: &HeaderMap) -> Option<String> {
     }
 }
 
-/// Whether the parameters of a content type leave room for UTF-8, the only encoding of JSON (RFC 8259, 8.1).
+/// Whether the parameters of a content type allow UTF-8, the only encoding of JSON (RFC 8259, 8.1).
 fn is_utf8(parameters: &str) -> bool {
     let charsets = parameters
         .split(';')

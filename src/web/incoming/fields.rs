@@ -1,4 +1,4 @@
-//! The fields of a form, as a browser or an OAuth client sends it.
+//! The fields of an HTML form or an OAuth request.
 
 use axum::body::Bytes;
 use axum::extract::Request;
@@ -11,18 +11,18 @@ use crate::model::token::Secret;
 use crate::rules::error::{BodyFault, Error, Result};
 use crate::web::{App, body};
 
-/// How a form may be written.
+/// The accepted encodings of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum FormEncoding {
     UrlEncoded,
-    /// Or as multipart/form-data.
-    Either,
+    /// Also multipart/form-data.
+    UrlencodedOrMultipart,
 }
 
 pub struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    pub async fn read(app: &App, request: Request, written: Written) -> Result<Self> {
+    pub async fn read(app: &App, request: Request, encoding: FormEncoding) -> Result<Self> {
         let (parts, body) = request.into_parts();
         let bytes = body::bytes(&parts.headers, body, app.options().body_timeout).await;
         let bytes = bytes.map_err(Error::Body)?;
@@ -31,7 +31,9 @@ impl Fields {
             return Ok(Self(pairs(&bytes)));
         }
         match multer::parse_boundary(&sent) {
-            Ok(boundary) if written == Written::Either => Ok(Self(multipart(bytes, boundary).await?)),
+            Ok(boundary) if encoding == FormEncoding::UrlencodedOrMultipart => {
+                Ok(Self(multipart(bytes, boundary).await?))
+            }
             _ => {
                 let sent = sent.split(';').next().unwrap_or_default().trim().to_owned();
                 Err(Error::Body(BodyFault::NotForm { sent }))
@@ -39,7 +41,7 @@ impl Fields {
         }
     }
 
-    /// A field; one without a value counts as left out.
+    /// The value of a field; an empty one counts as missing.
     pub fn text(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(key, _)| key == name);
         found
@@ -55,7 +57,7 @@ impl Fields {
         self.owned(name).map(Secret::new)
     }
 
-    /// The name of a field that is there twice.
+    /// The name of a repeated field.
     pub fn repeated(&self) -> Option<&str> {
         let before = |at: usize, name: &str| self.0[..at].iter().any(|(key, _)| key == name);
         let mut named = self.0.iter().enumerate();
@@ -65,7 +67,7 @@ impl Fields {
     }
 }
 
-/// The pairs of a query.
+/// Parses a query string.
 pub fn pairs(query: &[u8]) -> Vec<(String, String)> {
     form_urlencoded::parse(query).into_owned().collect()
 }
@@ -74,7 +76,7 @@ async fn multipart(bytes: Bytes, boundary: String) -> Result<Vec<(String, String
     let whole = stream::iter([Ok::<_, std::convert::Infallible>(bytes)]);
     let mut parts = Multipart::new(whole, boundary);
     let mut fields = Vec::new();
-    // What is in a part may be a secret, so the cause says nothing of it.
+    // A part may contain a secret, so the error has no details.
     let unreadable = |_| {
         let reason = Reason::new(
             Code::MultipartInvalid,

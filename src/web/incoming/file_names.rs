@@ -1,9 +1,9 @@
-//! The file name in the head of a form's part (`Content-Disposition`).
+//! The file name in `Content-Disposition` of a form part.
 
 use axum::http::HeaderValue;
 
-/// The name a client gave its file: `filename`. RFC 7578 forbids `filename*`, so it counts only if it is alone:
-/// whatever checked the form on its way here has looked at the plain name.
+/// The file name that the client sent, from `filename`. RFC 7578 forbids `filename*`, so it is used only
+/// without `filename`: a filter in front of the server has checked the plain name.
 pub fn sent_in(disposition: &HeaderValue) -> Option<String> {
     let text = std::str::from_utf8(disposition.as_bytes()).ok()?;
     let parameters = parameters(text);
@@ -12,7 +12,7 @@ pub fn sent_in(disposition: &HeaderValue) -> Option<String> {
         found.next().map(|(_, value)| value.as_str())
     };
     match find("filename") {
-        // Browsers write a quote and line breaks in a name this way.
+        // Browsers encode quotes and line breaks in a name this way.
         Some(plain) => {
             let plain = plain.replace("%22", "\"");
             Some(plain.replace("%0D", "\r").replace("%0A", "\n"))
@@ -21,7 +21,7 @@ pub fn sent_in(disposition: &HeaderValue) -> Option<String> {
     }
 }
 
-/// What stands behind `form-data`: names in lower case, values without their quotes.
+/// The parameters after `form-data`: lower-case names, unquoted values.
 fn parameters(disposition: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = disposition.split_once(';').map_or("", |(_, rest)| rest);
@@ -36,7 +36,7 @@ fn parameters(disposition: &str) -> Vec<(String, String)> {
     found
 }
 
-/// A value, quoted or not, and what follows it; `None` if its quotes do not end.
+/// A value, quoted or not, and the rest of the text; `None` if a quote is not closed.
 fn value_at_start(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find([';', ' ']).unwrap_or(text.len());
@@ -47,7 +47,7 @@ fn value_at_start(text: &str) -> Option<(String, &str)> {
     loop {
         let at = rest.find('"')?;
         let (before, behind) = (&rest[..at], &rest[at + 1..]);
-        // Only a quote is escaped: a backslash alone stands in the paths that some browsers send.
+        // Only a quote is escaped: a lone backslash is part of the paths that some browsers send.
         match before.strip_suffix('\\') {
             Some(before) => {
                 value.push_str(before);
@@ -62,14 +62,14 @@ fn value_at_start(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// The name in `UTF-8''na%C3%AFve.txt`.
+/// Decodes `UTF-8''na%C3%AFve.txt`.
 fn decode_extended(value: &str) -> Option<String> {
     let (charset, rest) = value.split_once('\'')?;
     let (_, encoded) = rest.split_once('\'')?;
     if !charset.eq_ignore_ascii_case("utf-8") {
         return None;
     }
-    // "+" stands for itself here, unlike in a query.
+    // Unlike in a query string, "+" is a literal character here.
     let query = format!("n={}", encoded.replace('+', "%2B").replace('&', "%26"));
     let (_, name) = form_urlencoded::parse(query.as_bytes()).next()?;
     (!name.contains('\u{fffd}')).then(|| name.into_owned())
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plain_name_counts_wherever_it_stands() {
+    fn the_plain_name_has_precedence() {
         for (rest, expected) in [
             ("filename=\"a.txt\"", "a.txt"),
             ("FileName = \"a.txt\"", "a.txt"),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extended_name_is_decoded_if_it_is_alone() {
+    fn an_extended_name_is_used_without_a_plain_one() {
         assert_eq!(
             name("filename*=UTF-8''na%C3%AFve+1%262.txt"),
             Some("naïve+1&2.txt".to_owned())

@@ -1,9 +1,9 @@
-//! The value of a `Host` header: a host, and perhaps a port (RFC 9110, 7.2).
+//! The value of a `Host` header: a host and an optional port (RFC 9110, 7.2).
 
 use std::net::Ipv6Addr;
 
-/// Whether a server must take it. One that it cannot read is refused (RFC 9112, 3.2), because a proxy in front may read
-/// another host.
+/// Whether the value is valid. An invalid one is refused (RFC 9112, 3.2), because a proxy in front may read
+/// another host from it.
 pub fn is_valid(raw: &[u8]) -> bool {
     let Ok(raw) = std::str::from_utf8(raw) else {
         return false;
@@ -19,7 +19,7 @@ pub fn port(raw: &str) -> Option<u16> {
 }
 
 fn split_port(raw: &str) -> (&str, Option<&str>) {
-    // The colons of an IPv6 address are in brackets.
+    // The colons of an IPv6 address are inside brackets.
     let end = raw.rfind(']').map_or(0, |at| at + 1);
     match raw[end..].find(':') {
         Some(at) => (&raw[..end + at], Some(&raw[end + at + 1..])),
@@ -38,7 +38,7 @@ fn is_host(raw: &str) -> bool {
     }
 }
 
-/// RFC 3986, `reg-name`, without the delimiters that lists in other headers are made with.
+/// RFC 3986, `reg-name`, without the delimiters of lists in other headers.
 fn is_name(mut raw: &[u8]) -> bool {
     while let Some((first, rest)) = raw.split_first() {
         raw = match first {
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_a_name_or_an_address_with_a_port_perhaps() {
+    fn a_host_is_a_name_or_an_address_with_an_optional_port() {
         for good in [
             "garth",
             "garth.example.:8080",
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_is_behind_the_host() {
+    fn the_port_follows_the_host() {
         assert_eq!(port("garth:81"), Some(81));
         assert_eq!(port("[::1]:81"), Some(81));
         for none in ["garth", "[::1]", "garth:", "garth:x", "garth:70000"] {

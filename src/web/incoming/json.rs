@@ -1,4 +1,4 @@
-//! JSON in, without its traps: no duplicate keys, no endless nesting, no endless lists (decision 0023).
+//! A strict JSON parser: no duplicate keys, limited depth, array length and number of values (decision 0023).
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,17 +9,17 @@ use serde_json::Value;
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 
-const DEEPEST: usize = 64;
-/// How many items an array may have.
+const MAX_DEPTH: usize = 64;
+/// The maximum number of items of an array.
 const MAX_ITEMS: usize = 1_000;
-/// How many values a document may have: scalars, arrays and objects, counted at every level.
+/// The maximum number of values of a document: scalars, arrays and objects at all levels.
 const MAX_VALUES: usize = 10_000;
-/// How much of a caller's own text an error repeats, in characters.
-const MAX_QUOTED: usize = 64;
-/// 2 to the power of 63: from here on, and below its negative, a number is no `i64`.
-const TOO_LARGE: f64 = 9_223_372_036_854_775_808.0;
+/// The maximum number of characters that an error quotes from the request.
+const MAX_QUOTED_CHARS: usize = 64;
+/// 2 to the power of 63: numbers from here on, and below its negative, are not an `i64`.
+const I64_LIMIT: f64 = 9_223_372_036_854_775_808.0;
 
-/// Reads a whole document; the reason for a refusal says where.
+/// Parses a whole document; an error names the position.
 pub fn parse(bytes: &[u8]) -> Result<Input, Reason> {
     let fault = Cell::new(Code::JsonInvalid);
     let values = Cell::new(0);
@@ -39,15 +39,15 @@ pub fn parse(bytes: &[u8]) -> Result<Input, Reason> {
 struct Seed<'a> {
     depth: usize,
     fault: &'a Cell<Code>,
-    /// How many values were read so far.
+    /// The number of values read so far.
     values: &'a Cell<usize>,
 }
 
 impl Seed<'_> {
     fn deeper<E: Error>(self) -> Result<Self, E> {
-        if self.depth == DEEPEST {
+        if self.depth == MAX_DEPTH {
             self.fault.set(Code::JsonTooDeep);
-            return Err(E::custom(format!("nested deeper than {DEEPEST}")));
+            return Err(E::custom(format!("nested deeper than {MAX_DEPTH}")));
         }
         Ok(Self {
             depth: self.depth + 1,
@@ -84,8 +84,8 @@ impl<'de> Visitor<'de> for Seed<'_> {
         Ok(Input::Null)
     }
 
-    fn visit_bool<E>(self, truth: bool) -> Result<Input, E> {
-        Ok(Input::Bool(truth))
+    fn visit_bool<E>(self, boolean: bool) -> Result<Input, E> {
+        Ok(Input::Bool(boolean))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Input, E> {
@@ -96,9 +96,9 @@ impl<'de> Visitor<'de> for Seed<'_> {
         Ok(i64::try_from(number).map_or(Input::Number(number as f64), Input::Integer))
     }
 
-    /// 193.0 is a whole number too, to JSON Schema and to languages that have only one kind.
+    /// 193.0 is an integer too, according to JSON Schema and in languages with one number type.
     fn visit_f64<E>(self, number: f64) -> Result<Input, E> {
-        let whole = number.fract() == 0.0 && (-TOO_LARGE..TOO_LARGE).contains(&number);
+        let whole = number.fract() == 0.0 && (-I64_LIMIT..I64_LIMIT).contains(&number);
         Ok(match whole {
             true => Input::Integer(number as i64),
             false => Input::Number(number),
@@ -132,7 +132,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         while let Some(key) = entries.next_key::<String>()? {
             if !keys.insert(key.clone()) {
                 self.fault.set(Code::JsonDuplicateKey);
-                let key: String = key.chars().take(MAX_QUOTED).collect();
+                let key: String = key.chars().take(MAX_QUOTED_CHARS).collect();
                 return Err(A::Error::custom(format!("key {key:?} appears twice")));
             }
             object.push((key, entries.next_value_seed(seed)?));
@@ -141,7 +141,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 }
 
-/// A document as JSON again.
+/// Serializes a document as JSON.
 pub fn write(input: &Input) -> String {
     to_value(input).to_string()
 }
@@ -149,7 +149,7 @@ pub fn write(input: &Input) -> String {
 fn to_value(input: &Input) -> Value {
     match input {
         Input::Null => Value::Null,
-        Input::Bool(truth) => Value::Bool(*truth),
+        Input::Bool(boolean) => Value::Bool(*boolean),
         Input::Integer(number) => Value::from(*number),
         Input::Number(number) => Value::from(*number),
         Input::Text(text) => Value::String(text.clone()),
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_is_what_was_written() {
+    fn parsed_documents_round_trip() {
         let input = parse(br#"{"a": [1, -2, 1.5, 99999999999999999999, true, null, "x"]}"#).unwrap();
         let list = vec![
             Input::Integer(1),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_has_its_code_and_says_where() {
+    fn every_refusal_has_its_code_and_position() {
         let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
         for (raw, code, says) in [
             ("{", Code::JsonInvalid, "line 1 column 1"),

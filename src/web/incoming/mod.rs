@@ -1,4 +1,4 @@
-//! What a request brings: its path, body, fields and files.
+//! Request input: paths, bodies, form fields and files.
 
 pub mod body;
 pub mod fields;

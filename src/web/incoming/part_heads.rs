@@ -1,22 +1,22 @@
-//! Removes control characters from the heads of a form's parts, before the form is parsed.
+//! Removes control characters from the part heads of a multipart form before it is parsed.
 //!
-//! The parser refuses a head with a control character in it, and file names have some at times. Names are for display,
-//! so the characters are removed. Content passes through as it is.
+//! The parser refuses a head with control characters, and file names sometimes have them. Names are only
+//! displayed, so the characters are removed. Content is not changed.
 
 use bytes::{Bytes, BytesMut};
 
-/// Follows the bytes of a form from piece to piece.
+/// A state machine over the bytes of a form.
 pub struct PartHeads {
-    /// The line break and the dashes before a boundary, and the boundary.
+    /// The line break, the dashes and the boundary.
     delimiter: Vec<u8>,
     state: State,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Not in a head; so many bytes of the delimiter were seen last.
+    /// In content; the number of delimiter bytes matched so far.
     Content(usize),
-    /// In a head; so many bytes of its end, an empty line, were seen last.
+    /// In a head; the number of bytes of its end (an empty line) matched so far.
     Head(usize),
 }
 
@@ -26,22 +26,22 @@ impl PartHeads {
     pub fn new(boundary: &str) -> Self {
         Self {
             delimiter: [b"\r\n--", boundary.as_bytes()].concat(),
-            // The first delimiter needs no line break before it.
+            // The first delimiter has no line break before it.
             state: State::Content(2),
         }
     }
 
-    /// The next bytes of the form, without the control characters in heads.
+    /// The next bytes of the form, without control characters in heads.
     pub fn without_controls(&mut self, bytes: Bytes) -> Bytes {
-        let mut kept: Option<BytesMut> = None;
+        let mut output: Option<BytesMut> = None;
         let mut at = 0;
         while at < bytes.len() {
             if self.state == State::Content(0) {
-                // Only a line break can begin a delimiter.
+                // Only a line break can start a delimiter.
                 let next = bytes[at..].iter().position(|byte| *byte == b'\r');
                 let next = next.map_or(bytes.len(), |found| at + found);
-                if let Some(kept) = &mut kept {
-                    kept.extend_from_slice(&bytes[at..next]);
+                if let Some(output) = &mut output {
+                    output.extend_from_slice(&bytes[at..next]);
                 }
                 at = next;
                 if at == bytes.len() {
@@ -50,16 +50,16 @@ impl PartHeads {
             }
             let byte = bytes[at];
             if matches!(self.state, State::Head(_)) && is_removed(byte) {
-                kept.get_or_insert_with(|| BytesMut::from(&bytes[..at]));
+                output.get_or_insert_with(|| BytesMut::from(&bytes[..at]));
             } else {
                 self.state = self.after(byte);
-                if let Some(kept) = &mut kept {
-                    kept.extend_from_slice(&[byte]);
+                if let Some(output) = &mut output {
+                    output.extend_from_slice(&[byte]);
                 }
             }
             at += 1;
         }
-        kept.map_or(bytes, BytesMut::freeze)
+        output.map_or(bytes, BytesMut::freeze)
     }
 
     fn after(&self, byte: u8) -> State {
@@ -76,7 +76,8 @@ impl PartHeads {
     }
 }
 
-/// How much of a text has been seen after one more byte. A carriage return stands only where both texts begin again.
+/// The number of matched bytes of `text` after one more byte. A carriage return occurs only where a match of
+/// either text can restart.
 fn step(text: &[u8], seen: usize, byte: u8) -> usize {
     match byte {
         _ if text.get(seen) == Some(&byte) => seen + 1,
@@ -85,7 +86,7 @@ fn step(text: &[u8], seen: usize, byte: u8) -> usize {
     }
 }
 
-/// Line breaks belong to the head itself, and a tab may stand in it.
+/// Line breaks are part of the head, and tabs are allowed in it.
 fn is_removed(byte: u8) -> bool {
     byte.is_ascii_control() && !matches!(byte, b'\r' | b'\n' | b'\t')
 }
@@ -95,24 +96,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_lose_their_control_characters_however_the_form_is_cut() {
+    fn control_characters_are_removed_from_heads_across_pieces() {
         let form = b"--edge\r\nName: a\x01b\x7f\r\n\r\n\x01\x02\r\n--ed\x01\r\n\r\n--edge\r\nX: \x1by\r\n\r\n\0\r\n--edge--\r\n";
         let expected =
             b"--edge\r\nName: ab\r\n\r\n\x01\x02\r\n--ed\x01\r\n\r\n--edge\r\nX: y\r\n\r\n\0\r\n--edge--\r\n";
         for size in 1..=form.len() {
             let mut heads = PartHeads::new("edge");
-            let mut kept = Vec::new();
+            let mut output = Vec::new();
             for piece in form.chunks(size) {
-                kept.extend_from_slice(&heads.without_controls(Bytes::copy_from_slice(piece)));
+                output.extend_from_slice(&heads.without_controls(Bytes::copy_from_slice(piece)));
             }
-            assert_eq!(kept, expected, "in pieces of {size}");
+            assert_eq!(output, expected, "in pieces of {size}");
         }
     }
 
     #[test]
-    fn what_has_nothing_to_remove_is_not_copied() {
+    fn bytes_without_control_characters_are_not_copied() {
         let form = Bytes::from_static(b"--edge\r\nName: ab\r\n\r\n\x01\r\n--edge--\r\n");
-        let kept = PartHeads::new("edge").without_controls(form.clone());
-        assert_eq!(kept.as_ptr(), form.as_ptr());
+        let output = PartHeads::new("edge").without_controls(form.clone());
+        assert_eq!(output.as_ptr(), form.as_ptr());
     }
 }

@@ -1,25 +1,25 @@
-//! One path for each operation: other spellings are rewritten before routing (decision 0001).
+//! Rewrites alternative paths to the canonical path of an operation before routing (decision 0001).
 
 use axum::extract::Request;
 use axum::http::Uri;
 use axum::http::uri::PathAndQuery;
 
-/// Spellings that mean the same, as beginnings of a path under the version.
+/// Alternative prefixes below the version.
 const ALIASES: [(&str, &str); 2] = [("/networking/vpcs/ips", "/vpcs/ips"), ("/linode", "/compute")];
 
-/// The one id that has a slash in it; published clients write that as it is.
+/// Image IDs contain a slash, which published clients do not encode.
 const IMAGES: &str = "/images/";
 
-/// One published client writes the end of this path with an underscore.
+/// One published client sends this suffix with an underscore.
 const RESET: &str = "/reset-secret";
 const RESET_UNDERSCORED: &str = "/reset_secret";
 
-/// What is served under the provider's prefix as well, as beginnings of a path.
+/// Prefixes of the paths that are also served under the provider's prefix.
 const PREFIXED: [&str; 3] = ["/oauth", "/logout", "/.well-known/oauth-authorization-server"];
-/// What follows this in a path is a secret.
+/// The rest of such a path is a secret.
 const SECRET: &str = "/oauth/password/";
 
-/// A path as it may be logged.
+/// The path for the log, without secrets.
 pub fn without_secrets(path: &str) -> String {
     match path.find(SECRET) {
         Some(at) => format!("{}{{link}}", &path[..at + SECRET.len()]),
@@ -35,7 +35,7 @@ pub fn rewrite(request: &mut Request, prefix: &str) {
     }
 }
 
-/// The one spelling of a path, if it is not that already.
+/// The canonical path, if it differs from `path`.
 fn canonical(path: &str, prefix: &str) -> Option<String> {
     let trimmed = match path {
         "/" => path,
@@ -48,13 +48,13 @@ fn canonical(path: &str, prefix: &str) -> Option<String> {
         Some(rest) => Some(renamed(rest).unwrap_or_else(|| format!("/v4{rest}"))),
         None => strip_segment(trimmed, "/v4").and_then(renamed),
     };
-    // Most paths are as they should be.
+    // Most paths are canonical already.
     canonical
         .or_else(|| (trimmed != path).then(|| trimmed.to_owned()))
         .filter(|canonical| canonical != path)
 }
 
-/// The one spelling of what follows the version, with the version, if there are others and this is one of them.
+/// The canonical path for the part after the version, if `rest` is an alternative spelling.
 fn renamed(rest: &str) -> Option<String> {
     let alias =
         |(alias, name): &(&str, &str)| strip_segment(rest, alias).map(|rest| format!("/v4{name}{rest}"));
@@ -69,7 +69,7 @@ fn renamed(rest: &str) -> Option<String> {
     }
 }
 
-/// What follows a prefix that ends at a slash or at the end.
+/// The rest of a path after a prefix that ends at a slash or at the end of the path.
 fn strip_segment<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = path.strip_prefix(prefix)?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
@@ -90,7 +90,7 @@ mod tests {
     use super::{canonical, without_secrets};
 
     #[test]
-    fn a_secret_in_a_path_is_not_logged_wherever_it_stands() {
+    fn a_secret_in_a_path_is_never_logged() {
         for path in [
             "/oauth/password/s3cret",
             "/login/oauth/password/s3cret/",

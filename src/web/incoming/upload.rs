@@ -1,4 +1,4 @@
-//! Receiving a file from a form: bounded in size and time, and never in memory whole.
+//! Receives a file from a multipart form, limited in size and time, without buffering it in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,33 +22,32 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{BodyFault, Error, FieldError, FilesFault, Result};
 use crate::store::StoreError;
 use crate::uploads::Upload;
-use crate::web::body::waits_to_send;
+use crate::web::body::expects_continue;
 use crate::web::extract::expected;
 use crate::web::part_heads::PartHeads;
 use crate::web::{App, file_names};
 
-/// What a form may have besides the file itself.
-const BESIDES: u64 = 1024 * 1024;
-/// How long the head of a part may be, or what stands before the first.
-const HEAD: u64 = 64 * 1024;
-/// How much more is read and thrown away, so that a client in the middle of sending gets to read its
-/// answer.
-const DRAINED: u64 = 16 * 1024 * 1024;
-/// How long all of it may take, however steadily it comes.
-const ALTOGETHER: Duration = Duration::from_secs(15 * 60);
-const FILE: &str = "file";
+/// The maximum size of a form without the file.
+const MAX_OTHER_BYTES: u64 = 1024 * 1024;
+/// The maximum size of a part head, or of the preamble.
+const MAX_PART_HEAD_BYTES: u64 = 64 * 1024;
+/// How much more is read and discarded, so that a client that is still sending can read its response.
+const MAX_DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
+/// The maximum duration of an upload.
+const MAX_UPLOAD_TIME: Duration = Duration::from_secs(15 * 60);
+const FILE_FIELD: &str = "file";
 
-/// A file that came in whole, under a name that can be shown.
+/// A received file with a valid name.
 struct Received {
     name: FileName,
     spooled: Spooled,
 }
 
-/// Makes the file in a form an attachment.
-pub async fn take(app: App, caller: Caller, ticket: TicketId, request: Request) -> Result<()> {
+/// Receives a file and attaches it to a ticket.
+pub async fn receive_attachment(app: App, caller: Caller, ticket: TicketId, request: Request) -> Result<()> {
     let (head, body) = request.into_parts();
-    let announced = announced(&head.headers);
-    let asked = announced.clone();
+    let upload_info = upload_info(&head.headers);
+    let asked = upload_info.clone();
     let expected = app
         .read(caller.clone(), move |tx, caller| {
             attachments::expect(tx, caller, ticket, &asked)
@@ -57,25 +56,25 @@ pub async fn take(app: App, caller: Caller, ticket: TicketId, request: Request) 
     let boundary = match expected {
         Ok(boundary) => boundary,
         Err(refusal) => {
-            throw_away(&app, &head.headers, body).await;
+            discard_body(&app, &head.headers, body).await;
             return Err(refusal);
         }
     };
     let Received { name, spooled } = receive(&app, &head.headers, body, &boundary).await?;
     let upload = Upload {
         ticket,
-        expected: announced.expected,
+        expected: upload_info.expected,
         name,
         spooled,
     };
-    // From here on it goes to its end, even if the client has gone.
+    // From here on the upload completes even if the client disconnects.
     let uploads = app.uploads();
     let attaching = tokio::spawn(async move { uploads.attach(caller, upload).await });
     attaching.await.unwrap_or(Err(Error::Store(StoreError::Panicked)))
 }
 
-/// What the head of a request says of the file that is to come.
-fn announced(headers: &HeaderMap) -> Announced {
+/// The information in the request headers about the upload.
+fn upload_info(headers: &HeaderMap) -> Announced {
     let sent = headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok());
@@ -93,41 +92,47 @@ fn announced(headers: &HeaderMap) -> Announced {
     }
 }
 
-/// Reads a form whose file is not wanted.
-async fn throw_away(app: &App, headers: &HeaderMap, body: Body) {
-    if !waits_to_send(headers) && announced_length(headers).is_none_or(|length| length <= DRAINED) {
-        let mut source = Source::new(body, 0, app.options().body_timeout);
-        source.drain().await;
+/// Reads and discards the body of a refused upload.
+async fn discard_body(app: &App, headers: &HeaderMap, body: Body) {
+    if !expects_continue(headers)
+        && announced_length(headers).is_none_or(|length| length <= MAX_DISCARDED_BYTES)
+    {
+        let mut source = BodySource::new(body, 0, app.options().body_timeout);
+        source.discard_rest().await;
     }
 }
 
-/// The one file of a form; all that is wrong with it is told at once.
+/// Reads the one file of a form. All errors are reported together.
 async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> Result<Received> {
-    let most = app.store().context().policy.support.attachment_max_bytes;
-    let too_large = || Error::Body(BodyFault::FileTooLarge { most });
-    let all = most as u64 + BESIDES;
-    let drained = if waits_to_send(headers) { 0 } else { DRAINED };
-    if announced_length(headers).is_some_and(|length| length > all + drained) {
+    let max_bytes = app.store().context().policy.support.attachment_max_bytes;
+    let too_large = || Error::Body(BodyFault::FileTooLarge { most: max_bytes });
+    let all = max_bytes as u64 + MAX_OTHER_BYTES;
+    let max_discarded = if expects_continue(headers) {
+        0
+    } else {
+        MAX_DISCARDED_BYTES
+    };
+    if announced_length(headers).is_some_and(|length| length > all + max_discarded) {
         return Err(too_large());
     }
-    let source = Source::new(body, all, app.options().body_timeout);
+    let source = BodySource::new(body, all, app.options().body_timeout);
     let unparsed = source.unparsed.clone();
     let source = Arc::new(Mutex::new(source));
     let mut form = Form {
         app,
         unparsed,
-        most: most as u64,
-        complaints: Vec::new(),
+        max_bytes: max_bytes as u64,
+        errors: Vec::new(),
         file: None,
         files: 0,
         too_large: false,
     };
     let parts = Multipart::new(bytes_of(source.clone(), PartHeads::new(boundary)), boundary);
-    let read = tokio::time::timeout(ALTOGETHER, form.read(parts)).await;
-    source.lock().await.drain().await;
+    let read = tokio::time::timeout(MAX_UPLOAD_TIME, form.read(parts)).await;
+    source.lock().await.discard_rest().await;
     match read {
-        Ok(read) => read.map_err(|stopped| match stopped.told() {
-            // It is the file that is too large, or something beside it.
+        Ok(read) => read.map_err(|failure| match failure.into_error() {
+            // The limit covers the file and the rest of the form; this tells them apart.
             Error::Body(BodyFault::TooLarge { .. }) if form.too_large => too_large(),
             Error::Body(BodyFault::TooLarge { .. }) => {
                 Error::Body(BodyFault::TooLarge { most: all as usize })
@@ -144,19 +149,19 @@ async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> 
 
 struct Form<'a> {
     app: &'a App,
-    /// See [`Source`].
+    /// See [`BodySource`].
     unparsed: Arc<AtomicU64>,
-    most: u64,
-    complaints: Vec<FieldError>,
+    max_bytes: u64,
+    errors: Vec<FieldError>,
     file: Option<(Option<FileName>, Spooled)>,
     files: usize,
     too_large: bool,
 }
 
 impl Form<'_> {
-    async fn read(&mut self, mut parts: Multipart<'static>) -> std::result::Result<(), Stopped> {
+    async fn read(&mut self, mut parts: Multipart<'static>) -> std::result::Result<(), ReadFailure> {
         while let Some(mut part) = parts.next_field().await? {
-            if part.name() == Some(FILE) {
+            if part.name() == Some(FILE_FIELD) {
                 self.files += 1;
                 if self.files == 1 {
                     self.read_file(part).await?;
@@ -168,24 +173,24 @@ impl Form<'_> {
         Ok(())
     }
 
-    /// Some more of a part's content.
-    async fn next_of(&self, part: &mut Field<'static>) -> std::result::Result<Option<Bytes>, Stopped> {
+    /// The next bytes of a part's content.
+    async fn next_of(&self, part: &mut Field<'static>) -> std::result::Result<Option<Bytes>, ReadFailure> {
         self.unparsed.store(0, Ordering::Relaxed);
         Ok(part.chunk().await?)
     }
 
-    async fn read_file(&mut self, mut part: Field<'static>) -> std::result::Result<(), Stopped> {
+    async fn read_file(&mut self, mut part: Field<'static>) -> std::result::Result<(), ReadFailure> {
         let disposition = part.headers().get(header::CONTENT_DISPOSITION);
         let name = match disposition.and_then(file_names::sent_in) {
-            Some(raw) => self.keep(FileName::parse(&raw)),
+            Some(raw) => self.accept(FileName::parse(&raw)),
             None => {
                 let text = "The part \"file\" has no file name";
-                self.keep(Err(vec![Reason::new(Code::FileRequired, text)]))
+                self.accept(Err(vec![Reason::new(Code::FileRequired, text)]))
             }
         };
         let mut spool = self.app.files().spool().await?;
         while let Some(bytes) = self.next_of(&mut part).await? {
-            self.too_large |= spool.size() + bytes.len() as u64 > self.most;
+            self.too_large |= spool.size() + bytes.len() as u64 > self.max_bytes;
             if !self.too_large {
                 spool.write(&bytes).await?;
             }
@@ -197,74 +202,74 @@ impl Form<'_> {
     async fn finish(mut self) -> Result<Received> {
         if self.files > 1 {
             let text = "Send one file at a time: there must be one part \"file\"";
-            self.complain(Reason::new(Code::FileCount, text));
+            self.add_error(Reason::new(Code::FileCount, text));
         }
         let Some((name, spooled)) = self.file.take() else {
             let text = "file is required: send it as the part \"file\" of the form";
-            self.complain(Reason::new(Code::FileRequired, text));
-            return Err(Error::Refused(self.complaints));
+            self.add_error(Reason::new(Code::FileRequired, text));
+            return Err(Error::Refused(self.errors));
         };
         if spooled.size == 0 {
-            self.complain(Reason::new(Code::FileEmpty, "The file is empty"));
+            self.add_error(Reason::new(Code::FileEmpty, "The file is empty"));
         } else if let Some(name) = &name
             && let Err(reason) = name.kind().check(&spooled.content)
         {
-            self.complain(reason);
+            self.add_error(reason);
         }
         match name {
-            Some(name) if self.complaints.is_empty() => Ok(Received { name, spooled }),
-            _ => Err(Error::Refused(self.complaints)),
+            Some(name) if self.errors.is_empty() => Ok(Received { name, spooled }),
+            _ => Err(Error::Refused(self.errors)),
         }
     }
 
-    fn keep<T>(&mut self, parsed: std::result::Result<T, Reasons>) -> Option<T> {
+    fn accept<T>(&mut self, parsed: std::result::Result<T, Reasons>) -> Option<T> {
         match parsed {
             Ok(value) => Some(value),
             Err(reasons) => {
-                reasons.into_iter().for_each(|reason| self.complain(reason));
+                reasons.into_iter().for_each(|reason| self.add_error(reason));
                 None
             }
         }
     }
 
-    fn complain(&mut self, reason: Reason) {
-        self.complaints.push(FieldError::on(FILE, reason));
+    fn add_error(&mut self, reason: Reason) {
+        self.errors.push(FieldError::on(FILE_FIELD, reason));
     }
 }
 
-/// Why a form was not read to its end.
+/// Why a form was not read completely.
 #[derive(Debug)]
-enum Stopped {
+enum ReadFailure {
     Form(multer::Error),
     Files(FilesError),
 }
 
-impl From<multer::Error> for Stopped {
+impl From<multer::Error> for ReadFailure {
     fn from(cause: multer::Error) -> Self {
-        Stopped::Form(cause)
+        ReadFailure::Form(cause)
     }
 }
 
-impl From<FilesError> for Stopped {
+impl From<FilesError> for ReadFailure {
     fn from(cause: FilesError) -> Self {
-        Stopped::Files(cause)
+        ReadFailure::Files(cause)
     }
 }
 
-impl Stopped {
-    fn told(self) -> Error {
+impl ReadFailure {
+    fn into_error(self) -> Error {
         let cause = match self {
-            Stopped::Files(cause) => return Error::Files(FilesFault::Storage(cause.to_string())),
-            Stopped::Form(cause) => cause,
+            ReadFailure::Files(cause) => return Error::Files(FilesFault::Storage(cause.to_string())),
+            ReadFailure::Form(cause) => cause,
         };
-        let broken = match &cause {
-            multer::Error::StreamReadFailed(cause) => cause.downcast_ref::<Broken>(),
+        let failure = match &cause {
+            multer::Error::StreamReadFailed(cause) => cause.downcast_ref::<BodyFailure>(),
             _ => None,
         };
-        let why = match broken {
-            Some(Broken::TooMuch) => return Error::Body(BodyFault::TooLarge { most: 0 }),
-            Some(Broken::TooSlow) => return Error::Body(BodyFault::TooSlow),
-            Some(broken @ (Broken::Off | Broken::Pointless)) => broken.to_string(),
+        let why = match failure {
+            Some(BodyFailure::TooMuch) => return Error::Body(BodyFault::TooLarge { most: 0 }),
+            Some(BodyFailure::TooSlow) => return Error::Body(BodyFault::TooSlow),
+            Some(failure @ (BodyFailure::Disconnected | BodyFailure::HeadTooLong)) => failure.to_string(),
             None => cause.to_string(),
         };
         let text = format!("This is not a whole form of multipart/form-data: {why}");
@@ -273,70 +278,71 @@ impl Stopped {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum Broken {
+enum BodyFailure {
     #[error("there is too much of it")]
     TooMuch,
     #[error("it did not arrive in time")]
     TooSlow,
     #[error("it broke off")]
-    Off,
-    #[error("there are more than {HEAD} bytes before a part's content")]
-    Pointless,
+    Disconnected,
+    #[error("there are more than {MAX_PART_HEAD_BYTES} bytes before a part's content")]
+    HeadTooLong,
 }
 
-/// A body's bytes up to a size. What comes after that is read for a while, and then it is too much.
-struct Source {
+/// The bytes of a body up to a maximum size. The excess is discarded up to a limit; beyond that, reading
+/// fails.
+struct BodySource {
     body: Body,
-    most: u64,
-    patience: Duration,
+    max_bytes: u64,
+    timeout: Duration,
     seen: u64,
-    /// How much has come since a part was last found, or some of its content.
+    /// Bytes received since the parser last returned a part or content.
     unparsed: Arc<AtomicU64>,
     ended: bool,
 }
 
-impl Source {
-    fn new(body: Body, most: u64, patience: Duration) -> Self {
+impl BodySource {
+    fn new(body: Body, max_bytes: u64, timeout: Duration) -> Self {
         Self {
             body,
-            most,
-            patience,
+            max_bytes,
+            timeout,
             seen: 0,
             unparsed: Arc::default(),
             ended: false,
         }
     }
 
-    async fn next(&mut self) -> std::result::Result<Option<Bytes>, Broken> {
+    async fn next(&mut self) -> std::result::Result<Option<Bytes>, BodyFailure> {
         if self.ended {
             return Ok(None);
         }
         loop {
-            let frame = tokio::time::timeout(self.patience, self.body.frame()).await;
+            let frame = tokio::time::timeout(self.timeout, self.body.frame()).await;
             self.ended = !matches!(frame, Ok(Some(Ok(_))));
             let frame = match frame {
-                Err(_) => return Err(Broken::TooSlow),
-                Ok(None) if self.seen > self.most => return Err(Broken::TooMuch),
+                Err(_) => return Err(BodyFailure::TooSlow),
+                Ok(None) if self.seen > self.max_bytes => return Err(BodyFailure::TooMuch),
                 Ok(None) => return Ok(None),
-                Ok(Some(Err(_))) => return Err(Broken::Off),
+                Ok(Some(Err(_))) => return Err(BodyFailure::Disconnected),
                 Ok(Some(Ok(frame))) => frame,
             };
             let Ok(bytes) = frame.into_data() else { continue };
             self.seen += bytes.len() as u64;
-            if self.seen > self.most + DRAINED {
+            if self.seen > self.max_bytes + MAX_DISCARDED_BYTES {
                 self.ended = true;
-                return Err(Broken::TooMuch);
+                return Err(BodyFailure::TooMuch);
             }
-            if self.seen <= self.most {
+            if self.seen <= self.max_bytes {
                 return Ok(Some(bytes));
             }
         }
     }
 
-    /// What is to be looked at for parts: never much of it before some was found.
-    async fn next_to_parse(&mut self) -> std::result::Result<Option<Bytes>, Broken> {
-        if self.unparsed.load(Ordering::Relaxed) > HEAD {
-            return Err(Broken::Pointless);
+    /// The next bytes for the parser, limited so that it never buffers much without a result.
+    async fn next_to_parse(&mut self) -> std::result::Result<Option<Bytes>, BodyFailure> {
+        if self.unparsed.load(Ordering::Relaxed) > MAX_PART_HEAD_BYTES {
+            return Err(BodyFailure::HeadTooLong);
         }
         let bytes = self.next().await?;
         let length = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
@@ -344,20 +350,21 @@ impl Source {
         Ok(bytes)
     }
 
-    /// Reads the rest and throws it away.
-    async fn drain(&mut self) {
-        self.most = 0;
-        let drained = async { while let Ok(Some(_)) = self.next().await {} };
-        let _ = tokio::time::timeout(ALTOGETHER, drained).await;
+    /// Reads and discards the rest.
+    async fn discard_rest(&mut self) {
+        self.max_bytes = 0;
+        let discarded = async { while let Ok(Some(_)) = self.next().await {} };
+        let _ = tokio::time::timeout(MAX_UPLOAD_TIME, discarded).await;
     }
 }
 
 fn bytes_of(
-    source: Arc<Mutex<Source>>,
+    source: Arc<Mutex<BodySource>>,
     heads: PartHeads,
-) -> impl Stream<Item = std::result::Result<Bytes, Broken>> + Send + 'static {
+) -> impl Stream<Item = std::result::Result<Bytes, BodyFailure>> + Send + 'static {
     stream::unfold((source, heads), |(source, mut heads)| async move {
-        // What came last is looked at first: whoever looks takes all that is there before.
+        // Let the consumer process the previous chunk first: the parser would otherwise buffer everything
+        // that has arrived.
         tokio::task::yield_now().await;
         let bytes = source.lock().await.next_to_parse().await;
         let bytes = bytes.map(|bytes| bytes.map(|bytes| heads.without_controls(bytes)));

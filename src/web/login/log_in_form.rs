@@ -15,7 +15,7 @@ use crate::web::pages::{LogInPage, redirect};
 pub fn proof_in(headers: &HeaderMap, fields: &Fields) -> Option<TokenHash> {
     let sent = fields.text(FORM_TOKEN).unwrap_or_default();
     let cookie = cookies::read(headers, cookies::FORM)?;
-    Some(cookies::proof(LOG_IN, &cookie)).filter(|proof| proof.is_kept_as(sent))
+    Some(cookies::proof(LOG_IN, &cookie)).filter(|proof| proof.matches_stored(sent))
 }
 
 /// Tries to log in: redirects to `next` with a session, or shows the form again.

@@ -135,7 +135,7 @@ async fn compare(
     let hash = found.as_ref().and_then(|found| found.password.clone());
     let (stored, password) = (hash.clone(), guess.password);
     let right = app
-        .hash(place, move || passwords::is_right(&password, stored.as_deref()))
+        .hash(place, move || passwords::is_correct(&password, stored.as_deref()))
         .await?;
     if let (Some(found), Some(hash), true) = (&found, hash, right) {
         let (user, old) = (found.user, cookies::read(&guess.headers, cookies::SESSION));

@@ -1,4 +1,4 @@
-//! What an account may have.
+//! Accounts and quotas.
 
 use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::harness::TestApp;
 
 #[tokio::test]
-async fn quotas_tell_the_limits_and_what_is_used() {
+async fn quotas_show_limits_and_usage() {
     let app = TestApp::new().await;
     let ada = app.user("ada").scopes("events:read_only").await;
     let bob = app.user("bob").await;
@@ -29,7 +29,7 @@ async fn quotas_tell_the_limits_and_what_is_used() {
 }
 
 #[tokio::test]
-async fn the_account_has_the_public_shape_and_no_bills() {
+async fn the_account_has_the_public_format_without_billing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").scopes("account:read_only").await;
 
@@ -64,7 +64,7 @@ async fn the_account_has_the_public_shape_and_no_bills() {
 }
 
 #[tokio::test]
-async fn nothing_is_unavailable_anywhere() {
+async fn every_region_reports_all_services_as_available() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let regions = ada.count("/regions").await;
@@ -83,7 +83,7 @@ async fn nothing_is_unavailable_anywhere() {
 }
 
 #[tokio::test]
-async fn a_restricted_user_sees_the_account_only_with_access_to_it() {
+async fn a_restricted_user_needs_account_access_to_view_the_account() {
     let app = TestApp::new().await;
     let bob = app.user("bob").restricted().await;
     for path in ["/account", "/v4beta/account"] {
@@ -94,7 +94,7 @@ async fn a_restricted_user_sees_the_account_only_with_access_to_it() {
             (403, "Unauthorized")
         );
     }
-    // What programs ask for on behalf of any user.
+    // Clients request these for any user.
     for path in [
         "/profile",
         "/profile/grants",

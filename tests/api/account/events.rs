@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::harness::{BEGINNING, TestApp, add_vpcs};
 
 #[tokio::test]
-async fn an_event_tells_what_happened_to_what_by_whom() {
+async fn an_event_has_an_action_an_entity_and_a_user() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -35,7 +35,7 @@ async fn an_event_tells_what_happened_to_what_by_whom() {
 }
 
 #[tokio::test]
-async fn a_config_has_its_url_within_the_instance() {
+async fn the_url_of_a_config_is_below_its_instance() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let body = json!({"type": "g6-nanode-1", "region": "us-east"});
@@ -61,7 +61,7 @@ async fn a_config_has_its_url_within_the_instance() {
 }
 
 #[tokio::test]
-async fn seen_is_everything_up_to_an_event_and_read_is_one_each_for_its_user() {
+async fn seen_marks_all_earlier_events_and_read_marks_one_per_user() {
     let app = TestApp::new().await;
     let (ada, bob) = (app.user("ada").await, app.user("bob").await);
     for label in ["one", "two", "three"] {
@@ -99,7 +99,7 @@ async fn seen_is_everything_up_to_an_event_and_read_is_one_each_for_its_user() {
 }
 
 #[tokio::test]
-async fn a_reader_that_remembers_the_last_id_misses_nothing() {
+async fn a_reader_that_sends_its_last_id_misses_no_event() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for number in 0..7 {
@@ -128,7 +128,7 @@ async fn a_reader_that_remembers_the_last_id_misses_nothing() {
 }
 
 #[tokio::test]
-async fn restricted_users_get_the_events_of_what_they_may_see_and_their_own() {
+async fn restricted_users_see_events_of_visible_objects_and_their_own() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").may(add_vpcs()).await;
@@ -153,7 +153,7 @@ async fn restricted_users_get_the_events_of_what_they_may_see_and_their_own() {
 }
 
 #[tokio::test]
-async fn events_are_kept_for_ninety_days() {
+async fn events_are_deleted_after_ninety_days() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("old", &[]).await;

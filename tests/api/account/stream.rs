@@ -1,4 +1,4 @@
-//! The event stream: what happens is told as it happens, and nothing is missed.
+//! The event stream delivers events immediately and misses none.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use crate::harness::{TestApp, User};
 
 /// Long enough for a slow machine, short enough to fail.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const STREAM_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A stream of server-sent events.
 pub struct Stream {
@@ -37,7 +37,7 @@ impl Stream {
         }
     }
 
-    /// The next message as its lines; `None` at the end of the stream.
+    /// The next message as lines; `None` at the end of the stream.
     pub async fn next(&mut self) -> Option<Vec<String>> {
         loop {
             if let Some((message, rest)) = self.text.split_once("\n\n") {
@@ -45,7 +45,7 @@ impl Stream {
                 self.text = rest.to_owned();
                 return Some(message);
             }
-            let frame = timeout(PATIENCE, self.body.frame())
+            let frame = timeout(STREAM_TIMEOUT, self.body.frame())
                 .await
                 .expect("a message in time")?;
             let data = frame.expect("the stream goes on").into_data().expect("data");
@@ -53,7 +53,7 @@ impl Stream {
         }
     }
 
-    /// The next event as `id action`, passing over heartbeats.
+    /// The next event as `id action`, skipping heartbeats.
     async fn event(&mut self) -> Option<String> {
         loop {
             let message = self.next().await?;
@@ -68,7 +68,7 @@ impl Stream {
 }
 
 #[tokio::test]
-async fn a_commit_wakes_the_stream_of_its_account_only() {
+async fn a_commit_notifies_only_the_streams_of_its_account() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let grace = app.user("grace").of(app.another_account().await).await;
@@ -85,7 +85,7 @@ async fn a_commit_wakes_the_stream_of_its_account_only() {
 }
 
 #[tokio::test]
-async fn a_reader_that_comes_back_gets_what_it_missed() {
+async fn a_client_that_reconnects_gets_the_missed_events() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for number in 0..250 {
@@ -118,7 +118,7 @@ async fn a_reader_that_comes_back_gets_what_it_missed() {
 }
 
 #[tokio::test]
-async fn an_idle_stream_shows_that_it_is_alive() {
+async fn an_idle_stream_sends_heartbeats() {
     let app = TestApp::with(|_, options| options.heartbeat = Duration::from_millis(50)).await;
     let ada = app.user("ada").await;
     let mut stream = Stream::open(&ada, "/account/events/stream", None).await;
@@ -130,7 +130,7 @@ async fn an_idle_stream_shows_that_it_is_alive() {
 }
 
 #[tokio::test]
-async fn a_revoked_token_ends_its_stream_and_tells_it_nothing_more() {
+async fn a_revoked_token_ends_its_stream_without_further_events() {
     let app = TestApp::new().await;
     let (ada, bob) = (app.user("ada").await, app.user("bob").await);
     let mut stream = Stream::open(&bob, "/account/events/stream", None).await;
@@ -142,7 +142,7 @@ async fn a_revoked_token_ends_its_stream_and_tells_it_nothing_more() {
 }
 
 #[tokio::test]
-async fn a_stream_is_events_like_any_other() {
+async fn the_stream_and_the_list_return_the_same_events() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;

@@ -43,7 +43,7 @@ async fn a_config_is_created_with_the_recorded_defaults() {
 }
 
 #[tokio::test]
-async fn a_config_that_comes_with_an_instance_has_a_label_that_fits() {
+async fn the_default_config_of_an_instance_has_a_valid_label() {
     let app = TestApp::with(|policy, _| {
         policy.images[0].id = "private/1".to_owned();
         policy.images[0].label = "Debian 12 with everything that our builds need".to_owned();
@@ -74,7 +74,7 @@ async fn a_config_that_comes_with_an_instance_has_a_label_that_fits() {
 }
 
 #[tokio::test]
-async fn an_update_keeps_interfaces_unless_it_lists_them_and_those_that_stay_keep_their_ids() {
+async fn an_update_replaces_interfaces_only_if_listed_and_keeps_existing_ids() {
     let app = TestApp::new().await;
     let ada = furnished(&app).await;
     let config = "/linode/instances/1/configs/1";
@@ -112,7 +112,7 @@ async fn an_update_keeps_interfaces_unless_it_lists_them_and_those_that_stay_kee
     assert_eq!(
         ada.put(config, own).await.status,
         200,
-        "what was read can be written back"
+        "a response can be sent back as a request"
     );
     assert_eq!(interfaces().await, two);
 
@@ -135,7 +135,7 @@ async fn an_update_keeps_interfaces_unless_it_lists_them_and_those_that_stay_kee
     assert_eq!(
         active,
         [true, true, false],
-        "what is added stays inactive until a reboot"
+        "an added interface is inactive until a reboot"
     );
     ada.post("/linode/instances/1/reboot", json!({})).await;
     assert_eq!(
@@ -155,7 +155,7 @@ async fn an_update_keeps_interfaces_unless_it_lists_them_and_those_that_stay_kee
 }
 
 #[tokio::test]
-async fn interfaces_of_a_config_must_fit_together_and_every_complaint_says_which() {
+async fn conflicting_interfaces_of_a_config_are_refused_by_position() {
     let app = TestApp::new().await;
     let ada = furnished(&app).await;
     let elsewhere =
@@ -282,7 +282,7 @@ async fn interfaces_of_a_config_must_fit_together_and_every_complaint_says_which
 }
 
 #[tokio::test]
-async fn settings_of_a_config_take_only_what_there_is() {
+async fn settings_of_a_config_are_validated() {
     let app = TestApp::new().await;
     let ada = furnished(&app).await;
 

@@ -1,4 +1,4 @@
-//! Types and images: what creating an instance needs, open to everybody.
+//! Types and images: public catalogs.
 
 use serde_json::json;
 
@@ -38,12 +38,12 @@ async fn types_and_images_need_no_token() {
 }
 
 #[tokio::test]
-async fn the_slash_in_an_images_id_may_be_written_as_it_is() {
+async fn the_slash_in_an_image_id_needs_no_encoding() {
     let app = TestApp::new().await;
     let stranger = app.stranger();
     let image = stranger.get("/images/linode%2Fdebian12").await.json();
     assert_eq!(image["id"], "linode/debian12");
-    // One published client does not escape it.
+    // One published client does not encode it.
     for path in ["/images/linode/debian12", "/images/linode/debian12/"] {
         assert_eq!(stranger.get(path).await.json(), image, "{path}");
     }

@@ -1,4 +1,4 @@
-//! Instances, and the walk through the whole life of a subnet in use.
+//! Instances, and the life cycle of a subnet in use.
 
 use garth::model::grant::Permission;
 use garth::model::id::InstanceId;
@@ -10,7 +10,7 @@ use crate::harness::{BEGINNING, TestApp, User};
 const NANODE: &str = "g6-nanode-1";
 
 #[tokio::test]
-async fn an_instance_is_whole_from_the_start() {
+async fn a_new_instance_has_all_fields() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
@@ -58,7 +58,7 @@ async fn an_instance_labeled_like_a_host_does_not_block_the_next_one() {
     let body = json!({"type": NANODE, "region": "us-east"});
     let first = ada.post("/linode/instances", body.clone()).await.json();
     let host = first["host_uuid"].as_str().unwrap();
-    // Hosts are all alike here, as if the random number of the next one had been guessed.
+    // All hosts are equal here, as if the random number of the next one had been guessed.
     let labeled = json!({"type": NANODE, "region": "us-east", "label": host});
     assert_eq!(ada.post("/linode/instances", labeled).await.status, 200);
     let made = ada.post("/linode/instances", body).await;
@@ -69,7 +69,7 @@ async fn an_instance_labeled_like_a_host_does_not_block_the_next_one() {
 }
 
 #[tokio::test]
-async fn from_an_image_it_gets_a_disk_and_a_config_and_runs() {
+async fn an_instance_from_an_image_gets_a_disk_and_a_config_and_boots() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let body = json!({"type": NANODE, "region": "us-east", "image": "linode/debian12", "root_pass": "x"});
@@ -95,7 +95,7 @@ async fn from_an_image_it_gets_a_disk_and_a_config_and_runs() {
 }
 
 #[tokio::test]
-async fn an_instance_without_a_label_gets_one_that_is_free() {
+async fn an_instance_without_a_label_gets_a_free_default_label() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let named = json!({"type": NANODE, "region": "us-east", "label": "LINODE2", "tags": ["prod", "prod"]});
@@ -112,7 +112,7 @@ async fn an_instance_without_a_label_gets_one_that_is_free() {
 }
 
 #[tokio::test]
-async fn all_that_is_wrong_with_a_create_is_told_at_once() {
+async fn all_errors_of_a_create_are_reported_together() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.post(
@@ -187,7 +187,7 @@ async fn labels_tags_and_group_change_and_a_boot_needs_a_config() {
 }
 
 #[tokio::test]
-async fn a_boot_takes_the_named_config_or_the_only_one_or_the_last() {
+async fn a_boot_uses_the_requested_the_only_or_the_last_config() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.post("/linode/instances", json!({"type": NANODE, "region": "us-east"}))
@@ -286,7 +286,7 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_order_of_the_interface() {
     let subnet = ada.get("/vpcs/1/subnets/2").await.json();
     assert_eq!((&subnet["linodes"], &subnet["computes"]), (&compute, &compute));
 
-    let (before, told) = (ada.get("/vpcs").await.body, story(&ada).await);
+    let (before, recorded) = (ada.get("/vpcs").await.body, story(&ada).await);
     for path in ["/vpcs/1/subnets/2", "/vpcs/1"] {
         let refused = ada.delete(path).await;
         assert_eq!(
@@ -308,8 +308,8 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_order_of_the_interface() {
     assert_eq!(ada.delete(interface).await.errors(), ["- interface_active"]);
     assert_eq!(
         (ada.get("/vpcs").await.body, story(&ada).await),
-        (before, told),
-        "nothing changed, nothing was told"
+        (before, recorded),
+        "nothing changed, and no event was recorded"
     );
 
     ada.post("/linode/instances/1/shutdown", json!({})).await;
@@ -336,7 +336,7 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_order_of_the_interface() {
 }
 
 #[tokio::test]
-async fn deleting_an_instance_frees_everything_at_once_whatever_it_does() {
+async fn deleting_an_instance_releases_its_addresses_in_any_state() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -358,7 +358,7 @@ async fn deleting_an_instance_frees_everything_at_once_whatever_it_does() {
 }
 
 #[tokio::test]
-async fn public_addresses_run_out_and_come_back() {
+async fn public_addresses_run_out_and_are_reused() {
     let range = garth::model::cidr::Cidr::parse("203.0.113.0/29").unwrap();
     let app = TestApp::with(|policy, _| policy.public_ranges = vec![range]).await;
     let ada = app.user("ada").await;
@@ -383,7 +383,7 @@ async fn public_addresses_run_out_and_come_back() {
 }
 
 #[tokio::test]
-async fn what_takes_time_goes_from_scheduled_to_finished_and_the_instance_is_busy_meanwhile() {
+async fn a_slow_power_change_goes_from_scheduled_to_finished_while_the_instance_is_busy() {
     let app = TestApp::with(|policy, _| policy.settle_ms = 10_000).await;
     let ada = app.user("ada").await;
     let body = json!({"type": NANODE, "region": "us-east", "image": "linode/debian12", "root_pass": "x"});
@@ -391,7 +391,7 @@ async fn what_takes_time_goes_from_scheduled_to_finished_and_the_instance_is_bus
         ada.post("/linode/instances", body).await.json()["status"],
         "provisioning"
     );
-    let settle = async || app.store.write(garth::rules::power::settle_due).await.unwrap();
+    let settle = async || app.store.write(garth::rules::power::run_due_jobs).await.unwrap();
     let state = async || {
         let status = ada.get("/linode/instances/1").await.json()["status"]
             .as_str()
@@ -444,14 +444,14 @@ async fn what_takes_time_goes_from_scheduled_to_finished_and_the_instance_is_bus
     assert_eq!(
         story(&ada).await[2],
         "linode_shutdown 1 failed",
-        "nobody waits for it for ever"
+        "the change does not wait forever"
     );
     app.advance(60);
     settle().await;
 }
 
 #[tokio::test]
-async fn restricted_users_see_and_change_the_instances_they_were_granted() {
+async fn restricted_users_see_and_change_only_granted_instances() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -501,7 +501,7 @@ async fn restricted_users_see_and_change_the_instances_they_were_granted() {
 }
 
 #[tokio::test]
-async fn a_blocker_is_named_only_to_those_who_may_see_it() {
+async fn a_blocker_shows_the_instance_label_only_if_it_is_visible() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -520,7 +520,7 @@ async fn a_blocker_is_named_only_to_those_who_may_see_it() {
 }
 
 #[tokio::test]
-async fn what_an_instance_is_made_with_is_checked_as_what_it_is_changed_with() {
+async fn create_and_update_of_an_instance_validate_alike() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let make = async |more: Value| {

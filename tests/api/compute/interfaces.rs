@@ -1,4 +1,4 @@
-//! Interfaces of configs, one at a time, and who has which address.
+//! Interfaces of configs, and address assignment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::IntoFuture;
@@ -87,7 +87,7 @@ async fn an_interface_is_added_viewed_changed_and_deleted() {
     assert_eq!(
         (&primary["primary"], &primary["ip_ranges"]),
         (&json!(true), &json!(["10.0.0.64/28"])),
-        "what is not named stays"
+        "a missing field stays unchanged"
     );
     let cleared = ada
         .put(&format!("{PATH}/1"), json!({"ip_ranges": []}))
@@ -150,7 +150,7 @@ async fn reordering_interfaces_is_an_update_of_their_config() {
 }
 
 #[tokio::test]
-async fn while_it_runs_an_interface_can_be_added_but_not_removed_or_moved() {
+async fn interfaces_of_a_running_instance_can_be_added_but_not_removed_or_moved() {
     let app = TestApp::new().await;
     let ada = furnished(&app).await;
     ada.post(PATH, json!({"purpose": "vpc", "subnet_id": 1})).await;
@@ -204,7 +204,7 @@ async fn a_vlan_interface_cannot_be_changed() {
 }
 
 #[tokio::test]
-async fn a_small_subnet_runs_out_and_gives_what_is_freed() {
+async fn a_small_subnet_runs_out_and_reuses_released_addresses() {
     let app = TestApp::new().await;
     let ada = furnished(&app).await;
     let mut got = Vec::new();
@@ -228,7 +228,7 @@ async fn a_small_subnet_runs_out_and_gives_what_is_freed() {
     assert_eq!(addresses, all);
 }
 
-/// What somebody does with addresses of a /27, by the number of the instance.
+/// Random operations on addresses of a /27, by instance number.
 #[derive(Clone, Debug)]
 enum Act {
     Attach(usize),
@@ -248,7 +248,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..40)
 }
 
-/// The simplest bookkeeping there is: which instance has which addresses.
+/// A reference model: the addresses of each instance.
 #[derive(Default)]
 struct Books {
     has: BTreeMap<usize, (u8, BTreeSet<u8>)>,
@@ -266,9 +266,9 @@ impl Books {
     }
 }
 
-/// Does an act through HTTP and in the books; both must agree.
+/// Runs an operation through HTTP and in the model; both must agree.
 async fn act(ada: &User<'_>, books: &mut Books, act: &Act) {
-    let (instance, wish, range): (usize, Option<u8>, BTreeSet<u8>) = match act {
+    let (instance, requested, range): (usize, Option<u8>, BTreeSet<u8>) = match act {
         Act::Attach(instance) => (*instance, None, BTreeSet::new()),
         Act::AttachAt(instance, at) => (*instance, Some(*at), BTreeSet::new()),
         Act::AttachRange(instance, at) => (*instance, None, (at * 4..at * 4 + 4).collect()),
@@ -288,11 +288,11 @@ async fn act(ada: &User<'_>, books: &mut Books, act: &Act) {
         return;
     }
     let usable = |address: &u8| (2..=29).contains(address) && !books.is_taken(*address);
-    let address = wish.or_else(|| books.lowest(&range)).filter(usable);
+    let address = requested.or_else(|| books.lowest(&range)).filter(usable);
     let good = range.iter().all(usable);
     let mut body = json!({"purpose": "vpc", "subnet_id": 1});
-    if let Some(wish) = wish {
-        body["ipv4"] = json!({"vpc": format!("10.0.0.{wish}")});
+    if let Some(requested) = requested {
+        body["ipv4"] = json!({"vpc": format!("10.0.0.{requested}")});
     }
     if let Some(first) = range.first() {
         body["ip_ranges"] = json!([format!("10.0.0.{first}/30")]);
@@ -318,7 +318,7 @@ async fn act(ada: &User<'_>, books: &mut Books, act: &Act) {
 }
 
 #[test]
-fn addresses_are_given_lowest_first_and_never_twice_whatever_was_taken_and_freed() {
+fn addresses_are_assigned_lowest_first_and_never_twice() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let mut runner = TestRunner::new(Config {
         cases: 40,
@@ -358,7 +358,7 @@ fn addresses_are_given_lowest_first_and_never_twice_whatever_was_taken_and_freed
 }
 
 #[test]
-fn what_blocks_a_deletion_is_exactly_what_is_attached() {
+fn exactly_the_attached_interfaces_block_a_deletion() {
     // Which of four instances' two configs is attached to which of three subnets, and which instances run.
     let attachment = prop::collection::vec(prop::option::of(0usize..3), 8);
     let running = prop::collection::vec(any::<bool>(), 4);
@@ -419,7 +419,7 @@ fn what_blocks_a_deletion_is_exactly_what_is_attached() {
                     .map(one)
                     .collect()
             };
-            let told = ada.events().await.len();
+            let recorded = ada.events().await.len();
             let all: BTreeSet<_> = wanted.values().flatten().copied().collect();
             let whole = ada.delete("/vpcs/1").await;
             assert_eq!(
@@ -429,7 +429,7 @@ fn what_blocks_a_deletion_is_exactly_what_is_attached() {
             if !all.is_empty() {
                 assert_eq!(
                     (ada.count("/vpcs/1/subnets").await, ada.events().await.len()),
-                    (3, told)
+                    (3, recorded)
                 );
                 for subnet in 0..3 {
                     let reply = ada.delete(&format!("/vpcs/1/subnets/{}", subnet + 1)).await;

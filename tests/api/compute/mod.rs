@@ -1,4 +1,4 @@
-//! Instances, configs, interfaces and what the provider offers.
+//! Instances, configs, interfaces and the provider's catalog.
 
 pub mod configs;
 pub mod images;

@@ -1,4 +1,4 @@
-//! Regions: open to everybody.
+//! Regions: a public catalog.
 
 use serde_json::json;
 
@@ -27,7 +27,7 @@ async fn regions_need_no_token() {
 }
 
 #[tokio::test]
-async fn regions_page_and_filter_like_every_list() {
+async fn regions_support_paging_and_filters() {
     let app = TestApp::new().await;
     let stranger = app.stranger();
 
@@ -61,7 +61,7 @@ async fn regions_page_and_filter_like_every_list() {
 }
 
 #[tokio::test]
-async fn a_region_without_the_capability_holds_no_vpc() {
+async fn a_region_without_the_capability_refuses_vpcs() {
     let app = TestApp::with(|policy, _| policy.regions = garth::model::region::built_in(true)).await;
     let ada = app.user("ada").await;
 

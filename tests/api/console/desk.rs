@@ -1,7 +1,7 @@
 //! The desk in the console: access, the queue, assignment and the history.
 
 use garth::console::PAGES;
-use garth::web::operation::Who;
+use garth::web::operation::Audience;
 use hyper::Method;
 
 use crate::browser::{Browser, hidden, text};
@@ -26,7 +26,7 @@ async fn only_staff_can_use_the_desk_and_its_forms_need_a_token() {
         hidden(&grace.get("/desk/tickets/new").await, "form_token"),
     );
     let mut seen = 0;
-    for page in PAGES.iter().filter(|page| page.who == Who::Staff) {
+    for page in PAGES.iter().filter(|page| page.who == Audience::Staff) {
         let path = example(page.path);
         if page.method == Method::GET {
             assert_eq!(ada.get(&path).await.status, 403, "{}", page.id);

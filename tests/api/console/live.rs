@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::account::stream::{PATIENCE, Stream};
+use crate::account::stream::{STREAM_TIMEOUT, Stream};
 use crate::browser::text;
 use crate::console::logged_in;
 use crate::harness::{Reply, TestApp};
@@ -193,7 +193,7 @@ async fn staff_see_the_other_viewers_of_a_ticket() {
     // A viewer whose tab was lost expires; one with an open tab remains.
     let left_behind = app.store.write(|tx| {
         let agent = garth::rules::agent::Agent::at_terminal(tx, "linus")?;
-        garth::rules::viewers::arrive(tx, &agent, garth::model::id::TicketId(1))
+        garth::rules::viewers::register(tx, &agent, garth::model::id::TicketId(1))
     });
     left_behind.await.unwrap();
     assert_eq!(stream.changes().await, ["ticket 1"]);

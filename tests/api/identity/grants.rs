@@ -1,4 +1,4 @@
-//! What restricted users may do, seen and changed through the interface.
+//! Grants of restricted users, through the API.
 
 use garth::model::grant::Permission;
 use garth::model::id::VpcId;
@@ -11,7 +11,7 @@ use crate::harness::{TestApp, add_vpcs};
 const GRANTS: &str = "/account/users/bob/grants";
 
 #[tokio::test]
-async fn an_unrestricted_user_has_no_grants_and_needs_none() {
+async fn an_unrestricted_user_has_no_grants() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for path in ["/profile/grants", "/account/users/ada/grants"] {
@@ -26,7 +26,7 @@ async fn an_unrestricted_user_has_no_grants_and_needs_none() {
 }
 
 #[tokio::test]
-async fn grants_have_the_public_shape_and_list_all_that_could_be_granted() {
+async fn grants_have_the_public_format_and_list_all_objects() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app
@@ -58,7 +58,7 @@ async fn grants_have_the_public_shape_and_list_all_that_could_be_granted() {
         ],
     });
     assert_eq!(grants, expected);
-    // The user itself sees only what it has.
+    // Users only see their own grants.
     let mut own = expected;
     own["linode"] = json!([]);
     own["vpc"] = json!([{"id": 2, "label": "two", "permissions": "read_write"}]);
@@ -66,7 +66,7 @@ async fn grants_have_the_public_shape_and_list_all_that_could_be_granted() {
 }
 
 #[tokio::test]
-async fn a_change_touches_what_it_names_and_takes_effect_at_once() {
+async fn a_change_of_grants_is_partial_and_takes_effect_immediately() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").restricted().await;
@@ -98,7 +98,7 @@ async fn a_change_touches_what_it_names_and_takes_effect_at_once() {
     assert_eq!(
         entries(&one),
         [Value::Null, json!("read_write")],
-        "what is not named stays"
+        "a missing field stays unchanged"
     );
     assert_eq!(one["global"]["account_access"], "read_write");
     assert_eq!(bob.get("/vpcs").await.ids(), [2]);
@@ -117,14 +117,14 @@ async fn a_change_touches_what_it_names_and_takes_effect_at_once() {
             .await;
         assert_eq!(bob.post("/vpcs", body.clone()).await.status, status, "{spelling}");
     }
-    // What was read can be written back.
+    // A response can be sent back as a request.
     let all = ada.get(GRANTS).await.json();
     assert_eq!(ada.put(GRANTS, all.clone()).await.json(), all);
     assert_eq!(ada.put(GRANTS, json!({})).await.json(), all);
 }
 
 #[tokio::test]
-async fn wrong_grants_change_nothing() {
+async fn invalid_grants_change_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.user("bob").restricted().await;
@@ -161,7 +161,7 @@ async fn wrong_grants_change_nothing() {
 }
 
 #[tokio::test]
-async fn a_change_of_grants_notices_another_and_is_told() {
+async fn a_change_of_grants_detects_conflicts_and_records_an_event() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.user("bob").restricted().await;
@@ -178,13 +178,13 @@ async fn a_change_of_grants_notices_another_and_is_told() {
 }
 
 #[tokio::test]
-async fn what_is_asked_for_just_after_a_grant_has_changed_is_done_once_and_as_granted() {
+async fn a_request_right_after_a_grant_change_runs_once_with_the_new_grant() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").restricted().may(add_vpcs()).await;
     bob.creates_vpc("first", &[]).await;
 
-    // Whoever asks is remembered as it was before each of these.
+    // The cached identity of the caller is older than each of these changes.
     app.grant("bob", Grant::Vpc(VpcId(1), Permission::ReadOnly)).await;
     let reply = bob
         .post("/vpcs", json!({"label": "second", "region": "us-east"}))

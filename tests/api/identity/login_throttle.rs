@@ -1,4 +1,4 @@
-//! Limits for guesses at passwords: by address, by name and address, and for known devices.
+//! Limits on password attempts: by address, by name and address, and for known devices.
 
 use garth::rules;
 use garth::web::Network;
@@ -10,7 +10,7 @@ const DEVICE: &str = "__Host-garth-device";
 const SESSION: &str = "__Host-garth-session";
 const WRONG: &str = "wrong password";
 
-/// A server behind a proxy, so that a browser can come from any address, with ada and bob.
+/// A server behind a proxy, so that a browser can have any address, with ada and bob.
 async fn behind_a_proxy() -> TestApp {
     let app = TestApp::with(|_, options| {
         options.trusted_proxies = vec![Network::parse("127.0.0.1").expect("an address")];
@@ -23,7 +23,7 @@ async fn behind_a_proxy() -> TestApp {
     app
 }
 
-/// Types a name and a password at the console's log-in page.
+/// Submits the console's log-in page.
 async fn types(browser: &mut Browser<'_>, username: &str, password: &str) -> Reply {
     let page = browser.get("/login").await;
     let page = if page.status == 200 {
@@ -47,7 +47,7 @@ async fn status(browser: &mut Browser<'_>, username: &str, password: &str) -> u1
 }
 
 #[tokio::test]
-async fn guesses_by_others_do_not_lock_anyone_out() {
+async fn failed_logins_from_other_addresses_do_not_lock_a_user_out() {
     let app = behind_a_proxy().await;
     for last in 1..=4 {
         let mut attacker = Browser::at(&app, &format!("192.0.2.{last}"));
@@ -59,7 +59,7 @@ async fn guesses_by_others_do_not_lock_anyone_out() {
             (locked.status.as_u16(), locked.header("retry-after")),
             (429, "30")
         );
-        // Another name at the same address is a matter of its own.
+        // Another name at the same address has its own counter.
         assert_eq!(status(&mut attacker, "bob", PASSWORD).await, 303);
     }
     let mut ada = Browser::at(&app, "198.51.100.7");
@@ -67,7 +67,7 @@ async fn guesses_by_others_do_not_lock_anyone_out() {
 }
 
 #[tokio::test]
-async fn an_address_may_guess_twenty_times_whatever_the_names() {
+async fn an_address_has_twenty_attempts_for_all_names() {
     let app = behind_a_proxy().await;
     for (network, addresses) in [
         ("192.0.2.1", ["192.0.2.1", "192.0.2.1"]),
@@ -100,7 +100,8 @@ async fn an_address_may_guess_twenty_times_whatever_the_names() {
     let mut waited = Browser::at(&app, "192.0.2.1");
     assert_eq!(status(&mut waited, "ada", PASSWORD).await, 303);
     assert_eq!(status(&mut waited, "name-1", WRONG).await, 401);
-    // The right password has not reset the address: others' names would be guessed with one's own account.
+    // The correct password does not reset the address: otherwise an attacker could reset it with their own
+    // account.
     let mut again = Browser::at(&app, "192.0.2.1");
     assert_eq!(status(&mut again, "name-2", WRONG).await, 429);
     app.advance(3600);
@@ -156,7 +157,7 @@ async fn a_known_device_has_a_counter_of_its_own() {
         429,
         "a stolen cookie allows five guesses and no more"
     );
-    // The owner of a stolen cookie gets in from anywhere else, as a fresh device.
+    // The owner of a stolen cookie can log in from elsewhere, as a fresh device.
     let mut fresh = Browser::at(&app, "192.0.2.2");
     assert_eq!(status(&mut fresh, "ada", PASSWORD).await, 303);
     app.advance(180 * 24 * 3600);
@@ -219,7 +220,7 @@ async fn an_oauth_log_in_counts_with_the_consoles() {
 }
 
 #[tokio::test]
-async fn setting_the_clock_neither_lengthens_nor_ends_a_wait() {
+async fn setting_the_clock_does_not_change_a_wait() {
     let app = behind_a_proxy().await;
     let mut browser = Browser::at(&app, "192.0.2.1");
     for _ in 0..5 {
@@ -238,12 +239,12 @@ async fn setting_the_clock_neither_lengthens_nor_ends_a_wait() {
 }
 
 #[tokio::test]
-async fn nothing_in_an_answer_tells_an_unknown_name_from_a_wrong_password() {
+async fn responses_do_not_distinguish_unknown_names_from_wrong_passwords() {
     let app = behind_a_proxy().await;
     app.user("cleo").await;
     app.user("agent").staff().await;
     app.set_password("agent").await;
-    // With a password, of staff, without a password, and nobody's.
+    // With a password, of staff, without a password, and unknown.
     for password in [WRONG, "x"] {
         let mut answers = std::collections::BTreeSet::new();
         for name in ["ada", "agent", "cleo", "nobody"] {

@@ -1,4 +1,4 @@
-//! Logging in: the pages, guessing, sessions, and links to choose a password.
+//! Log-in: pages, attempts, sessions and password links.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::harness::TestApp;
 const SESSION: &str = "__Host-garth-session";
 
 #[tokio::test]
-async fn pages_allow_nothing_but_themselves_and_are_kept_by_nobody() {
+async fn pages_have_a_strict_policy_and_are_not_cached() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -44,7 +44,7 @@ async fn pages_allow_nothing_but_themselves_and_are_kept_by_nobody() {
             assert!(!html.contains(bad), "{bad} is in {html}");
         }
     }
-    // Every field that is seen has a label of its own.
+    // Every visible field has a label.
     let html = text(&log_in);
     for name in ["username", "password"] {
         assert!(html.contains(&format!("<label for=\"{name}\">")), "{html}");
@@ -56,7 +56,7 @@ async fn pages_allow_nothing_but_themselves_and_are_kept_by_nobody() {
 }
 
 #[tokio::test]
-async fn names_on_pages_are_only_shown() {
+async fn names_on_pages_are_escaped() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -77,7 +77,7 @@ async fn names_on_pages_are_only_shown() {
 }
 
 #[tokio::test]
-async fn a_form_from_elsewhere_logs_nobody_in() {
+async fn a_cross_site_form_cannot_log_in() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -98,7 +98,7 @@ async fn a_form_from_elsewhere_logs_nobody_in() {
         assert_eq!(refused.status, 403, "{wrong}");
         assert!(!browser.cookies.contains_key(SESSION));
     }
-    // The right token without its cookie is as good as none.
+    // A valid token without its cookie is refused.
     let fields = [
         ("form_token", token.as_str()),
         ("return_to", &return_to),
@@ -112,7 +112,7 @@ async fn a_form_from_elsewhere_logs_nobody_in() {
 }
 
 #[tokio::test]
-async fn a_decision_from_elsewhere_allows_nothing() {
+async fn a_cross_site_form_cannot_consent() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for name in ["ada", "bob"] {
@@ -143,7 +143,7 @@ async fn a_decision_from_elsewhere_allows_nothing() {
         );
     }
     assert_eq!(ada.count("/profile/apps").await, 0);
-    // Whoever is not logged in gets to log in, whatever the form says.
+    // Without a session the log-in page is shown, whatever the form says.
     let token = hidden(&page, "form_token");
     let fields = [
         ("form_token", token.as_str()),
@@ -157,7 +157,7 @@ async fn a_decision_from_elsewhere_allows_nothing() {
 }
 
 #[tokio::test]
-async fn nobody_is_sent_away_by_what_a_form_says() {
+async fn a_form_cannot_redirect_to_another_site() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -201,7 +201,7 @@ async fn nobody_is_sent_away_by_what_a_form_says() {
 }
 
 #[tokio::test]
-async fn a_wrong_name_looks_like_a_wrong_password_and_both_are_locked_out() {
+async fn unknown_names_and_wrong_passwords_are_locked_out_alike() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -211,7 +211,7 @@ async fn a_wrong_name_looks_like_a_wrong_password_and_both_are_locked_out() {
     let page = browser.asks(&client.query("*")).await;
     let mut answers = BTreeSet::new();
     for name in ["ada", "bob", "eve"] {
-        // One has a password, one has none, and one is not there.
+        // One has a password, one has none, and one does not exist.
         for _ in 0..4 {
             let wrong = browser.fills_in(&page, name, "wrong password").await;
             assert_eq!((wrong.status.as_u16(), wrong.header("retry-after")), (401, ""));
@@ -220,7 +220,7 @@ async fn a_wrong_name_looks_like_a_wrong_password_and_both_are_locked_out() {
         let fifth = browser.fills_in(&page, name, "wrong password").await;
         assert_eq!((fifth.status.as_u16(), fifth.header("retry-after")), (401, "30"));
         assert!(text(&fifth).contains("Wait 30 seconds"));
-        // Not even the right one is looked at now.
+        // Not even the correct password is checked now.
         let locked = browser.fills_in(&page, name, PASSWORD).await;
         assert_eq!(
             (locked.status.as_u16(), locked.header("retry-after")),
@@ -231,12 +231,12 @@ async fn a_wrong_name_looks_like_a_wrong_password_and_both_are_locked_out() {
     assert_eq!(answers.len(), 1, "{answers:?}");
     assert!(!browser.cookies.contains_key(SESSION));
     let login = json!({"login_datetime": "2024-06-01T12:00:00", "status": "failed"});
-    // It is written after the response, so that its time shows nothing.
+    // It is written after the response, so that the response time reveals nothing.
     while ada.get("/account/users/ada").await.json()["last_login"] != login {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 
-    // Each further failure costs twice the time, up to a quarter of an hour.
+    // Each further failure doubles the wait, up to 15 minutes.
     for wait in [30, 60, 120, 240, 480, 900, 900] {
         app.advance(wait - 1);
         assert_eq!(browser.fills_in(&page, "ADA", PASSWORD).await.status, 429);
@@ -262,7 +262,7 @@ async fn a_wrong_name_looks_like_a_wrong_password_and_both_are_locked_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn guesses_at_the_same_time_do_not_outrun_the_count() {
+async fn concurrent_attempts_do_not_exceed_the_limit() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -299,7 +299,7 @@ fn browser_cookie(page: &crate::harness::Reply) -> String {
 }
 
 #[tokio::test]
-async fn a_session_is_new_lasts_half_a_day_and_ends_when_it_should() {
+async fn a_session_is_new_and_expires_after_twelve_hours() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").await;
@@ -313,7 +313,7 @@ async fn a_session_is_new_lasts_half_a_day_and_ends_when_it_should() {
         browser
     };
 
-    // Whoever brings a session along gets another, and the old one is over.
+    // A log-in with an existing session gets a new one, and the old one ends.
     let mut browser = logged_in().await;
     let before = browser.cookies[SESSION].clone();
     let mut thief = Browser::new(&app);
@@ -412,14 +412,14 @@ async fn a_link_sets_a_password_once() {
 }
 
 #[tokio::test]
-async fn an_address_may_try_only_so_often_where_limits_are_on() {
+async fn log_ins_are_rate_limited_by_address() {
     let app = TestApp::with(|_, options| options.rate_limits = true).await;
     for at in 0..61 {
         let reply = app.form("/oauth/token", &[("client_id", "x")]).await;
         assert_eq!(reply.status, if at < 60 { 401 } else { 429 }, "{at}");
     }
     assert_eq!(app.form("/oauth/revoke", &[("client_id", "x")]).await.status, 401);
-    // Nobody moves elsewhere by saying so.
+    // A client cannot change its address with a header.
     let stranger = app.stranger();
     let call = stranger
         .call(Method::POST, "//oauth/token")
@@ -428,7 +428,7 @@ async fn an_address_may_try_only_so_often_where_limits_are_on() {
 }
 
 #[tokio::test]
-async fn people_are_told_in_pages_also_when_it_is_too_much() {
+async fn browsers_get_a_page_for_rate_limit_errors() {
     let app = TestApp::with(|_, options| options.rate_limits = true).await;
     let stranger = app.stranger();
     let ask = async |method: Method, path: &str, accept: &str, kind: &str, body: String| {

@@ -1,4 +1,4 @@
-//! Users, grants, tokens, programs and logging in.
+//! Users, grants, tokens, OAuth clients and log-in.
 
 pub mod grants;
 pub mod login_throttle;

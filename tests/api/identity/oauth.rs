@@ -1,4 +1,4 @@
-//! Asking users for access.
+//! OAuth authorization.
 
 use serde_json::json;
 
@@ -7,13 +7,13 @@ use crate::browser::{
 };
 use crate::harness::TestApp;
 
-/// How a program is told which server has answered it.
+/// The issuer parameter, which names the server that responded.
 fn issuer(app: &TestApp) -> String {
     format!("iss=http%3A%2F%2F127.0.0.1%3A{}", app.address.port())
 }
 
 #[tokio::test]
-async fn a_user_logs_in_and_allows_and_the_program_acts_for_it() {
+async fn a_user_logs_in_and_consents_and_the_client_gets_access() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -87,7 +87,7 @@ async fn a_user_logs_in_and_allows_and_the_program_acts_for_it() {
 }
 
 #[tokio::test]
-async fn what_was_allowed_before_is_not_asked_again_until_it_is_taken_back() {
+async fn consent_is_remembered_until_it_is_revoked() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -121,13 +121,13 @@ async fn what_was_allowed_before_is_not_asked_again_until_it_is_taken_back() {
 }
 
 #[tokio::test]
-async fn a_program_in_a_browser_gets_its_token_by_a_challenge() {
+async fn a_public_client_gets_its_token_with_pkce() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
     let client = app.client(&ada, true).await;
     let mut browser = Browser::new(&app);
-    // As the public web app asks: its address has a query, and in it a question mark.
+    // Like the public web app: the redirect URI has a query that contains a question mark.
     let uri = format!("{CALLBACK}?returnTo=/support/tickets?dialogOpen=true");
     let query = form(&[
         ("client_id", &client.id),
@@ -173,7 +173,7 @@ async fn a_program_in_a_browser_gets_its_token_by_a_challenge() {
     assert_eq!(given.header("access-control-allow-origin"), "*");
     let program = app.with_token(&field(&given, "access_token"));
     assert_eq!(program.get("/account/users").await.status, 200);
-    // It gives the token back and leaves, as it does when its user logs out.
+    // It revokes the token when its user logs out.
     let token = field(&given, "access_token");
     let back = app
         .form("/oauth/revoke", &[("client_id", &client.id), ("token", &token)])
@@ -183,7 +183,7 @@ async fn a_program_in_a_browser_gets_its_token_by_a_challenge() {
 }
 
 #[tokio::test]
-async fn a_browser_is_never_sent_where_the_client_has_not_said() {
+async fn a_browser_is_redirected_only_to_registered_uris() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -230,7 +230,7 @@ async fn a_browser_is_never_sent_where_the_client_has_not_said() {
         "{}&redirect_uri=https%3A%2F%2Fevil.example",
         ask(&client.id, CALLBACK)
     ));
-    // Whichever of two one would take, the other may be what somebody else takes.
+    // Two parties could each use a different one of the two values.
     queries.push(format!(
         "redirect_uri=https%3A%2F%2Fevil.example&{}",
         ask(&client.id, CALLBACK)
@@ -241,7 +241,7 @@ async fn a_browser_is_never_sent_where_the_client_has_not_said() {
     ));
     queries.push(String::new());
     for query in &queries {
-        // Whether somebody is logged in and has allowed everything, or nobody is.
+        // With a logged-in user who has consented to everything, and without.
         for browser in [&mut known, &mut Browser::new(&app)] {
             let page = browser.asks(query).await;
             assert_eq!(
@@ -252,7 +252,7 @@ async fn a_browser_is_never_sent_where_the_client_has_not_said() {
             assert!(text(&page).contains("Invalid request"), "{query}");
         }
     }
-    // Nor by a form that says so later.
+    // Nor by a later form.
     for query in &queries {
         let mut fresh = Browser::new(&app);
         let page = fresh.asks(&client.query("*")).await;
@@ -273,7 +273,7 @@ async fn a_browser_is_never_sent_where_the_client_has_not_said() {
 }
 
 #[tokio::test]
-async fn what_else_is_wrong_is_told_to_the_program() {
+async fn other_errors_are_returned_to_the_client() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -340,7 +340,7 @@ async fn what_else_is_wrong_is_told_to_the_program() {
 }
 
 #[tokio::test]
-async fn a_user_can_say_no() {
+async fn a_user_can_deny_access() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -363,7 +363,7 @@ async fn a_user_can_say_no() {
 }
 
 #[tokio::test]
-async fn a_token_without_a_code_is_given_only_where_the_provider_wants_it() {
+async fn the_implicit_flow_works_only_if_enabled() {
     for implicit in [false, true] {
         let app = TestApp::with(|policy, _| policy.oauth.implicit = implicit).await;
         let ada = app.user("ada").await;
@@ -418,24 +418,30 @@ async fn a_token_without_a_code_is_given_only_where_the_provider_wants_it() {
 }
 
 #[tokio::test]
-async fn the_server_tells_where_its_endpoints_are() {
+async fn the_metadata_lists_the_endpoints() {
     let app = TestApp::new().await;
     let stranger = app.stranger();
     let path = "//.well-known/oauth-authorization-server";
-    let told = stranger.get(path).await.json();
+    let metadata = stranger.get(path).await.json();
     let own = format!("http://{}", app.address);
-    assert_eq!(told["issuer"], own);
-    assert_eq!(told["authorization_endpoint"], format!("{own}/oauth/authorize"));
-    assert_eq!(told["token_endpoint"], format!("{own}/oauth/token"));
-    assert_eq!(told["code_challenge_methods_supported"], json!(["S256"]));
-    assert_eq!(told["authorization_response_iss_parameter_supported"], true);
+    assert_eq!(metadata["issuer"], own);
+    assert_eq!(
+        metadata["authorization_endpoint"],
+        format!("{own}/oauth/authorize")
+    );
+    assert_eq!(metadata["token_endpoint"], format!("{own}/oauth/token"));
+    assert_eq!(metadata["code_challenge_methods_supported"], json!(["S256"]));
+    assert_eq!(metadata["authorization_response_iss_parameter_supported"], true);
     let app = TestApp::with(|_, options| options.public_url = Some("https://garth.example".to_owned())).await;
-    let told = app.stranger().get(path).await.json();
-    assert_eq!(told["revocation_endpoint"], "https://garth.example/oauth/revoke");
+    let metadata = app.stranger().get(path).await.json();
+    assert_eq!(
+        metadata["revocation_endpoint"],
+        "https://garth.example/oauth/revoke"
+    );
 }
 
 #[tokio::test]
-async fn a_prefix_serves_the_same() {
+async fn the_prefix_serves_the_same_endpoints() {
     let app = TestApp::with(|_, options| options.oauth_prefix = "/login".to_owned()).await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -487,7 +493,7 @@ async fn staff_authorize_only_the_providers_own_clients() {
         !text(&page).contains("<form"),
         "there is nothing to decide: {page}"
     );
-    // Nor by the form of a page that another client has.
+    // Nor by the form of another client's page.
     let consent = agent.asks(&own.query("*")).await;
     let (token, query) = (hidden(&consent, "form_token"), tenants.query("*"));
     let fields = [
@@ -497,7 +503,7 @@ async fn staff_authorize_only_the_providers_own_clients() {
     ];
     let refused = agent.post("/oauth/authorize", &fields).await;
     assert_eq!((refused.status.as_u16(), refused.header("location")), (403, ""));
-    // A request that is wrong sends staff nowhere either.
+    // An invalid request does not redirect staff either.
     let wrong = agent
         .asks(&format!("{}&response_type=x", tenants.query("*")))
         .await;
@@ -510,14 +516,14 @@ async fn staff_authorize_only_the_providers_own_clients() {
 }
 
 #[tokio::test]
-async fn the_provider_may_require_a_challenge_of_every_client() {
+async fn the_provider_can_require_pkce_of_every_client() {
     for require in [false, true] {
         let app = TestApp::with(|policy, _| policy.oauth.require_pkce = require).await;
         app.user("ada").await;
         app.set_password("ada").await;
         let client = app.own_client(false).await;
         let mut browser = Browser::new(&app);
-        // A challenge that was sent must be met, whether it was required or not.
+        // A challenge that was sent must match, whether it was required or not.
         let code = browser.gets_code(&client.public_query("*"), "ada").await;
         for (verifier, status) in [(None, 400), (Some(CHALLENGE), 400), (Some(VERIFIER), 200)] {
             let mut fields = vec![("code", code.as_str())];
@@ -534,7 +540,7 @@ async fn the_provider_may_require_a_challenge_of_every_client() {
             }
             false => {
                 let code = parameter(&address, "code").expect("a code");
-                // Taking the challenge out of the address does not help: the verifier gives it away.
+                // Removing the challenge from the URL does not help, because the verifier is still sent.
                 let fields = [("code", code.as_str()), ("code_verifier", VERIFIER)];
                 assert_eq!(app.token(&client, &fields).await.status, 400);
                 assert_eq!(app.token(&client, &fields[..1]).await.status, 200);

@@ -1,4 +1,4 @@
-//! Programs that an account registers.
+//! OAuth clients of an account.
 
 use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
@@ -56,7 +56,7 @@ async fn a_clients_secret_is_shown_once() {
 }
 
 #[tokio::test]
-async fn clients_are_listed_changed_and_deleted_and_each_step_is_told() {
+async fn clients_are_listed_changed_and_deleted_with_an_event_each() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let mut ids = Vec::new();
@@ -109,7 +109,7 @@ async fn clients_are_listed_changed_and_deleted_and_each_step_is_told() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_client_is_told_at_once() {
+async fn all_errors_of_a_client_are_reported_together() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for (body, errors) in [
@@ -137,7 +137,7 @@ async fn what_is_wrong_with_a_client_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn restricted_users_may_look_with_access_to_the_account_and_change_nothing() {
+async fn restricted_users_with_account_access_can_only_read_clients() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let id = ada.post(CLIENTS, dashboard()).await.json()["id"].clone();
@@ -165,7 +165,7 @@ async fn restricted_users_may_look_with_access_to_the_account_and_change_nothing
 }
 
 #[tokio::test]
-async fn a_refused_address_is_told_why() {
+async fn a_refused_redirect_uri_has_a_reason() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for (uri, why) in [
@@ -195,7 +195,7 @@ async fn a_refused_address_is_told_why() {
 }
 
 #[tokio::test]
-async fn an_http_address_that_was_registered_before_stays_until_it_is_changed() {
+async fn a_previously_registered_http_uri_remains_until_it_is_changed() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let new = garth::rules::oauth_clients::NewClient {

@@ -1,4 +1,4 @@
-//! When permissions for programs end, and what ends with them.
+//! When OAuth grants end, and which tokens end with them.
 
 use garth::model::id::TokenId;
 use garth::rules;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::browser::{Browser, Client, VERIFIER, field, text};
 use crate::harness::{Reply, TestApp, User};
 
-/// A program that acts for a user.
+/// A client with a token for a user.
 struct Program {
     access: String,
     refresh: String,
@@ -22,7 +22,7 @@ impl Program {
         }
     }
 
-    /// Whether its token, and then its refresh token, open anything.
+    /// Whether its access token and its refresh token are valid.
     async fn works(&self, app: &TestApp, client: &Client) -> (bool, bool) {
         let access = app.with_token(&self.access).get("/profile").await.status == 200;
         let fields = [("grant_type", "refresh_token"), ("refresh_token", &self.refresh)];
@@ -42,13 +42,13 @@ async fn allowed(app: &TestApp, client: &Client) -> Program {
     Program::of(&app.token(client, &[("code", &code)]).await)
 }
 
-/// Whether somebody who is logged in is sent on without being asked.
+/// Whether a logged-in user is redirected without a consent page.
 async fn is_silent(browser: &mut Browser<'_>, query: &str) -> bool {
     browser.asks(query).await.status == 303
 }
 
 #[tokio::test]
-async fn another_address_or_another_secret_ends_all_that_a_client_was_granted() {
+async fn a_new_redirect_uri_or_secret_revokes_all_grants_of_a_client() {
     for (method, change) in [
         (
             Method::PUT,
@@ -88,7 +88,7 @@ async fn another_address_or_another_secret_ends_all_that_a_client_was_granted() 
 }
 
 #[tokio::test]
-async fn a_revoked_access_token_ends_its_whole_grant() {
+async fn revoking_an_access_token_revokes_its_grant() {
     let app = TestApp::new().await;
     let (ada, client) = furnished(&app).await;
     let (program, other) = (allowed(&app, &client).await, allowed(&app, &client).await);
@@ -114,7 +114,7 @@ async fn a_revoked_access_token_ends_its_whole_grant() {
 }
 
 #[tokio::test]
-async fn a_new_password_ends_permissions_and_leaves_personal_tokens() {
+async fn a_new_password_revokes_oauth_grants_but_no_personal_tokens() {
     let app = TestApp::new().await;
     let (ada, client) = furnished(&app).await;
     let program = allowed(&app, &client).await;
@@ -134,7 +134,7 @@ async fn makes_token(user: &User<'_>, body: Value) -> String {
 }
 
 #[tokio::test]
-async fn a_token_made_through_a_program_ends_when_the_program_is_cast_out() {
+async fn revoking_a_client_revokes_personal_tokens_created_with_it() {
     let app = TestApp::new().await;
     let (ada, client) = furnished(&app).await;
     let program = allowed(&app, &client).await;
@@ -144,7 +144,7 @@ async fn a_token_made_through_a_program_ends_when_the_program_is_cast_out() {
     let works = async |token: &str| app.with_token(token).get("/profile").await.status == 200;
     let all = async || (works(&made).await, works(&grandchild).await, works(&own).await);
 
-    // The program's own token is exchanged, and then ends; what was made with it stays.
+    // The client's own token is refreshed and then ends; personal tokens created with it remain.
     assert_eq!(program.works(&app, &client).await, (true, true));
     assert_eq!(all().await, (true, true, true));
     app.advance(8000);
@@ -156,13 +156,13 @@ async fn a_token_made_through_a_program_ends_when_the_program_is_cast_out() {
 }
 
 #[tokio::test]
-async fn a_token_made_through_a_program_ends_with_a_stolen_refresh_token_but_not_with_a_log_out() {
+async fn personal_tokens_of_a_client_end_on_refresh_token_reuse_but_not_on_log_out() {
     let app = TestApp::new().await;
     let (_, client) = furnished(&app).await;
     let works = async |token: &str| app.with_token(token).get("/profile").await.status == 200;
     let left = allowed(&app, &client).await;
     let made = makes_token(&app.with_token(&left.access), json!({})).await;
-    // A personal token is not the program's to give back.
+    // A client cannot revoke a personal token.
     for token in [&made, &left.access] {
         let fields = [("client_id", client.id.as_str()), ("token", token)];
         assert_eq!(app.form("/oauth/revoke", &fields).await.status, 200);
@@ -179,7 +179,7 @@ async fn a_token_made_through_a_program_ends_with_a_stolen_refresh_token_but_not
 }
 
 #[tokio::test]
-async fn a_permission_renewed_keeps_hold_of_what_was_made_before() {
+async fn a_renewed_grant_still_owns_earlier_personal_tokens() {
     let app = TestApp::new().await;
     let (ada, client) = furnished(&app).await;
     let program = allowed(&app, &client).await;
@@ -195,7 +195,7 @@ async fn a_permission_renewed_keeps_hold_of_what_was_made_before() {
 }
 
 #[tokio::test]
-async fn a_token_does_not_outlive_the_one_it_is_made_with() {
+async fn a_token_expires_no_later_than_the_token_that_creates_it() {
     let app = TestApp::new().await;
     let short = app.user("ada").expiring_in(3600).await;
     let own = short.get("/profile/tokens").await.data()[0]["expiry"].clone();
@@ -213,7 +213,7 @@ async fn a_token_does_not_outlive_the_one_it_is_made_with() {
 }
 
 #[tokio::test]
-async fn a_code_that_nobody_used_is_no_application() {
+async fn an_unused_code_is_not_listed_as_an_app() {
     let app = TestApp::new().await;
     let (ada, client) = furnished(&app).await;
     let mut browser = Browser::new(&app);
@@ -227,7 +227,7 @@ async fn a_code_that_nobody_used_is_no_application() {
 }
 
 #[tokio::test]
-async fn a_program_on_the_users_machine_is_asked_for_each_time() {
+async fn a_loopback_client_needs_consent_each_time() {
     let app = TestApp::new().await;
     let (ada, _) = furnished(&app).await;
     for (public, silent) in [(true, false), (false, true)] {
@@ -252,7 +252,7 @@ async fn a_program_on_the_users_machine_is_asked_for_each_time() {
 }
 
 #[tokio::test]
-async fn whoever_only_looks_gets_no_code() {
+async fn a_head_request_issues_no_code() {
     let app = TestApp::new().await;
     let (_, client) = furnished(&app).await;
     let mut browser = Browser::new(&app);
@@ -274,7 +274,7 @@ async fn whoever_only_looks_gets_no_code() {
 }
 
 #[tokio::test]
-async fn strangers_are_not_sent_to_a_customers_address_by_a_mistake() {
+async fn invalid_requests_do_not_redirect_visitors_to_a_customers_uri() {
     let app = TestApp::new().await;
     let (_, client) = furnished(&app).await;
     let wrong = client.query("everything");
@@ -285,7 +285,7 @@ async fn strangers_are_not_sent_to_a_customers_address_by_a_mistake() {
     assert!(text(&page).contains("scope must name scopes"), "{page}");
     browser.logs_in(&client.query("*"), "ada").await;
     assert_eq!(browser.asks(&wrong).await.status, 303);
-    // The provider's own is known to be what it says.
+    // The provider's own clients are trusted.
     let own = rules::oauth_clients::NewClient {
         id: Some("0123456789abcdef0123".to_owned()),
         account: None,

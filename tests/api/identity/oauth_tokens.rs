@@ -1,4 +1,4 @@
-//! Tokens for programs: with a code, refreshed, given back, and all the ways that must not work.
+//! OAuth tokens: codes, refresh, revocation, and refusals.
 
 use hyper::Method;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::browser::{Browser, CALLBACK, Client, VERIFIER, field};
 use crate::harness::{Reply, TestApp, User};
 
-/// The word of RFC 6749, and ours.
+/// The error of RFC 6749, and our code.
 fn refusal(reply: &Reply) -> (u16, String, Vec<String>) {
     assert_eq!(reply.header("cache-control"), "no-store", "{reply}");
     (reply.status.as_u16(), field(reply, "error"), reply.errors())
@@ -16,7 +16,7 @@ fn refused(status: u16, error: &str, ours: &str) -> (u16, String, Vec<String>) {
     (status, error.to_owned(), vec![ours.to_owned()])
 }
 
-/// A user with a password, and two clients: with a secret and public.
+/// A user with a password, and two clients: confidential and public.
 async fn furnished(app: &TestApp) -> (User<'_>, Client, Client) {
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -25,7 +25,7 @@ async fn furnished(app: &TestApp) -> (User<'_>, Client, Client) {
 }
 
 #[tokio::test]
-async fn a_code_is_good_once_and_its_second_use_ends_what_the_first_gave() {
+async fn a_code_works_once_and_its_reuse_revokes_the_grant() {
     let app = TestApp::new().await;
     let (_, client, _) = furnished(&app).await;
     let code = Browser::new(&app).gets_code(&client.query("*"), "ada").await;
@@ -56,7 +56,7 @@ async fn a_code_is_good_once_and_its_second_use_ends_what_the_first_gave() {
 }
 
 #[tokio::test]
-async fn a_code_is_good_for_a_minute() {
+async fn a_code_expires_after_a_minute() {
     let app = TestApp::new().await;
     let (_, client, _) = furnished(&app).await;
     let mut browser = Browser::new(&app);
@@ -71,7 +71,7 @@ async fn a_code_is_good_for_a_minute() {
 }
 
 #[tokio::test]
-async fn a_code_is_only_its_clients_own() {
+async fn a_code_works_only_for_its_client() {
     let app = TestApp::new().await;
     let (ada, client, public) = furnished(&app).await;
     let code = Browser::new(&app).gets_code(&client.query("*"), "ada").await;
@@ -135,14 +135,14 @@ async fn a_challenge_needs_its_verifier_and_a_verifier_its_challenge() {
         assert_eq!(refusal(&with(verifier).await), wrong, "{verifier:?}");
     }
     assert_eq!(with(VERIFIER).await.status, 200);
-    // Somebody took the challenge out of the address on its way.
+    // An attacker removed the challenge from the authorization request.
     let code = Browser::new(&app).gets_code(&secret.query("*"), "ada").await;
     let fields = [("code", code.as_str()), ("code_verifier", VERIFIER)];
     assert_eq!(refusal(&app.token(&secret, &fields).await), wrong);
 }
 
 #[tokio::test]
-async fn a_refresh_gives_new_tokens_and_ends_the_old() {
+async fn a_refresh_issues_new_tokens_and_revokes_the_old() {
     let app = TestApp::new().await;
     let (_, client, _) = furnished(&app).await;
     let code = Browser::new(&app)
@@ -171,7 +171,11 @@ async fn a_refresh_gives_new_tokens_and_ends_the_old() {
         200
     );
     let third = refresh(field(&second, "refresh_token"), "vpc:read_only").await;
-    assert_eq!(third.json()["scopes"], "vpc:read_only", "less can be asked for");
+    assert_eq!(
+        third.json()["scopes"],
+        "vpc:read_only",
+        "fewer scopes can be requested"
+    );
     let old = app.with_token(&field(&second, "access_token"));
     assert_eq!(
         old.get("/profile").await.status,
@@ -194,7 +198,7 @@ async fn a_refresh_gives_new_tokens_and_ends_the_old() {
 }
 
 #[tokio::test]
-async fn a_refresh_token_that_comes_twice_ends_the_whole_grant() {
+async fn reuse_of_a_refresh_token_revokes_the_grant() {
     let app = TestApp::new().await;
     let (ada, _, client) = furnished(&app).await;
     let code = Browser::new(&app)
@@ -236,7 +240,7 @@ async fn a_refresh_token_that_comes_twice_ends_the_whole_grant() {
 }
 
 #[tokio::test]
-async fn a_client_shows_its_secret_in_one_way() {
+async fn a_client_authenticates_by_one_method_only() {
     let app = TestApp::new().await;
     let (ada, client, public) = furnished(&app).await;
     let mut browser = Browser::new(&app);
@@ -280,14 +284,14 @@ async fn a_client_shows_its_secret_in_one_way() {
         refused(400, "invalid_request", "- client_invalid")
     );
     assert_eq!(basic(secret, format!("code={code}")).await.status, 200);
-    // The old secret opens nothing once there is a new one.
+    // The old secret is invalid once there is a new one.
     ada.post(&format!("/account/oauth-clients/{id}/reset-secret"), json!({}))
         .await;
     assert_eq!(refusal(&app.token(&client, &[("code", "c0")]).await), invalid);
 }
 
 #[tokio::test]
-async fn what_is_missing_or_unknown_is_told_in_both_ways() {
+async fn token_errors_have_both_error_formats() {
     let app = TestApp::new().await;
     let (_, client, _) = furnished(&app).await;
     for (fields, error, ours) in [
@@ -339,7 +343,7 @@ async fn what_is_missing_or_unknown_is_told_in_both_ways() {
 }
 
 #[tokio::test]
-async fn a_token_is_given_back_by_either_half_and_only_by_its_client() {
+async fn a_client_can_revoke_its_own_access_and_refresh_tokens() {
     let app = TestApp::new().await;
     let (ada, client, public) = furnished(&app).await;
     let personal = ada.token.clone().unwrap();
@@ -385,7 +389,7 @@ async fn a_token_is_given_back_by_either_half_and_only_by_its_client() {
 }
 
 #[tokio::test]
-async fn users_see_what_programs_may_do_and_take_it_back() {
+async fn users_list_and_revoke_authorized_clients() {
     let app = TestApp::new().await;
     let (ada, client, _) = furnished(&app).await;
     let bob = app.user("bob").await;
@@ -423,7 +427,7 @@ async fn users_see_what_programs_may_do_and_take_it_back() {
 }
 
 #[tokio::test]
-async fn tokens_end_with_their_client_and_with_their_user() {
+async fn tokens_are_revoked_with_their_client_and_their_user() {
     let app = TestApp::new().await;
     let (ada, client, other) = furnished(&app).await;
     app.user("bob").await;

@@ -1,4 +1,4 @@
-//! Users about themselves.
+//! The caller's own profile.
 
 use hyper::Method;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::harness::TestApp;
 
 #[tokio::test]
-async fn the_profile_is_who_the_token_acts_for() {
+async fn the_profile_is_that_of_the_tokens_user() {
     let app = TestApp::new().await;
     let bob = app.user("bob").restricted().scopes("domains:read_only").await;
 
@@ -25,7 +25,7 @@ async fn the_profile_is_who_the_token_acts_for() {
 }
 
 #[tokio::test]
-async fn what_may_change_changes_and_the_rest_is_left_alone() {
+async fn only_writable_profile_fields_change() {
     let app = TestApp::new().await;
     let bob = app.user("bob").restricted().await;
     let tag = bob.get("/profile").await.header("etag").to_owned();
@@ -63,7 +63,7 @@ async fn what_may_change_changes_and_the_rest_is_left_alone() {
     assert_eq!(
         bob.put("/profile", json!({})).await.json(),
         changed,
-        "what is left out stays"
+        "a missing field stays unchanged"
     );
     let none = bob.put("/profile", json!({"authorized_keys": []})).await.json();
     assert_eq!(none["authorized_keys"], json!([]));
@@ -71,7 +71,7 @@ async fn what_may_change_changes_and_the_rest_is_left_alone() {
 }
 
 #[tokio::test]
-async fn every_wrong_field_of_a_profile_is_told_at_once() {
+async fn all_errors_of_a_profile_are_reported_together() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let wrong = json!({
@@ -94,7 +94,7 @@ async fn every_wrong_field_of_a_profile_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn preferences_are_kept_as_sent_for_each_user() {
+async fn preferences_are_stored_unchanged_per_user() {
     let app = TestApp::new().await;
     let (ada, bob) = (
         app.user("ada").scopes("account:read_write").await,
@@ -113,9 +113,9 @@ async fn preferences_are_kept_as_sent_for_each_user() {
         ada.put("/profile/preferences", json!({"a": 1})).await.json(),
         json!({"a": 1})
     );
-    assert!(bob.events().await.is_empty(), "nobody is told");
+    assert!(bob.events().await.is_empty(), "no event is recorded");
 
-    // Two programs that write at the same time can notice it.
+    // Two clients that write at the same time can detect the conflict.
     assert_ne!(read.header("etag"), empty.header("etag"));
     let put = ada
         .call(Method::PUT, "/profile/preferences")
@@ -137,7 +137,7 @@ async fn preferences_are_kept_as_sent_for_each_user() {
 }
 
 #[tokio::test]
-async fn preferences_have_a_size_and_are_an_object() {
+async fn preferences_are_an_object_of_limited_size() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     // {"x":"…"} has eight bytes besides the text.

@@ -1,14 +1,14 @@
-//! Personal tokens through the interface.
+//! Personal tokens through the API.
 
 use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::harness::TestApp;
 
-const NEVER: &str = "2999-12-12T05:00:00";
+const NO_EXPIRY: &str = "2999-12-12T05:00:00";
 
 #[tokio::test]
-async fn a_token_is_shown_once_and_works_at_once() {
+async fn a_token_is_shown_once_and_works_immediately() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
@@ -21,7 +21,10 @@ async fn a_token_is_shown_once_and_works_at_once() {
     assert_eq!(text.len(), 64);
     let keys: Vec<_> = made.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["id", "scopes", "created", "label", "token", "expiry"]);
-    assert_eq!((&made["scopes"], &made["expiry"]), (&json!("*"), &json!(NEVER)));
+    assert_eq!(
+        (&made["scopes"], &made["expiry"]),
+        (&json!("*"), &json!(NO_EXPIRY))
+    );
     let path = format!("/profile/tokens/{}", made["id"]);
     let later = ada.get(&path).await.json();
     assert_eq!(later["token"], text[..16]);
@@ -34,7 +37,7 @@ async fn a_token_is_shown_once_and_works_at_once() {
 }
 
 #[tokio::test]
-async fn a_token_is_never_wider_than_the_one_it_is_made_with() {
+async fn a_token_has_at_most_the_scopes_of_the_token_that_creates_it() {
     let app = TestApp::new().await;
     let ada = app
         .user("ada")
@@ -70,7 +73,7 @@ async fn a_token_is_never_wider_than_the_one_it_is_made_with() {
         ["scopes scopes_invalid"]
     );
 
-    // What was made narrow cannot make itself wide again.
+    // A restricted token cannot create one with more scopes.
     let narrow = make(json!("account:read_write")).await.json();
     let narrow = app.with_token(narrow["token"].as_str().unwrap());
     let again = narrow
@@ -81,7 +84,7 @@ async fn a_token_is_never_wider_than_the_one_it_is_made_with() {
 }
 
 #[tokio::test]
-async fn an_end_lies_ahead_and_comes() {
+async fn an_expiry_is_in_the_future_and_takes_effect() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for bad in [
@@ -109,13 +112,16 @@ async fn an_end_lies_ahead_and_comes() {
     );
     assert_eq!(ada.count("/profile/tokens").await, 1);
     let never = ada.post("/profile/tokens", json!({"expiry": null})).await.json();
-    assert_eq!(never["expiry"], NEVER);
-    let forever = json!({"expiry": NEVER});
-    assert_eq!(ada.post("/profile/tokens", forever).await.json()["expiry"], NEVER);
+    assert_eq!(never["expiry"], NO_EXPIRY);
+    let forever = json!({"expiry": NO_EXPIRY});
+    assert_eq!(
+        ada.post("/profile/tokens", forever).await.json()["expiry"],
+        NO_EXPIRY
+    );
 }
 
 #[tokio::test]
-async fn the_list_shows_only_ones_own_tokens_that_work() {
+async fn the_list_shows_only_valid_tokens_of_the_caller() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.user("bob").await;
@@ -134,7 +140,7 @@ async fn the_list_shows_only_ones_own_tokens_that_work() {
     for (filter, ids) in [
         (format!(r#"{{"id": {three}}}"#), vec![three.as_i64().unwrap()]),
         (r#"{"scopes": "vpc:read_only"}"#.to_owned(), vec![]),
-        (format!(r#"{{"expiry": "{NEVER}"}}"#), listed.ids()),
+        (format!(r#"{{"expiry": "{NO_EXPIRY}"}}"#), listed.ids()),
         (
             r#"{"created": {"+gt": "2024-06-01T12:00:00"}}"#.to_owned(),
             vec![],
@@ -153,11 +159,11 @@ async fn the_list_shows_only_ones_own_tokens_that_work() {
     let unknown = ada.filter("/profile/tokens", r#"{"token": "x"}"#).await;
     assert_eq!(unknown.errors(), ["X-Filter filter_field"]);
     let other = ada.get("/profile/tokens/2").await;
-    assert_eq!(other.status, 404, "another user's token is nobody's");
+    assert_eq!(other.status, 404, "another user's token is not found");
 }
 
 #[tokio::test]
-async fn a_token_is_renamed_and_nothing_else_of_it_changes() {
+async fn only_the_label_of_a_token_can_change() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let tag = ada.get("/profile/tokens/1").await.header("etag").to_owned();
@@ -189,7 +195,7 @@ async fn a_token_is_renamed_and_nothing_else_of_it_changes() {
 }
 
 #[tokio::test]
-async fn a_token_can_end_itself_and_each_step_is_told() {
+async fn a_token_can_revoke_itself_and_each_change_is_an_event() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let made = ada
@@ -216,7 +222,7 @@ async fn a_token_can_end_itself_and_each_step_is_told() {
 }
 
 #[tokio::test]
-async fn nothing_is_said_of_the_scopes_of_a_token_that_has_ended() {
+async fn the_scopes_of_a_revoked_token_are_not_shown() {
     let app = TestApp::new().await;
     let ada = app.user("ada").scopes("account:read_only").await;
     let alive = ada.get("/profile").await;

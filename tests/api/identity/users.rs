@@ -1,4 +1,4 @@
-//! Users of an account, managed through the interface.
+//! Users of an account, managed through the API.
 
 use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
@@ -57,7 +57,7 @@ async fn a_new_user_is_restricted_and_has_no_password() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_user_is_told_at_once() {
+async fn all_errors_of_a_user_are_reported_together() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.user("taken").of(app.another_account().await).await;
@@ -113,7 +113,7 @@ async fn no_grant_lets_a_restricted_user_manage_users() {
 }
 
 #[tokio::test]
-async fn a_user_is_renamed_with_all_it_has() {
+async fn renaming_a_user_keeps_its_tokens_and_grants() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").may(add_vpcs()).await;
@@ -160,7 +160,7 @@ async fn a_user_is_renamed_with_all_it_has() {
 }
 
 #[tokio::test]
-async fn restricting_takes_everything_and_freeing_needs_no_grants() {
+async fn restricting_a_user_removes_access_and_unrestricting_deletes_grants() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").await;
@@ -182,7 +182,7 @@ async fn restricting_takes_everything_and_freeing_needs_no_grants() {
     assert_eq!(
         bob.count("/vpcs").await,
         1,
-        "who is restricted already keeps its grants"
+        "a user who is already restricted keeps the grants"
     );
     ada.put("/account/users/bob", json!({"restricted": false})).await;
     assert_eq!(bob.get("/account/users").await.status, 200);
@@ -197,7 +197,7 @@ async fn restricting_takes_everything_and_freeing_needs_no_grants() {
 }
 
 #[tokio::test]
-async fn nobody_restricts_or_deletes_itself() {
+async fn users_cannot_restrict_or_delete_themselves() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let refused = ada
@@ -215,7 +215,7 @@ async fn nobody_restricts_or_deletes_itself() {
 }
 
 #[tokio::test]
-async fn a_deleted_user_is_gone_at_once_and_what_it_wrote_stays() {
+async fn a_deleted_user_loses_access_immediately_and_its_texts_remain() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").may(add_vpcs()).await;
@@ -237,19 +237,19 @@ async fn a_deleted_user_is_gone_at_once_and_what_it_wrote_stays() {
         (&kept["opened_by"], &kept["status"]),
         (&json!("bob"), &json!("new"))
     );
-    let told = ada.get("/account/events?after=0").await.data();
-    let told: Vec<_> = told
+    let recorded = ada.get("/account/events?after=0").await.data();
+    let recorded: Vec<_> = recorded
         .iter()
         .map(|event| (&event["action"], &event["username"]))
         .collect();
     let (bob, ada) = (json!("bob"), json!("ada"));
     let expected = ["token_create", "vpc_create", "ticket_create", "user_delete"].map(Value::from);
     let authors = [&bob, &bob, &bob, &ada];
-    assert_eq!(told, expected.iter().zip(authors).collect::<Vec<_>>());
+    assert_eq!(recorded, expected.iter().zip(authors).collect::<Vec<_>>());
 }
 
 #[tokio::test]
-async fn a_name_that_changes_hands_brings_nothing_along() {
+async fn a_reused_username_inherits_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let first = app.user("bob").may(add_vpcs()).await;
@@ -271,7 +271,7 @@ async fn a_name_that_changes_hands_brings_nothing_along() {
         "the events of another bob are not its own"
     );
     assert_eq!(second.count("/profile/tokens").await, 1);
-    // The other way a name changes hands: by renaming.
+    // A username can also be reused after a rename.
     let third = app.user("carol").restricted().await;
     ada.put("/account/users/bob", json!({"username": "old-bob"}))
         .await;
@@ -288,7 +288,7 @@ async fn a_name_that_changes_hands_brings_nothing_along() {
 }
 
 #[tokio::test]
-async fn the_length_of_an_address_is_counted_in_characters() {
+async fn the_length_of_an_email_is_in_characters() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let ask = async |length: usize| {
@@ -301,7 +301,7 @@ async fn the_length_of_an_address_is_counted_in_characters() {
 }
 
 #[tokio::test]
-async fn a_taken_name_does_not_say_by_whom_and_can_be_asked_for_twenty_times_an_hour() {
+async fn a_taken_username_reveals_no_owner_and_is_limited_to_twenty_per_hour() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.user("agent").staff().await;
@@ -339,7 +339,7 @@ async fn a_taken_name_does_not_say_by_whom_and_can_be_asked_for_twenty_times_an_
     }
     let rename = json!({"username": "eve"});
     assert_eq!(ada.put("/account/users/ada", rename).await.status, 429);
-    // What gives no name is not concerned, and neither are other accounts.
+    // Changes without a new username do not count, and other accounts are not affected.
     let same = json!({"username": "Ada", "email": "new@example.com"});
     assert_eq!(ada.put("/account/users/ada", same).await.status, 200);
     let body = json!({"username": "frank", "email": "x@example.com"});

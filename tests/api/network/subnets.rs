@@ -54,7 +54,7 @@ async fn a_subnet_is_created_viewed_renamed_and_deleted() {
 }
 
 #[tokio::test]
-async fn labels_are_unique_in_a_vpc_without_regard_to_case_and_free_between_vpcs() {
+async fn labels_are_unique_within_a_vpc_ignoring_case() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
@@ -81,7 +81,7 @@ async fn labels_are_unique_in_a_vpc_without_regard_to_case_and_free_between_vpcs
 }
 
 #[tokio::test]
-async fn overlap_is_refused_on_every_side_and_touching_is_fine() {
+async fn overlapping_subnets_are_refused_and_adjacent_ones_accepted() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.4.0/22"]).await;
@@ -109,7 +109,7 @@ async fn overlap_is_refused_on_every_side_and_touching_is_fine() {
 }
 
 #[tokio::test]
-async fn the_quota_of_a_vpc_holds_for_its_first_subnets_and_for_later_ones() {
+async fn the_subnet_quota_applies_to_initial_and_later_subnets() {
     let app = TestApp::with(|policy, _| policy.quota.subnets_per_vpc = 2).await;
     let ada = app.user("ada").await;
 

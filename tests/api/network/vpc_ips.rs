@@ -19,7 +19,7 @@ fn addresses(reply: &Reply) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn addresses_and_ranges_of_all_configs_are_listed_in_order_and_filtered() {
+async fn addresses_and_ranges_of_all_configs_are_sorted_and_filtered() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;

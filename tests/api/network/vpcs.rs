@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::harness::{BEGINNING, TestApp, add_vpcs};
 
 #[tokio::test]
-async fn a_vpc_is_created_with_its_subnets_and_viewed_as_it_was_answered() {
+async fn a_vpc_is_created_with_its_subnets_and_viewed_identically() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
@@ -53,7 +53,7 @@ async fn a_vpc_is_created_with_its_subnets_and_viewed_as_it_was_answered() {
 }
 
 #[tokio::test]
-async fn keys_stand_in_the_recorded_order() {
+async fn keys_are_in_the_recorded_order() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -81,7 +81,7 @@ async fn keys_stand_in_the_recorded_order() {
 }
 
 #[tokio::test]
-async fn all_that_is_wrong_with_a_create_is_told_at_once_in_the_order_of_the_interface() {
+async fn all_errors_of_a_create_are_reported_in_the_order_of_the_interface() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &[]).await;
@@ -127,7 +127,7 @@ async fn all_that_is_wrong_with_a_create_is_told_at_once_in_the_order_of_the_int
 }
 
 #[tokio::test]
-async fn reasons_that_published_suites_assert_are_word_for_word() {
+async fn reasons_that_published_test_suites_assert_are_exact() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -156,7 +156,7 @@ async fn reasons_that_published_suites_assert_are_word_for_word() {
 }
 
 #[tokio::test]
-async fn an_update_changes_what_it_names_and_always_leaves_a_trace() {
+async fn an_update_is_partial_and_always_records_an_event() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -194,7 +194,7 @@ async fn an_update_changes_what_it_names_and_always_leaves_a_trace() {
 }
 
 #[tokio::test]
-async fn nothing_is_updated_before_it_was_created_even_if_the_clock_is_set_back() {
+async fn updated_is_never_before_created() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -228,7 +228,7 @@ async fn a_refused_update_changes_nothing() {
 }
 
 #[tokio::test]
-async fn deleting_a_vpc_deletes_its_subnets_and_tells_of_each() {
+async fn deleting_a_vpc_deletes_its_subnets_with_an_event_each() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
@@ -254,7 +254,7 @@ async fn deleting_a_vpc_deletes_its_subnets_and_tells_of_each() {
 }
 
 #[tokio::test]
-async fn the_quota_of_a_region_holds_and_can_differ_for_an_account() {
+async fn the_vpc_quota_applies_and_can_be_overridden_per_account() {
     let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 2).await;
     let ada = app.user("ada").await;
     ada.creates_vpc("a", &[]).await;
@@ -291,7 +291,7 @@ async fn the_quota_of_a_region_holds_and_can_differ_for_an_account() {
 }
 
 #[tokio::test]
-async fn restricted_users_see_and_change_what_they_were_granted() {
+async fn restricted_users_see_and_change_only_granted_vpcs() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for label in ["one", "two", "three"] {
@@ -319,7 +319,7 @@ async fn restricted_users_see_and_change_what_they_were_granted() {
 }
 
 #[tokio::test]
-async fn who_creates_a_vpc_may_change_it_and_nobody_else_restricted_may() {
+async fn a_restricted_creator_of_a_vpc_gets_a_grant_on_it() {
     let app = TestApp::new().await;
     let bob = app.user("bob").may(add_vpcs()).await;
     let eve = app.user("eve").may(add_vpcs()).await;
@@ -347,7 +347,7 @@ async fn accounts_do_not_see_each_other_and_may_use_the_same_labels_and_ranges()
 }
 
 #[tokio::test]
-async fn both_versions_both_spellings_and_a_slash_at_the_end_are_one_path() {
+async fn alternative_versions_spellings_and_trailing_slashes_are_equivalent() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -367,7 +367,7 @@ async fn both_versions_both_spellings_and_a_slash_at_the_end_are_one_path() {
 }
 
 #[tokio::test]
-async fn what_is_no_id_names_nothing() {
+async fn malformed_ids_are_not_found() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -394,7 +394,7 @@ async fn what_is_no_id_names_nothing() {
 }
 
 #[tokio::test]
-async fn output_can_be_trimmed_to_one_spelling() {
+async fn responses_can_use_one_spelling_only() {
     use garth::web::WireNames;
     for (names, there, gone) in [
         (WireNames::Compute, "computes", "linodes"),

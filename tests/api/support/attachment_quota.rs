@@ -1,4 +1,4 @@
-//! How many bytes of attachments an account may have.
+//! The attachment quota of an account.
 
 use garth::model::account::{QuotaChange, QuotaValue};
 use serde_json::json;
@@ -12,7 +12,7 @@ async fn usage(user: &User<'_>) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn an_account_may_have_as_many_bytes_as_its_quota_says_and_not_one_more() {
+async fn an_account_cannot_exceed_its_attachment_quota() {
     let app = TestApp::with(|policy, _| policy.quota.attachment_bytes = 25).await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").await;
@@ -26,13 +26,13 @@ async fn an_account_may_have_as_many_bytes_as_its_quota_says_and_not_one_more() 
     assert_eq!(ada.attaches(1, "d.txt", "01234").await.status, 200);
     assert_eq!(usage(&bob).await, json!({"limit": 25, "used": 25}));
     assert_eq!(bob.attaches(2, "e.txt", "0").await.errors(), EXCEEDED);
-    // The account is full: that is answered before anything is known of the file.
+    // The account is full: the refusal comes before the file is read.
     assert_eq!(bob.attaches(2, "virus.exe", "").await.errors(), EXCEEDED);
-    assert_eq!(app.kept.names().len(), 3, "nothing is left of what was refused");
+    assert_eq!(app.kept.names().len(), 3, "a refused file leaves no bytes");
 }
 
 #[tokio::test]
-async fn the_quota_can_differ_for_an_account() {
+async fn the_attachment_quota_can_be_overridden_per_account() {
     let app = TestApp::with(|policy, _| policy.quota.attachment_bytes = 5).await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;

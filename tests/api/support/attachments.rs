@@ -1,4 +1,4 @@
-//! Files on tickets, in and out: interface §4.3, decision 0015. What a form may look like is in `uploads`.
+//! Attachments: interface §4.3, decision 0015. `uploads` tests the forms.
 
 use garth::model::grant::Permission;
 use garth::model::token::hex;
@@ -18,7 +18,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn a_file_that_was_attached_is_listed_and_comes_back_byte_by_byte() {
+async fn an_attachment_is_listed_and_downloaded_unchanged() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("No route").await;
@@ -47,7 +47,7 @@ async fn a_file_that_was_attached_is_listed_and_comes_back_byte_by_byte() {
 }
 
 #[tokio::test]
-async fn a_download_is_for_saving_and_never_for_showing() {
+async fn a_download_is_never_displayed_inline() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -74,7 +74,7 @@ async fn a_download_is_for_saving_and_never_for_showing() {
 }
 
 #[tokio::test]
-async fn every_extension_is_served_as_what_it_stands_for() {
+async fn every_extension_has_its_content_type() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -102,7 +102,7 @@ async fn every_extension_is_served_as_what_it_stands_for() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_known_already_is_not_sent_again() {
+async fn a_known_file_is_not_sent_again() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -118,7 +118,7 @@ async fn a_file_that_is_known_already_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn an_upload_moves_the_ticket_and_is_told_as_an_event() {
+async fn an_upload_updates_the_ticket_and_records_an_event() {
     let app = TestApp::new().await;
     let (ada, bob) = (app.user("ada").await, app.user("bob").await);
     ada.opens_ticket("Look").await;
@@ -137,13 +137,13 @@ async fn an_upload_moves_the_ticket_and_is_told_as_an_event() {
         ada.events().await,
         ["ticket_create 1", "ticket_attachment_upload 1"]
     );
-    let told = ada.get("/account/events").await.data().remove(0);
-    assert_eq!(told["username"], "bob");
-    assert_eq!(told["entity"]["type"], "ticket");
+    let recorded = ada.get("/account/events").await.data().remove(0);
+    assert_eq!(recorded["username"], "bob");
+    assert_eq!(recorded["entity"]["type"], "ticket");
 }
 
 #[tokio::test]
-async fn a_refused_file_leaves_the_ticket_as_it_was() {
+async fn a_refused_file_does_not_change_the_ticket() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -181,7 +181,7 @@ async fn files_may_have_the_same_name_and_the_same_content() {
 }
 
 #[tokio::test]
-async fn a_file_belongs_to_its_ticket_alone() {
+async fn a_file_is_found_only_under_its_ticket() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -226,7 +226,7 @@ async fn a_list_of_files_can_be_filtered() {
 }
 
 #[tokio::test]
-async fn a_closed_ticket_takes_no_file_but_the_form_is_looked_at_first() {
+async fn a_closed_ticket_refuses_files_after_validating_the_form() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -245,7 +245,7 @@ async fn a_closed_ticket_takes_no_file_but_the_form_is_looked_at_first() {
 }
 
 #[tokio::test]
-async fn a_file_meant_for_a_ticket_as_it_was_is_not_attached_to_another() {
+async fn an_upload_with_an_outdated_tag_is_refused() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -268,7 +268,7 @@ async fn a_file_meant_for_a_ticket_as_it_was_is_not_attached_to_another() {
 }
 
 #[tokio::test]
-async fn who_may_see_a_ticket_sees_its_files_and_who_may_modify_it_attaches_some() {
+async fn reading_and_attaching_files_need_read_and_write_access_to_the_ticket() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let opener = app.user("opener").restricted().await;
@@ -308,7 +308,7 @@ async fn who_may_see_a_ticket_sees_its_files_and_who_may_modify_it_attaches_some
 }
 
 #[tokio::test]
-async fn what_a_caller_may_not_do_is_told_before_what_is_wrong_with_the_form() {
+async fn access_errors_precede_form_errors() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let reader = app
@@ -325,7 +325,7 @@ async fn what_a_caller_may_not_do_is_told_before_what_is_wrong_with_the_form() {
 }
 
 #[tokio::test]
-async fn each_download_by_the_staff_is_in_the_history_and_changes_nothing_else() {
+async fn each_download_by_staff_is_only_recorded_in_the_history() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let agent = app.user("agent").staff().await;
@@ -365,7 +365,7 @@ async fn each_download_by_the_staff_is_in_the_history_and_changes_nothing_else()
     );
     assert_eq!(ada.events().await, events);
     assert_eq!(agent.get("/desk/tickets/1/attachments/2").await.status, 404);
-    // Whoever gets no bytes has read none.
+    // A response without content is not a download.
     let file = "/desk/tickets/1/attachments/1";
     assert_eq!(agent.call(Method::HEAD, file).await.status, 200);
     let known = agent
@@ -417,7 +417,7 @@ async fn a_tag_that_only_contains_the_hash_does_not_hide_a_download() {
     assert_eq!(steps(&agent).await.len(), 2 + others.len());
 }
 
-/// What the history of the first ticket says: `opened ada`.
+/// The history of the first ticket: `opened ada`.
 async fn steps(agent: &User<'_>) -> Vec<String> {
     let history = agent.get("/desk/tickets/1/history").await;
     let step = |step: &serde_json::Value| {

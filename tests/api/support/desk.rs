@@ -1,11 +1,11 @@
-//! The desk: the provider's side of tickets.
+//! The desk: tickets for the provider's staff.
 
 use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{Reply, TestApp, User};
 
-/// What happened to a ticket: `who action (before>after) =status`.
+/// The history of a ticket: `who action (before>after) =status`.
 async fn history(staff: &User<'_>, ticket: i64) -> Vec<String> {
     let entries = staff.get(&format!("/desk/tickets/{ticket}/history")).await.data();
     let line = |entry: &Value| {
@@ -27,7 +27,7 @@ async fn post(user: &User<'_>, path: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn a_ticket_shows_the_staff_who_asks_and_what_about() {
+async fn a_desk_ticket_shows_the_customer_and_the_subject() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &[]).await;
@@ -63,7 +63,7 @@ async fn a_ticket_shows_the_staff_who_asks_and_what_about() {
 }
 
 #[tokio::test]
-async fn a_claim_opens_a_ticket_and_only_its_holder_gives_it_back() {
+async fn a_claim_opens_a_ticket_and_only_the_assignee_releases_it() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Help").await;
@@ -112,7 +112,7 @@ async fn a_claim_opens_a_ticket_and_only_its_holder_gives_it_back() {
 }
 
 #[tokio::test]
-async fn an_unchanged_claim_tells_nobody_anything() {
+async fn a_repeated_claim_records_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Help").await;
@@ -127,7 +127,7 @@ async fn an_unchanged_claim_tells_nobody_anything() {
 }
 
 #[tokio::test]
-async fn the_staff_close_and_reopen_and_closable_is_as_before() {
+async fn staff_close_and_reopen_without_changing_closable() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Help").await;
@@ -171,16 +171,16 @@ async fn the_staff_close_and_reopen_and_closable_is_as_before() {
             "sam reopen closed>open =open",
         ]
     );
-    let told = ada.get("/account/events").await.data();
-    let told: Vec<_> = told
+    let recorded = ada.get("/account/events").await.data();
+    let recorded: Vec<_> = recorded
         .iter()
         .map(|event| event["username"].as_str().unwrap())
         .collect();
-    assert_eq!(told, ["Support", "Support", "Support", "ada"]);
+    assert_eq!(recorded, ["Support", "Support", "Support", "ada"]);
 }
 
 #[tokio::test]
-async fn what_is_sent_back_as_it_was_changes_nothing_and_tells_nobody() {
+async fn unchanged_values_change_and_record_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Help").await;
@@ -203,7 +203,7 @@ async fn what_is_sent_back_as_it_was_changes_nothing_and_tells_nobody() {
 }
 
 #[tokio::test]
-async fn the_state_is_told_beside_what_else_is_wrong() {
+async fn state_errors_are_reported_with_field_errors() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Help").await;
@@ -227,7 +227,7 @@ async fn the_state_is_told_beside_what_else_is_wrong() {
 }
 
 #[tokio::test]
-async fn a_priority_is_the_staffs_own_business() {
+async fn tenants_never_see_priorities() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for _ in 0..4 {
@@ -261,7 +261,7 @@ async fn a_priority_is_the_staffs_own_business() {
 }
 
 #[tokio::test]
-async fn the_queue_is_over_all_accounts_and_can_be_narrowed() {
+async fn the_queue_has_all_accounts_and_can_be_filtered() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let grace = app.user("grace").of(app.another_account().await).await;
@@ -296,7 +296,7 @@ async fn the_queue_is_over_all_accounts_and_can_be_narrowed() {
 }
 
 #[tokio::test]
-async fn words_are_found_wherever_they_stand_in_a_ticket() {
+async fn search_finds_words_in_all_texts_of_a_ticket() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let sam = app.user("sam").staff().await;
@@ -350,7 +350,7 @@ async fn words_are_found_wherever_they_stand_in_a_ticket() {
 }
 
 #[tokio::test]
-async fn the_provider_opens_a_ticket_that_only_it_can_close() {
+async fn the_provider_can_open_a_ticket_that_the_account_cannot_close() {
     let app = TestApp::with(|policy, _| policy.support.provider = "Garth Hosting".to_owned()).await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &[]).await;
@@ -415,7 +415,7 @@ async fn two_agents_cannot_overwrite_each_other() {
     ada.opens_ticket("Help").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
     let tag = sam.get("/desk/tickets/1").await.header("etag").to_owned();
-    // Even a note makes it another ticket to those who looked before.
+    // Even a note changes the entity tag.
     pat.post("/desk/tickets/1/notes", json!({"description": "Mine."}))
         .await;
     for (method, path, body) in [
@@ -436,7 +436,7 @@ async fn two_agents_cannot_overwrite_each_other() {
         .call(Method::POST, "/desk/tickets/1/claim")
         .header("if-match", &fresh);
     assert_eq!(call.await.status, 200);
-    // What was changed and changed back has been changed.
+    // A value that was changed and restored still counts as changed.
     let fresh = sam.get("/desk/tickets/1").await.header("etag").to_owned();
     for priority in ["high", "normal"] {
         pat.put("/desk/tickets/1", json!({"priority": priority})).await;
@@ -445,7 +445,7 @@ async fn two_agents_cannot_overwrite_each_other() {
         .call(Method::POST, "/desk/tickets/1/close")
         .header("if-match", &fresh);
     assert_eq!(call.await.status, 412);
-    // The customer's word counts too.
+    // A reply of the customer counts too.
     let fresh = sam.get("/desk/tickets/1").await.header("etag").to_owned();
     ada.post("/support/tickets/1/replies", json!({"description": "Wait."}))
         .await;
@@ -456,7 +456,7 @@ async fn two_agents_cannot_overwrite_each_other() {
 }
 
 #[tokio::test]
-async fn a_canned_reply_is_kept_filled_in_and_sent() {
+async fn a_canned_reply_is_stored_filled_in_and_sent() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &[]).await;
@@ -532,7 +532,7 @@ async fn a_canned_reply_is_kept_filled_in_and_sent() {
 }
 
 #[tokio::test]
-async fn the_directory_names_what_other_services_keep() {
+async fn the_directory_has_objects_of_other_services() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let sam = app.user("sam").staff().await;
@@ -567,7 +567,7 @@ async fn the_directory_names_what_other_services_keep() {
 }
 
 #[tokio::test]
-async fn the_staff_see_the_accounts_and_how_much_is_open() {
+async fn staff_see_accounts_with_their_open_tickets() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.another_account().await;
@@ -591,7 +591,7 @@ async fn the_staff_see_the_accounts_and_how_much_is_open() {
 }
 
 #[tokio::test]
-async fn a_reply_that_reopens_stands_behind_the_reopening_in_the_history() {
+async fn a_reply_follows_the_reopening_in_the_history() {
     let app = TestApp::with(|policy, _| policy.support.reopen_days = Some(1)).await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Help").await;

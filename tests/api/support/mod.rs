@@ -1,4 +1,4 @@
-//! Tickets on both sides of the desk.
+//! Tickets, for customers and for staff.
 
 pub mod attachment_quota;
 pub mod attachments;

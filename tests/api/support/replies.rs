@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::harness::TestApp;
 
 #[tokio::test]
-async fn replies_of_both_sides_stand_in_order_and_move_the_ticket() {
+async fn replies_of_both_sides_are_in_order_and_update_the_ticket() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let staff = app.user("sam").staff().await;
@@ -49,9 +49,9 @@ async fn replies_of_both_sides_stand_in_order_and_move_the_ticket() {
     assert_eq!(replies[1]["created_by"], "Support");
     assert_eq!(replies[1]["friendly_name"], "Support");
     let events = ada.get("/account/events").await.data();
-    let told = |at: usize| (events[at]["action"].clone(), events[at]["username"].clone());
-    assert_eq!(told(0), (json!("ticket_update"), json!("Support")));
-    assert_eq!(told(1), (json!("ticket_update"), json!("ada")));
+    let recorded = |at: usize| (events[at]["action"].clone(), events[at]["username"].clone());
+    assert_eq!(recorded(0), (json!("ticket_update"), json!("Support")));
+    assert_eq!(recorded(1), (json!("ticket_update"), json!("ada")));
     assert_eq!(
         events[0]["entity"],
         json!({"id": 1, "label": "Help", "type": "ticket", "url": "/v4/support/tickets/1"})
@@ -59,7 +59,7 @@ async fn replies_of_both_sides_stand_in_order_and_move_the_ticket() {
 }
 
 #[tokio::test]
-async fn a_reply_has_its_own_bounds() {
+async fn a_reply_has_its_own_limits() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Help").await;
@@ -74,7 +74,7 @@ async fn a_reply_has_its_own_bounds() {
 }
 
 #[tokio::test]
-async fn names_can_be_trimmed_to_one_spelling() {
+async fn fields_can_use_one_spelling_only() {
     for (names, key, gone) in [
         (WireNames::Linode, "from_linode", "from_compute"),
         (WireNames::Compute, "from_compute", "from_linode"),
@@ -91,7 +91,7 @@ async fn names_can_be_trimmed_to_one_spelling() {
 }
 
 #[tokio::test]
-async fn a_closed_ticket_takes_a_reply_only_where_the_provider_lets_it_reopen() {
+async fn a_closed_ticket_accepts_replies_only_while_it_can_be_reopened() {
     const DAY: i64 = 24 * 60 * 60;
     let body = || json!({"description": "It is back."});
     for (days, wait, status) in [

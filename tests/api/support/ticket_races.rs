@@ -1,4 +1,4 @@
-//! Tickets under many hands at once.
+//! Concurrent acts on tickets.
 
 use std::future::IntoFuture;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -63,7 +63,7 @@ async fn every_page_has_its_open_tickets_first_while_tickets_close() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whatever_races_the_history_is_one_allowed_path() {
+async fn concurrent_acts_leave_a_valid_history() {
     let app = TestApp::with(|policy, _| policy.support.attachments_per_ticket = 1000).await;
     let ada = app.user("ada").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
@@ -143,6 +143,6 @@ async fn whatever_races_the_history_is_one_allowed_path() {
     let kept = ada.count("/support/tickets/1/replies").await as usize;
     assert_eq!(kept, replies.load(Ordering::SeqCst));
     assert!(kept > 0);
-    // One event for each step, and one for the opening.
+    // One event for each step, and one for opening the ticket.
     assert_eq!(ada.count("/account/events").await as usize, history.len());
 }

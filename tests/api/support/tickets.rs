@@ -1,4 +1,4 @@
-//! Tickets, from the account's side.
+//! Tickets, for the account's users.
 
 use garth::model::grant::Permission;
 use garth::model::id::VpcId;
@@ -80,7 +80,7 @@ async fn closing_a_closed_ticket_changes_nothing() {
 }
 
 #[tokio::test]
-async fn everything_wrong_with_a_ticket_is_told_at_once_in_the_interfaces_order() {
+async fn all_errors_of_a_ticket_are_reported_in_the_order_of_the_interface() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let body = json!({
@@ -113,7 +113,7 @@ async fn everything_wrong_with_a_ticket_is_told_at_once_in_the_interfaces_order(
 }
 
 #[tokio::test]
-async fn lengths_are_counted_in_characters_at_both_ends() {
+async fn minimum_and_maximum_lengths_are_in_characters() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for (summary, description, fits) in [
@@ -136,7 +136,7 @@ async fn lengths_are_counted_in_characters_at_both_ends() {
 }
 
 #[tokio::test]
-async fn a_ticket_can_be_about_each_of_the_nine_things() {
+async fn a_ticket_can_be_about_each_of_the_nine_kinds() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -193,7 +193,7 @@ async fn a_ticket_can_be_about_each_of_the_nine_things() {
 }
 
 #[tokio::test]
-async fn one_thing_only_and_nothing_beside_a_vlan_or_a_managed_service() {
+async fn a_ticket_has_at_most_one_subject() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for (body, errors) in [
@@ -257,7 +257,7 @@ async fn a_vlan_has_the_same_id_each_time_and_another_in_another_region() {
 }
 
 #[tokio::test]
-async fn an_entity_shows_its_label_of_now_and_its_last_one_when_it_is_gone() {
+async fn an_entity_shows_its_current_or_last_label() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
@@ -332,7 +332,7 @@ async fn an_entity_has_the_type_and_the_url_of_its_kind() {
 }
 
 #[tokio::test]
-async fn a_ticket_can_only_be_about_what_its_opener_may_see() {
+async fn a_ticket_can_only_be_about_visible_objects() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("one", &[]).await;
@@ -350,7 +350,7 @@ async fn a_ticket_can_only_be_about_what_its_opener_may_see() {
 }
 
 #[tokio::test]
-async fn a_strict_provider_takes_only_what_its_directory_knows() {
+async fn strict_entities_accepts_only_objects_in_the_directory() {
     let app = TestApp::with(|policy, _| policy.support.strict_entities = true).await;
     let ada = app.user("ada").await;
     let staff = app.user("sam").staff().await;
@@ -366,7 +366,7 @@ async fn a_strict_provider_takes_only_what_its_directory_knows() {
 }
 
 #[tokio::test]
-async fn open_tickets_come_first_and_the_newest_of_each_before_the_others() {
+async fn open_tickets_come_first_and_newer_ones_before_older() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for _ in 0..6 {
@@ -380,7 +380,7 @@ async fn open_tickets_come_first_and_the_newest_of_each_before_the_others() {
 }
 
 #[tokio::test]
-async fn the_filters_that_clients_send_are_understood() {
+async fn filters_of_published_clients_work_on_tickets() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &[]).await;
@@ -422,7 +422,7 @@ async fn the_filters_that_clients_send_are_understood() {
 }
 
 #[tokio::test]
-async fn who_sees_a_ticket_and_who_may_add_to_it() {
+async fn account_access_controls_reading_and_replying() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").restricted().await;
@@ -452,7 +452,7 @@ async fn who_sees_a_ticket_and_who_may_add_to_it() {
             assert_eq!(reply.status, status);
         }
     }
-    // Events likewise: Bob hears of his own ticket, whoever writes on it, and of nothing else.
+    // Events too: Bob sees those of his own ticket, whoever writes on it, and no others.
     let of_bob = bob.events().await;
     assert_eq!(of_bob.len(), 4, "{of_bob:?}");
     assert!(of_bob.iter().all(|event| event.ends_with(" 2")), "{of_bob:?}");
@@ -460,7 +460,7 @@ async fn who_sees_a_ticket_and_who_may_add_to_it() {
 }
 
 #[tokio::test]
-async fn no_tenant_can_be_called_like_the_provider() {
+async fn no_tenant_can_have_the_providers_name() {
     let app = TestApp::new().await;
     for (name, account, made) in [
         ("support", Some(app.account), false),
@@ -483,7 +483,7 @@ async fn no_tenant_can_be_called_like_the_provider() {
 }
 
 #[tokio::test]
-async fn what_was_told_of_limits_is_what_holds() {
+async fn the_published_limits_are_enforced() {
     let app = TestApp::with(|policy, _| policy.support.reopen_days = Some(7)).await;
     let ada = app.user("ada").scopes("domains:read_only").await;
     let limits = ada.get("/support/limits").await;

@@ -1,4 +1,4 @@
-//! The form that brings a file: what it may look like, and how much it may hold.
+//! Upload forms: format and size.
 
 use hyper::Method;
 
@@ -8,7 +8,7 @@ use crate::support::attachments::sha256;
 const FILES: &str = "/support/tickets/1/attachments";
 const NAMED: &str = "form-data; name=\"file\"; filename=\"a.txt\"";
 
-/// What stands behind `Content-Disposition`, and the content.
+/// The value of `Content-Disposition`, and the content.
 type Part<'a> = (&'a str, &'a [u8]);
 
 /// Sends a form with these parts.
@@ -16,7 +16,7 @@ async fn send(user: &User<'_>, parts: &[Part<'_>]) -> Reply {
     user.call(Method::POST, FILES).form(parts).await
 }
 
-/// The names and sizes of what is attached to the first ticket.
+/// The names and sizes of the first ticket's attachments.
 async fn listed(user: &User<'_>) -> Vec<(String, i64)> {
     let list = user.get(FILES).await.data();
     let file = |file: &serde_json::Value| {
@@ -34,7 +34,7 @@ fn assert_too_large(reply: &Reply) {
 }
 
 #[tokio::test]
-async fn a_file_may_have_as_many_bytes_as_the_policy_says_and_not_one_more() {
+async fn a_file_cannot_exceed_the_maximum_size() {
     let app = TestApp::with(|policy, _| policy.support.attachment_max_bytes = 100_000).await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -45,7 +45,7 @@ async fn a_file_may_have_as_many_bytes_as_the_policy_says_and_not_one_more() {
 
     assert_eq!(attach(100_000).await.status, 200);
     assert_eq!(attach(100_000).chunked().await.status, 200);
-    // Just above, above what a form may have besides, and above what is read only to be thrown away.
+    // Just above the limit, above the limit of the form, and above what is read and discarded.
     for size in [100_001, 2_000_000, 20_000_000] {
         assert_too_large(&attach(size).await);
         assert_too_large(&attach(size).chunked().await);
@@ -55,7 +55,7 @@ async fn a_file_may_have_as_many_bytes_as_the_policy_says_and_not_one_more() {
 }
 
 #[tokio::test]
-async fn five_mebibytes_are_taken_if_nothing_else_is_said() {
+async fn the_default_maximum_is_five_mebibytes() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -64,14 +64,14 @@ async fn five_mebibytes_are_taken_if_nothing_else_is_said() {
 
     assert_eq!(ada.attaches(1, "a.txt", &bytes).await.status, 200);
     let back = ada.get(&format!("{FILES}/1")).await;
-    assert!(back.body == bytes, "it is not what was sent");
+    assert!(back.body == bytes, "the bytes differ from the upload");
     assert_eq!(back.header("etag"), format!("\"{}\"", sha256(&bytes)));
     bytes.push(b'!');
     assert_too_large(&ada.attaches(1, "a.txt", &bytes).await);
 }
 
 #[tokio::test]
-async fn a_ticket_takes_as_many_files_as_the_policy_says() {
+async fn a_ticket_cannot_exceed_the_maximum_number_of_files() {
     let app = TestApp::with(|policy, _| policy.support.attachments_per_ticket = 2).await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -91,7 +91,7 @@ async fn a_ticket_takes_as_many_files_as_the_policy_says() {
 }
 
 #[tokio::test]
-async fn files_that_come_at_once_do_not_pass_the_limit_together() {
+async fn concurrent_uploads_do_not_exceed_the_limit_per_ticket() {
     let app = TestApp::with(|policy, _| policy.support.attachments_per_ticket = 3).await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -109,7 +109,7 @@ async fn files_that_come_at_once_do_not_pass_the_limit_together() {
 }
 
 #[tokio::test]
-async fn there_must_be_one_file_and_something_in_it() {
+async fn a_form_must_have_one_file_that_is_not_empty() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -146,7 +146,7 @@ async fn there_must_be_one_file_and_something_in_it() {
 }
 
 #[tokio::test]
-async fn all_that_is_wrong_with_a_form_is_told_at_once() {
+async fn all_errors_of_a_form_are_reported_together() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -190,7 +190,7 @@ async fn other_parts_are_ignored() {
 }
 
 #[tokio::test]
-async fn an_extended_file_name_counts_only_if_there_is_no_plain_one() {
+async fn an_extended_file_name_is_used_only_without_a_plain_one() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -257,7 +257,7 @@ async fn control_characters_in_a_file_name_are_removed() {
 }
 
 #[tokio::test]
-async fn only_a_form_with_a_boundary_is_taken() {
+async fn only_a_form_with_a_boundary_is_accepted() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
@@ -293,11 +293,11 @@ async fn only_a_form_with_a_boundary_is_taken() {
 }
 
 #[tokio::test]
-async fn a_form_may_be_cut_into_pieces_anywhere() {
+async fn a_form_may_arrive_in_any_pieces() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
-    // Pieces are of 10,000 bytes: the boundary behind the file lies across the end of the first.
+    // Pieces have 10,000 bytes: the boundary after the file spans the end of the first.
     for (at, size) in (9_900..9_960).step_by(3).enumerate() {
         let mut content = vec![b'x'; size];
         content.extend_from_slice(b"\r\n--edg\r\n--edge");

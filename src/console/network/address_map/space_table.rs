@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::vpc_map::Block;
 use super::{format_range, in_use};
 use crate::console::layout::number;
-use crate::model::address_map::{Space, What};
+use crate::model::address_map::{PartKind, Space};
 
 pub fn space_table<'a>(spaces: impl Iterator<Item = &'a Space>, blocks: &[Block]) -> Markup {
     html! {
@@ -15,14 +15,14 @@ pub fn space_table<'a>(spaces: impl Iterator<Item = &'a Space>, blocks: &[Block]
                 @for part in spaces.flat_map(|space| &space.parts) {
                     tr {
                         th scope="row" { code { (format_range(part.first, part.last)) } }
-                        @match part.what {
-                            What::Subnet(at) => @if let Some(block) = blocks.get(at) {
+                        @match part.kind {
+                            PartKind::Subnet(at) => @if let Some(block) = blocks.get(at) {
                                 td data-label="Allocation" { a href=(block.url) { (block.subnet.label.as_str()) } }
                                 td .number data-label="Size" { (number(part.size())) }
                                 td data-label="In use" { (in_use(block.usage)) }
                             },
-                            What::Free => { td data-label="Allocation" { "free" } td .number data-label="Size" { (number(part.size())) } td {} }
-                            What::Forbidden => { td data-label="Allocation" { "reserved by the provider" } td .number data-label="Size" { (number(part.size())) } td {} }
+                            PartKind::Free => { td data-label="Allocation" { "free" } td .number data-label="Size" { (number(part.size())) } td {} }
+                            PartKind::Forbidden => { td data-label="Allocation" { "reserved by the provider" } td .number data-label="Size" { (number(part.size())) } td {} }
                         }
                     }
                 }

@@ -6,7 +6,7 @@ use super::space_table::space_table;
 use super::{GAP, NARROW_WIDTH, WIDE_WIDTH, format_range, in_use, legend, round, short_number, truncate};
 use crate::console::layout::number;
 use crate::console::usage::usage_class;
-use crate::model::address_map::{Part, Space, What, spaces};
+use crate::model::address_map::{Part, PartKind, Space, spaces};
 use crate::model::cidr::Cidr;
 use crate::model::subnet::Subnet;
 use crate::model::vpc::Vpc;
@@ -39,7 +39,7 @@ fn spaces_by_use(blocks: &[Block], forbidden: &[Cidr]) -> (Vec<Space>, Vec<Space
     let ranges: Vec<Cidr> = blocks.iter().map(|block| block.subnet.ipv4).collect();
     let has_subnets = |space: &Space| {
         let mut parts = space.parts.iter();
-        parts.any(|part| matches!(part.what, What::Subnet(_)))
+        parts.any(|part| matches!(part.kind, PartKind::Subnet(_)))
     };
     spaces(&ranges, forbidden).into_iter().partition(has_subnets)
 }
@@ -69,7 +69,7 @@ pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
                 p .quiet {
                     "Unallocated: "
                     @for (at, space) in unused.iter().enumerate() { @if at > 0 { ", " } code { (space.range) } }
-                    @if unused.iter().any(|space| space.parts.iter().any(|part| part.what == What::Forbidden)) {
+                    @if unused.iter().any(|space| space.parts.iter().any(|part| part.kind == PartKind::Forbidden)) {
                         " (provider-reserved ranges excluded)"
                     }
                     "."
@@ -86,7 +86,7 @@ pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
 }
 
 fn allocated_percent(space: &Space) -> String {
-    let of = |part: &&Part| matches!(part.what, What::Subnet(_));
+    let of = |part: &&Part| matches!(part.kind, PartKind::Subnet(_));
     let taken: u64 = space.parts.iter().filter(of).map(Part::size).sum();
     let all = u64::from(space.range.last() - space.range.first()) + 1;
     let percent = taken as f64 * 100.0 / all as f64;
@@ -101,9 +101,9 @@ fn allocated_percent(space: &Space) -> String {
 fn space_map(space: &Space, blocks: &[Block], class: &str, width: f64) -> Markup {
     let block_width = |part: &Part| {
         let bits = (part.size() as f64).log2();
-        match part.what {
-            What::Subnet(_) => (96.0 + bits * 6.5).min(width),
-            What::Free | What::Forbidden => 44.0 + bits * 4.0,
+        match part.kind {
+            PartKind::Subnet(_) => (96.0 + bits * 6.5).min(width),
+            PartKind::Free | PartKind::Forbidden => 44.0 + bits * 4.0,
         }
     };
     let mut lines: Vec<Vec<(&Part, f64)>> = vec![Vec::new()];
@@ -154,8 +154,8 @@ fn block(part: &Part, blocks: &[Block], x: f64, y: f64, wide: f64) -> Markup {
     let background = |class: &str| {
         html! { rect .(class) x=(round(x)) y=(round(y)) width=(round(wide)) height=(BLOCK_HEIGHT) rx="5" {} }
     };
-    match part.what {
-        What::Subnet(at) => {
+    match part.kind {
+        PartKind::Subnet(at) => {
             let Some(Block { subnet, usage, url }) = blocks.get(at) else {
                 return html! {};
             };
@@ -177,9 +177,9 @@ fn block(part: &Part, blocks: &[Block], x: f64, y: f64, wide: f64) -> Markup {
                 }
             }
         }
-        What::Free | What::Forbidden => {
-            let (class, word) = match part.what {
-                What::Free => ("free", "free"),
+        PartKind::Free | PartKind::Forbidden => {
+            let (class, word) = match part.kind {
+                PartKind::Free => ("free", "free"),
                 _ => ("reserved", "reserved"),
             };
             html! {

@@ -19,7 +19,7 @@ use crate::rules::request::Request;
 use crate::web::App;
 
 pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageResult {
-    app.read(caller, |_, caller| caller.must_hold(Global::AddVpcs))
+    app.read(caller, |_, caller| caller.require_global_grant(Global::AddVpcs))
         .await?;
     let mut data = FormData::default();
     add_row(&app, &mut data);
@@ -113,7 +113,7 @@ fn render_new(app: &App, visit: &Visit, form_state: &FormState) -> Response {
         .policy
         .regions
         .iter()
-        .filter(|region| region.can(Region::VPCS));
+        .filter(|region| region.has_capability(Region::VPCS));
     let regions: Vec<_> = available
         .map(|region| (region.id.clone(), format!("{} ({})", region.label, region.id)))
         .collect();

@@ -31,7 +31,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                 None => rules::vpcs::list(tx, caller, &list_request)?,
             };
             let used = addresses::used_in_vpcs(tx, &vpcs.items)?;
-            Ok((vpcs, used, caller.must_hold(Global::AddVpcs).is_ok()))
+            Ok((vpcs, used, caller.require_global_grant(Global::AddVpcs).is_ok()))
         })
         .await?;
     let regions = &app.store().context().policy.regions;
@@ -81,7 +81,7 @@ impl Search {
 
     /// The search text as a range, if it is an address or a range.
     fn range(&self) -> Option<Cidr> {
-        Cidr::sought(&self.text)
+        Cidr::parse_search(&self.text)
     }
 
     fn list_request(&self) -> ListRequest {
@@ -93,7 +93,7 @@ impl Search {
         if !self.region.is_empty() {
             only.push(Condition::equal("region", self.region.as_str()));
         }
-        let list = ListRequest::first(100).at_sent(&self.page);
+        let list = ListRequest::first(100).at_page_in_url(&self.page);
         ListRequest { only, ..list }.sorted("label", false)
     }
 
@@ -127,7 +127,7 @@ impl Search {
                     label for="region" { "Region" }
                     select #region name="region" {
                         option value="" { "All regions" }
-                        @for region in regions.iter().filter(|region| region.can(Region::VPCS)) {
+                        @for region in regions.iter().filter(|region| region.has_capability(Region::VPCS)) {
                             option value=(region.id) selected[region.id == self.region] { (region.label) " (" (region.id) ")" }
                         }
                     }

@@ -44,7 +44,9 @@ pub async fn view(
                 used: addresses::used_in_subnets(tx, &vpc.subnets)?,
                 taken: rules::vpc_ips::of_vpc(tx, caller, id, &list_request)?,
                 visible: rules::address_map::visible(tx, caller)?,
-                may_change: caller.may(tx, Granted::Vpc, id.0, Permission::ReadWrite).is_ok(),
+                may_change: caller
+                    .require_permission(tx, Granted::Vpc, id.0, Permission::ReadWrite)
+                    .is_ok(),
                 vpc,
             })
         })

@@ -12,7 +12,7 @@ use crate::model::time::Time;
 use crate::rules;
 use crate::rules::agent::Agent;
 use crate::rules::conditions::Condition;
-use crate::rules::desk::Mark;
+use crate::rules::desk::DeskVersion;
 use crate::rules::lists::ListRequest;
 use crate::store::ReadTx;
 
@@ -22,7 +22,7 @@ const STEPS_PER_PAGE: i64 = 200;
 /// The data of the page.
 pub struct TicketPage {
     pub desk: DeskTicket,
-    pub mark: Mark,
+    pub mark: DeskVersion,
     /// The newest step of the history.
     pub newest: HistoryId,
     pub history: Paged<History>,
@@ -92,8 +92,8 @@ pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> r
     if query.page.is_none() && history.pages() > 1 {
         history = rules::desk::history(tx, id, &steps(history.pages()))?;
     }
-    let files = rules::desk::attachments(tx, id, &ListRequest::longest())?.items;
-    let canned = rules::canned_replies::list(tx, &ListRequest::longest())?.items;
+    let files = rules::desk::attachments(tx, id, &ListRequest::full_page())?.items;
+    let canned = rules::canned_replies::list(tx, &ListRequest::full_page())?.items;
     let filled = query
         .canned
         .and_then(|id| canned.iter().find(|reply| reply.id == id));
@@ -104,7 +104,7 @@ pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> r
         .only(Condition::not_equal("id", id));
     Ok(TicketPage {
         newest: rules::desk::newest(tx, id)?,
-        mark: rules::desk::mark(tx, agent, Some(id))?,
+        mark: rules::desk::version(tx, agent, Some(id))?,
         colleagues: rules::viewers::others(tx, agent, id)?,
         updates: match query.after {
             Some(after) => rules::desk::since(tx, agent, id, after)?,

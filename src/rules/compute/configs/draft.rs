@@ -1,4 +1,4 @@
-//! Configs as they are asked for: read by themselves, then put over the settings there are.
+//! Parses configs, then merges them with the current settings.
 
 use crate::model::config::{ConfigLabel, DEVICES, HELPERS, Settings};
 use crate::model::id::DiskId;
@@ -14,7 +14,7 @@ use crate::store::{self, ReadTx};
 const RUN_LEVELS: [&str; 3] = ["default", "single", "binbash"];
 const VIRT_MODES: [&str; 2] = ["paravirt", "fullvirt"];
 
-/// What a caller wrote of a config, as far as it could be read.
+/// The valid fields of a config in a request.
 #[derive(Debug)]
 pub struct Draft {
     pub label: Option<ConfigLabel>,
@@ -22,7 +22,7 @@ pub struct Draft {
     pub interfaces: Option<Vec<Option<interfaces::Draft>>>,
 }
 
-/// A config that is to be made: it must have a label.
+/// A new config, which needs a label.
 #[derive(Debug)]
 pub struct New(pub Draft);
 
@@ -33,7 +33,7 @@ impl FromForm for New {
     }
 }
 
-/// What is to change in a config.
+/// A change of a config.
 #[derive(Debug)]
 pub struct Change(pub Draft);
 
@@ -54,7 +54,7 @@ impl Draft {
     }
 }
 
-/// Settings that a body names; those it does not stay as they are.
+/// The settings that a body has; `None` leaves one unchanged.
 #[derive(Debug)]
 pub struct SettingsDraft {
     kernel: Option<String>,
@@ -65,7 +65,7 @@ pub struct SettingsDraft {
     virt_mode: Option<String>,
     /// In the order of `HELPERS`.
     helpers: [Option<bool>; HELPERS.len()],
-    /// In the order of `DEVICES`: the disk that a device is to have, or that it is to have none.
+    /// In the order of `DEVICES`: the disk of a device, or `Some(None)` to remove it.
     devices: [Option<Option<DiskId>>; DEVICES.len()],
 }
 
@@ -81,7 +81,7 @@ impl SettingsDraft {
         let root_device = form.optional("root_device", short_text);
         let run_level = form.optional("run_level", |raw| one_of(raw, &RUN_LEVELS));
         let virt_mode = form.optional("virt_mode", |raw| one_of(raw, &VIRT_MODES));
-        let helpers = form.within("helpers", |form| HELPERS.map(|name| form.truth(name)));
+        let helpers = form.within("helpers", |form| HELPERS.map(|name| form.boolean(name)));
         let disk = |form: &mut Form| form.integer("disk_id").map(DiskId);
         let devices = form.within("devices", |form| DEVICES.map(|name| form.within(name, disk)));
         Self {
@@ -96,7 +96,7 @@ impl SettingsDraft {
         }
     }
 
-    /// The settings with what the draft names. A disk must be one of the instance's.
+    /// Merges the draft into the settings. Disks must belong to the instance.
     pub fn over(
         &self,
         tx: &mut ReadTx,

@@ -1,4 +1,4 @@
-//! Instances as they are asked for, read by themselves.
+//! Parses new and changed instances.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::rules::form::{Form, short_text};
 use crate::rules::interfaces;
 use crate::rules::request::FromForm;
 
-/// A new instance as far as it could be read.
+/// The valid fields of a new instance.
 #[derive(Debug)]
 pub struct Draft {
     pub plan: Option<String>,
@@ -33,7 +33,7 @@ impl FromForm for Draft {
         let group = form.optional("group", short_text);
         let image = form.optional("image", |raw| image_named(policy, raw));
         let tags = read_tags(form).unwrap_or_default();
-        let booted = form.truth("booted");
+        let booted = form.boolean("booted");
         let user_data = |form: &mut Form| form.optional("user_data", |_| Ok(())).is_some();
         let has_user_data = form.within("metadata", user_data).unwrap_or(false);
         if !read_credentials(form) && form.has("image") {
@@ -68,7 +68,7 @@ impl Draft {
     }
 }
 
-/// What is to change in an instance.
+/// A change of an instance.
 #[derive(Clone, Debug)]
 pub struct Change {
     pub label: Option<InstanceLabel>,
@@ -83,12 +83,12 @@ impl FromForm for Change {
             label: form.optional("label", InstanceLabel::parse),
             group: form.optional("group", short_text),
             tags: read_tags(form),
-            watchdog: form.truth("watchdog_enabled"),
+            watchdog: form.boolean("watchdog_enabled"),
         }
     }
 }
 
-/// Whether there is something to log in with. It is looked at no further, and not kept.
+/// Whether the request has a password or keys. They are neither checked nor stored.
 fn read_credentials(form: &mut Form) -> bool {
     let text = |input: &Input| matches!(input, Input::Text(_)).then_some(Ok(()));
     form.optional("root_pass", |_| Ok(()));
@@ -130,12 +130,12 @@ fn region_named(policy: &Policy, raw: &str) -> Result<String, Reasons> {
     let found = policy
         .regions
         .iter()
-        .find(|region| region.id == raw && region.can("Linodes"));
+        .find(|region| region.id == raw && region.has_capability("Linodes"));
     found.map(|region| region.id.clone()).ok_or_else(|| {
         let able: Vec<_> = policy
             .regions
             .iter()
-            .filter(|region| region.can("Linodes"))
+            .filter(|region| region.has_capability("Linodes"))
             .collect();
         let able: Vec<_> = able.iter().map(|region| region.id.as_str()).collect();
         let text = format!("region is not valid; choose one of {}", able.join(", "));

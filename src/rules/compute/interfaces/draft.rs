@@ -1,6 +1,6 @@
-//! Interfaces as they are asked for: read by themselves, then against the subnet they name.
+//! Parses interfaces, then validates them against their subnets.
 
-use super::MOST;
+use super::MAX_INTERFACES;
 use crate::model::cidr::Cidr;
 use crate::model::grant::Permission;
 use crate::model::id::{InstanceId, InterfaceId, SubnetId};
@@ -18,17 +18,17 @@ use crate::rules::request::FromForm;
 use crate::rules::{addresses, vpcs};
 use crate::store::{self, ReadTx};
 
-/// What a caller wrote of an interface, as far as it could be read.
+/// The valid fields of an interface in a request.
 #[derive(Debug)]
 pub struct Draft {
-    /// What stands before the names of its fields.
+    /// The prefix of its field names.
     path: String,
     purpose: Option<Purpose>,
     primary: bool,
     label: Option<String>,
     ipam_address: Option<String>,
     subnet: Option<SubnetId>,
-    /// Whether it names a subnet at all, be it well or badly written.
+    /// Whether the request names a subnet, valid or not.
     names_subnet: bool,
     address: Option<u32>,
     nat: Nat,
@@ -45,7 +45,7 @@ pub(super) enum Nat {
 fn read_draft(form: &mut Form) -> Draft {
     let path = form.path("");
     let purpose = form.required("purpose", Purpose::parse);
-    let primary = form.truth("primary").unwrap_or(false);
+    let primary = form.boolean("primary").unwrap_or(false);
     let label = form
         .optional("label", short_text)
         .filter(|label| !label.is_empty());
@@ -69,7 +69,7 @@ fn read_draft(form: &mut Form) -> Draft {
         nat,
         ranges,
     };
-    refuse_misfits(form, &draft);
+    refuse_wrong_fields(form, &draft);
     draft
 }
 
@@ -79,16 +79,16 @@ impl FromForm for Draft {
     }
 }
 
-/// The interfaces in a body; `None` if it names none.
+/// The interfaces in a body; `None` if it has none.
 pub fn read_all(form: &mut Form) -> Option<Vec<Option<Draft>>> {
     form.has("interfaces").then(|| {
-        let drafts = form.first("interfaces", MOST, read_draft);
+        let drafts = form.first("interfaces", MAX_INTERFACES, read_draft);
         refuse_together(form, &drafts);
         drafts
     })
 }
 
-/// What is to change in an interface.
+/// A change of an interface.
 #[derive(Debug)]
 pub struct Change {
     pub(super) primary: Option<bool>,
@@ -99,14 +99,14 @@ pub struct Change {
 impl FromForm for Change {
     fn read(form: &mut Form, _: &Policy) -> Self {
         Self {
-            primary: form.truth("primary"),
+            primary: form.boolean("primary"),
             ipv4: read_ipv4(form),
             ranges: read_ranges(form),
         }
     }
 }
 
-/// The order that interfaces are to have.
+/// A new order of interfaces.
 #[derive(Debug)]
 pub struct Order {
     pub(super) is_named: bool,
@@ -126,7 +126,7 @@ impl FromForm for Order {
     }
 }
 
-/// The address and the translation that are asked for; what is not named is `None`.
+/// The requested address and NAT; `None` for a field that is missing.
 fn read_ipv4(form: &mut Form) -> Option<(Option<u32>, Option<Nat>)> {
     form.within("ipv4", |form| {
         let given = |raw: &str| match raw {
@@ -150,8 +150,8 @@ fn read_ranges(form: &mut Form) -> Option<Vec<Cidr>> {
     })
 }
 
-/// Complains of what an interface of its purpose cannot have, or lacks.
-fn refuse_misfits(form: &mut Form, draft: &Draft) {
+/// Reports fields that an interface of this purpose must have or cannot have.
+fn refuse_wrong_fields(form: &mut Form, draft: &Draft) {
     let Some(purpose) = draft.purpose else { return };
     let mut refuse = |name: &str, code: Code, text: &str| {
         form.refuse(format!("{}{name}", draft.path), Reason::new(code, text));
@@ -178,7 +178,7 @@ fn refuse_misfits(form: &mut Form, draft: &Draft) {
     }
 }
 
-/// Keeps a complaint about a field of an interface.
+/// Adds an error about a field of an interface.
 type Refuse<'a> = dyn FnMut(&str, Code, &str) + 'a;
 
 fn refuse_wrong_vlan(draft: &Draft, refuse: &mut Refuse) {
@@ -241,7 +241,7 @@ fn refuse_vpc_fields(draft: &Draft, refuse: &mut Refuse) {
     }
 }
 
-/// `10.0.0.1/24`: unlike a network it may have host bits.
+/// `10.0.0.1/24`: unlike a network, it may have host bits.
 fn is_address_with_prefix(raw: &str) -> bool {
     let Some((address, prefix)) = raw.split_once('/') else {
         return false;
@@ -252,10 +252,10 @@ fn is_address_with_prefix(raw: &str) -> bool {
     good && parse_address(address).is_ok()
 }
 
-/// Complains of what interfaces of one config may not be together.
+/// Reports conflicts between the interfaces of one config.
 fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
-    if form.count("interfaces") > MOST {
-        let text = format!("A config has at most {MOST} interfaces");
+    if form.count("interfaces") > MAX_INTERFACES {
+        let text = format!("A config has at most {MAX_INTERFACES} interfaces");
         form.refuse("interfaces", Reason::new(Code::InterfaceCount, text));
     }
     for (at, draft) in drafts.iter().enumerate() {
@@ -281,15 +281,15 @@ fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
 }
 
 pub(super) fn refuse_beside(form: &mut Form, draft: &Draft, present: &[Interface]) {
-    if present.len() >= MOST {
-        let text = format!("A config has at most {MOST} interfaces");
+    if present.len() >= MAX_INTERFACES {
+        let text = format!("A config has at most {MAX_INTERFACES} interfaces");
         form.refuse_whole(Reason::new(Code::InterfaceCount, text));
     }
     let same = present.iter().any(|other| Some(other.purpose) == draft.purpose);
     refuse_second(form, draft, same);
 }
 
-/// A config has one interface to the public network and one to a VPC.
+/// A config has at most one public interface and one VPC interface.
 fn refuse_second(form: &mut Form, draft: &Draft, same: bool) {
     let text = match draft.purpose {
         Some(Purpose::Public) if same => "A config has at most one public interface",
@@ -302,14 +302,14 @@ fn refuse_second(form: &mut Form, draft: &Draft, same: bool) {
     );
 }
 
-/// Where an interface is to be.
+/// The instance that an interface is attached to.
 pub struct Site<'a> {
-    /// `None` for an instance that is made with it.
+    /// `None` for an instance that is created with the interface.
     pub owner: Option<InstanceId>,
     pub region: &'a str,
     /// The public addresses of the instance.
     pub public: &'a [u32],
-    /// The interfaces that are there: one that stays keeps its address.
+    /// The current interfaces: one that remains keeps its address.
     pub present: &'a [Interface],
 }
 
@@ -331,7 +331,7 @@ impl<'a> Site<'a> {
             .next()
     }
 
-    /// The public address that is to be translated; `Err` if the instance has no such address.
+    /// The public address for 1:1 NAT; an error if the instance does not have it.
     pub(super) fn translated(&self, nat: Nat) -> Result<Option<u32>, Reason> {
         match nat {
             Nat::None => Ok(None),
@@ -347,7 +347,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// The interface a draft stands for; `None` if a complaint was kept.
+/// Resolves a draft to an interface; `None` after an error.
 pub fn resolve(
     tx: &mut ReadTx,
     caller: &Caller,
@@ -377,7 +377,7 @@ pub fn resolve(
     }))
 }
 
-/// Where in a VPC the interface is to be; `None` if a complaint was kept.
+/// Resolves the VPC attachment of a draft; `None` after an error.
 fn resolve_attachment(
     tx: &mut ReadTx,
     caller: &Caller,
@@ -405,12 +405,12 @@ fn resolve_attachment(
         None
     });
     let address = draft.address.or_else(|| on.address_in(subnet.id));
-    let wish = addresses::Wish {
+    let request = addresses::AddressRequest {
         path: &draft.path,
         address,
         ranges: &draft.ranges,
     };
-    let Some(address) = addresses::settle(tx, form, &subnet, on.owner, wish)? else {
+    let Some(address) = addresses::resolve(tx, form, &subnet, on.owner, request)? else {
         return Ok(None);
     };
     Ok(Some(VpcAttachment {
@@ -422,7 +422,7 @@ fn resolve_attachment(
     }))
 }
 
-/// A subnet the caller may see, with its VPC.
+/// A subnet that the caller can see, with its VPC.
 fn find_subnet(tx: &mut ReadTx, caller: &Caller, id: SubnetId) -> Result<Option<(Subnet, Vpc)>> {
     let Some(subnet) = store::subnets::find_without_uses(tx, id)? else {
         return Ok(None);

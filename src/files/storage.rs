@@ -1,4 +1,4 @@
-//! From a URL to a place for files.
+//! Opens the attachment storage of a URL.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use object_store::path::Path as Key;
 use super::BucketKeys;
 use super::error::FilesError;
 
-pub struct Place {
+pub struct Storage {
     pub store: Box<dyn ObjectStore>,
-    /// Where it is, if it is a folder.
+    /// The path, if it is a folder.
     pub folder: Option<PathBuf>,
     pub prefix: Key,
     pub part: usize,
-    pub ways: usize,
+    pub permits: usize,
 }
 
-pub fn find(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Place, FilesError> {
+pub fn find(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Storage, FilesError> {
     match url.map(|url| (url, url.split_once("://"))) {
         None => folder(&data.join("attachments")),
         Some((_, Some(("s3", bucket)))) if !bucket.starts_with('/') && !bucket.is_empty() => {
@@ -34,30 +34,31 @@ pub fn find(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result
     }
 }
 
-fn folder(path: &Path) -> Result<Place, FilesError> {
+fn folder(path: &Path) -> Result<Storage, FilesError> {
     make_private_folder(path)?;
     let store = LocalFileSystem::new_with_prefix(path);
     let store = store.map_err(|cause| FilesError::new(format!("opening {}", path.display()), cause))?;
-    Ok(Place {
-        // What is kept must still be there after the power has gone.
+    Ok(Storage {
+        // Stored files must survive a power failure.
         store: Box::new(store.with_fsync(true)),
         folder: Some(path.to_owned()),
         prefix: Key::default(),
         part: 256 * 1024,
-        ways: 64,
+        permits: 64,
     })
 }
 
-/// A bucket, with a prefix perhaps. Keys that are not given, and all else, come from the environment (`AWS_…`).
+/// Opens a bucket, optionally with a prefix. Missing credentials and all other settings come from the
+/// environment (`AWS_…`).
 #[cfg(feature = "s3")]
-fn bucket_of(bucket: &str, keys: Option<&BucketKeys>) -> Result<Place, FilesError> {
+fn bucket_of(bucket: &str, keys: Option<&BucketKeys>) -> Result<Storage, FilesError> {
     use object_store::RetryConfig;
     use object_store::aws::AmazonS3Builder;
 
-    // Whoever comes first installs it; a second time is no harm.
+    // Only the first call installs it; later calls have no effect.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (bucket, prefix) = bucket.split_once('/').unwrap_or((bucket, ""));
-    // Somebody waits for the answer: better a 503 in time than a success that nobody waits for any more.
+    // A client waits for the response: a 503 in time is better than a success after it has disconnected.
     let retry = RetryConfig {
         max_retries: 5,
         retry_timeout: std::time::Duration::from_secs(10),
@@ -75,18 +76,19 @@ fn bucket_of(bucket: &str, keys: Option<&BucketKeys>) -> Result<Place, FilesErro
     let store = store.map_err(|cause| FilesError::new("setting up S3 for attachments", cause))?;
     let prefix = Key::parse(prefix.trim_matches('/'));
     let prefix = prefix.map_err(|cause| FilesError::new("attachments.url: the prefix", cause))?;
-    Ok(Place {
+    Ok(Storage {
         store: Box::new(store),
         folder: None,
         prefix,
-        // S3 takes no smaller parts but the last; whole parts are held in memory, so few at once.
+        // S3 requires this part size, except for the last part. Parts are held in memory, so only a few files
+        // at once.
         part: 8 * 1024 * 1024,
-        ways: 4,
+        permits: 4,
     })
 }
 
 #[cfg(not(feature = "s3"))]
-fn bucket_of(_: &str, _: Option<&BucketKeys>) -> Result<Place, FilesError> {
+fn bucket_of(_: &str, _: Option<&BucketKeys>) -> Result<Storage, FilesError> {
     let cause = "this build of garth has no S3; build it with the feature \"s3\"";
     Err(FilesError::new("attachments.url", cause))
 }

@@ -1,0 +1,176 @@
+//! The errors of one request: collected in any order, reported in the order of the fields (decision 0002).
+//!
+//! The work is linear in the number of fields and errors, because a client decides how many there are. A
+//! response lists at most [`MAX_LISTED_ERRORS`] errors and the number of omitted ones.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::error::{Error, FieldError};
+use crate::model::reason::{Code, Reason};
+
+/// The maximum number of errors in a response.
+pub const MAX_LISTED_ERRORS: usize = 100;
+/// The maximum number of errors that are stored for sorting; further ones are only counted.
+const MAX_STORED_ERRORS: usize = 200;
+
+#[derive(Clone, Debug, Default)]
+pub struct FieldErrors {
+    /// The fields in the order in which they were read, without list positions: `subnets[].label`.
+    fields: Vec<Cow<'static, str>>,
+    errors: Vec<FieldError>,
+    /// The number of errors that were counted but not stored.
+    omitted: usize,
+}
+
+impl FieldErrors {
+    /// Records that a field is read. Items of one list share a name, which is recorded once.
+    pub fn declare(&mut self, prefix: &str, name: &'static str) {
+        if prefix.is_empty() {
+            self.fields.push(Cow::Borrowed(name));
+            return;
+        }
+        let pattern = Cow::Owned(without_positions(prefix) + name);
+        if !self.fields.contains(&pattern) {
+            self.fields.push(pattern);
+        }
+    }
+
+    /// Adds an error. The closure runs only if the error is stored.
+    pub fn push(&mut self, error: impl FnOnce() -> FieldError) {
+        match self.errors.len() < MAX_STORED_ERRORS {
+            true => self.errors.push(error()),
+            false => self.omitted += 1,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// The errors in the order of the fields; those about the whole request come last.
+    pub fn into_error(mut self) -> Error {
+        let mut places = HashMap::new();
+        for (place, pattern) in self.fields.iter().enumerate() {
+            places.entry(pattern.as_ref()).or_insert(place);
+        }
+        self.errors.sort_by_cached_key(|error| match &error.field {
+            Some(field) => place_of(field, &places),
+            None => vec![usize::MAX],
+        });
+        refusal(self.errors, self.omitted)
+    }
+}
+
+/// An error that lists the first errors and the number of omitted ones.
+pub fn refusal(mut errors: Vec<FieldError>, mut omitted: usize) -> Error {
+    if errors.len() > MAX_LISTED_ERRORS {
+        omitted += errors.len() - MAX_LISTED_ERRORS;
+        errors.truncate(MAX_LISTED_ERRORS);
+    }
+    if omitted > 0 {
+        let text = format!("{omitted} more errors are not listed");
+        errors.push(FieldError::whole(Reason::new(Code::ErrorsOmitted, text)));
+    }
+    Error::Refused(errors)
+}
+
+/// The sort key of a field: for each level, its position among the fields of its object and in its list.
+fn place_of(field: &str, places: &HashMap<&str, usize>) -> Vec<usize> {
+    let mut levels = Vec::new();
+    let mut pattern = String::with_capacity(field.len());
+    for (depth, part) in field.split('.').enumerate() {
+        let (name, position) = match part.split_once('[') {
+            Some((name, position)) => (name, position.trim_end_matches(']').parse().ok()),
+            None => (part, None),
+        };
+        if depth > 0 {
+            pattern.push('.');
+        }
+        pattern.push_str(name);
+        let place = places.get(pattern.as_str());
+        levels.push(place.copied().unwrap_or(usize::MAX - 1));
+        if let Some(position) = position {
+            levels.push(position);
+            pattern.push_str("[]");
+        }
+    }
+    levels
+}
+
+/// `subnets[12].` becomes `subnets[].`
+fn without_positions(prefix: &str) -> String {
+    let mut pattern = String::with_capacity(prefix.len());
+    let mut inside = false;
+    for c in prefix.chars() {
+        inside = match c {
+            '[' => true,
+            ']' => false,
+            _ => inside,
+        };
+        if !inside || c == '[' {
+            pattern.push(c);
+        }
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(field: &str) -> FieldError {
+        FieldError::on(field, Reason::new(Code::Required, "is required"))
+    }
+
+    fn fields(error: Error) -> Vec<String> {
+        let Error::Refused(errors) = error else {
+            panic!("errors become a refusal")
+        };
+        let name = |error: FieldError| error.field.unwrap_or(error.reason);
+        errors.into_iter().map(name).collect()
+    }
+
+    #[test]
+    fn errors_are_in_the_order_in_which_fields_are_read() {
+        let mut errors = FieldErrors::default();
+        for (prefix, name) in [("", "label"), ("", "subnets"), ("subnets[0].", "label")] {
+            errors.declare(prefix, name);
+        }
+        for (prefix, name) in [
+            ("subnets[0].", "ipv4"),
+            ("subnets[0].ipv4.", "vpc"),
+            ("", "region"),
+        ] {
+            errors.declare(prefix, name);
+        }
+        let sorted = [
+            "label",
+            "subnets",
+            "subnets[2]",
+            "subnets[2].label",
+            "subnets[2].ipv4",
+            "subnets[2].ipv4.vpc",
+            "subnets[10].label",
+            "region",
+            "unknown",
+        ];
+        for field in sorted.iter().rev() {
+            errors.push(|| error(field));
+        }
+        assert_eq!(fields(errors.into_error()), sorted);
+    }
+
+    #[test]
+    fn a_response_lists_a_hundred_errors_and_counts_the_rest() {
+        let mut errors = FieldErrors::default();
+        errors.declare("", "keys");
+        for at in 0..5_000 {
+            errors.push(|| error(&format!("keys[{at}]")));
+        }
+        let listed = fields(errors.into_error());
+        assert_eq!(listed.len(), MAX_LISTED_ERRORS + 1);
+        assert_eq!(listed[MAX_LISTED_ERRORS - 1], "keys[99]");
+        assert_eq!(listed[MAX_LISTED_ERRORS], "4900 more errors are not listed");
+    }
+}
