@@ -30,7 +30,7 @@ fn stream_url(page: &Reply) -> String {
 impl Stream {
     /// The next message, as its ID and the lines of its data.
     async fn message(&mut self) -> Option<(String, Vec<String>)> {
-        timeout(PATIENCE, self.first_message())
+        timeout(STREAM_TIMEOUT, self.first_message())
             .await
             .expect("a message in time")
     }
