@@ -52,7 +52,7 @@ pub struct Settings {
     )]
     pub trusted_proxies: Option<Vec<String>>,
 
-    /// Public URL of this server, such as https://garth.example.com [default: from the Host header of each request]
+    /// Public URL of this server, with https:// or http:// [default: from the Host header of each request]
     #[arg(long, env = "GARTH_PUBLIC_URL", value_name = "URL")]
     pub public_url: Option<String>,
 
