@@ -56,7 +56,7 @@ pub fn mark_read(tx: &mut WriteTx, caller: &Caller, id: EventId, request: &Reque
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
     last: EventId,
-    /// The account's revision as of which the stream has all events.
+    /// The account's revision when the stream last had every event.
     complete_at: Option<i64>,
 }
 

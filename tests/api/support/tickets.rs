@@ -452,7 +452,7 @@ async fn account_access_controls_reading_and_replying() {
             assert_eq!(reply.status, status);
         }
     }
-    // Events too: Bob sees those of his own ticket, whoever writes on it, and no others.
+    // Events too: Bob sees all events of his own ticket, including those of other users, and no others.
     let of_bob = bob.events().await;
     assert_eq!(of_bob.len(), 4, "{of_bob:?}");
     assert!(of_bob.iter().all(|event| event.ends_with(" 2")), "{of_bob:?}");
