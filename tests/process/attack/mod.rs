@@ -4,6 +4,7 @@ mod answers;
 mod bodies;
 mod bystander;
 mod connections;
+mod cost;
 mod log_in;
 mod multiplexed;
 mod proportion;

@@ -1,21 +1,16 @@
 //! The worst bodies and filters that the limits allow, for each operation: none costs the server out of proportion to an
 //! ordinary request of the same size.
 
-use std::io;
-use std::time::Duration;
-
 use serde_json::{Map, Value, json};
 
+use super::cost::Meter;
 use super::stuck::large_vpc;
 use crate::client::Client;
 use crate::harness::{Folder, Server};
 
-/// How much more CPU than an ordinary request of the same size the worst may take. Naming a hundred errors, or comparing a
+/// How much more than an ordinary request of the same size the worst may cost. Naming a hundred errors, or comparing a
 /// thousand values with what is stored, is more work than reading one long text.
 const MAX_RATIO: f64 = 12.0;
-/// What is so little that a ratio says nothing.
-const NOTHING: Duration = Duration::from_millis(3);
-const REPEATED: u32 = 2;
 /// As many items as an array may have, and many characters.
 const ITEMS: usize = 1_000;
 const LONG: usize = 200_000;
@@ -23,7 +18,7 @@ const LONG: usize = 200_000;
 #[test]
 fn no_body_costs_more_than_its_size_explains() {
     let folder = Folder::new("attack-proportion");
-    let server = folder.start();
+    let (server, meter) = Meter::start(&folder);
     let (mut tenant, mut staff) = prepare(&folder, &server);
     let openapi = tenant.get("/openapi.json").ok();
     let mut wrong = Vec::new();
@@ -37,12 +32,12 @@ fn no_body_costs_more_than_its_size_explains() {
             let body = body.to_string();
             let padding = "x".repeat(body.len().saturating_sub(8));
             let ordinary = json!({"x": padding}).to_string();
-            let cost = compare(&server, client, &operation, &body, &ordinary);
+            let cost = compare(&meter, client, &operation, &body, &ordinary);
             seen += 1;
             if let Some((worst, ordinary)) = cost {
-                let (method, path) = (&operation.method, &operation.path);
+                let (method, path, unit) = (&operation.method, &operation.path, meter.unit());
                 wrong.push(format!(
-                    "{method} {path}, {what}: {worst:?}, ordinary {ordinary:?}"
+                    "{method} {path}, {what}: {worst} {unit}, ordinary {ordinary}"
                 ));
             }
         }
@@ -54,7 +49,7 @@ fn no_body_costs_more_than_its_size_explains() {
 #[test]
 fn no_filter_costs_more_than_its_size_explains() {
     let folder = Folder::new("attack-filters");
-    let server = folder.start();
+    let (server, meter) = Meter::start(&folder);
     let (mut tenant, _) = prepare(&folder, &server);
     let values: Vec<_> = (0..250).map(|at| format!("value-{at}")).collect();
     let ordinary = json!({"label": {"+or": values}}).to_string();
@@ -75,11 +70,12 @@ fn no_filter_costs_more_than_its_size_explains() {
             let with_field = |filter: &str| filter.replace("label", name);
             let mut cost = |filter: &str| {
                 let head = tenant.head("GET", path, &format!("x-filter: {filter}\r\n"));
-                cpu_of(&server, || tenant.try_send_head("GET", &head).map(drop))
+                meter.cost_of(|| tenant.try_send_head("GET", &head).map(drop))
             };
             let (worst, plain) = (cost(&with_field(&filter)), cost(&with_field(&ordinary)));
-            if is_out_of_proportion(worst, plain) {
-                wrong.push(format!("{path}, {what}: {worst:?}, ordinary {plain:?}"));
+            if is_out_of_proportion(&meter, worst, plain) {
+                let unit = meter.unit();
+                wrong.push(format!("{path}, {what}: {worst} {unit}, ordinary {plain}"));
             }
         }
     }
@@ -241,16 +237,16 @@ fn worst_filters() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The CPU of a body and of an ordinary one, if it is out of proportion.
+/// The cost of a body and of an ordinary one, if it is out of proportion.
 fn compare(
-    server: &Server,
+    meter: &Meter,
     client: &mut Client,
     operation: &Operation,
     worst: &str,
     ordinary: &str,
-) -> Option<(Duration, Duration)> {
+) -> Option<(u64, u64)> {
     let mut cost = |body: &str| {
-        cpu_of(server, || {
+        meter.cost_of(|| {
             let sent = client.try_send_bytes(
                 &operation.method,
                 &operation.path,
@@ -272,33 +268,14 @@ fn compare(
         })
     };
     let first = (cost(worst), cost(ordinary));
-    if !is_out_of_proportion(first.0, first.1) {
+    if !is_out_of_proportion(meter, first.0, first.1) {
         return None;
     }
     // Something else may have come between.
     let second = (cost(worst).min(first.0), cost(ordinary).max(first.1));
-    is_out_of_proportion(second.0, second.1).then_some(second)
+    is_out_of_proportion(meter, second.0, second.1).then_some(second)
 }
 
-fn is_out_of_proportion(worst: Duration, ordinary: Duration) -> bool {
-    worst > NOTHING && worst.as_secs_f64() > MAX_RATIO * ordinary.as_secs_f64()
-}
-
-/// What the server's threads have worked for a request, on average.
-fn cpu_of(server: &Server, mut request: impl FnMut() -> io::Result<()>) -> Duration {
-    let before = cpu(server);
-    for _ in 0..REPEATED {
-        request().expect("a request is answered");
-    }
-    (cpu(server) - before) / REPEATED
-}
-
-fn cpu(server: &Server) -> Duration {
-    let tasks = format!("/proc/{}/task", server.process.id());
-    let tasks = std::fs::read_dir(tasks).expect("the server runs");
-    let nanos = tasks.flatten().filter_map(|task| {
-        let schedule = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-        schedule.split(' ').next()?.parse::<u64>().ok()
-    });
-    Duration::from_nanos(nanos.sum())
+fn is_out_of_proportion(meter: &Meter, worst: u64, ordinary: u64) -> bool {
+    worst > meter.min_cost() && worst as f64 > MAX_RATIO * ordinary as f64
 }
