@@ -1,6 +1,7 @@
 //! Authorizations of OAuth clients by users.
 
 use crate::model::id::UserId;
+use crate::model::oauth::Challenge;
 use crate::model::scope::Scopes;
 use crate::model::time::Time;
 
@@ -23,4 +24,30 @@ impl OauthGrant {
     pub fn is_live(&self, now: Time) -> bool {
         !self.revoked && self.expiry.is_some_and(|expiry| expiry > now)
     }
+}
+
+/// An authorization code, which a client exchanges for tokens once.
+#[derive(Clone, Debug)]
+pub struct AuthorizationCode {
+    pub grant: i64,
+    pub redirect_uri: String,
+    pub challenge: Option<Challenge>,
+    pub expiry: Time,
+    pub used: bool,
+}
+
+/// A refresh token, which a client exchanges for new tokens once.
+#[derive(Clone, Debug)]
+pub struct RefreshToken {
+    pub grant: i64,
+    pub expiry: Time,
+    pub used: bool,
+}
+
+/// The origin of a token: an access token of a grant, or a personal token, which may have been created through a
+/// client.
+#[derive(Clone, Copy, Debug)]
+pub struct TokenOrigin {
+    pub is_access: bool,
+    pub grant: Option<i64>,
 }

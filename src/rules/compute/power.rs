@@ -33,7 +33,7 @@ pub fn boot(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request
                 "{} runs with another config: shut it down, or reboot it",
                 instance.label.as_str()
             );
-            Err(refused(Code::InstanceState, text))
+            Err(Error::refused(Code::InstanceState, text))
         }
     }
 }
@@ -43,7 +43,7 @@ pub fn reboot(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
     let config = config_to_boot(tx, &instance, request)?;
     if instance.running.is_none() {
         let text = format!("{} is not running: boot it", instance.label.as_str());
-        return Err(refused(Code::InstanceState, text));
+        return Err(Error::refused(Code::InstanceState, text));
     }
     begin(tx, caller.author(), instance, Change::Reboot(config))
 }
@@ -254,7 +254,7 @@ fn load_idle(tx: &mut ReadTx, caller: &Caller, id: InstanceId, request: &Request
     let instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&instance)?;
     if instance.is_busy() {
-        return Err(refused(Code::InstanceBusy, "Linode busy."));
+        return Err(Error::refused(Code::InstanceBusy, "Linode busy."));
     }
     Ok(instance)
 }
@@ -281,10 +281,6 @@ fn config_to_boot(tx: &mut ReadTx, instance: &Instance, request: &Request) -> Re
             true => "There is no config to boot: create one first",
             false => "There are several configs: say which with config_id",
         };
-        refused(Code::ConfigMissing, text)
+        Error::refused(Code::ConfigMissing, text)
     })
-}
-
-fn refused(code: Code, text: impl Into<String>) -> Error {
-    Error::whole(Reason::new(code, text))
 }

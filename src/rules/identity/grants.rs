@@ -30,7 +30,7 @@ pub enum Grant {
 pub fn give(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> {
     let user = users::load(tx, username)?;
     let Some(account) = user.account else {
-        return Err(refused("user", "The provider's staff take no grants"));
+        return Err(invalid_grant("user", "The provider's staff take no grants"));
     };
     for grant in grants {
         match *grant {
@@ -58,11 +58,11 @@ pub fn give(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> 
 fn require(found: bool, field: &str, otherwise: String) -> Result<()> {
     match found {
         true => Ok(()),
-        false => Err(refused(field, otherwise)),
+        false => Err(invalid_grant(field, otherwise)),
     }
 }
 
-fn refused(field: &str, text: impl Into<String>) -> Error {
+fn invalid_grant(field: &str, text: impl Into<String>) -> Error {
     Error::on(field, Reason::new(Code::GrantInvalid, text))
 }
 

@@ -3,7 +3,7 @@
 use crate::model::change::ChangeKind;
 use crate::model::id::{TokenId, UserId};
 use crate::model::oauth::Challenge;
-use crate::model::oauth_grant::OauthGrant;
+use crate::model::oauth_grant::{AuthorizationCode, OauthGrant, RefreshToken, TokenOrigin};
 use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::TokenHash;
@@ -167,33 +167,15 @@ pub fn of_token(tx: &mut ReadTx, token: TokenHash) -> Result<Option<i64>, StoreE
         .flatten())
 }
 
-/// The origin of a token: an access token of a grant, or a personal token, which may have been created through a
-/// client.
-pub fn origin(tx: &mut ReadTx, token: TokenId) -> Result<Option<Origin>, StoreError> {
+pub fn origin(tx: &mut ReadTx, token: TokenId) -> Result<Option<TokenOrigin>, StoreError> {
     let sql = "SELECT CASE WHEN kind = 'oauth' THEN 1 ELSE 0 END, oauth_grant FROM token WHERE id = $1";
     let read = |mut row: Row| {
-        Ok(Origin {
+        Ok(TokenOrigin {
             is_access: row.take()?,
             grant: row.take()?,
         })
     };
     tx.find(sql, args![token])?.map(read).transpose()
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Origin {
-    pub is_access: bool,
-    pub grant: Option<i64>,
-}
-
-/// An authorization code.
-#[derive(Clone, Debug)]
-pub struct Code {
-    pub grant: i64,
-    pub redirect_uri: String,
-    pub challenge: Option<Challenge>,
-    pub expiry: Time,
-    pub used: bool,
 }
 
 pub fn insert_code(
@@ -211,14 +193,14 @@ pub fn insert_code(
     Ok(())
 }
 
-pub fn find_code(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Code>, StoreError> {
+pub fn find_code(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<AuthorizationCode>, StoreError> {
     let row = tx.find(
         "SELECT oauth_grant, redirect_uri, challenge, expiry, CASE WHEN used IS NULL THEN 0 ELSE 1 END
          FROM oauth_code WHERE hash = $1",
         args![hash.hex()],
     )?;
     let read = |mut row: Row| {
-        Ok(Code {
+        Ok(AuthorizationCode {
             grant: row.take()?,
             redirect_uri: row.take()?,
             challenge: row.take()?,
@@ -236,14 +218,6 @@ pub fn use_code(tx: &mut WriteTx, hash: TokenHash) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The state of a refresh token.
-#[derive(Clone, Debug)]
-pub struct Refresh {
-    pub grant: i64,
-    pub expiry: Time,
-    pub used: bool,
-}
-
 pub fn insert_refresh(tx: &mut WriteTx, hash: TokenHash, grant: i64, expiry: Time) -> Result<(), StoreError> {
     let now = tx.now();
     tx.execute(
@@ -253,13 +227,13 @@ pub fn insert_refresh(tx: &mut WriteTx, hash: TokenHash, grant: i64, expiry: Tim
     Ok(())
 }
 
-pub fn find_refresh(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Refresh>, StoreError> {
+pub fn find_refresh(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<RefreshToken>, StoreError> {
     let row = tx.find(
         "SELECT oauth_grant, expiry, CASE WHEN used IS NULL THEN 0 ELSE 1 END FROM refresh_token WHERE hash = $1",
         args![hash.hex()],
     )?;
     let read = |mut row: Row| {
-        Ok(Refresh {
+        Ok(RefreshToken {
             grant: row.take()?,
             expiry: row.take()?,
             used: row.take()?,
