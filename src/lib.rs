@@ -1,7 +1,7 @@
 //! Garth: a virtual-private-cloud and support-desk service that anyone can run.
 //!
-//! Layers from the ground up; each may use those above it in this list, never those below.
-//! `ARCHITECTURE.md` is the map.
+//! A layer uses only the layers before it in this list.
+//! `ARCHITECTURE.md` describes them.
 
 #![forbid(unsafe_code)]
 
