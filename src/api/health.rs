@@ -52,7 +52,7 @@ pub async fn ready(State(app): State<App>) -> Response {
         };
         return answer::json(StatusCode::OK, &view);
     }
-    let reason = "The server cannot work at the moment; checks says why";
+    let reason = "The server is not ready; see checks";
     let view = ReadinessView {
         status: "unavailable",
         checks,

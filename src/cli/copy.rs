@@ -19,10 +19,10 @@ use crate::store::{Database, Store, StoreContext, StoreError, WriteTx};
 
 #[derive(Args)]
 pub struct Options {
-    /// Store to copy from: a folder, or postgres://user@host/name
+    /// Source store: a folder, or postgres://user@host/name
     #[arg(long, value_name = "FOLDER|URL", hide_env_values = true)]
     from: String,
-    /// Store to copy to, without accounts and users: a folder, or postgres://user@host/name
+    /// Destination store, which must have no accounts and users: a folder, or postgres://user@host/name
     #[arg(long, value_name = "FOLDER|URL", hide_env_values = true)]
     to: String,
 }

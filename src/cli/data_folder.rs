@@ -58,7 +58,7 @@ pub fn lock(folder: &Path) -> anyhow::Result<FolderLock> {
         }
         // Some network file systems can lock only files.
         Err(TryLockError::Error(cause)) => {
-            tracing::warn!(%cause, "data folder not locked");
+            tracing::warn!(error = %cause, "folder locks not supported, using only the lock file");
             false
         }
     };
@@ -129,7 +129,7 @@ fn in_use(folder: &Path, owner: &str) -> String {
         owner => format!(" (process {owner})"),
     };
     format!(
-        "another garth server{owner} is already running on {}: stop it, or choose another folder with --data",
+        "the data folder {} is in use by another garth process{owner}: stop it, or choose another folder",
         folder.display()
     )
 }

@@ -53,7 +53,7 @@ pub async fn run(store: &StoreArgs, options: Options) -> anyhow::Result<()> {
     );
     ensure!(
         !(options.reset_passwords && output_is_log()),
-        "--reset-passwords prints a password, but the output is a log: run the command in a terminal"
+        "--reset-passwords prints a password, but a service manager logs the output: run the command in a terminal"
     );
     let exists = exists(&folder)?;
     // Bind the address before the demo is created, because its password is printed only once.
@@ -149,7 +149,7 @@ fn created_message(url: &str, folder: &Path, credentials: &Credentials) -> Strin
         let store_options = store_options(folder, false);
         return format!(
             "\nCreated the demo, a small company with networks, instances and tickets.\nOpen {url} and log in as one of \
-             these users:\n\n{users}\nTheir password is not printed, because this output is a log. To set the password of \
+             these users:\n\n{users}\nTheir password is not printed, because this output is logged. To set the password of \
              one of them:\n\n    garth user link mara{store_options}\n"
         );
     }

@@ -9,7 +9,7 @@ use super::arguments::{self, integer};
 use super::output::Output;
 use super::store_args::{OpenStore, StoreArgs};
 use crate::api::{DeskTicketView, HistoryView, ReplyView, entity_urls};
-use crate::model::history::{History, Step};
+use crate::model::history::{History, HistoryStep};
 use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::ticket::DeskTicket;
@@ -347,7 +347,7 @@ fn format_ticket(desk: &DeskTicket, history: &[History]) -> String {
         lines.push(format!("attachments: {}", ticket.attachments.join(", ")));
     }
     lines.push(format!("\n{}", ticket.description.as_str()));
-    for entry in history.iter().filter(|entry| entry.step != Step::Opened) {
+    for entry in history.iter().filter(|entry| entry.step != HistoryStep::Opened) {
         lines.push(format!("\n{} {}", entry.created, format_step(entry)));
         lines.extend(entry.description.as_ref().map(|text| indent(text)));
     }
@@ -358,22 +358,22 @@ fn format_step(entry: &History) -> String {
     let actor = &entry.created_by;
     let after = entry.after.as_deref().unwrap_or_default();
     match entry.step {
-        Step::Opened => format!("{actor} opened the ticket"),
-        Step::Reply if entry.from_staff => format!("{actor} (staff) replied:"),
-        Step::Reply => format!("{actor} replied:"),
-        Step::Note => format!("{actor} added an internal note:"),
-        Step::Claim => match &entry.before {
+        HistoryStep::Opened => format!("{actor} opened the ticket"),
+        HistoryStep::Reply if entry.from_staff => format!("{actor} (staff) replied:"),
+        HistoryStep::Reply => format!("{actor} replied:"),
+        HistoryStep::Note => format!("{actor} added an internal note:"),
+        HistoryStep::Claim => match &entry.before {
             Some(before) => format!("{actor} claimed the ticket from {before}"),
             None => format!("{actor} claimed the ticket"),
         },
-        Step::Release => format!("{actor} released the ticket"),
-        Step::Close => format!("{actor} closed the ticket"),
-        Step::Reopen => format!("{actor} reopened the ticket"),
-        Step::Closable => format!("{actor} set closable to {after}"),
-        Step::Priority => format!("{actor} set the priority to {after}"),
-        Step::Attachment => format!("{actor} attached {after}"),
-        Step::AttachmentRefused => format!("{actor} uploaded {after}, which the scanner rejected"),
-        Step::Download => format!("{actor} (staff) downloaded {after}"),
+        HistoryStep::Release => format!("{actor} released the ticket"),
+        HistoryStep::Close => format!("{actor} closed the ticket"),
+        HistoryStep::Reopen => format!("{actor} reopened the ticket"),
+        HistoryStep::Closable => format!("{actor} set closable to {after}"),
+        HistoryStep::Priority => format!("{actor} set the priority to {after}"),
+        HistoryStep::Attachment => format!("{actor} attached {after}"),
+        HistoryStep::AttachmentRefused => format!("{actor} uploaded {after}, which the scanner rejected"),
+        HistoryStep::Download => format!("{actor} (staff) downloaded {after}"),
     }
 }
 

@@ -72,7 +72,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
                 .await;
             let entry = set.with_context(|| format!("account {account}"))?;
             let message = format!(
-                "set {} {} of account {account} to {}",
+                "set the label of {} {} (account {account}) to {:?}",
                 entry.kind.word(),
                 entry.id,
                 entry.label

@@ -3,6 +3,6 @@
 /// Makes the kernel use small pages for this process, so that resident memory follows the memory in use (decision 0022).
 pub fn disable() {
     if let Err(cause) = rustix::thread::disable_transparent_huge_pages(true) {
-        tracing::debug!(%cause, "transparent huge pages not disabled");
+        tracing::debug!(error = %cause, "transparent huge pages not disabled");
     }
 }

@@ -12,7 +12,7 @@ pub fn raise_limit() -> u64 {
     let applied = match setrlimit(Resource::Nofile, raised) {
         Ok(()) => limit.maximum,
         Err(cause) => {
-            tracing::warn!(%cause, "open file limit not raised");
+            tracing::warn!(error = %cause, "open file limit not raised");
             limit.current
         }
     };

@@ -224,7 +224,7 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
     serving.await?;
     jobs.await?;
     if let Err(cause) = store.close().await {
-        tracing::warn!(%cause, "store not closed cleanly");
+        tracing::warn!(error = %cause, "store not closed cleanly");
     }
     tracing::info!("stopped");
     Ok(())
@@ -368,7 +368,7 @@ async fn reload_on_hangup(certificate: Option<Certificate>, mut hup: Signal) {
         match certificate.as_ref().map(Certificate::reload) {
             None => tracing::info!("certificate reload ignored, no certificate set"),
             Some(Ok(())) => tracing::info!("certificate reloaded"),
-            Some(Err(cause)) => tracing::error!(cause = format!("{cause:#}"), "certificate reload failed"),
+            Some(Err(cause)) => tracing::error!(error = format!("{cause:#}"), "certificate reload failed"),
         }
     }
 }
@@ -389,7 +389,7 @@ async fn open_files(
         );
     }
     if let Err(cause) = files.probe().await {
-        tracing::error!(%cause, "attachment storage unavailable");
+        tracing::error!(error = %cause, "attachment storage unavailable");
     }
     Ok(files)
 }

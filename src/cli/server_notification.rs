@@ -26,7 +26,7 @@ pub fn listen(folder: &Path, store: Store) {
     let listener = match File::open(folder).and_then(|folder| UnixListener::bind(socket_path(&folder))) {
         Ok(listener) => listener,
         Err(cause) => {
-            tracing::warn!(%cause, "command notifications unavailable");
+            tracing::warn!(error = %cause, "notification socket not created");
             return;
         }
     };

@@ -61,8 +61,8 @@ pub struct Settings {
     #[serde(deserialize_with = "arguments::deserialize_listen_address")]
     pub metrics_listen: Option<SocketAddr>,
 
-    /// File with the API token of the user admin (64 lower-case hexadecimal characters), used at the first start;
-    /// GARTH_BOOTSTRAP_TOKEN sets the token directly [default: random, printed unless the output is a log]
+    /// File with the API token for the admin user (64 lower-case hexadecimal characters), used at the first start;
+    /// GARTH_BOOTSTRAP_TOKEN sets the token directly [default: random, printed unless the output goes to the journal or a container log]
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN_FILE", value_name = "FILE")]
     pub bootstrap_token_file: Option<PathBuf>,
 
@@ -78,7 +78,7 @@ pub struct Settings {
     #[arg(long, env = "GARTH_MIN_FREE_BYTES", value_name = "BYTES", allow_negative_numbers = true, value_parser = integer(0..=u64::MAX))]
     pub min_free_bytes: Option<u64>,
 
-    /// Defaults to use instead of Garth's own; upstream has the limits of the public Linode service
+    /// Set of default values; upstream uses the limits of the public Linode service
     #[arg(long, env = "GARTH_PROFILE", value_name = "PROFILE")]
     pub profile: Option<Profile>,
 
@@ -162,7 +162,7 @@ pub struct ComputeSettings {
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DeskSettings {
-    /// Number of days after closing in which a customer's reply reopens a ticket, 1 to 36500, or never [default: never]
+    /// Days after closing during which a customer's reply reopens the ticket: 1 to 36500, or the word never [default: never]
     #[arg(
         long = "desk-reopen",
         env = "GARTH_DESK_REOPEN",

@@ -159,7 +159,7 @@ pub fn describe_error(error: Error) -> anyhow::Error {
                 Some(field) => format!("{field}: {}", error.reason),
                 None => error.reason.clone(),
             };
-            anyhow!("{}", errors.iter().map(line).collect::<Vec<_>>().join("; "))
+            anyhow!("{}", errors.iter().map(line).collect::<Vec<_>>().join("\n"))
         }
         Error::Files(FilesFault::Storage(cause)) => anyhow!("the file storage failed: {cause}"),
         Error::Files(FilesFault::Scanner(cause)) => anyhow!("the file scanner failed: {cause}"),

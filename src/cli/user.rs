@@ -48,11 +48,11 @@ pub enum Command {
     },
     /// Add grants to a restricted user
     ///
-    /// Adds all grants of the command, or none if one of them is refused.
+    /// If any of the grants is invalid, none is added.
     Grant(GrantOptions),
-    /// Restrict a user to its grants
+    /// Restrict a user to their grants
     ///
-    /// A user that becomes restricted has no grants. Add them with `garth user grant`.
+    /// A newly restricted user has no grants. Add them with `garth user grant`.
     Restrict {
         /// Username
         username: String,

@@ -183,7 +183,7 @@ impl Drop for Viewer {
                 .write(move |tx| rules::viewers::remove(tx, ticket, &name))
                 .await;
             if let Err(cause) = left {
-                tracing::debug!(?cause, "ticket viewer not removed");
+                tracing::debug!(error = ?cause, "ticket viewer not removed");
             }
         });
     }

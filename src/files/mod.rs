@@ -107,7 +107,7 @@ impl Files {
 
     /// Stores a file under a key. It is durable when this returns.
     pub async fn put(&self, key: &str, spooled: &Spooled) -> Result<(), FilesError> {
-        let failed = |cause: object_store::Error| FilesError::new("keeping a file", cause);
+        let failed = |cause: object_store::Error| FilesError::new("storing a file", cause);
         let _permit = self.0.permits.acquire().await;
         if let Some(folder) = &self.0.folder
             && spooled.move_to(folder.join(key)).await?
@@ -166,7 +166,7 @@ impl Files {
             match tokio::fs::remove_file(folder.join(format!("{key}#{number}"))).await {
                 Ok(()) => {}
                 Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => break,
-                Err(cause) => return Err(FilesError::new("removing half a file", cause)),
+                Err(cause) => return Err(FilesError::new("deleting a partial upload", cause)),
             }
         }
         Ok(())
@@ -175,7 +175,7 @@ impl Files {
     /// Checks that the storage is reachable, with a short timeout.
     pub async fn probe(&self) -> Result<(), FilesError> {
         const PROBE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
-        const PROBE: &str = "reaching the place for attachments";
+        const PROBE: &str = "probing the attachment storage";
         let path = self.path("reach");
         let response = tokio::time::timeout(PROBE_TIMEOUT, self.0.store.head(&path)).await;
         match response.map_err(|cause| FilesError::new(PROBE, cause))? {

@@ -98,7 +98,7 @@ impl Runner {
             .write(move |tx| jobs::release(tx, &owner))
             .await
         {
-            tracing::warn!(?cause, "job leases not released");
+            tracing::warn!(error = ?cause, "job leases not released");
         }
     }
 
@@ -116,7 +116,7 @@ impl Runner {
                 wait
             }
             Err(cause) => {
-                tracing::warn!(?cause, "job claim failed");
+                tracing::warn!(error = ?cause, "job claim failed");
                 STORE_RETRY_DELAY
             }
         }
@@ -219,7 +219,13 @@ impl Runner {
             Ok(None) => tracing::error!(job = id, kind, attempts, error, "job failed permanently"),
             // The job is retried when its lease expires.
             Err(cause) => {
-                tracing::warn!(job = id, kind, error, ?cause, "job failure not recorded");
+                tracing::warn!(
+                    job = id,
+                    kind,
+                    job_error = error,
+                    error = ?cause,
+                    "job failure not recorded"
+                );
             }
         }
     }

@@ -45,7 +45,11 @@ async fn verify_batch(store: &Store, files: &Files, days: i64) -> rules::Result<
             }
             Verification::Unknown(cause) => {
                 // The claim expires later, so the attachment is not claimed again immediately.
-                tracing::warn!(attachment = attachment.id.0, cause, "attachment not readable");
+                tracing::warn!(
+                    attachment = attachment.id.0,
+                    error = cause,
+                    "attachment not readable"
+                );
                 continue;
             }
         };
@@ -82,7 +86,7 @@ pub async fn database(store: &Store) -> rules::Result<()> {
     let finding = store.check().await?;
     ::metrics::gauge!("garth_store_check_failed").set(f64::from(u8::from(finding.is_some())));
     if let Some(finding) = finding {
-        tracing::error!(finding, "database check failed");
+        tracing::error!(finding, "database corruption found");
     }
     Ok(())
 }

@@ -99,7 +99,7 @@ fn checked(raw: &str, mut errors: Reasons, breaks: Breaks) -> Result<String, Rea
 fn length(raw: &str, max_chars: usize) -> Reasons {
     let text = format!("Must be 1 to {max_chars} characters");
     if raw.trim().is_empty() {
-        vec![Reason::new(Code::TooShort, format!("{text}, not only blanks"))]
+        vec![Reason::new(Code::TooShort, format!("{text} and not blank"))]
     } else if raw.chars().count() > max_chars {
         vec![Reason::new(Code::TooLong, text)]
     } else {

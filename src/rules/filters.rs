@@ -257,8 +257,8 @@ fn meaning(field: &Field, text: &str) -> String {
 
 fn unknown_operator(operator: &str) -> Reason {
     let text = format!(
-        "Unknown operator {operator}: there are +and, +or, +gt, +gte, +lt, +lte, +contains, +neq, \
-         and at the top +order_by and +order"
+        "Unknown operator {operator}; must be one of +and, +or, +gt, +gte, +lt, +lte, +contains and +neq, \
+         or at the top level +order_by and +order"
     );
     invalid(Code::FilterOperator, text)
 }

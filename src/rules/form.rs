@@ -168,8 +168,7 @@ impl<'a> Form<'a> {
         if let (Some(one), Some(other)) = (one, other)
             && one != other
         {
-            let text =
-                format!("{first} and {second} are the same field, but were sent with different values");
+            let text = format!("{first} and {second} are the same field and must not have different values");
             let field = self.path(first);
             self.refuse(field, Reason::new(Code::SpellingConflict, text));
             return None;

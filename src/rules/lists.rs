@@ -112,7 +112,7 @@ impl ListRequest {
     fn collect(&self, policy: &Policy, fields: &'static [Field], errors: &mut Vec<FieldError>) -> ListQuery {
         let mut add = |field: &str, reason| errors.push(FieldError::on(field, reason));
         let number = self.page.read(1, 1..=i64::MAX).unwrap_or_else(|()| {
-            let text = "Must be a whole number of 1 or more";
+            let text = "Must be an integer of at least 1";
             add("page", Reason::new(Code::PageInvalid, text));
             1
         });
@@ -143,7 +143,7 @@ impl ListRequest {
         match whole(raw, 0..=i64::MAX) {
             Ok(id) => Some(EventId(id)),
             Err(()) => {
-                let reason = Reason::new(Code::AfterInvalid, "Must be the id of an event, or 0");
+                let reason = Reason::new(Code::AfterInvalid, "Must be an event ID, or 0");
                 errors.push(FieldError::on(*field, reason));
                 None
             }

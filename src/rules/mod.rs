@@ -16,8 +16,8 @@ mod identity;
 pub mod jobs;
 pub mod lists;
 mod network;
-pub mod once;
 pub mod request;
+pub mod submission;
 mod support;
 mod unique;
 

@@ -9,7 +9,7 @@ use super::value::{Value, args};
 use crate::model::change::ChangeKind;
 use crate::model::id::{AccountId, ConfigId, EventId, InstanceId, InterfaceId, TicketId, TokenId, UserId};
 
-/// Has the revision of the provider's objects: staff users, their work on tickets, canned replies.
+/// The pseudo-account whose revision covers the provider's objects: staff users, their work on tickets, canned replies.
 pub const PROVIDER: AccountId = AccountId(0);
 const MAX_ROWS_PER_INSERT: usize = 16;
 

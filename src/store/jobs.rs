@@ -1,4 +1,4 @@
-//! The `job` table: background work that rules schedule in their own transactions and one node at a time leases.
+//! The `job` table. Rules schedule background jobs in their own transactions; one node at a time leases a job.
 
 use super::error::StoreError;
 use super::notifier::Topic;
@@ -34,8 +34,7 @@ pub fn schedule(
     Ok(())
 }
 
-/// Schedules the next run of a kind that repeats, and replaces the time of a scheduled one. A leased job is not
-/// changed.
+/// Schedules the next run of a recurring job, or reschedules a pending run. A leased job is not changed.
 pub fn repeat(tx: &mut WriteTx, kind: JobKind, due: Time) -> Result<(), StoreError> {
     tx.execute(
         "INSERT INTO job (kind, subject, payload, due, available) VALUES ($1, '', '', $2, $2)
@@ -195,7 +194,7 @@ pub fn count(tx: &mut ReadTx) -> Result<Vec<JobCount>, StoreError> {
 fn leased(row: &mut Row) -> Result<Job, StoreError> {
     let id = row.take()?;
     let word: String = row.take()?;
-    let unknown = || StoreError::Unexpected(format!("{word} is no kind of job"));
+    let unknown = || StoreError::Unexpected(format!("unknown job kind {word}"));
     Ok(Job {
         id,
         kind: JobKind::parse(&word).ok_or_else(unknown)?,

@@ -26,7 +26,9 @@ pub trait Sql {
 
     /// The rows of a pipelined query.
     fn receive(&mut self, number: usize) -> Result<Vec<Row<'static>>, StoreError> {
-        Err(StoreError::Unexpected(format!("nothing was sent as {number}")))
+        Err(StoreError::Unexpected(format!(
+            "unknown pipelined query {number}"
+        )))
     }
 
     /// Runs a statement without waiting for its result. If it fails, the transaction fails.

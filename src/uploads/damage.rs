@@ -10,13 +10,13 @@ pub fn report(store: &Store, id: AttachmentId) {
     let store = store.clone();
     tokio::spawn(async move {
         if let Err(cause) = store.write(move |tx| scrub::record(tx, id, true)).await {
-            tracing::warn!(?cause, "damaged attachment not recorded");
+            tracing::warn!(error = ?cause, "damaged attachment not recorded");
         }
     });
 }
 
 /// Logs and counts a damaged attachment.
 pub fn log(id: AttachmentId, cause: &str) {
-    tracing::error!(attachment = id.0, cause, "attachment damaged");
+    tracing::error!(attachment = id.0, error = cause, "attachment damaged");
     metrics::counter!("garth_attachments_damaged_total").increment(1);
 }

@@ -79,7 +79,7 @@ impl Uploads {
                     attachments::record_refused(tx, caller, ticket, &name)
                 };
                 self.write(caller, refused).await?;
-                let text = "The provider's scanner refused this file; nobody gets to see it";
+                let text = "The file was rejected by the provider's scanner and was not stored";
                 Err(Error::on("file", Reason::new(Code::FileRefused, text)))
             }
         }
@@ -102,11 +102,11 @@ impl Uploads {
     /// Deletes bytes that did not become an attachment. If that fails too, the sweep deletes them later.
     async fn discard(&self, key: String) {
         match self.files.remove(&key).await {
-            Err(cause) => tracing::warn!(%cause, "file of failed upload not deleted"),
+            Err(cause) => tracing::warn!(error = %cause, "file of failed upload not deleted"),
             Ok(()) => {
                 let forgotten = self.store.write(move |tx| attachments::forget(tx, &key)).await;
                 if let Err(cause) = forgotten {
-                    tracing::warn!(?cause, "record of failed upload not deleted");
+                    tracing::warn!(error = ?cause, "record of failed upload not deleted");
                 }
             }
         }

@@ -121,7 +121,7 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
     metrics::count(operation, status, elapsed);
     let id = id.to_str().unwrap_or_default();
     if let Some(Cause(cause)) = response.extensions().get::<Cause>() {
-        tracing::error!(id, operation, cause, "request failed");
+        tracing::error!(id, operation, error = cause, "request failed");
     }
     let identity = info.identity.as_ref();
     let client = client.and_then(|Peer(client)| app.options().client_address.logged(client.ip()));
@@ -212,7 +212,7 @@ fn over_limits(request: &Request) -> Option<Response> {
     let uri = request.uri();
     let uri = uri.path().len() + uri.query().map_or(0, str::len);
     if uri > MAX_URI_BYTES {
-        let reason = format!("A URL may have at most {MAX_URI_BYTES} bytes");
+        let reason = format!("The URL must be at most {MAX_URI_BYTES} bytes");
         return Some(error::plain(StatusCode::URI_TOO_LONG, Code::UriTooLong, &reason));
     }
     let headers = request.headers();
@@ -221,7 +221,9 @@ fn over_limits(request: &Request) -> Option<Response> {
         .map(|(name, value)| name.as_str().len() + value.len())
         .sum();
     if headers.len() > MAX_HEADERS || bytes > MAX_HEADER_BYTES {
-        let reason = format!("At most {MAX_HEADERS} headers of {MAX_HEADER_BYTES} bytes in all are taken");
+        let reason = format!(
+            "Too many request headers; the limit is {MAX_HEADERS} headers and {MAX_HEADER_BYTES} bytes in total"
+        );
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return Some(error::plain(status, Code::HeadersTooLarge, &reason));
     }
@@ -232,10 +234,10 @@ fn host_error(request: &Request) -> Option<&'static str> {
     let hosts = request.headers().get_all(header::HOST);
     let needed = usize::from(request.version() == Version::HTTP_11);
     if !(needed..=1).contains(&hosts.iter().count()) {
-        return Some("A request has one Host header");
+        return Some("A request must have exactly one Host header");
     }
     let is_valid = hosts.iter().all(|value| host::is_valid(value.as_bytes()));
-    (!is_valid).then_some("The Host header must be a host name or address, with a port if needed")
+    (!is_valid).then_some("The Host header must be a host name or address, optionally with a port")
 }
 
 /// Refuses a request while the server is overloaded. This check comes first, because a cheap refusal leaves
@@ -273,7 +275,7 @@ fn add_common_headers(mut response: Response, id: &HeaderValue, info: &RequestIn
         let error_response = match info.is_page() {
             true => pages::internal_error(id),
             false => {
-                let reason = format!("Internal error; tell your provider the request id {id}");
+                let reason = format!("Internal error; contact your provider with the request ID {id}");
                 error::plain(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, &reason)
             }
         };

@@ -158,7 +158,7 @@ impl IntoResponse for Error {
                 response
             }
             Error::Stale => {
-                let reason = "It has changed since you looked; get it again and compare";
+                let reason = "The resource has been modified since you read it (the ETag does not match); read it again and retry";
                 plain(status, Code::PreconditionFailed, reason)
             }
             Error::Body(fault) => body_fault(status, &fault),
@@ -184,11 +184,11 @@ fn refused(status: StatusCode, errors: &[FieldError]) -> Response {
 fn body_fault(status: StatusCode, fault: &BodyFault) -> Response {
     match fault {
         BodyFault::TooLarge { most } => {
-            let reason = format!("A request may carry at most {most} bytes");
+            let reason = format!("The request body must be at most {most} bytes");
             plain(status, Code::BodyTooLarge, &reason)
         }
         BodyFault::TooSlow => {
-            let reason = "The request's content did not arrive in time";
+            let reason = "Timed out while reading the request body";
             let mut response = plain(status, Code::BodyTimeout, reason);
             response
                 .headers_mut()
@@ -208,7 +208,7 @@ fn body_fault(status: StatusCode, fault: &BodyFault) -> Response {
             plain(status, Code::MediaTypeUnsupported, &reason)
         }
         BodyFault::FileTooLarge { most } => {
-            let reason = format!("A file may have at most {most} bytes");
+            let reason = format!("The file must be at most {most} bytes");
             let mut error = ErrorView::new(Code::FileTooLarge, &reason);
             error.field = Some("file");
             json(status, &ErrorsView { errors: vec![error] })
@@ -220,11 +220,11 @@ fn body_fault(status: StatusCode, fault: &BodyFault) -> Response {
 fn files_failure(fault: FilesFault) -> Response {
     let (code, reason, cause) = match fault {
         FilesFault::Storage(cause) => {
-            let reason = "Files cannot be kept or read at the moment; try again";
+            let reason = "Attachment storage is unavailable; retry later";
             (Code::FilesUnavailable, reason, cause)
         }
         FilesFault::Scanner(cause) => {
-            let reason = "The file could not be checked at the moment; try again";
+            let reason = "The file could not be scanned; retry later";
             (Code::ScanUnavailable, reason, format!("the scanner: {cause}"))
         }
         FilesFault::Damaged => return damaged(),
@@ -236,7 +236,7 @@ fn files_failure(fault: FilesFault) -> Response {
 
 /// The code that found the damage has logged it.
 fn damaged() -> Response {
-    let reason = "The file is damaged and cannot be sent; tell your provider";
+    let reason = "The stored file is damaged; contact your provider";
     let mut response = service_unavailable(Code::FileDamaged, reason);
     let later = HeaderValue::from_static("3600");
     response.headers_mut().insert(header::RETRY_AFTER, later);
@@ -248,7 +248,7 @@ fn store_failure(cause: &StoreError) -> Response {
         // Overload needs no investigation, and a log line per request would add to it.
         StoreError::Full => return overloaded(),
         StoreError::Unavailable(_) | StoreError::Stopped => {
-            service_unavailable(Code::StoreUnavailable, "The store is not available; try again")
+            service_unavailable(Code::StoreUnavailable, "The database is unavailable; retry later")
         }
         _ => internal(),
     };
@@ -257,7 +257,7 @@ fn store_failure(cause: &StoreError) -> Response {
 }
 
 pub fn overloaded() -> Response {
-    service_unavailable(Code::Overloaded, "Too much to do at the moment; try again")
+    service_unavailable(Code::Overloaded, "The server is overloaded; retry later")
 }
 
 fn service_unavailable(code: Code, reason: &str) -> Response {
@@ -298,7 +298,7 @@ pub fn method_not_allowed(method: &Method, allowed: &str) -> Response {
     let mut response = match *method {
         Method::OPTIONS => done(),
         _ => {
-            let reason = format!("Method not allowed; this path takes {allowed}");
+            let reason = format!("Method not allowed; this path accepts {allowed}");
             plain(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, &reason)
         }
     };

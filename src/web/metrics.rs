@@ -40,7 +40,7 @@ pub async fn serve(listener: TcpListener, mut stop: watch::Receiver<bool>) -> an
             .with_graceful_shutdown(stopped)
             .await;
         if let Err(cause) = served {
-            tracing::error!(%cause, "metrics listener failed");
+            tracing::error!(error = %cause, "metrics listener failed");
         }
     });
     Ok(())

@@ -326,8 +326,13 @@ fn scope_text(scope: &str) -> String {
         "account" => "your account: tickets, users, tokens and settings",
         "desk" => "the support desk",
         "events" => "the account's events",
+        "firewall" => "firewalls",
         "ips" => "IP addresses",
         "linodes" => "instances",
+        "lke" => "Kubernetes clusters",
+        "longview" => "Longview clients",
+        "nodebalancers" => "load balancers",
+        "object_storage" => "object storage",
         "vpc" => "VPCs and subnets",
         other => other,
     };

@@ -261,11 +261,11 @@ fn outcome_of(result: Result<(), StoreError>) -> Option<Outcome> {
         Ok(()) => Some(Outcome::Ok),
         Err(StoreError::Full) => None,
         Err(cause @ StoreError::Schema(_)) => {
-            tracing::error!(%cause, "store schema is incompatible");
+            tracing::error!(error = %cause, "store schema is incompatible");
             Some(Outcome::Unavailable)
         }
         Err(cause) => {
-            tracing::debug!(%cause, "readiness probe failed");
+            tracing::debug!(error = %cause, "readiness probe failed");
             Some(Outcome::Unavailable)
         }
     }
@@ -277,7 +277,7 @@ async fn probe_disk(app: &App) -> Option<Outcome> {
     let free = match measured {
         Ok(Ok(free)) => free,
         Ok(Err(cause)) => {
-            tracing::warn!(%cause, "free disk space unknown");
+            tracing::warn!(error = %cause, "free disk space unknown");
             return Some(Outcome::Unavailable);
         }
         Err(_) => return Some(Outcome::Unavailable),

@@ -87,13 +87,13 @@ pub async fn serve_with(
                     Some(tls) => drop(tokio::spawn(async move {
                         match tls.handshake(stream, connection.header_timeout(&app)).await {
                             Ok(stream) => serve_connection(stream, connection, app, router, watcher).await,
-                            Err(cause) => tracing::debug!(%cause, "tls handshake failed"),
+                            Err(cause) => tracing::debug!(error = %cause, "tls handshake failed"),
                         }
                     })),
                 }
             }
             Err(cause) => {
-                tracing::warn!(%cause, "connection not accepted");
+                tracing::warn!(error = %cause, "connection not accepted");
                 tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             }
         }
@@ -208,7 +208,7 @@ where
         Some(max) => tokio::time::timeout(max, served).await.unwrap_or(Ok(())),
     };
     if let Err(cause) = ended {
-        tracing::debug!(%cause, "connection closed early");
+        tracing::debug!(error = %cause, "connection closed early");
     }
 }
 

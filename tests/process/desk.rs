@@ -70,15 +70,12 @@ fn a_desk_command_that_cannot_do_it_says_why() {
         ("desk claim 1 --as admin", "not a member of the staff"),
         ("desk claim 1 --as nobody", "acting as nobody: not found"),
         ("desk claim 9 --as sam", "ticket 9: not found"),
-        ("desk release 1 --as sam", "Nobody has taken this ticket"),
+        ("desk release 1 --as sam", "This ticket is not assigned"),
         (
             "desk reply 1 --as sam",
             "description: Must be 1 to 65535 characters",
         ),
-        (
-            "desk reply 1 --canned 4 --as sam",
-            "There is no such canned reply",
-        ),
+        ("desk reply 1 --canned 4 --as sam", "Canned reply not found"),
         (
             "entity set --account 1 --type vpc --id 1 --label x",
             "Must be one of database",

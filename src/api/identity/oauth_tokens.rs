@@ -91,13 +91,13 @@ const CREDENTIALS_TWICE: Refusal = Refusal {
     fault: Fault::InvalidRequest,
     field: None,
     code: Code::ClientInvalid,
-    text: "The client must show who it is in one way: in the form or in Authorization",
+    text: "Send client credentials in the form or in the Authorization header, not in both",
 };
 const FIELD_TWICE: Refusal = Refusal {
     fault: Fault::InvalidRequest,
     field: None,
     code: Code::FormInvalid,
-    text: "A field is there twice",
+    text: "Duplicate field",
 };
 
 /// Reads the form fields; an unreadable form is refused in both error formats.
@@ -109,7 +109,7 @@ async fn read(app: &App, request: Request) -> Result<Result<Fields, Response>> {
             fault: Fault::InvalidRequest,
             field: None,
             code: reason.code,
-            text: "The form cannot be read to its end",
+            text: "Incomplete request body",
         }))),
         Err(other) => Err(other),
     }

@@ -21,11 +21,11 @@ pub const USERS: [(&str, &str); 7] = [
     ("jonas", "Harbor Lane Coffee: full access"),
     (
         "elif",
-        "Harbor Lane Coffee: restricted, changes staging and reads production",
+        "Harbor Lane Coffee: restricted, read/write on staging and read-only on production",
     ),
     (
         "accounting",
-        "Harbor Lane Coffee: restricted, reads the account and its tickets",
+        "Harbor Lane Coffee: restricted, read-only on the account and its tickets",
     ),
     ("pia", "Tidewater Studio, another customer: full access"),
     ("sam", "provider's staff"),
@@ -342,7 +342,7 @@ async fn closed_question(builder: &DemoBuilder, mara: &Actor) -> anyhow::Result<
     builder.advance(4.0);
     reply_as_staff(builder, "sam", question, json!({"description":
         "One VPC is enough once your quota is raised. Until then:\n\n1. Keep the tills in one subnet.\n2. Assign each shop a \
-         *range* of it (`ip_ranges` of its gateway).\n\nShall we raise the quota?"})).await?;
+         *range* within that subnet (set `ip_ranges` on the shop's gateway).\n\nShall we raise the quota?"})).await?;
     builder.advance(20.0);
     reply_as_user(
         builder,
@@ -382,7 +382,7 @@ async fn closed_invoice(builder: &DemoBuilder, pia: &Actor, canned: i64) -> anyh
 /// An urgent ticket, with files and a note.
 async fn urgent_ticket(builder: &DemoBuilder, jonas: &Actor, database: InstanceId) -> anyhow::Result<()> {
     let slow = open_ticket(builder, jonas, json!({
-        "summary": "db-1 loses packets to the cache since last night",
+        "summary": "db-1 has been losing packets to the cache since last night",
         "description": "Since about 02:00 UTC every third connection from `db-1` to `cache-2` times out.\n\n- the other \
                         caches are fine\n- rebooting `cache-2` did not help\n\n```\n$ ping -c 100 10.10.2.67\n100 packets \
                         transmitted, 68 received, 32% packet loss\n```\n\nA trace is attached.",

@@ -14,7 +14,7 @@ use crate::model::oauth::OauthClient;
 use crate::model::token::TokenText;
 use crate::rules;
 use crate::rules::caller::Caller;
-use crate::rules::once::Once;
+use crate::rules::submission::Submission;
 use crate::web::App;
 use crate::web::extract::At;
 
@@ -115,10 +115,10 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: 
         })
         .await;
     match created {
-        Ok(Once::Made((client, secret))) => {
+        Ok(Submission::Created((client, secret))) => {
             Ok(render_created(&visit, "OAuth client created", &client, &secret))
         }
-        Ok(Once::Before(())) => Ok(already_created(&visit, "client", LIST)),
+        Ok(Submission::Duplicate(())) => Ok(already_created(&visit, "client", LIST)),
         Err(error) => {
             let form_state = forms::from_error(data, error)?;
             Ok(render_new(&visit, &form_state))
@@ -236,7 +236,7 @@ pub async fn confirm_reset(
     let action = format!("{}/reset", url(&client));
     let form = Card::new(action, "Reset secret", LIST.1).danger();
     let form_state = FormState::default().with_version_of(&client);
-    let text = html! { p { "The current secret stops working immediately. Access that users have granted is not affected." } };
+    let text = html! { p { "The current secret stops working immediately, and all tokens of this client are revoked. Users must authorize it again." } };
     Ok(form_page(&visit, &title, &form_state, &form, &text))
 }
 

@@ -18,7 +18,7 @@ use crate::model::time::Time;
 use crate::model::token::{Token, TokenText};
 use crate::rules;
 use crate::rules::caller::Caller;
-use crate::rules::once::Once;
+use crate::rules::submission::Submission;
 use crate::web::App;
 use crate::web::extract::At;
 
@@ -147,8 +147,8 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: 
         })
         .await;
     match created {
-        Ok(Once::Made((token, text))) => Ok(render_created(&visit, &token, &text)),
-        Ok(Once::Before(())) => Ok(already_created(&visit, "token", LIST)),
+        Ok(Submission::Created((token, text))) => Ok(render_created(&visit, &token, &text)),
+        Ok(Submission::Duplicate(())) => Ok(already_created(&visit, "token", LIST)),
         Err(error) => {
             let mut form_state = forms::from_error(data, error)?;
             for error in form_state
@@ -224,8 +224,8 @@ fn access(form_state: &FormState) -> Markup {
         fieldset #(forms::element_id("scopes")) .access .field .wrong[!errors.is_empty()] aria-describedby=[(!errors.is_empty()).then_some("f-scopes-wrong")] {
             legend { "Permissions" }
             @if !errors.is_empty() { p #f-scopes-wrong .reason { (errors.join(". ")) } }
-            label .option { input type="radio" name="access" value="all" checked[all]; span { strong { "Full access" } " everything you can do, now and later" } }
-            label .option { input type="radio" name="access" value="chosen" checked[!all]; span { strong { "Custom access" } " only the permissions selected below" } }
+            label .option { input type="radio" name="access" value="all" checked[all]; span { strong { "Full access" } ": all your permissions, including later ones" } }
+            label .option { input type="radio" name="access" value="chosen" checked[!all]; span { strong { "Custom access" } ": only the permissions selected below" } }
             table .matrix {
                 thead { tr { th scope="col" { "Scope" } th scope="col" { "No access" } th scope="col" { "Read-only" } th scope="col" { "Read/write" } } }
                 tbody {

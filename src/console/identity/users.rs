@@ -108,7 +108,7 @@ fn fields(form_state: &FormState, own: bool) -> Markup {
     let restricted = Field {
         name: "restricted",
         label: "Restricted",
-        hint: "The user has no access until you grant it.",
+        hint: "A restricted user has only the access that you grant.",
         ..Field::default()
     };
     html! {

@@ -21,8 +21,8 @@ use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
-use crate::rules::once::Once;
 use crate::rules::subjects::{Offered, Requester, offered};
+use crate::rules::submission::Submission;
 use crate::store::ReadTx;
 use crate::web::App;
 
@@ -53,8 +53,10 @@ pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, data: Fo
             })
             .await;
         let error = match opened {
-            Ok(Once::Made(id)) => return Ok(redirect_with_notice(&tickets::url(id), "ticket-opened")),
-            Ok(Once::Before(id)) => {
+            Ok(Submission::Created(id)) => {
+                return Ok(redirect_with_notice(&tickets::url(id), "ticket-opened"));
+            }
+            Ok(Submission::Duplicate(id)) => {
                 return Ok(redirect_with_notice(&tickets::url(id), "ticket-opened-before"));
             }
             Err(error) => error,
@@ -179,8 +181,8 @@ pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, data:
         })
         .await;
     match opened {
-        Ok(Once::Made(id)) => Ok(redirect_with_notice(&desk::url(id), "customer-told")),
-        Ok(Once::Before(id)) => Ok(redirect_with_notice(&desk::url(id), "ticket-opened-before")),
+        Ok(Submission::Created(id)) => Ok(redirect_with_notice(&desk::url(id), "customer-told")),
+        Ok(Submission::Duplicate(id)) => Ok(redirect_with_notice(&desk::url(id), "ticket-opened-before")),
         Err(error) => {
             let mut form_state = subjects::from_error(data, error)?;
             for error in &mut form_state.errors {
@@ -227,7 +229,7 @@ async fn render_desk_form(
         .await?;
     let body = html! {
         h1 { "Open a ticket for a customer" }
-        p .quiet { "The customer sees the ticket under your provider's name and is notified immediately." }
+        p .quiet { "The customer sees the provider, not you, as the author, and is notified immediately." }
         (form_state.alert_with_labels(&[(DESCRIPTION.name, MESSAGE_LABEL)]))
         form .card.wide method="post" action=(DESK_NEW_TICKET_URL) data-draft="desk-ticket" {
             (visit.form_token())

@@ -24,8 +24,8 @@ use crate::model::ticket::{Status, Ticket};
 use crate::rules::caller::Caller;
 use crate::rules::error::{BodyFault, FieldError, FilesFault};
 use crate::rules::lists::ListRequest;
-use crate::rules::once::Once;
-use crate::rules::transitions::{self, Act};
+use crate::rules::submission::Submission;
+use crate::rules::transitions::{self, TicketAction};
 use crate::rules::{self, Error};
 use crate::store::ReadTx;
 use crate::web::App;
@@ -104,8 +104,8 @@ pub async fn reply(
         })
         .await;
     match replied {
-        Ok(Once::Made(_)) => Ok(redirect_with_notice(&url(id), "reply-sent")),
-        Ok(Once::Before(_)) => Ok(redirect_with_notice(&url(id), "sent-already")),
+        Ok(Submission::Created(_)) => Ok(redirect_with_notice(&url(id), "reply-sent")),
+        Ok(Submission::Duplicate(_)) => Ok(redirect_with_notice(&url(id), "sent-already")),
         Err(error) => {
             forms.reply = forms::from_error(data, error)?;
             render(&app, &visit, caller, id, None, &forms).await
@@ -222,9 +222,9 @@ fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
     let may = |act| may_write && transitions::after(&ticket, act, tx.now(), support).is_ok();
     let full = files.len() as i64 >= support.attachments_per_ticket;
     Ok(TicketPage {
-        may_reply: may(Act::CustomerReply),
-        may_attach: may(Act::CustomerAttach) && !full,
-        may_close: may(Act::CustomerClose) && ticket.status != Status::Closed,
+        may_reply: may(TicketAction::CustomerReply),
+        may_attach: may(TicketAction::CustomerAttach) && !full,
+        may_close: may(TicketAction::CustomerClose) && ticket.status != Status::Closed,
         ticket,
         replies,
         newest,

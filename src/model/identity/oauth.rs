@@ -23,8 +23,7 @@ impl ClientLabel {
         match raw.chars().any(is_invisible) {
             false => Ok(Self(line)),
             true => {
-                let text =
-                    "Must not contain characters that cannot be seen, or that turn the direction of writing";
+                let text = "Must not contain invisible characters or bidirectional control characters";
                 Err(vec![Reason::new(Code::ControlCharacters, text)])
             }
         }
@@ -232,23 +231,23 @@ fn uri_error(raw: &str) -> Option<String> {
     }
     let plain = |b: u8| matches!(b, b'!'..=b'~') && b != b'\\';
     if !raw.bytes().all(plain) {
-        return Some("Must be written in plain ASCII, without spaces and backslashes".to_owned());
+        return Some("Must be ASCII without spaces and backslashes".to_owned());
     }
     let authority = rest.split(['/', '?']).next().unwrap_or_default();
     if authority.contains('@') {
-        return Some("Must not have a user name or password before the host".to_owned());
+        return Some("Must not contain a username or password".to_owned());
     }
     let (host, port) = split_port(authority);
     if !is_host(host) {
-        return Some("Must name a host, by its name or address alone".to_owned());
+        return Some("Must contain a host name or address".to_owned());
     }
     if port.is_some_and(|port| !is_port(port)) {
-        return Some("The port must be a number from 1 to 65535, without zeros in front".to_owned());
+        return Some("The port must be a number from 1 to 65535 without leading zeros".to_owned());
     }
     let query = rest.split_once('?').map_or("", |(_, query)| query);
     let taken =
         form_urlencoded::parse(query.as_bytes()).find(|(name, _)| RESERVED_PARAMETERS.contains(&&**name));
-    taken.map(|(name, _)| format!("Its query must not have {name}, which is added on the way back"))
+    taken.map(|(name, _)| format!("The query must not contain {name}; the server adds it to the redirect"))
 }
 
 /// A host and its port; the colons of an IPv6 address are inside brackets.

@@ -149,7 +149,7 @@ fn parse_one(word: &str) -> Option<Scope> {
 fn unknown(word: &str) -> Reasons {
     let word: String = word.chars().take(64).collect();
     let text = format!(
-        "Unknown scope {word:?}; a scope is a family with :read_only or :read_write, and the families are {}",
+        "Unknown scope {word:?}; must be RESOURCE:read_only or RESOURCE:read_write, where RESOURCE is one of {}",
         FAMILIES.join(", ")
     );
     vec![Reason::new(Code::ScopesInvalid, text)]

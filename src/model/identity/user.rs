@@ -90,7 +90,7 @@ impl Email {
         if Self::is_valid(raw) {
             return Ok(Self(raw.to_owned()));
         }
-        let text = "Must be an e-mail address like ada@example.com";
+        let text = "Must be an e-mail address, such as ada@example.com";
         Err(vec![Reason::new(Code::EmailInvalid, text)])
     }
 

@@ -44,7 +44,7 @@ impl Cidr {
             prefix,
         };
         if cidr.network != address.to_bits() {
-            let text = format!("Must be an IPv4 network without host bits set; the network here is {cidr}");
+            let text = format!("Must be an IPv4 network without host bits set, such as {cidr}");
             return Err(vec![Reason::new(Code::CidrHostBits, text)]);
         }
         Ok(cidr)

@@ -92,7 +92,7 @@ impl FileKind {
             true => Ok(()),
             false => Err(Reason::new(
                 Code::FileContent,
-                format!("The content is not {wanted}, as its name says"),
+                format!("The content does not match the extension: expected {wanted}"),
             )),
         }
     }
@@ -130,12 +130,12 @@ impl FileName {
         let shown: String = last.chars().filter(|c| !is_invisible(*c)).collect();
         let shown = shown.trim();
         if shown.is_empty() {
-            let text = "The file needs a name, like notes.txt";
+            let text = "The file must have a name, such as notes.txt";
             return Err(vec![Reason::new(Code::FileName, text)]);
         }
         let (stem, extension) = shown.rsplit_once('.').unwrap_or((shown, ""));
         if FileKind::of_extension(&extension.to_ascii_lowercase()).is_none() {
-            let text = format!("Only these extensions are taken: {}", EXTENSIONS.join(" "));
+            let text = format!("The file extension must be one of {}", EXTENSIONS.join(" "));
             return Err(vec![Reason::new(Code::FileExtension, text)]);
         }
         let stem = match stem.trim().trim_start_matches('.') {

@@ -40,13 +40,13 @@ impl Template {
         let unknown = |name: &&str| !PLACEHOLDERS.contains(&name.trim());
         match names(raw).find(unknown) {
             None if raw.matches("{{").count() > names(raw).count() => {
-                let text = "There is a {{ without its }}";
+                let text = "Unclosed placeholder: missing }}";
                 Err(vec![Reason::new(Code::PlaceholderUnknown, text)])
             }
             None => Ok(Self(raw.to_owned())),
             Some(name) => {
                 let text = format!(
-                    "There is no placeholder {{{{{name}}}}}; there are {}",
+                    "Unknown placeholder {{{{{name}}}}}; must be one of {}",
                     PLACEHOLDERS.join(", ")
                 );
                 Err(vec![Reason::new(Code::PlaceholderUnknown, text)])

@@ -7,7 +7,7 @@ use crate::model::time::Time;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct History {
     pub id: HistoryId,
-    pub step: Step,
+    pub step: HistoryStep,
     pub created: Time,
     pub created_by: String,
     pub from_staff: bool,
@@ -25,15 +25,15 @@ pub struct History {
 macro_rules! steps {
     ($($name:ident = $word:literal),+ $(,)?) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Step { $($name),+ }
+        pub enum HistoryStep { $($name),+ }
 
-        impl Step {
+        impl HistoryStep {
             pub const fn word(self) -> &'static str {
-                match self { $(Step::$name => $word),+ }
+                match self { $(HistoryStep::$name => $word),+ }
             }
 
             pub fn with_word(raw: &str) -> Option<Self> {
-                match raw { $($word => Some(Step::$name),)+ _ => None }
+                match raw { $($word => Some(HistoryStep::$name),)+ _ => None }
             }
         }
     };

@@ -102,7 +102,7 @@ pub fn delete(
     request.require_valid_body()?;
     if instance.running == Some(config.id) {
         let text = format!(
-            "{} runs with this config: shut it down, or reboot it with another config, first",
+            "{} is running with this config; first shut the instance down or reboot it with another config",
             instance.label.as_str()
         );
         let reason = Reason::new(Code::ConfigActive, text);

@@ -137,7 +137,7 @@ fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result
     refuse_taken(tx, caller, &mut form, draft.label.as_ref(), None)?;
     let address = free_public_address(tx)?;
     if address.is_none() {
-        let text = "The provider has no public address left";
+        let text = "No public IPv4 address is available";
         form.refuse_whole(Reason::new(Code::AddressesExhausted, text));
     }
     let site = Site {

@@ -104,7 +104,7 @@ pub fn order(
     if !order.is_named {
         form.refuse("ids", Reason::new(Code::Required, "ids is required"));
     } else if order.ids.is_some() && wanted != present {
-        let text = "Must name each interface of the config once";
+        let text = "Must contain the ID of each interface of the config exactly once";
         form.refuse("ids", Reason::new(Code::OrderInvalid, text));
     }
     let ids = form.finish(|| order.ids.as_ref())?;
@@ -144,7 +144,7 @@ fn read_change(
     let mut changed = interface.clone();
     match (interface.purpose, &mut changed.vpc) {
         (Purpose::Vlan, _) => {
-            let reason = Reason::new(Code::InterfaceField, "The interface of a VLAN cannot be changed");
+            let reason = Reason::new(Code::InterfaceField, "A VLAN interface cannot be changed");
             form.refuse_whole(reason);
         }
         (Purpose::Vpc, Some(vpc)) => {
@@ -172,11 +172,11 @@ fn read_change(
                 .ipv4
                 .is_some_and(|(address, nat)| address.is_some() || nat.is_some_and(|nat| nat != Nat::None))
             {
-                let text = "Only an interface of the purpose vpc has ipv4 settings";
+                let text = "Only an interface with the purpose vpc can have ipv4 settings";
                 form.refuse("ipv4", Reason::new(Code::InterfaceField, text));
             }
             if change.ranges.as_ref().is_some_and(|ranges| !ranges.is_empty()) {
-                let text = "Only an interface of the purpose vpc has ip_ranges";
+                let text = "Only an interface with the purpose vpc can have ip_ranges";
                 form.refuse("ip_ranges", Reason::new(Code::InterfaceField, text));
             }
         }
@@ -290,7 +290,7 @@ fn touch(tx: &mut WriteTx, caller: &Caller, instance: &Instance, mut config: Con
 
 fn active(instance: &Instance, config: &Config) -> Reason {
     let text = format!(
-        "{} runs with the config {}: shut it down, or reboot it with another config, first",
+        "The interface is active because {} is running with the config \"{}\"; first shut the instance down or reboot it with another config",
         instance.label.as_str(),
         config.label.as_str()
     );

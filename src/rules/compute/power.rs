@@ -30,7 +30,7 @@ pub fn boot(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request
         Some(running) if running == config => Ok(()),
         Some(_) => {
             let text = format!(
-                "{} runs with another config: shut it down, or reboot it",
+                "{} is running with another config; shut it down or reboot it",
                 instance.label.as_str()
             );
             Err(Error::refused(Code::InstanceState, text))
@@ -42,7 +42,7 @@ pub fn reboot(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
     let instance = load_idle(tx, caller, id, request)?;
     let config = config_to_boot(tx, &instance, request)?;
     if instance.running.is_none() {
-        let text = format!("{} is not running: boot it", instance.label.as_str());
+        let text = format!("{} is not running; boot it instead", instance.label.as_str());
         return Err(Error::refused(Code::InstanceState, text));
     }
     begin(tx, caller.author(), instance, Change::Reboot(config))
@@ -184,7 +184,7 @@ fn schedule(tx: &mut WriteTx, id: InstanceId, step: PowerStep, due: Time) -> Res
 
 /// Runs the next step of an instance's power change.
 pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<Outcome> {
-    let wrong = || StoreError::Unexpected(format!("{:?} is no step of an instance", job.payload));
+    let wrong = || StoreError::Unexpected(format!("invalid power step {:?}", job.payload));
     let step = PowerStep::parse(&job.payload).ok_or_else(wrong)?;
     let id = InstanceId(job.subject.parse().map_err(|_| wrong())?);
     let wait = tx.policy().settle_ms * 1000;
@@ -278,8 +278,8 @@ fn config_to_boot(tx: &mut ReadTx, instance: &Instance, request: &Request) -> Re
     let last = || instance.last_booted.filter(|last| configs.contains(last));
     named.or_else(only).or_else(last).ok_or_else(|| {
         let text = match configs.is_empty() {
-            true => "There is no config to boot: create one first",
-            false => "There are several configs: say which with config_id",
+            true => "The instance has no config; create one first",
+            false => "The instance has several configs; config_id is required",
         };
         Error::refused(Code::ConfigMissing, text)
     })

@@ -30,7 +30,7 @@ pub enum Grant {
 pub fn give(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> {
     let user = users::load(tx, username)?;
     let Some(account) = user.account else {
-        return Err(invalid_grant("user", "The provider's staff take no grants"));
+        return Err(invalid_grant("user", "Staff users cannot have grants"));
     };
     for grant in grants {
         match *grant {

@@ -142,7 +142,7 @@ pub fn decide(
     Ok(Next::Redirect(match allows {
         true => issue(tx, &authorization, &user)?,
         false => {
-            let refused = OauthError("access_denied", "The user did not allow it");
+            let refused = OauthError("access_denied", "The user denied the request");
             authorization.redirect().error(refused)
         }
     }))
@@ -202,7 +202,7 @@ fn read(
         _ => None,
     };
     let Some(client) = client.filter(OauthClient::is_active) else {
-        return refuse(Code::ClientInvalid, "There is no such application here");
+        return refuse(Code::ClientInvalid, "Unknown client_id");
     };
     let redirect_uri = match &request.redirect_uri {
         None => Some(client.redirect_uri.clone()),
@@ -210,7 +210,7 @@ fn read(
         Some(raw) => RedirectUri::parse(raw).ok(),
     };
     let Some(redirect_uri) = redirect_uri.filter(|uri| client.may_redirect_to(uri)) else {
-        let text = "The application wants you sent to an address that it has not registered";
+        let text = "The redirect_uri is not registered for this application";
         return refuse(Code::RedirectUriInvalid, text);
     };
     // A staff token can read all accounts. No redirect either: the URI belongs to a customer, who would learn
@@ -233,7 +233,7 @@ fn read(
         // registered.
         Err(OauthError(_, text)) if client.account.is_some() && user.is_none() => refuse(
             Code::FormInvalid,
-            &format!("The application asked wrongly: {text}"),
+            &format!("Invalid authorization request: {text}"),
         ),
         Err(error) => Ok(Err(Next::Redirect(redirect.error(error)))),
         Ok((scopes, challenge)) => Ok(Ok(Authorization {
@@ -258,7 +258,7 @@ fn read_rest(
 ) -> Result<(Scopes, Option<Challenge>), OauthError> {
     let invalid = |text| OauthError("invalid_request", text);
     if !request.repeated.is_empty() {
-        return Err(invalid("A parameter is there twice"));
+        return Err(invalid("Duplicate parameter"));
     }
     match (request.response_type.as_deref(), response_type) {
         (None, _) => return Err(invalid("response_type is required")),
@@ -267,7 +267,7 @@ fn read_rest(
         (Some(_), ResponseType::Token) if policy.implicit => {
             return Err(OauthError(
                 "unauthorized_client",
-                "Only a public client may ask for a token",
+                "Only a public client can use response_type=token",
             ));
         }
         _ => {
@@ -285,23 +285,28 @@ fn read_rest(
         }
         _ => {
             return Err(invalid(
-                "code_challenge_method must be S256, with a code_challenge",
+                "code_challenge_method must be S256, and code_challenge is required",
             ));
         }
     };
     if response_type == ResponseType::Code && challenge.is_none() {
         if client.public {
-            return Err(invalid("A public client must send a code_challenge"));
+            return Err(invalid("A public client must send code_challenge"));
         }
         if policy.require_pkce {
-            return Err(invalid("A client must send a code_challenge"));
+            return Err(invalid("code_challenge is required"));
         }
     }
     if response_type == ResponseType::Code && client.public && request.state.is_none() {
-        return Err(invalid("A public client must send a state"));
+        return Err(invalid("A public client must send state"));
     }
     let raw = request.scope.as_deref().unwrap_or_default();
-    let unknown = |_| OauthError("invalid_scope", "scope must name scopes that there are, or be *");
+    let unknown = |_| {
+        OauthError(
+            "invalid_scope",
+            "Unknown scope; must be known scopes separated by spaces or commas, or *",
+        )
+    };
     Ok((Scopes::parse(raw).map_err(unknown)?, challenge))
 }
 

@@ -10,8 +10,8 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::events;
 use crate::rules::lists::ListRequest;
-use crate::rules::once::Once;
 use crate::rules::request::Request;
+use crate::rules::submission::Submission;
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<OauthClient>> {
@@ -32,13 +32,13 @@ pub fn create_once(
     caller: &Caller,
     request: &Request,
     newest: i64,
-) -> Result<Once<(OauthClient, TokenText), ()>> {
+) -> Result<Submission<(OauthClient, TokenText), ()>> {
     let new = read(caller, request)?;
     let same = (&new.label, &new.redirect_uri, new.public);
     if store::oauth_clients::has_duplicate(tx, caller.account, same, newest)? {
-        return Ok(Once::Before(()));
+        return Ok(Submission::Duplicate(()));
     }
-    make(tx, caller, &new).map(Once::Made)
+    make(tx, caller, &new).map(Submission::Created)
 }
 
 /// The account's newest client; zero if there is none.
@@ -98,7 +98,7 @@ pub fn register(tx: &mut WriteTx, new: &NewClient) -> Result<(OauthClient, Token
         created: tx.now(),
     };
     if store::oauth_clients::find(tx, &client.id)?.is_some() {
-        let reason = Reason::new(Code::ClientInvalid, "There is such a client already");
+        let reason = Reason::new(Code::ClientInvalid, "A client with this ID already exists");
         return Err(Error::on("id", reason));
     }
     store::oauth_clients::insert(tx, &client)?;

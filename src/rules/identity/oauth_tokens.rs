@@ -182,13 +182,13 @@ fn with_code(
 ) -> Result<IssuedTokens, Failure> {
     let invalid = |text| refused(Fault::InvalidGrant, "code", Code::CodeInvalid, text);
     let hash = TokenHash::of(code.reveal());
-    let unknown = invalid("There is no such code for this client, or it is too old");
+    let unknown = invalid("Unknown or expired authorization code");
     let code = store::oauth_grants::find_code(tx, hash)?.ok_or(unknown)?;
     let grant = grant_of(tx, code.grant, client)?.ok_or(unknown)?;
     if code.used {
         // The code is used twice, so one of the two users is an attacker.
         store::oauth_grants::revoke_with_personal_tokens(tx, grant.id)?;
-        return Err(invalid("This code was used before; what it gave has ended").into());
+        return Err(invalid("Authorization code already used; its tokens have been revoked").into());
     }
     if grant.revoked || code.expiry <= tx.now() {
         return Err(unknown.into());
@@ -243,12 +243,12 @@ fn with_refresh(
         )
     };
     let hash = TokenHash::of(token.reveal());
-    let unknown = invalid("There is no such refresh token for this client, or it has ended");
+    let unknown = invalid("Unknown or expired refresh token");
     let refresh = store::oauth_grants::find_refresh(tx, hash)?.ok_or(unknown)?;
     let grant = grant_of(tx, refresh.grant, client)?.ok_or(unknown)?;
     if refresh.used {
         store::oauth_grants::revoke_with_personal_tokens(tx, grant.id)?;
-        return Err(invalid("This refresh token was used before; what it gave has ended").into());
+        return Err(invalid("Refresh token already used; its tokens have been revoked").into());
     }
     if grant.revoked || refresh.expiry <= tx.now() {
         return Err(unknown.into());
@@ -321,7 +321,7 @@ fn authenticate(
         fault: Fault::InvalidClient,
         field: None,
         code: Code::ClientInvalid,
-        text: "There is no such client, or its secret is wrong",
+        text: "Unknown client or invalid client secret",
     }))
 }
 

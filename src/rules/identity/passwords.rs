@@ -33,7 +33,7 @@ pub fn hash(password: &Secret) -> Result<String> {
     if letters.all(|letter| Some(letter) == first) || password.reveal().trim().is_empty() {
         let reason = Reason::new(
             Code::PasswordTooSimple,
-            "Must be more than one character repeated, and not blank",
+            "Must not be blank or one repeated character",
         );
         return Err(Error::on("password", reason));
     }
@@ -102,7 +102,10 @@ pub enum Change {
 /// a new one begins for the caller.
 pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result<Change> {
     if store::logins::find_password(tx, caller.user())?.as_deref() != Some(old) {
-        let reason = Reason::new(Code::ChoiceInvalid, "It has been changed meanwhile");
+        let reason = Reason::new(
+            Code::ChoiceInvalid,
+            "Another request has changed your password; enter the current one",
+        );
         let wrong = FieldError::on("old_password", reason);
         return Ok(Change::Refused { wrong, wait: 0 });
     }
@@ -117,7 +120,7 @@ pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result
 pub fn invite(tx: &mut WriteTx, caller: &Caller, username: &str) -> Result<TokenText> {
     let user = users::view(tx, caller, username)?;
     if user.password_created.is_some() {
-        let text = "This user has a password already; only the provider makes a link for another one";
+        let text = "This user already has a password; only the provider can create a link to reset it";
         let reason = Reason::new(Code::ChoiceInvalid, text);
         return Err(Error::whole(reason));
     }

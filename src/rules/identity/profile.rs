@@ -86,7 +86,7 @@ pub fn set_preferences(
     request.unchanged(&preferences(tx, caller)?)?;
     request.require_valid_body()?;
     if written.len() > MAX_PREFERENCES_BYTES {
-        let text = format!("Preferences may have at most {MAX_PREFERENCES_BYTES} bytes");
+        let text = format!("Preferences must be at most {MAX_PREFERENCES_BYTES} bytes");
         let reason = Reason::new(Code::PreferencesTooLarge, text);
         return Err(Error::whole(reason));
     }
@@ -105,7 +105,7 @@ fn parse_timezone(raw: &str) -> Result<String, Reasons> {
     match (1..=64).contains(&raw.len()) && raw.chars().all(plain) {
         true => Ok(raw.to_owned()),
         false => {
-            let text = "Must be the name of a time zone, like Europe/Berlin";
+            let text = "Must be the name of a time zone, such as Europe/Berlin";
             Err(vec![Reason::new(Code::TimezoneInvalid, text)])
         }
     }

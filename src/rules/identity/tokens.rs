@@ -13,8 +13,8 @@ use crate::model::token::{NewToken, Token, TokenKind, TokenText};
 use crate::rules::caller::{Caller, Principal};
 use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
-use crate::rules::once::Once;
 use crate::rules::request::Request;
+use crate::rules::submission::Submission;
 use crate::rules::{events, users};
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -74,12 +74,12 @@ pub fn create_own_once(
     caller: &Caller,
     request: &Request,
     newest: i64,
-) -> Result<Once<(Token, TokenText), ()>> {
+) -> Result<Submission<(Token, TokenText), ()>> {
     let (new, grant) = read_own(tx, caller, request)?;
     if store::tokens::has_duplicate(tx, &new, newest)? {
-        return Ok(Once::Before(()));
+        return Ok(Submission::Duplicate(()));
     }
-    make_own(tx, caller, &new, grant).map(Once::Made)
+    make_own(tx, caller, &new, grant).map(Submission::Created)
 }
 
 /// The caller's newest token; zero if there is none.
@@ -161,7 +161,7 @@ fn parse_scopes_within(raw: &str, held: &Scopes) -> Result<Scopes, Reasons> {
         wanted if wanted.are_within(held) => Ok(wanted),
         _ => {
             let text = format!(
-                "A token cannot give away more than it has: {}",
+                "The new token cannot have scopes that the current token lacks: {}",
                 held.words().join(" ")
             );
             Err(vec![Reason::new(Code::TokenScopeExceeded, text)])
@@ -172,12 +172,12 @@ fn parse_scopes_within(raw: &str, held: &Scopes) -> Result<Scopes, Reasons> {
 fn parse_expiry(raw: &str, now: Time, latest: Option<Time>) -> Result<Time, Reasons> {
     match (Time::parse(raw).map(Time::to_second), latest) {
         (Some(time), Some(latest)) if time > latest => {
-            let text = format!("A token cannot outlive the one it is made with, which ends at {latest}");
+            let text = format!("Must not be after {latest}, when the current token expires");
             Err(vec![Reason::new(Code::ExpiryInvalid, text)])
         }
         (Some(time), _) if time > now => Ok(time),
         _ => {
-            let text = "Must be a time to come, like 2030-12-31T00:00:00";
+            let text = "Must be a date and time in the future, such as 2030-12-31T00:00:00";
             Err(vec![Reason::new(Code::ExpiryInvalid, text)])
         }
     }

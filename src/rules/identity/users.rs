@@ -127,7 +127,7 @@ pub fn remove(tx: &mut WriteTx, username: &str) -> Result<()> {
 pub fn restrict(tx: &mut WriteTx, username: &str, restricted: bool) -> Result<User> {
     let mut user = load(tx, username)?;
     if user.account.is_none() {
-        let reason = Reason::new(Code::GrantInvalid, "The provider's staff take no grants");
+        let reason = Reason::new(Code::GrantInvalid, "Staff users cannot have grants");
         return Err(Error::on("user", reason));
     }
     set_restricted(tx, &mut user, restricted)?;

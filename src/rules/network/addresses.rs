@@ -101,7 +101,7 @@ pub fn resolve(
         Some(address) => requested(tx, subnet, owner, address)?,
         None if !ranges_fit => return Ok(None),
         None => lowest_free(tx, subnet.id, request.ranges)?.ok_or_else(|| {
-            let text = format!("No address of {} is free", subnet.ipv4);
+            let text = format!("No address in {} is free", subnet.ipv4);
             Reason::new(Code::AddressesExhausted, text)
         }),
     };
@@ -132,15 +132,15 @@ fn range_fault(
     let (first, last) = (range.first(), range.last());
     let (code, text) = if !is_assignable(subnet, first, last) {
         let text = format!(
-            "Must be inside {} without its first two and last two addresses",
+            "Must be within {}, excluding its first two and last two addresses",
             subnet.ipv4
         );
         (Code::RangeInvalid, text)
     } else if overlaps {
-        let text = format!("{range} overlaps another of the ranges");
+        let text = format!("{range} overlaps another range of the request");
         (Code::RangeInvalid, text)
     } else if address.is_some_and(|address| first <= address && address <= last) {
-        let text = format!("{range} holds the interface's own address");
+        let text = format!("{range} contains the interface's own address");
         (Code::RangeInvalid, text)
     } else if !is_free_for(tx, subnet.id, owner, first, last)? {
         (Code::AddressTaken, format!("{range} is used by another instance"))

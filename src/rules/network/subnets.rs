@@ -102,13 +102,13 @@ fn blocker(subnet: &Subnet, found: &Use, seen: bool) -> FieldError {
         Some(label) => format!("{} ({label})", found.instance),
         None => found.instance.to_string(),
     };
-    let first = if found.active {
-        "shut the instance down, then delete"
+    let advice = if found.active {
+        "shut the instance down, then delete the interface"
     } else {
-        "delete"
+        "delete the interface"
     };
     let text = format!(
-        "Subnet {} is in use by instance {instance}, config {}, interface {}: {first} the interface first",
+        "Subnet {} is in use by instance {instance}, config {}, interface {}; {advice}",
         subnet.label.as_str(),
         found.config,
         found.interface

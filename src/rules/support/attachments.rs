@@ -6,7 +6,7 @@
 use crate::model::attachment::{Attachment, FileName, NewAttachment};
 use crate::model::event::Action;
 use crate::model::grant::Permission;
-use crate::model::history::Step;
+use crate::model::history::HistoryStep;
 use crate::model::id::{AttachmentId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
@@ -17,8 +17,8 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{BodyFault, Error, FilesFault, Result};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{Expected, unchanged};
-use crate::rules::tickets::{self, Party, Transition, act, append_history};
-use crate::rules::transitions::{self, Act};
+use crate::rules::tickets::{self, TicketAuthor, Transition, append_history, apply_transition};
+use crate::rules::transitions::{self, TicketAction};
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -89,9 +89,9 @@ pub fn create(
         attachment: Some(attachment.id),
         ..NewHistory::default()
     };
-    let attaching = Transition::new(Act::CustomerAttach, Step::Attachment).with(details);
+    let attaching = Transition::new(TicketAction::CustomerAttach, HistoryStep::Attachment).with(details);
     let attaching = attaching.with_event(Action::TicketAttachmentUpload);
-    act(tx, &mut ticket, &Party::of(caller), attaching)?;
+    apply_transition(tx, &mut ticket, &TicketAuthor::of(caller), attaching)?;
     Ok(attachment)
 }
 
@@ -102,7 +102,13 @@ pub fn record_refused(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, name:
         after: Some(name.as_str().to_owned()),
         ..NewHistory::default()
     };
-    append_history(tx, &ticket, &Party::of(caller), Step::AttachmentRefused, &details)
+    append_history(
+        tx,
+        &ticket,
+        &TicketAuthor::of(caller),
+        HistoryStep::AttachmentRefused,
+        &details,
+    )
 }
 
 /// Lets the next sweep delete the bytes of all unfinished uploads. For a server that starts alone on its
@@ -128,7 +134,8 @@ fn refuse_over_quota(tx: &mut ReadTx, caller: &Caller, size: i64) -> Result<()> 
     let limit = accounts::quota(tx, caller.account)?.attachment_bytes;
     let used = store::attachments::bytes_of(tx, caller.account)?;
     if used.saturating_add(size) > limit {
-        let text = format!("The account may have at most {limit} bytes of attachments, and has {used}");
+        let text =
+            format!("The account can have at most {limit} bytes of attachments and already has {used}");
         let reason = Reason::new(Code::QuotaExceeded, text);
         return Err(Error::on("file", reason));
     }
@@ -138,10 +145,10 @@ fn refuse_over_quota(tx: &mut ReadTx, caller: &Caller, size: i64) -> Result<()> 
 fn refuse_more(tx: &ReadTx, ticket: &Ticket) -> Result<()> {
     let support = &tx.policy().support;
     let refuse = |reason| Error::whole(reason);
-    transitions::after(ticket, Act::CustomerAttach, tx.now(), support).map_err(refuse)?;
+    transitions::after(ticket, TicketAction::CustomerAttach, tx.now(), support).map_err(refuse)?;
     let limit = support.attachments_per_ticket;
     if ticket.attachments.len() as i64 >= limit {
-        let text = format!("A ticket may have at most {limit} attachments");
+        let text = format!("A ticket can have at most {limit} attachments");
         return Err(refuse(Reason::new(Code::AttachmentLimit, text)));
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::model::attachment::Attachment;
 use crate::model::entity::{Entity, EntityKind};
-use crate::model::history::{History, Step};
+use crate::model::history::{History, HistoryStep};
 use crate::model::id::{AccountId, AttachmentId, CannedReplyId, HistoryId, InstanceId, TicketId, VpcId};
 use crate::model::interface::Interface;
 use crate::model::page::Paged;
@@ -19,11 +19,13 @@ use crate::rules::agent::Agent;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
-use crate::rules::once::{Once, REPEAT_WINDOW_SECONDS};
 use crate::rules::request::Request;
 use crate::rules::subjects::{self, Requester};
-use crate::rules::tickets::{Party, Transition, act, append_history, begin, refuse_unless_allowed};
-use crate::rules::transitions::Act;
+use crate::rules::submission::{REPEAT_WINDOW_SECONDS, Submission};
+use crate::rules::tickets::{
+    TicketAuthor, Transition, append_history, apply_transition, begin, refuse_unless_allowed,
+};
+use crate::rules::transitions::TicketAction;
 use crate::rules::{canned_replies, replies, viewers};
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
@@ -37,9 +39,9 @@ pub fn list(tx: &mut ReadTx, list: &ListRequest, search: Option<&str>) -> Result
 
 /// Opens a ticket for an account in the provider's name.
 pub fn create(tx: &mut WriteTx, agent: &Agent, request: &Request) -> Result<DeskTicket> {
-    let party = party(tx, agent);
-    let new = read_new(tx, &party, request)?;
-    open(tx, &party, &new)
+    let author = author(tx, agent);
+    let new = read_new(tx, &author, request)?;
+    open(tx, &author, &new)
 }
 
 /// Opens a ticket from a form that was rendered when `newest` was the newest ticket opened by staff.
@@ -48,14 +50,14 @@ pub fn create_once(
     agent: &Agent,
     request: &Request,
     newest: i64,
-) -> Result<Once<TicketId>> {
-    let party = party(tx, agent);
-    let new = read_new(tx, &party, request)?;
+) -> Result<Submission<TicketId>> {
+    let author = author(tx, agent);
+    let new = read_new(tx, &author, request)?;
     let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
     if let Some(before) = store::tickets::find_duplicate(tx, &new, newest, recent)? {
-        return Ok(Once::Before(before));
+        return Ok(Submission::Duplicate(before));
     }
-    Ok(Once::Made(open(tx, &party, &new)?.ticket.id))
+    Ok(Submission::Created(open(tx, &author, &new)?.ticket.id))
 }
 
 /// The newest ticket opened by staff; zero if there is none.
@@ -63,7 +65,7 @@ pub fn newest_opened(tx: &mut ReadTx) -> Result<i64> {
     Ok(store::tickets::newest(tx, None)?)
 }
 
-fn read_new(tx: &mut WriteTx, party: &Party, request: &Request) -> Result<NewTicket> {
+fn read_new(tx: &mut WriteTx, author: &TicketAuthor, request: &Request) -> Result<NewTicket> {
     let mut form = request.form()?;
     let account = read_account(tx, &mut form)?;
     let summary = form.required("summary", Summary::parse);
@@ -82,15 +84,15 @@ fn read_new(tx: &mut WriteTx, party: &Party, request: &Request) -> Result<NewTic
         may_close,
         priority: priority.unwrap_or(Priority::Normal),
         opener: None,
-        opened_by: party.shown.clone(),
-        gravatar_id: party.gravatar_id.clone(),
+        opened_by: author.display_name.clone(),
+        gravatar_id: author.gravatar_id.clone(),
     })
 }
 
-fn open(tx: &mut WriteTx, party: &Party, new: &NewTicket) -> Result<DeskTicket> {
+fn open(tx: &mut WriteTx, author: &TicketAuthor, new: &NewTicket) -> Result<DeskTicket> {
     let id = store::tickets::insert(tx, new)?;
     let opened = load(tx, id)?.ticket;
-    begin(tx, &opened, party)?;
+    begin(tx, &opened, author)?;
     load(tx, id)
 }
 
@@ -109,17 +111,17 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
         .filter(|closable| *closable != desk.ticket.closable());
     let priority = form.optional("priority", Priority::parse);
     if closable.is_some() {
-        refuse_unless_allowed(tx, &mut form, &desk.ticket, Act::SetClosable);
+        refuse_unless_allowed(tx, &mut form, &desk.ticket, TicketAction::SetClosable);
     }
     form.finish(|| Some(()))?;
 
-    let party = party(tx, agent);
+    let author = author(tx, agent);
     if let Some(closable) = closable {
         let before = std::mem::replace(&mut desk.ticket.may_close, closable);
-        let setting = Transition::new(Act::SetClosable, Step::Closable)
+        let setting = Transition::new(TicketAction::SetClosable, HistoryStep::Closable)
             .from(Some(before.to_string()))
             .to(&closable.to_string());
-        act(tx, &mut desk.ticket, &party, setting)?;
+        apply_transition(tx, &mut desk.ticket, &author, setting)?;
     }
     if let Some(priority) = priority.filter(|priority| *priority != desk.priority) {
         store::desk::set_priority(tx, id, priority)?;
@@ -128,7 +130,7 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
             after: Some(priority.word().to_owned()),
             ..NewHistory::default()
         };
-        append_history(tx, &desk.ticket, &party, Step::Priority, &details)?;
+        append_history(tx, &desk.ticket, &author, HistoryStep::Priority, &details)?;
     }
     load(tx, id)
 }
@@ -145,18 +147,18 @@ pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
         Some(claim) if claim.agent == agent.user => return Ok(desk),
         Some(claim) if !take_over => {
             let text = format!(
-                "{} has taken this ticket: leave it to them, or ask to take it over",
+                "This ticket is assigned to {}; use take_over to reassign it",
                 claim.username
             );
             return Err(Error::refused(Code::TicketClaimed, text));
         }
         claim => claim.as_ref().map(|claim| claim.username.clone()),
     };
-    let claiming = Transition::new(Act::Claim, Step::Claim)
+    let claiming = Transition::new(TicketAction::Claim, HistoryStep::Claim)
         .from(holder)
         .to(agent.username.as_str());
-    let party = party(tx, agent);
-    act(tx, &mut desk.ticket, &party, claiming)?;
+    let author = author(tx, agent);
+    apply_transition(tx, &mut desk.ticket, &author, claiming)?;
     store::desk::set_claimer(tx, id, Some(agent.user))?;
     load(tx, id)
 }
@@ -168,20 +170,23 @@ pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request)
     match &desk.claim {
         Some(claim) if claim.agent == agent.user => {}
         Some(claim) => {
-            let text = format!("{} has taken this ticket; take it over first", claim.username);
+            let text = format!(
+                "This ticket is assigned to {}; take it over before you release it",
+                claim.username
+            );
             return Err(Error::refused(Code::TicketClaimed, text));
         }
         None => {
             return Err(Error::refused(
                 Code::TicketNotClaimed,
-                "Nobody has taken this ticket",
+                "This ticket is not assigned",
             ));
         }
     }
-    let releasing =
-        Transition::new(Act::Release, Step::Release).from(Some(agent.username.as_str().to_owned()));
-    let party = party(tx, agent);
-    act(tx, &mut desk.ticket, &party, releasing)?;
+    let releasing = Transition::new(TicketAction::Release, HistoryStep::Release)
+        .from(Some(agent.username.as_str().to_owned()));
+    let author = author(tx, agent);
+    apply_transition(tx, &mut desk.ticket, &author, releasing)?;
     store::desk::set_claimer(tx, id, None)?;
     load(tx, id)
 }
@@ -191,10 +196,16 @@ pub fn reply(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
     let description = read_reply(tx, agent, &desk, &mut form)?;
-    refuse_unless_allowed(tx, &mut form, &desk.ticket, Act::StaffReply);
+    refuse_unless_allowed(tx, &mut form, &desk.ticket, TicketAction::StaffReply);
     let description = form.finish(|| description)?;
-    let party = party(tx, agent);
-    replies::add(tx, &mut desk.ticket, &party, Act::StaffReply, &description)
+    let author = author(tx, agent);
+    replies::add(
+        tx,
+        &mut desk.ticket,
+        &author,
+        TicketAction::StaffReply,
+        &description,
+    )
 }
 
 /// Adds a note that only staff can see.
@@ -209,8 +220,8 @@ pub fn note(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) ->
         note: Some(note.id),
         ..NewHistory::default()
     };
-    let party = party(tx, agent);
-    append_history(tx, &desk.ticket, &party, Step::Note, &details)?;
+    let author = author(tx, agent);
+    append_history(tx, &desk.ticket, &author, HistoryStep::Note, &details)?;
     Ok(note)
 }
 
@@ -225,7 +236,7 @@ pub fn reply_once(
 ) -> Result<Option<Reply>> {
     let desk = load(tx, id)?;
     let text = read_reply(tx, agent, &desk, &mut request.form()?)?;
-    if is_duplicate(tx, agent, id, Step::Reply, text, seen)? {
+    if is_duplicate(tx, agent, id, HistoryStep::Reply, text, seen)? {
         return Ok(None);
     }
     let unseen = match seen {
@@ -248,7 +259,7 @@ pub fn note_once(
 ) -> Result<Option<Note>> {
     load(tx, id)?;
     let text = request.form()?.optional("description", ReplyText::parse);
-    if is_duplicate(tx, agent, id, Step::Note, text, seen)? {
+    if is_duplicate(tx, agent, id, HistoryStep::Note, text, seen)? {
         return Ok(None);
     }
     note(tx, agent, id, request).map(Some)
@@ -270,12 +281,12 @@ pub fn since(tx: &mut ReadTx, agent: &Agent, id: TicketId, seen: HistoryId) -> R
 }
 
 pub fn close(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
-    let closing = Transition::new(Act::StaffClose, Step::Close).to(Status::Closed.word());
+    let closing = Transition::new(TicketAction::StaffClose, HistoryStep::Close).to(Status::Closed.word());
     change_status(tx, agent, id, request, closing)
 }
 
 pub fn reopen(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
-    let reopening = Transition::new(Act::Reopen, Step::Reopen).to(Status::Open.word());
+    let reopening = Transition::new(TicketAction::Reopen, HistoryStep::Reopen).to(Status::Open.word());
     change_status(tx, agent, id, request, reopening)
 }
 
@@ -307,8 +318,8 @@ pub fn download(tx: &mut WriteTx, agent: &Agent, id: TicketId, file: AttachmentI
         attachment: Some(file),
         ..NewHistory::default()
     };
-    let party = party(tx, agent);
-    append_history(tx, &desk.ticket, &party, Step::Download, &details)?;
+    let author = author(tx, agent);
+    append_history(tx, &desk.ticket, &author, HistoryStep::Download, &details)?;
     Ok(attachment)
 }
 
@@ -388,17 +399,17 @@ fn change_status(
 ) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     request.require_valid_body()?;
-    let party = party(tx, agent);
-    act(tx, &mut desk.ticket, &party, transition)?;
+    let author = author(tx, agent);
+    apply_transition(tx, &mut desk.ticket, &author, transition)?;
     load(tx, id)
 }
 
-/// The agent as a party. Tenants only see the provider's name.
-fn party(tx: &ReadTx, agent: &Agent) -> Party {
+/// The agent as the author of an action. Tenants only see the provider's name.
+fn author(tx: &ReadTx, agent: &Agent) -> TicketAuthor {
     let support = &tx.policy().support;
-    Party {
-        shown: support.provider.clone(),
-        real: agent.username.as_str().to_owned(),
+    TicketAuthor {
+        display_name: support.provider.clone(),
+        username: agent.username.as_str().to_owned(),
         user: None,
         gravatar_id: gravatar_id(&support.provider_email),
     }
@@ -410,9 +421,9 @@ fn read_search(search: Option<&str>) -> Result<Vec<String>> {
     let search = search.unwrap_or_default().trim();
     let words: Vec<_> = store::search::words(search).collect();
     let wrong = match words.len() {
-        0 if !search.is_empty() => "There is no word in it: a word is made of letters and digits".to_owned(),
+        0 if !search.is_empty() => "Enter at least one letter or digit".to_owned(),
         count if count > MAX_SEARCH_WORDS => {
-            format!("At most {MAX_SEARCH_WORDS} words can be looked for at once")
+            format!("Enter at most {MAX_SEARCH_WORDS} words")
         }
         _ => return Ok(words),
     };
@@ -427,7 +438,7 @@ fn read_account(tx: &mut ReadTx, form: &mut Form) -> Result<Option<AccountId>> {
     if store::accounts::find(tx, account)?.is_some() {
         return Ok(Some(account));
     }
-    let reason = Reason::new(Code::AccountInvalid, "There is no such account");
+    let reason = Reason::new(Code::AccountInvalid, "Account not found");
     form.refuse("account_id", reason);
     Ok(None)
 }
@@ -436,7 +447,7 @@ fn is_duplicate(
     tx: &mut ReadTx,
     agent: &Agent,
     id: TicketId,
-    step: Step,
+    step: HistoryStep,
     text: Option<ReplyText>,
     seen: Option<HistoryId>,
 ) -> Result<bool> {
@@ -448,11 +459,15 @@ fn is_duplicate(
 }
 
 /// Whether a reply that was written before this step may be outdated after it.
-fn may_outdate_reply(step: Step) -> bool {
+fn may_outdate_reply(step: HistoryStep) -> bool {
     match step {
-        Step::Opened | Step::Reply | Step::Attachment => true,
-        Step::Claim | Step::Release | Step::Close | Step::Reopen => true,
-        Step::Note | Step::Closable | Step::Priority | Step::AttachmentRefused | Step::Download => false,
+        HistoryStep::Opened | HistoryStep::Reply | HistoryStep::Attachment => true,
+        HistoryStep::Claim | HistoryStep::Release | HistoryStep::Close | HistoryStep::Reopen => true,
+        HistoryStep::Note
+        | HistoryStep::Closable
+        | HistoryStep::Priority
+        | HistoryStep::AttachmentRefused
+        | HistoryStep::Download => false,
     }
 }
 
@@ -483,7 +498,7 @@ fn filled(
         return Ok(None);
     }
     let Some(canned) = store::canned_replies::find(tx, canned)? else {
-        let text = "There is no such canned reply";
+        let text = "Canned reply not found";
         form.refuse("canned_reply_id", Reason::new(Code::CannedReplyInvalid, text));
         return Ok(None);
     };

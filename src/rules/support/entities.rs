@@ -28,7 +28,7 @@ pub fn set_from(tx: &mut WriteTx, request: &Request) -> Result<Entry> {
     if let Some(account) = account
         && store::accounts::find(tx, account)?.is_none()
     {
-        let reason = Reason::new(Code::AccountInvalid, "There is no such account");
+        let reason = Reason::new(Code::AccountInvalid, "Account not found");
         form.refuse("account_id", reason);
     }
     if id.is_some_and(|id| id < 1) {

@@ -1,7 +1,7 @@
 //! Replies by the account's users (interface §4.3).
 
 use crate::model::grant::Permission;
-use crate::model::history::Step;
+use crate::model::history::HistoryStep;
 use crate::model::id::{ReplyId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reply::{NewReply, Reply, ReplyText};
@@ -9,10 +9,10 @@ use crate::model::ticket::Ticket;
 use crate::rules::caller::Caller;
 use crate::rules::error::Result;
 use crate::rules::lists::ListRequest;
-use crate::rules::once::{Once, REPEAT_WINDOW_SECONDS};
 use crate::rules::request::Request;
-use crate::rules::tickets::{self, Party, Transition, act};
-use crate::rules::transitions::Act;
+use crate::rules::submission::{REPEAT_WINDOW_SECONDS, Submission};
+use crate::rules::tickets::{self, TicketAuthor, Transition, apply_transition};
+use crate::rules::transitions::TicketAction;
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -29,8 +29,14 @@ pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<i64> {
 
 pub fn create(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, request: &Request) -> Result<Reply> {
     let (mut ticket, description) = read(tx, caller, ticket, request)?;
-    let party = Party::of(caller);
-    add(tx, &mut ticket, &party, Act::CustomerReply, &description)
+    let author = TicketAuthor::of(caller);
+    add(
+        tx,
+        &mut ticket,
+        &author,
+        TicketAction::CustomerReply,
+        &description,
+    )
 }
 
 /// Replies from a page on which `newest` was the newest reply.
@@ -40,17 +46,23 @@ pub fn create_once(
     ticket: TicketId,
     request: &Request,
     newest: i64,
-) -> Result<Once<ReplyId>> {
+) -> Result<Submission<ReplyId>> {
     let (mut ticket, description) = read(tx, caller, ticket, request)?;
-    let party = Party::of(caller);
+    let author = TicketAuthor::of(caller);
     let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
     if let Some(before) =
-        store::replies::find_duplicate(tx, ticket.id, &new(&party, &description), newest, recent)?
+        store::replies::find_duplicate(tx, ticket.id, &new(&author, &description), newest, recent)?
     {
-        return Ok(Once::Before(before));
+        return Ok(Submission::Duplicate(before));
     }
-    let reply = add(tx, &mut ticket, &party, Act::CustomerReply, &description)?;
-    Ok(Once::Made(reply.id))
+    let reply = add(
+        tx,
+        &mut ticket,
+        &author,
+        TicketAction::CustomerReply,
+        &description,
+    )?;
+    Ok(Submission::Created(reply.id))
 }
 
 fn read(
@@ -63,16 +75,16 @@ fn read(
     request.unchanged(&ticket)?;
     let mut form = request.form()?;
     let description = form.required("description", ReplyText::parse);
-    tickets::refuse_unless_allowed(tx, &mut form, &ticket, Act::CustomerReply);
+    tickets::refuse_unless_allowed(tx, &mut form, &ticket, TicketAction::CustomerReply);
     Ok((ticket, form.finish(|| description)?))
 }
 
-fn new<'a>(party: &'a Party, description: &'a ReplyText) -> NewReply<'a> {
+fn new<'a>(author: &'a TicketAuthor, description: &'a ReplyText) -> NewReply<'a> {
     NewReply {
-        created_by: &party.shown,
+        created_by: &author.display_name,
         description,
-        from_staff: party.is_staff(),
-        gravatar_id: &party.gravatar_id,
+        from_staff: author.is_staff(),
+        gravatar_id: &author.gravatar_id,
     }
 }
 
@@ -80,15 +92,20 @@ fn new<'a>(party: &'a Party, description: &'a ReplyText) -> NewReply<'a> {
 pub fn add(
     tx: &mut WriteTx,
     ticket: &mut Ticket,
-    party: &Party,
-    how: Act,
+    author: &TicketAuthor,
+    action: TicketAction,
     description: &ReplyText,
 ) -> Result<Reply> {
-    let reply = store::replies::insert(tx, ticket.id, &new(party, description))?;
+    let reply = store::replies::insert(tx, ticket.id, &new(author, description))?;
     let details = NewHistory {
         reply: Some(reply.id),
         ..NewHistory::default()
     };
-    act(tx, ticket, party, Transition::new(how, Step::Reply).with(details))?;
+    apply_transition(
+        tx,
+        ticket,
+        author,
+        Transition::new(action, HistoryStep::Reply).with(details),
+    )?;
     Ok(reply)
 }

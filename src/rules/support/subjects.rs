@@ -157,7 +157,7 @@ fn refuse_conflicts(form: &mut Form, ids: &[(&str, SubjectKind, i64)], managed_i
     if ids.len() > 1 {
         for name in &names {
             let text = format!(
-                "A ticket can be about one thing only; you set {}",
+                "A ticket can refer to only one object; the request has {}",
                 names.join(", ")
             );
             form.refuse(*name, conflict(text));
@@ -165,13 +165,13 @@ fn refuse_conflicts(form: &mut Form, ids: &[(&str, SubjectKind, i64)], managed_i
     }
     if form.has("vlan") && !ids.is_empty() {
         let text = format!(
-            "A VLAN ticket can be about nothing else; you set {}",
+            "A VLAN ticket cannot refer to another object; the request also has {}",
             names.join(", ")
         );
         form.refuse("vlan", conflict(text));
     }
     if managed_issue && (form.has("vlan") || !ids.is_empty()) {
-        let text = "A ticket about a managed service can be about nothing else";
+        let text = "A ticket about a managed service cannot refer to another object";
         form.refuse("managed_issue", conflict(text.to_owned()));
     }
 }
@@ -224,7 +224,7 @@ fn not_found_reason(tx: &ReadTx, field: &str, kind: SubjectKind, id: i64) -> Rea
         true => Reason::new(Code::EntityInvalid, format!("{field} is not valid")),
         false => {
             let text = format!(
-                "{field} is not valid: your provider knows of no such {}",
+                "{field} is not valid: your provider has no {} with this ID",
                 kind.word()
             );
             Reason::new(Code::EntityUnknown, text)

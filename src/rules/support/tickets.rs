@@ -4,7 +4,7 @@
 
 use crate::model::event::Action;
 use crate::model::grant::Permission;
-use crate::model::history::Step;
+use crate::model::history::HistoryStep;
 use crate::model::id::{TicketId, UserId};
 use crate::model::page::Paged;
 use crate::model::ticket::{NewTicket, Priority, Status, Summary, Ticket, TicketText};
@@ -13,10 +13,10 @@ use crate::rules::error::{Error, Result};
 use crate::rules::events::{self, Author};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
-use crate::rules::once::{Once, REPEAT_WINDOW_SECONDS};
 use crate::rules::request::Request;
 use crate::rules::subjects::{self, Requester};
-use crate::rules::transitions::{self, Act};
+use crate::rules::submission::{REPEAT_WINDOW_SECONDS, Submission};
+use crate::rules::transitions::{self, TicketAction};
 use crate::store::filter::Filter;
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
@@ -51,13 +51,13 @@ pub fn create_once(
     caller: &Caller,
     request: &Request,
     newest: i64,
-) -> Result<Once<TicketId>> {
+) -> Result<Submission<TicketId>> {
     let new = read(tx, caller, request)?;
     let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
     if let Some(before) = store::tickets::find_duplicate(tx, &new, newest, recent)? {
-        return Ok(Once::Before(before));
+        return Ok(Submission::Duplicate(before));
     }
-    Ok(Once::Made(open(tx, caller, &new)?.id))
+    Ok(Submission::Created(open(tx, caller, &new)?.id))
 }
 
 fn read(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<NewTicket> {
@@ -84,7 +84,7 @@ fn read(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<NewTicke
 fn open(tx: &mut WriteTx, caller: &Caller, new: &NewTicket) -> Result<Ticket> {
     let id = store::tickets::insert(tx, new)?;
     let ticket = load_for(tx, caller, id, Permission::ReadWrite)?;
-    begin(tx, &ticket, &Party::of(caller))?;
+    begin(tx, &ticket, &TicketAuthor::of(caller))?;
     Ok(ticket)
 }
 
@@ -102,8 +102,8 @@ pub fn close(tx: &mut WriteTx, caller: &Caller, id: TicketId, request: &Request)
     let mut ticket = load_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&ticket)?;
     request.require_valid_body()?;
-    let closing = Transition::new(Act::CustomerClose, Step::Close).to(Status::Closed.word());
-    act(tx, &mut ticket, &Party::of(caller), closing).map(drop)
+    let closing = Transition::new(TicketAction::CustomerClose, HistoryStep::Close).to(Status::Closed.word());
+    apply_transition(tx, &mut ticket, &TicketAuthor::of(caller), closing).map(drop)
 }
 
 /// The ticket, if the caller has this permission on it: its opener and unrestricted users have full access,
@@ -118,23 +118,23 @@ pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: TicketId, access: Permissi
     }
 }
 
-/// The author of an act on a ticket, on either side.
+/// The author of an action on a ticket, on either side.
 #[derive(Clone, Debug)]
-pub struct Party {
+pub struct TicketAuthor {
     /// The name that tenants see.
-    pub shown: String,
+    pub display_name: String,
     /// The name in the history, which only staff see.
-    pub real: String,
+    pub username: String,
     /// `None` for staff: tenants cannot tell them apart.
     pub user: Option<UserId>,
     pub gravatar_id: String,
 }
 
-impl Party {
+impl TicketAuthor {
     pub fn of(caller: &Caller) -> Self {
         Self {
-            shown: caller.username().to_owned(),
-            real: caller.username().to_owned(),
+            display_name: caller.username().to_owned(),
+            username: caller.username().to_owned(),
             user: Some(caller.user()),
             gravatar_id: caller.gravatar_id(),
         }
@@ -144,34 +144,34 @@ impl Party {
         self.user.is_none()
     }
 
-    fn author(&self, ticket: &Ticket) -> Author<'_> {
+    fn event_author(&self, ticket: &Ticket) -> Author<'_> {
         Author {
             account: ticket.account,
-            username: &self.shown,
+            username: &self.display_name,
             user: self.user,
         }
     }
 }
 
-/// An act on a ticket, with its history entry and its event.
+/// An action on a ticket, with its history entry and its event.
 pub struct Transition {
-    act: Act,
-    step: Step,
-    action: Action,
+    action: TicketAction,
+    step: HistoryStep,
+    event: Action,
     details: NewHistory,
 }
 
 impl Transition {
-    pub fn new(act: Act, step: Step) -> Self {
+    pub fn new(action: TicketAction, step: HistoryStep) -> Self {
         Self {
-            act,
+            action,
             step,
-            action: Action::TicketUpdate,
+            event: Action::TicketUpdate,
             details: NewHistory::default(),
         }
     }
 
-    /// Sets the new value in the history. For status changes, `act` fills in the old one.
+    /// Sets the new value in the history. For status changes, `apply_transition` fills in the old one.
     pub fn to(mut self, after: &str) -> Self {
         self.details.after = Some(after.to_owned());
         self
@@ -187,24 +187,29 @@ impl Transition {
         self
     }
 
-    pub fn with_event(mut self, action: Action) -> Self {
-        self.action = action;
+    pub fn with_event(mut self, event: Action) -> Self {
+        self.event = event;
         self
     }
 }
 
-/// Adds an error if the ticket's state does not allow an act.
-pub fn refuse_unless_allowed(tx: &ReadTx, form: &mut Form, ticket: &Ticket, act: Act) {
-    if let Err(reason) = transitions::after(ticket, act, tx.now(), &tx.policy().support) {
+/// Adds an error if the ticket's state does not allow an action.
+pub fn refuse_unless_allowed(tx: &ReadTx, form: &mut Form, ticket: &Ticket, action: TicketAction) {
+    if let Err(reason) = transitions::after(ticket, action, tx.now(), &tx.policy().support) {
         form.refuse_whole(reason);
     }
 }
 
-/// Applies an act to a ticket, if its state allows it: updates the status, `updated`, the history and the
+/// Applies an action to a ticket, if its state allows it: updates the status, `updated`, the history and the
 /// account's events together. False if nothing changed.
-pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, transition: Transition) -> Result<bool> {
+pub fn apply_transition(
+    tx: &mut WriteTx,
+    ticket: &mut Ticket,
+    author: &TicketAuthor,
+    transition: Transition,
+) -> Result<bool> {
     let now = tx.now_after(ticket.updated);
-    let next = transitions::after(ticket, transition.act, now, &tx.policy().support);
+    let next = transitions::after(ticket, transition.action, now, &tx.policy().support);
     let next = next.map_err(Error::whole)?;
     let Some(next) = next else { return Ok(false) };
 
@@ -214,16 +219,16 @@ pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, transition: Tra
         Status::New | Status::Open => None,
     };
     ticket.updated = now;
-    ticket.updated_by = Some(party.shown.clone());
+    ticket.updated_by = Some(author.display_name.clone());
     store::tickets::update(tx, ticket, before)?;
 
     let Transition {
         step,
-        action,
+        event,
         mut details,
         ..
     } = transition;
-    if matches!(step, Step::Close | Step::Reopen) {
+    if matches!(step, HistoryStep::Close | HistoryStep::Reopen) {
         details.before = Some(before.word().to_owned());
     } else if before == Status::Closed && next == Status::Open {
         let reopened = NewHistory {
@@ -231,28 +236,28 @@ pub fn act(tx: &mut WriteTx, ticket: &mut Ticket, party: &Party, transition: Tra
             after: Some(next.word().to_owned()),
             ..NewHistory::default()
         };
-        append_history(tx, ticket, party, Step::Reopen, &reopened)?;
+        append_history(tx, ticket, author, HistoryStep::Reopen, &reopened)?;
     }
-    append_history(tx, ticket, party, step, &details)?;
-    events::record_ticket(tx, party.author(ticket), action, ticket)?;
+    append_history(tx, ticket, author, step, &details)?;
+    events::record_ticket(tx, author.event_author(ticket), event, ticket)?;
     Ok(true)
 }
 
 /// Records that a ticket was opened.
-pub fn begin(tx: &mut WriteTx, ticket: &Ticket, party: &Party) -> Result<()> {
-    append_history(tx, ticket, party, Step::Opened, &NewHistory::default())?;
-    events::record_ticket(tx, party.author(ticket), Action::TicketCreate, ticket)
+pub fn begin(tx: &mut WriteTx, ticket: &Ticket, author: &TicketAuthor) -> Result<()> {
+    append_history(tx, ticket, author, HistoryStep::Opened, &NewHistory::default())?;
+    events::record_ticket(tx, author.event_author(ticket), Action::TicketCreate, ticket)
 }
 
-/// Adds a step to the history without an event for the account.
+/// Adds an entry to the history without an event for the account.
 pub fn append_history(
     tx: &mut WriteTx,
     ticket: &Ticket,
-    party: &Party,
-    step: Step,
+    author: &TicketAuthor,
+    step: HistoryStep,
     details: &NewHistory,
 ) -> Result<()> {
-    let author = (party.real.as_str(), party.is_staff());
+    let author = (author.username.as_str(), author.is_staff());
     Ok(store::history::append(
         tx,
         ticket.id,

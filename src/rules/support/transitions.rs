@@ -5,9 +5,9 @@ use crate::model::reason::{Code, Reason};
 use crate::model::ticket::{Status, Ticket};
 use crate::model::time::Time;
 
-/// An act on a ticket.
+/// An action on a ticket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum TicketAction {
     CustomerReply,
     CustomerAttach,
     CustomerClose,
@@ -21,28 +21,35 @@ pub enum Act {
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
-/// The status after an act; `None` if nothing changes, and a reason if the act is not allowed.
-pub fn after(ticket: &Ticket, act: Act, now: Time, support: &Support) -> Result<Option<Status>, Reason> {
+/// The status after an action; `None` if nothing changes, and a reason if the action is not allowed.
+pub fn after(
+    ticket: &Ticket,
+    action: TicketAction,
+    now: Time,
+    support: &Support,
+) -> Result<Option<Status>, Reason> {
     use Status::{Closed, New, Open};
-    match (ticket.status, act) {
-        (New | Open, Act::CustomerReply | Act::CustomerAttach) => Ok(Some(ticket.status)),
-        (New | Open, Act::SetClosable | Act::Release) => Ok(Some(ticket.status)),
-        (New | Open, Act::Claim | Act::StaffReply) => Ok(Some(Open)),
-        (New | Open, Act::StaffClose) => Ok(Some(Closed)),
-        (New | Open, Act::Reopen) => Ok(None),
-        (New | Open, Act::CustomerClose) if ticket.may_close => Ok(Some(Closed)),
-        (New | Open, Act::CustomerClose) => {
+    match (ticket.status, action) {
+        (New | Open, TicketAction::CustomerReply | TicketAction::CustomerAttach) => Ok(Some(ticket.status)),
+        (New | Open, TicketAction::SetClosable | TicketAction::Release) => Ok(Some(ticket.status)),
+        (New | Open, TicketAction::Claim | TicketAction::StaffReply) => Ok(Some(Open)),
+        (New | Open, TicketAction::StaffClose) => Ok(Some(Closed)),
+        (New | Open, TicketAction::Reopen) => Ok(None),
+        (New | Open, TicketAction::CustomerClose) if ticket.may_close => Ok(Some(Closed)),
+        (New | Open, TicketAction::CustomerClose) => {
             let text = "This ticket can only be closed by your provider";
             Err(Reason::new(Code::TicketNotClosable, text))
         }
 
-        (Closed, Act::CustomerClose | Act::StaffClose) => Ok(None),
-        (Closed, Act::Reopen) => Ok(Some(Open)),
-        (Closed, Act::Release) => Ok(Some(Closed)),
-        (Closed, Act::CustomerReply) if can_be_reopened(ticket, now, support) => Ok(Some(Open)),
-        (Closed, Act::CustomerReply) => Err(closed("open a new one")),
-        (Closed, Act::CustomerAttach) => Err(closed("nothing can be attached to it")),
-        (Closed, Act::Claim | Act::SetClosable | Act::StaffReply) => Err(closed("reopen it first")),
+        (Closed, TicketAction::CustomerClose | TicketAction::StaffClose) => Ok(None),
+        (Closed, TicketAction::Reopen) => Ok(Some(Open)),
+        (Closed, TicketAction::Release) => Ok(Some(Closed)),
+        (Closed, TicketAction::CustomerReply) if can_be_reopened(ticket, now, support) => Ok(Some(Open)),
+        (Closed, TicketAction::CustomerReply) => Err(closed("open a new one")),
+        (Closed, TicketAction::CustomerAttach) => Err(closed("nothing can be attached to it")),
+        (Closed, TicketAction::Claim | TicketAction::SetClosable | TicketAction::StaffReply) => {
+            Err(closed("reopen it first"))
+        }
     }
 }
 

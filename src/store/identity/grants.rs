@@ -15,7 +15,7 @@ pub fn globals(tx: &mut ReadTx, user: UserId) -> Result<Vec<Global>, StoreError>
         args![user],
     )?;
     let read = |name: String| {
-        Global::parse(&name).map_err(|_| StoreError::Unexpected(format!("a global grant is {name:?}")))
+        Global::parse(&name).map_err(|_| StoreError::Unexpected(format!("unknown global grant {name:?}")))
     };
     rows.into_iter().map(|mut row| read(row.take()?)).collect()
 }

@@ -211,6 +211,6 @@ fn read(row: &mut Row) -> Result<Subnet, StoreError> {
 /// The range of a subnet, from its first and last address: that is faster than parsing its text.
 fn read_range(row: &mut Row) -> Result<Cidr, StoreError> {
     let (first, last) = (row.take()?, row.take()?);
-    let unexpected = || StoreError::Unexpected(format!("no subnet goes from {first} to {last}"));
+    let unexpected = || StoreError::Unexpected(format!("{first} to {last} is not the range of a subnet"));
     Cidr::spanning(first, last).ok_or_else(unexpected)
 }

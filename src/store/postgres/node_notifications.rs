@@ -69,14 +69,14 @@ impl NodeNotifications {
 pub fn run(address: &Address, notifier: &Arc<Notifier>, node_notifications: &NodeNotifications) {
     let runtime = match Builder::new_current_thread().enable_io().enable_time().build() {
         Ok(runtime) => runtime,
-        Err(cause) => return tracing::error!(%cause, "node notifications not started"),
+        Err(cause) => return tracing::error!(error = %cause, "node notifications not started"),
     };
     runtime.block_on(async {
         let mut was_down = false;
         while !node_notifications.is_closed() {
             if let Err(failure) = run_connection(address, notifier, node_notifications, &mut was_down).await {
                 if !was_down {
-                    tracing::warn!(cause = failure.text, "node notifications unavailable");
+                    tracing::warn!(error = failure.text, "node notifications unavailable");
                 }
                 was_down = true;
                 sleep(RECONNECT_DELAY).await;

@@ -79,7 +79,7 @@ impl ReconnectingConnection {
             }
             Err(failure) => {
                 if self.failures == 0 {
-                    tracing::warn!(cause = failure.text, "database unreachable");
+                    tracing::warn!(error = failure.text, "database unreachable");
                 }
                 self.failures += 1;
                 let delay = jittered(Duration::from_millis(50) * 2u32.pow(self.failures.min(6)));

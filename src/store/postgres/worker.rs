@@ -83,7 +83,7 @@ impl Worker {
     fn clean_up_after(&mut self, ended: Result<(), Failure>) {
         if let Err(failure) = ended {
             let cause = failure.text;
-            tracing::debug!(cause, "read transaction not ended");
+            tracing::debug!(error = cause, "read transaction not ended");
         }
         self.connection.drop_broken();
     }
@@ -201,7 +201,7 @@ fn run_transaction(
             Err(failure)
         }
         Err(failure) if failure.kind == FailureKind::Lost => {
-            tracing::warn!(cause = failure.text, "commit outcome unknown");
+            tracing::warn!(error = failure.text, "commit outcome unknown");
             let text = format!("the outcome of the commit is unknown: {}", failure.text);
             // Not retried: the transaction may have committed.
             Ok((Err(StoreError::Unavailable(text)), BTreeSet::new()))

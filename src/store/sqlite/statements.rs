@@ -130,7 +130,7 @@ fn argument_of(statement: &Statement, parameter: usize) -> Result<usize, StoreEr
     let number = name.strip_prefix('$').and_then(|number| number.parse().ok());
     number
         .and_then(|number: usize| number.checked_sub(1))
-        .ok_or_else(|| StoreError::Unexpected(format!("{name} is no parameter")))
+        .ok_or_else(|| StoreError::Unexpected(format!("unknown SQL parameter {name}")))
 }
 
 impl Sql for Statements<'_> {

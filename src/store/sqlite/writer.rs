@@ -73,14 +73,14 @@ impl Writer {
                 }
                 Err(cause) if is_fatal(&cause) => {
                     self.stopped.store(true, Ordering::SeqCst);
-                    tracing::error!(%cause, "flush failed, store stopped");
+                    tracing::error!(error = %cause, "flush failed, store stopped");
                     self.failing.send_replace(true);
                     complete_all(batch, || Err(StoreError::Stopped));
                     complete_all(self.jobs.try_iter().collect(), || Err(StoreError::Stopped));
                     return;
                 }
                 Err(cause) => {
-                    tracing::error!(%cause, "write batch rolled back");
+                    tracing::error!(error = %cause, "write batch rolled back");
                     let reason = cause.to_string();
                     complete_all(batch, || Err(StoreError::Unavailable(reason.clone())));
                 }
@@ -205,7 +205,7 @@ impl Writer {
 /// data is lost: SQLite reads the log at the next start.
 fn truncate_wal(statements: &mut Statements) {
     if let Err(cause) = statements.query("PRAGMA wal_checkpoint(TRUNCATE)", &[]) {
-        tracing::warn!(%cause, "wal checkpoint failed");
+        tracing::warn!(error = %cause, "wal checkpoint failed");
     }
 }
 

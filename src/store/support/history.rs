@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::model::change::ChangeKind;
-use crate::model::history::{History, Step};
+use crate::model::history::{History, HistoryStep};
 use crate::model::id::{AttachmentId, HistoryId, NoteId, ReplyId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reply::ReplyText;
@@ -21,12 +21,12 @@ const COLUMNS: &str = "h.id, h.step, h.created, h.created_by, h.from_staff, h.st
     coalesce(r.description, n.description), h.reply, h.note, h.attachment";
 
 /// Steps that do not count as an update of the ticket.
-const STEPS_WITHOUT_UPDATE: [Step; 5] = [
-    Step::Opened,
-    Step::Note,
-    Step::Priority,
-    Step::AttachmentRefused,
-    Step::Download,
+const STEPS_WITHOUT_UPDATE: [HistoryStep; 5] = [
+    HistoryStep::Opened,
+    HistoryStep::Note,
+    HistoryStep::Priority,
+    HistoryStep::AttachmentRefused,
+    HistoryStep::Download,
 ];
 
 pub static FIELDS: [Field; 5] = [
@@ -103,7 +103,7 @@ pub fn last_updaters(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<Ti
 pub fn has_duplicate(
     tx: &mut ReadTx,
     (ticket, agent): (TicketId, &str),
-    (step, text): (Step, &ReplyText),
+    (step, text): (HistoryStep, &ReplyText),
     after: Option<HistoryId>,
 ) -> Result<bool, StoreError> {
     let sql = format!(
@@ -123,7 +123,7 @@ pub fn append(
     tx: &mut WriteTx,
     ticket: TicketId,
     (created_by, from_staff): (&str, bool),
-    step: Step,
+    step: HistoryStep,
     status: Status,
     new: &NewHistory,
 ) -> Result<(), StoreError> {
@@ -151,7 +151,7 @@ pub fn append(
         // Reported for the provider, because the revision of the account must not reveal the work of staff.
         tx.changed(PROVIDER, ChangeKind::Ticket, ticket.0)?;
     }
-    if step != Step::Download {
+    if step != HistoryStep::Download {
         let sql = "UPDATE ticket SET revision = revision + 1 WHERE id = $1";
         tx.execute(sql, args![ticket])?;
     }
@@ -187,8 +187,8 @@ fn read(row: &mut Row) -> Result<History, StoreError> {
     })
 }
 
-impl FromValue for Step {
+impl FromValue for HistoryStep {
     fn from_value(value: Value) -> Option<Self> {
-        Step::with_word(value.as_text()?)
+        HistoryStep::with_word(value.as_text()?)
     }
 }

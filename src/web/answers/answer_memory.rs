@@ -2,7 +2,7 @@
 //!
 //! A client decides how fast it reads, so without a limit a few slow readers of large pages could use up all
 //! memory. Every byte of a response is charged until it is written to the socket. A response that does not
-//! fit is dropped. Once there is room, the request runs again; after a timeout it is refused (decision 0023).
+//! fit is dropped. Submission there is room, the request runs again; after a timeout it is refused (decision 0023).
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -242,14 +242,10 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> Wire<S> {
                 error_response(
                     status,
                     Code::HeadersTooLarge,
-                    "There are too many headers, or they are too large",
+                    "Too many request headers, or headers too large",
                 )
             }
-            _ => error_response(
-                "400 Bad Request",
-                Code::HttpInvalid,
-                "This is not an HTTP request",
-            ),
+            _ => error_response("400 Bad Request", Code::HttpInvalid, "Malformed HTTP request"),
         };
     }
 
@@ -313,7 +309,7 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncRead for Wire<S> {
             Poll::Pending if wire.is_timed_out(cx) && wire.phase == Phase::Idle => Poll::Ready(Ok(())),
             Poll::Pending if wire.is_timed_out(cx) => {
                 if wire.phase == Phase::Head {
-                    let reason = "The request's head did not arrive in time";
+                    let reason = "Timed out while reading the request headers";
                     wire.send_error(cx, "408 Request Timeout", Code::HeaderTimeout, reason);
                 }
                 if wire.phase == Phase::Multiplexed && wire.requests_begun > 0 {
@@ -327,7 +323,7 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncRead for Wire<S> {
                 if wire.inspect(&buffer.filled()[before..]) {
                     return Poll::Ready(Ok(()));
                 }
-                let reason = "The lines of a request's head end with CR and LF";
+                let reason = "Header lines must end with CR and LF";
                 wire.send_error(cx, "400 Bad Request", Code::HttpInvalid, reason);
                 Poll::Ready(Err(io::ErrorKind::InvalidData.into()))
             }

@@ -62,7 +62,7 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
     let mut seen = 0;
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
-            let reason = Reason::new(Code::JsonInvalid, "The request's content broke off");
+            let reason = Reason::new(Code::JsonInvalid, "Incomplete request body");
             return Err(BodyFault::Unreadable(reason));
         };
         let Ok(data) = frame.into_data() else { continue };

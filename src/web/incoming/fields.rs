@@ -80,7 +80,7 @@ async fn multipart(bytes: Bytes, boundary: String) -> Result<Vec<(String, String
     let unreadable = |_| {
         let reason = Reason::new(
             Code::MultipartInvalid,
-            "This is not a whole form of multipart/form-data",
+            "Malformed or incomplete multipart/form-data body",
         );
         Error::Body(BodyFault::Unreadable(reason))
     };

@@ -272,7 +272,7 @@ impl ReadFailure {
             Some(failure @ (BodyFailure::Disconnected | BodyFailure::HeadTooLong)) => failure.to_string(),
             None => cause.to_string(),
         };
-        let text = format!("This is not a whole form of multipart/form-data: {why}");
+        let text = format!("Malformed or incomplete multipart/form-data body: {why}");
         Error::Body(BodyFault::Unreadable(Reason::new(Code::MultipartInvalid, text)))
     }
 }

@@ -164,7 +164,7 @@ fn record_failure(app: &App, user: UserId) {
     let app = app.clone();
     tokio::spawn(async move {
         if let Err(cause) = app.store().write(move |tx| sessions::fail(tx, user)).await {
-            tracing::warn!(?cause, "log-in failure not recorded");
+            tracing::warn!(error = ?cause, "log-in failure not recorded");
         }
     });
 }

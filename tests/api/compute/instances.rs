@@ -296,7 +296,7 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_order_of_the_interface() {
         let error = &refused.json()["errors"][0];
         assert_eq!(
             error["reason"],
-            "Subnet b is in use by instance 1 (web-1), config 1, interface 2: shut the instance down, then delete the interface first"
+            "Subnet b is in use by instance 1 (web-1), config 1, interface 2; shut the instance down, then delete the interface"
         );
         let blocker = json!({
             "subnet_id": 2, "linode_id": 1, "compute_id": 1, "linode_label": "web-1", "config_id": 1,

@@ -233,7 +233,7 @@ async fn errors_use_the_labels_of_the_page() {
     let claim = "/desk/tickets/1/claim";
     assert_eq!(grace.post(claim, json!({})).await.status, 200);
     let refused = sam.post(claim, json!({})).await;
-    has(&refused, "grace has taken this ticket");
+    has(&refused, "This ticket is assigned to grace");
     lacks(&refused, "take_over");
 }
 

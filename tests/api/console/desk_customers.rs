@@ -179,7 +179,7 @@ async fn staff_open_close_and_reopen_tickets_for_customers() {
         .await;
     assert_eq!(wrong.status, 400);
     assert!(
-        text(&wrong).contains("There is no such account") && text(&wrong).contains("value=\"Works\""),
+        text(&wrong).contains("Account not found") && text(&wrong).contains("value=\"Works\""),
         "{wrong}"
     );
     let about = format!("vpc_id:{vpc}");

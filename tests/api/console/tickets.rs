@@ -405,7 +405,7 @@ async fn files_have_the_same_limits_as_in_the_api() {
         .await;
     assert_eq!(
         (full.status.as_u16(), text(&full).as_str()),
-        (400, "A ticket may have at most 2 attachments")
+        (400, "A ticket can have at most 2 attachments")
     );
     assert!(!text(&ada.get(&format!("/tickets/{ticket}")).await).contains("type=\"file\""));
     let none = ada.submits(&page, &path, &[]).await;

@@ -165,7 +165,7 @@ async fn a_range_is_validated_while_typing_as_on_submission() {
         ("10.0.1.0/24", "252 usable addresses"),
         ("10.0.2.0/29", "4 usable addresses"),
         ("10.0.0.128/25", "overlaps 10.0.0.0/24 (a)"),
-        ("10.0.1.5/24", "the network here is 10.0.1.0/24"),
+        ("10.0.1.5/24", "without host bits set, such as 10.0.1.0/24"),
         ("8.8.8.0/24", "Must be inside 10.0.0.0/8"),
         ("192.168.130.0/24", "Must not overlap 192.168.128.0/17"),
         ("10.0.0.0/30", "prefix length from 8 to 29"),
@@ -549,7 +549,7 @@ async fn the_address_map_zooms_from_a_vpc_to_single_addresses() {
         "<title>a 10.0.0.0/8: 65,538 of 16,777,212 in use (&lt;1%)</title>",
     );
     has(&vpc, "<title>b 172.16.0.0/29: 1 of 4 in use (25%)</title>");
-    has(&vpc, "Unallocated: <code>192.168.0.0/16</code>");
+    has(&vpc, "No subnets in <code>192.168.0.0/16</code>");
 
     let whole = ada.get("/vpcs/1/subnets/1").await;
     has(

@@ -381,7 +381,7 @@ async fn a_link_sets_a_password_once() {
         ("too short", "too short", "at least 11 characters"),
         (PASSWORD, "another one entirely", "do not match"),
         ("", "", "at least 11 characters"),
-        ("ssssssssssss", "ssssssssssss", "one character repeated"),
+        ("ssssssssssss", "ssssssssssss", "one repeated character"),
     ] {
         let refused = browser
             .post(&link, &[("password", password), ("again", again)])

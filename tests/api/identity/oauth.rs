@@ -536,7 +536,7 @@ async fn the_provider_can_require_pkce_of_every_client() {
             true => {
                 assert_eq!(parameter(&address, "error").as_deref(), Some("invalid_request"));
                 let why = parameter(&address, "error_description").expect("it says why");
-                assert_eq!(why, "A client must send a code_challenge");
+                assert_eq!(why, "code_challenge is required");
             }
             false => {
                 let code = parameter(&address, "code").expect("a code");

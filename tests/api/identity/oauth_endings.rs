@@ -282,7 +282,7 @@ async fn invalid_requests_do_not_redirect_visitors_to_a_customers_uri() {
     let page = browser.asks(&wrong).await;
     assert_eq!((page.status.as_u16(), page.header("location")), (400, ""));
     assert!(text(&page).contains("Invalid request"), "{page}");
-    assert!(text(&page).contains("scope must name scopes"), "{page}");
+    assert!(text(&page).contains("Unknown scope"), "{page}");
     browser.logs_in(&client.query("*"), "ada").await;
     assert_eq!(browser.asks(&wrong).await.status, 303);
     // The provider's own clients are trusted.

@@ -67,15 +67,15 @@ pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
             (space_maps(&used, blocks, &[("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)]))
             @if !unused.is_empty() {
                 p .quiet {
-                    "Unallocated: "
+                    "No subnets in "
                     @for (at, space) in unused.iter().enumerate() { @if at > 0 { ", " } code { (space.range) } }
                     @if unused.iter().any(|space| space.parts.iter().any(|part| part.kind == PartKind::Forbidden)) {
-                        " (provider-reserved ranges excluded)"
+                        " (partly reserved by the provider)"
                     }
                     "."
                 }
             }
-            (legend(&[("some", "under 60% in use"), ("much", "60% or more"), ("full", "90% or more"), ("none", "empty"), ("free", "free"), ("reserved", "reserved by the provider")]))
+            (legend(&[("some", "under 60% in use"), ("much", "60% or more"), ("full", "90% or more"), ("none", "0% in use"), ("free", "unallocated"), ("reserved", "reserved by the provider")]))
             p .hint { "In address order. Block widths are on a logarithmic scale." }
             details {
                 summary { "Show as table" }
@@ -240,7 +240,7 @@ mod tests {
         }
         assert!(svg.contains("block much") && svg.contains("block free") && svg.contains("block reserved"));
         assert!(svg.contains("3 of 4 in use (75%)"));
-        assert!(svg.contains("Unallocated: <code>172.16.0.0/12</code>"));
+        assert!(svg.contains("No subnets in <code>172.16.0.0/12</code>"));
         assert!(!svg.contains("style=") && !svg.contains("NaN") && !svg.contains("inf"));
     }
 

@@ -10,7 +10,7 @@ use crate::console::desk::{account_name, url};
 use crate::console::forms::Field;
 use crate::console::visit::Visit;
 use crate::console::{markdown, threads};
-use crate::model::history::{History, Step};
+use crate::model::history::{History, HistoryStep};
 use crate::model::reply::ReplyText;
 use crate::model::ticket::Status;
 
@@ -100,7 +100,7 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
 /// The updates since the page was opened, and the other viewers. Shown next to the boxes.
 fn updates(page: &TicketPage, here: &str) -> Markup {
     let last_page = if page.is_last_page() { "" } else { here };
-    let is_update = |step: &&History| step.step != Step::Download;
+    let is_update = |step: &&History| step.step != HistoryStep::Download;
     let updates: Vec<_> = page.updates.iter().filter(is_update).collect();
     html! {
         div #arrived .arrived role="status" {

@@ -6,7 +6,7 @@ use super::ticket_page::TicketPage;
 use crate::console::desk::url;
 use crate::console::layout::{pagination, time};
 use crate::console::threads::{self, Message, Side};
-use crate::model::history::{History, Step};
+use crate::model::history::{History, HistoryStep};
 
 pub fn thread(page: &TicketPage, provider: &str) -> Markup {
     let ticket = &page.desk.ticket;
@@ -47,7 +47,7 @@ fn render_step(step: &History, provider: &str, here: &str) -> Markup {
         return html! { div #(step_anchor(step)) { (message) } };
     }
     let file = step.attachment.map(|id| format!("{here}/attachments/{id}"));
-    let file = file.filter(|_| step.step == Step::Attachment);
+    let file = file.filter(|_| step.step == HistoryStep::Attachment);
     html! {
         p #(step_anchor(step)) .step {
             strong { (step.created_by) } " " (step_text(step, file.as_deref()))
@@ -69,20 +69,20 @@ pub fn step_text(step: &History, file: Option<&str>) -> Markup {
     );
     html! {
         @match step.step {
-            Step::Opened => "opened the ticket",
-            Step::Reply => "replied",
-            Step::Note => "wrote an internal note",
-            Step::Claim if step.before.is_some() => { "reassigned the ticket from " (before) " to themselves" }
-            Step::Claim => "assigned the ticket to themselves",
-            Step::Release => "unassigned the ticket",
-            Step::Close => "closed the ticket",
-            Step::Reopen => "reopened the ticket",
-            Step::Closable if after == "true" => "allowed the customer to close the ticket",
-            Step::Closable => "stopped the customer from closing the ticket",
-            Step::Priority => { "changed the priority from " (before) " to " (after) }
-            Step::Attachment => { "attached " @match file { Some(file) => a href=(file) download { (after) }, None => (after) } }
-            Step::AttachmentRefused => { "tried to attach " em { (after) } ", which the virus scanner rejected" }
-            Step::Download => { "downloaded " em { (after) } }
+            HistoryStep::Opened => "opened the ticket",
+            HistoryStep::Reply => "replied",
+            HistoryStep::Note => "wrote an internal note",
+            HistoryStep::Claim if step.before.is_some() => { "reassigned the ticket from " (before) " to themselves" }
+            HistoryStep::Claim => "assigned the ticket to themselves",
+            HistoryStep::Release => "unassigned the ticket",
+            HistoryStep::Close => "closed the ticket",
+            HistoryStep::Reopen => "reopened the ticket",
+            HistoryStep::Closable if after == "true" => "allowed the customer to close the ticket",
+            HistoryStep::Closable => "stopped the customer from closing the ticket",
+            HistoryStep::Priority => { "changed the priority from " (before) " to " (after) }
+            HistoryStep::Attachment => { "attached " @match file { Some(file) => a href=(file) download { (after) }, None => (after) } }
+            HistoryStep::AttachmentRefused => { "tried to attach " em { (after) } ", which the virus scanner rejected" }
+            HistoryStep::Download => { "downloaded " em { (after) } }
         }
     }
 }

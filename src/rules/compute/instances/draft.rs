@@ -103,7 +103,7 @@ fn read_tags(form: &mut Form) -> Option<Vec<String>> {
     let tags = form.values("tags", "a string", |item| match item {
         Input::Text(tag) => {
             let good = (3..=50).contains(&tag.chars().count()) && !tag.chars().any(char::is_control);
-            let text = "A tag has 3 to 50 characters";
+            let text = "A tag must be 3 to 50 characters";
             Some(if good {
                 Ok(tag.clone())
             } else {

@@ -168,7 +168,7 @@ fn refuse_wrong_fields(form: &mut Form, draft: &Draft) {
             refuse(
                 "subnet_id",
                 Code::InterfaceField,
-                "Only an interface of the purpose vpc has a subnet",
+                "Only an interface with the purpose vpc can have a subnet",
             );
         }
         _ => {}
@@ -188,7 +188,7 @@ fn refuse_wrong_vlan(draft: &Draft, refuse: &mut Refuse) {
         refuse(
             "label",
             Code::LabelLength,
-            "The label of a VLAN must be 1 to 64 ASCII letters, numbers and dashes",
+            "The label of a VLAN must be 1 to 64 ASCII letters, digits and dashes",
         );
     }
     if draft
@@ -199,7 +199,7 @@ fn refuse_wrong_vlan(draft: &Draft, refuse: &mut Refuse) {
         refuse(
             "ipam_address",
             Code::AddressInvalid,
-            "Must be an address with its prefix, such as 10.0.0.1/24",
+            "Must be an address with a prefix length, such as 10.0.0.1/24",
         );
     }
     if draft.primary {
@@ -213,13 +213,17 @@ fn refuse_wrong_vlan(draft: &Draft, refuse: &mut Refuse) {
 
 fn refuse_vlan_fields(draft: &Draft, refuse: &mut Refuse) {
     if draft.label.is_some() {
-        refuse("label", Code::InterfaceField, "Only a VLAN has a label");
+        refuse(
+            "label",
+            Code::InterfaceField,
+            "Only a VLAN interface can have a label",
+        );
     }
     if draft.ipam_address.is_some() {
         refuse(
             "ipam_address",
             Code::InterfaceField,
-            "Only a VLAN has an ipam_address",
+            "Only a VLAN interface can have an ipam_address",
         );
     }
 }
@@ -229,14 +233,14 @@ fn refuse_vpc_fields(draft: &Draft, refuse: &mut Refuse) {
         refuse(
             "ipv4",
             Code::InterfaceField,
-            "Only an interface of the purpose vpc has ipv4 settings",
+            "Only an interface with the purpose vpc can have ipv4 settings",
         );
     }
     if !draft.ranges.is_empty() {
         refuse(
             "ip_ranges",
             Code::InterfaceField,
-            "Only an interface of the purpose vpc has ip_ranges",
+            "Only an interface with the purpose vpc can have ip_ranges",
         );
     }
 }
@@ -255,7 +259,7 @@ fn is_address_with_prefix(raw: &str) -> bool {
 /// Reports conflicts between the interfaces of one config.
 fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
     if form.count("interfaces") > MAX_INTERFACES {
-        let text = format!("A config has at most {MAX_INTERFACES} interfaces");
+        let text = format!("A config can have at most {MAX_INTERFACES} interfaces");
         form.refuse("interfaces", Reason::new(Code::InterfaceCount, text));
     }
     for (at, draft) in drafts.iter().enumerate() {
@@ -264,7 +268,7 @@ fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
         let same = earlier().any(|other| other.purpose == draft.purpose);
         refuse_second(form, draft, same);
         if draft.label.is_some() && earlier().any(|other| other.label == draft.label) {
-            let text = "A config has one interface to each VLAN";
+            let text = "A config can have only one interface for each VLAN";
             form.refuse(
                 format!("{}label", draft.path),
                 Reason::new(Code::InterfaceCount, text),
@@ -282,18 +286,18 @@ fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
 
 pub(super) fn refuse_beside(form: &mut Form, draft: &Draft, present: &[Interface]) {
     if present.len() >= MAX_INTERFACES {
-        let text = format!("A config has at most {MAX_INTERFACES} interfaces");
+        let text = format!("A config can have at most {MAX_INTERFACES} interfaces");
         form.refuse_whole(Reason::new(Code::InterfaceCount, text));
     }
     let same = present.iter().any(|other| Some(other.purpose) == draft.purpose);
     refuse_second(form, draft, same);
 }
 
-/// A config has at most one public interface and one VPC interface.
+/// A config can have at most one public interface and one VPC interface.
 fn refuse_second(form: &mut Form, draft: &Draft, same: bool) {
     let text = match draft.purpose {
-        Some(Purpose::Public) if same => "A config has at most one public interface",
-        Some(Purpose::Vpc) if same => "A config has at most one vpc interface",
+        Some(Purpose::Public) if same => "A config can have at most one public interface",
+        Some(Purpose::Vpc) if same => "A config can have at most one vpc interface",
         _ => return,
     };
     form.refuse(
@@ -393,8 +397,9 @@ fn resolve_attachment(
     };
     let (region, vpc_region) = (on.region, &vpc.region.0);
     if vpc_region != region {
-        let text =
-            format!("The VPC is in {vpc_region} and the instance in {region}: they must be in one region");
+        let text = format!(
+            "The VPC is in {vpc_region} and the instance in {region}; they must be in the same region"
+        );
         form.refuse(
             format!("{}subnet_id", draft.path),
             Reason::new(Code::SubnetInvalid, text),
