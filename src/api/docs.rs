@@ -11,7 +11,7 @@ use maud::{DOCTYPE, Markup, html};
 use serde_json::Value;
 
 use crate::web::answer;
-use crate::web::answer_memory::SharedBody;
+use crate::web::response_memory::SharedBody;
 
 const SOURCE: &str = include_str!("../../openapi.yaml");
 const STYLE: &str = include_str!("docs.css");

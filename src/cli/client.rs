@@ -86,13 +86,13 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             let reset = store
                 .write(move |tx| oauth_clients::renew_secret(tx, &named))
                 .await;
-            let (client, secret) = reset.with_context(|| format!("resetting the secret of {id}"))?;
+            let (client, secret) = reset.with_context(|| format!("client {id}"))?;
             output.one(&ClientView::new(client, secret.reveal()), secret.reveal())
         }
         Command::Delete { id } => {
             let named = id.clone();
             let deleted = store.write(move |tx| oauth_clients::remove(tx, &named)).await;
-            deleted.with_context(|| format!("deleting client {id}"))?;
+            deleted.with_context(|| format!("client {id}"))?;
             output.one(&serde_json::json!({}), &format!("deleted client {id}"))
         }
         Command::List => {
@@ -127,8 +127,12 @@ async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::R
         redirect_uri: options.redirect_uri,
         public: options.public,
     };
+    let account = new.account;
     let created = store.write(move |tx| oauth_clients::register(tx, &new)).await;
-    let (client, secret) = created.context("creating a client")?;
+    let (client, secret) = created.with_context(|| match account {
+        Some(account) => format!("account {account}"),
+        None => "client".to_owned(),
+    })?;
     let message = match client.public {
         true => format!("id      {}", client.id),
         false => format!("id      {}\nsecret  {}", client.id, secret.reveal()),

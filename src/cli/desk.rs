@@ -198,7 +198,7 @@ async fn act<T: Send + 'static>(
         let agent = agent.clone();
         store.read(move |tx| Agent::at_terminal(tx, &agent)).await
     };
-    let agent = loaded.with_context(|| format!("acting as {agent}"))?;
+    let agent = loaded.with_context(|| format!("user {agent}"))?;
     let result = store
         .write(move |tx| rule(tx, &agent, TicketId(id), &request))
         .await;

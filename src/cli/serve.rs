@@ -281,7 +281,7 @@ fn options_of(settings: &Settings) -> anyhow::Result<Options> {
         oauth_prefix: oauth_prefix(settings.oauth.prefix.as_deref().unwrap_or_default())?,
         trusted_proxies: trusted_proxies(settings.trusted_proxies.as_deref().unwrap_or_default())?,
         max_connections: max_connections(&settings.limits)?,
-        answer_memory: answer_memory(&settings.limits)?,
+        response_memory: response_memory(&settings.limits)?,
         client_address: settings.log.client_address(),
         login_names: settings.log.login_names(),
         min_free_bytes: settings.min_free_bytes.unwrap_or(web::MIN_FREE_BYTES),
@@ -314,11 +314,11 @@ fn max_connections(limits: &LimitSettings) -> anyhow::Result<MaxConnections> {
     Ok(max)
 }
 
-fn answer_memory(limits: &LimitSettings) -> anyhow::Result<usize> {
-    match limits.answer_memory_mib {
-        None => Ok(Options::default().answer_memory),
+fn response_memory(limits: &LimitSettings) -> anyhow::Result<usize> {
+    match limits.response_memory_mib {
+        None => Ok(Options::default().response_memory),
         Some(mib @ 1..=1_048_576) => Ok((mib as usize).saturating_mul(1024 * 1024)),
-        Some(mib) => bail!("limits.answer_memory_mib: must be 1 to 1048576, not {mib}"),
+        Some(mib) => bail!("limits.response_memory_mib: must be 1 to 1048576, not {mib}"),
     }
 }
 

@@ -393,8 +393,8 @@ pub struct LimitSettings {
     pub connections_per_address: Option<u32>,
 
     /// Memory for responses that clients have not read yet, in MiB; a client can use half of it [default: 256]
-    #[arg(long = "limits-answer-memory-mib", env = "GARTH_LIMITS_ANSWER_MEMORY_MIB", value_name = "MIB", allow_negative_numbers = true, value_parser = integer(1..=1_048_576_u32))]
-    pub answer_memory_mib: Option<u32>,
+    #[arg(long = "limits-response-memory-mib", env = "GARTH_LIMITS_RESPONSE_MEMORY_MIB", value_name = "MIB", allow_negative_numbers = true, value_parser = integer(1..=1_048_576_u32))]
+    pub response_memory_mib: Option<u32>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -484,7 +484,10 @@ impl Settings {
                     .limits
                     .connections_per_address
                     .or(other.limits.connections_per_address),
-                answer_memory_mib: self.limits.answer_memory_mib.or(other.limits.answer_memory_mib),
+                response_memory_mib: self
+                    .limits
+                    .response_memory_mib
+                    .or(other.limits.response_memory_mib),
             },
             compute: ComputeSettings {
                 settle_ms: self.compute.settle_ms.or(other.compute.settle_ms),

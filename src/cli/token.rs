@@ -82,7 +82,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
                 let user = user.clone();
                 store.read(move |tx| tokens::list(tx, &user)).await
             };
-            let listed = listed.with_context(|| format!("listing the tokens of {user}"))?;
+            let listed = listed.with_context(|| format!("user {user}"))?;
             let views: Vec<_> = listed
                 .into_iter()
                 .map(|token| TokenView::new(token, None))
@@ -113,7 +113,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
         }
         Command::Revoke { id } => {
             let revoked = store.write(move |tx| tokens::revoke(tx, TokenId(id))).await;
-            revoked.with_context(|| format!("revoking token {id}"))?;
+            revoked.with_context(|| format!("token {id}"))?;
             output.one(&serde_json::json!({}), &format!("revoked token {id}"))
         }
     }
@@ -142,7 +142,7 @@ async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::R
             })
             .await
     };
-    let (token, text) = created.with_context(|| format!("creating a token for {user}"))?;
+    let (token, text) = created.with_context(|| format!("user {user}"))?;
     let text = text.reveal();
     output.one(&TokenView::new(token, Some(text)), text)
 }

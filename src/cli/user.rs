@@ -184,8 +184,8 @@ async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::R
     let account = new.account;
     let created = store.write(move |tx| users::create(tx, &new)).await;
     let user = created.with_context(|| match account {
-        Some(account) => format!("creating a user of account {account}"),
-        None => "creating a user".to_owned(),
+        Some(account) => format!("account {account}"),
+        None => "staff user".to_owned(),
     })?;
     let message = format!("created user {}", user.username.as_str());
     output.one(&UserView::from(user), &message)
@@ -197,7 +197,7 @@ async fn set_password(store: &OpenStore, output: Output, username: String) -> an
         let username = username.clone();
         store.write(move |tx| passwords::set(tx, &username, &hash)).await
     };
-    let user = set.with_context(|| format!("setting the password of {username}"))?;
+    let user = set.with_context(|| format!("user {username}"))?;
     output.one(&UserView::from(user), &format!("set the password of {username}"))
 }
 
@@ -217,7 +217,7 @@ async fn link(store: &OpenStore, output: Output, username: String, seconds: i64)
             .write(move |tx| passwords::make_link(tx, &username, seconds))
             .await
     };
-    let secret = created.with_context(|| format!("creating a link for {username}"))?;
+    let secret = created.with_context(|| format!("user {username}"))?;
     let link = format!("/oauth/password/{}", secret.reveal());
     let url = store.server_url().map(|url| format!("{url}{link}"));
     let view = LinkView {
@@ -252,7 +252,7 @@ async fn grant(store: &OpenStore, output: Output, options: GrantOptions) -> anyh
         format!("added grants to {}", options.username),
     );
     let granted = store.write(move |tx| grants::give(tx, &username, &grants)).await;
-    let user = granted.with_context(|| format!("adding grants to {}", options.username))?;
+    let user = granted.with_context(|| format!("user {}", options.username))?;
     output.one(&UserView::from(user), &message)
 }
 
@@ -302,7 +302,7 @@ async fn restrict(
     let changed = store
         .write(move |tx| users::restrict(tx, &name, restricted))
         .await;
-    let user = changed.with_context(|| format!("changing {username}"))?;
+    let user = changed.with_context(|| format!("user {username}"))?;
     output.one(&UserView::from(user), &format!("{action} {username}"))
 }
 
@@ -319,7 +319,7 @@ struct AppView {
 async fn apps(store: &OpenStore, output: Output, username: String) -> anyhow::Result<()> {
     let name = username.clone();
     let listed = store.read(move |tx| apps::of(tx, &name)).await;
-    let listed = listed.with_context(|| format!("listing the applications of {username}"))?;
+    let listed = listed.with_context(|| format!("user {username}"))?;
     let view = |app: OauthGrant| AppView {
         id: app.id,
         label: app.client_label,
@@ -345,7 +345,7 @@ async fn apps(store: &OpenStore, output: Output, username: String) -> anyhow::Re
 async fn revoke_app(store: &OpenStore, output: Output, username: String, id: i64) -> anyhow::Result<()> {
     let name = username.clone();
     let revoked = store.write(move |tx| apps::revoke(tx, &name, id)).await;
-    revoked.with_context(|| format!("revoking application {id} of {username}"))?;
+    revoked.with_context(|| format!("application {id} of {username}"))?;
     let message = format!("revoked application {id} of {username}");
     output.one(&serde_json::json!({}), &message)
 }
@@ -353,7 +353,7 @@ async fn revoke_app(store: &OpenStore, output: Output, username: String, id: i64
 async fn delete(store: &OpenStore, output: Output, username: String) -> anyhow::Result<()> {
     let name = username.clone();
     let deleted = store.write(move |tx| users::remove(tx, &name)).await;
-    deleted.with_context(|| format!("deleting {username}"))?;
+    deleted.with_context(|| format!("user {username}"))?;
     output.one(&serde_json::json!({}), &format!("deleted user {username}"))
 }
 

@@ -33,9 +33,9 @@ pub fn events_url(last: EventId) -> String {
     format!("/live?after={last}")
 }
 
-/// The URL of the stream of changes at the desk after this mark; with a ticket, also of changes to that ticket.
-pub fn desk_url(mark: &DeskVersion, watched: Option<TicketId>) -> String {
-    let after = format_mark(mark);
+/// The URL of the stream of changes at the desk after this version; with a ticket, also of changes to that ticket.
+pub fn desk_url(version: &DeskVersion, watched: Option<TicketId>) -> String {
+    let after = format_version(version);
     match watched {
         None => format!("/desk/live?after={after}"),
         Some(ticket) => format!("/desk/live?after={after}&ticket={ticket}"),
@@ -71,8 +71,12 @@ pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: H
             Some(Viewer { app, ticket, name })
         }
     };
-    let mark = parse_mark(&last_message_id(&headers, &query));
-    let source = DeskSource { staff, mark, viewer };
+    let version = parse_version(&last_message_id(&headers, &query));
+    let source = DeskSource {
+        staff,
+        version,
+        viewer,
+    };
     Ok(follow(subscription, source, Some(first_message())))
 }
 
@@ -120,10 +124,10 @@ fn change_message(event: &Event) -> sse::Event {
         .data(data)
 }
 
-/// The changes at the desk since a mark.
+/// The changes at the desk since a version.
 struct DeskSource {
     staff: Staff,
-    mark: DeskVersion,
+    version: DeskVersion,
     viewer: Option<Viewer>,
 }
 
@@ -136,18 +140,20 @@ impl Source for DeskSource {
             })
             .await?;
         let mut changed = Vec::new();
-        if let Some(ticket) = watched.filter(|_| current.ticket != self.mark.ticket) {
+        if let Some(ticket) = watched.filter(|_| current.ticket != self.version.ticket) {
             changed.push(format!("ticket {ticket}"));
         }
-        if current.queue != self.mark.queue {
+        if current.queue != self.version.queue {
             changed.push("queue 0".to_owned());
         }
-        self.mark = current;
+        self.version = current;
         if changed.is_empty() {
             return Ok((Vec::new(), false));
         }
         // One message for both, because its ID covers both.
-        let message = sse::Event::default().event("change").id(format_mark(&self.mark));
+        let message = sse::Event::default()
+            .event("change")
+            .id(format_version(&self.version));
         Ok((vec![message.data(changed.join("\n"))], false))
     }
 
@@ -189,11 +195,11 @@ impl Drop for Viewer {
     }
 }
 
-fn format_mark(mark: &DeskVersion) -> String {
-    format!("{}-{}", mark.queue, mark.ticket)
+fn format_version(version: &DeskVersion) -> String {
+    format!("{}-{}", version.queue, version.ticket)
 }
 
-fn parse_mark(text: &str) -> DeskVersion {
+fn parse_version(text: &str) -> DeskVersion {
     let (queue, ticket) = text.split_once('-').unwrap_or((text, ""));
     DeskVersion {
         queue: queue.to_owned(),

@@ -104,17 +104,17 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
     match known {
         Ok((identity, unseen)) => {
             let query = pairs(request.uri.query().unwrap_or_default().as_bytes());
-            let news = cookies::flash(&request.headers).filter(|_| is_navigation(request));
+            let flash = cookies::flash(&request.headers).filter(|_| is_navigation(request));
             let visit = Visit {
                 username: identity.username.as_str().to_owned(),
                 side: side_of(&identity),
                 path: request.uri.path().to_owned(),
                 notice: query.into_iter().find_map(|(key, notice)| {
-                    (key == "done" && news.as_ref() == Some(&notice)).then_some(notice)
+                    (key == "done" && flash.as_ref() == Some(&notice)).then_some(notice)
                 }),
-                refused: news
+                refused: flash
                     .as_ref()
-                    .and_then(|news| news.strip_prefix(layout::REFUSAL_PREFIX).map(str::to_owned)),
+                    .and_then(|flash| flash.strip_prefix(layout::REFUSAL_PREFIX).map(str::to_owned)),
                 proof: cookies::proof(CONSOLE, &session).hex(),
                 unseen: unseen.map_or(0, |(count, _)| count),
                 stream_url: unseen.map(|(_, last)| live::events_url(last)),

@@ -20,13 +20,13 @@ use tower::ServiceExt;
 use crate::model::proof::Identity;
 use crate::model::reason::Code;
 use crate::model::token::hex;
-use crate::web::answer_memory::AnswerMemory;
 use crate::web::common_headers::{API_HEADERS, HSTS, PAGE_HEADERS};
 use crate::web::error::{self, Cause};
 use crate::web::limits::RateStatus;
 use crate::web::operation::Operation;
 use crate::web::origin::{Peer, Secured};
 use crate::web::proxies::client_network;
+use crate::web::response_memory::ResponseMemory;
 use crate::web::{App, answer, host, load, metrics, pages, paths};
 
 const MAX_URI_BYTES: usize = 8 * 1024;
@@ -104,7 +104,7 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
         Some(refusal) => refusal,
         None => {
             paths::rewrite(&mut request, &app.options().oauth_prefix);
-            run_within_budget(router, app.answer_memory(), request).await
+            run_within_budget(router, app.response_memory(), request).await
         }
     };
     let info = response.extensions_mut().remove();
@@ -141,7 +141,7 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
 
 /// Runs a request within the memory budget for responses. A response that does not fit is dropped, and the
 /// request runs again once there is room.
-async fn run_within_budget(router: Router, memory: &AnswerMemory, request: Request) -> Response {
+async fn run_within_budget(router: Router, memory: &ResponseMemory, request: Request) -> Response {
     let client = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     let client = client_network(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
     // Health responses are small and must not wait for the client's other responses.

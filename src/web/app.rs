@@ -15,7 +15,6 @@ use crate::rules::request::{Prepared, Request};
 use crate::rules::{Error, Result, devices};
 use crate::store::{ReadTx, Store, StoreError, WriteTx};
 use crate::uploads::Uploads;
-use crate::web::answer_memory::AnswerMemory;
 use crate::web::client_address::ClientAddress;
 use crate::web::connections::MaxConnections;
 use crate::web::hashing::{HashingQueue, Place};
@@ -24,6 +23,7 @@ use crate::web::login_names::LoginNames;
 use crate::web::login_throttle::LoginThrottle;
 use crate::web::proxies::Network;
 use crate::web::readiness::Readiness;
+use crate::web::response_memory::ResponseMemory;
 use crate::web::taken_names::TakenNames;
 
 /// The capacity of the identity cache, in tokens.
@@ -38,7 +38,7 @@ struct Shared {
     identities: Cache<TokenHash, Arc<Identity>>,
     limits: Option<Limits>,
     options: Options,
-    answer_memory: AnswerMemory,
+    response_memory: ResponseMemory,
     hashing: HashingQueue,
     login_throttle: LoginThrottle,
     taken_names: TakenNames,
@@ -69,7 +69,7 @@ pub struct Options {
     pub trusted_proxies: Vec<Network>,
     pub max_connections: MaxConnections,
     /// The maximum number of response bytes that wait to be sent.
-    pub answer_memory: usize,
+    pub response_memory: usize,
     /// How log lines show the client address.
     pub client_address: ClientAddress,
     /// How log lines show the username of a failed log-in.
@@ -91,7 +91,7 @@ impl Default for Options {
             oauth_prefix: String::new(),
             trusted_proxies: Vec::new(),
             max_connections: MaxConnections::default(),
-            answer_memory: 256 * 1024 * 1024,
+            response_memory: 256 * 1024 * 1024,
             client_address: ClientAddress::default(),
             login_names: LoginNames::default(),
             min_free_bytes: MIN_FREE_BYTES,
@@ -121,14 +121,14 @@ impl App {
     pub fn new(store: Store, files: Files, options: Options, stopping: watch::Receiver<bool>) -> Self {
         let limits = options.rate_limits.then(Limits::default);
         let identities = Cache::new(MAX_CACHED_IDENTITIES);
-        let answer_memory = AnswerMemory::new(options.answer_memory);
+        let response_memory = ResponseMemory::new(options.response_memory);
         Self(Arc::new(Shared {
             store,
             files,
             identities,
             limits,
             options,
-            answer_memory,
+            response_memory,
             hashing: HashingQueue::default(),
             login_throttle: LoginThrottle::default(),
             taken_names: TakenNames::default(),
@@ -167,8 +167,8 @@ impl App {
         self.0.limits.as_ref()
     }
 
-    pub fn answer_memory(&self) -> &AnswerMemory {
-        &self.0.answer_memory
+    pub fn response_memory(&self) -> &ResponseMemory {
+        &self.0.response_memory
     }
 
     pub(in crate::web) fn readiness(&self) -> &Readiness {

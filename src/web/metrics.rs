@@ -109,7 +109,7 @@ fn describe() {
         "Client connections refused because of limits.connections or limits.connections_per_address."
     );
     metrics::describe_gauge!(
-        "garth_answer_memory_bytes",
+        "garth_response_memory_bytes",
         "Size in bytes of responses that clients have not read yet."
     );
     metrics::describe_counter!(

@@ -27,7 +27,7 @@ pub(crate) mod proxies;
 pub(crate) mod readiness;
 pub mod server;
 
-pub(crate) use answers::{answer, answer_memory, common_headers, downloads, entity_tags, pieces};
+pub(crate) use answers::{answer, common_headers, downloads, entity_tags, pieces, response_memory};
 pub use connection::{connections, tls};
 pub(crate) use connection::{head_lines, refusals, sending, unread, wire, write_stall};
 pub(crate) use incoming::{body, fields, file_names, host, json, part_heads, paths, upload};

@@ -68,7 +68,7 @@ fn a_desk_command_that_cannot_do_it_says_why() {
     for (words, says) in [
         ("desk claim 1", "--as USERNAME"),
         ("desk claim 1 --as admin", "not a member of the staff"),
-        ("desk claim 1 --as nobody", "acting as nobody: not found"),
+        ("desk claim 1 --as nobody", "user nobody: not found"),
         ("desk claim 9 --as sam", "ticket 9: not found"),
         ("desk release 1 --as sam", "This ticket is not assigned"),
         (

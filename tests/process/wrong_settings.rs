@@ -95,7 +95,7 @@ fn a_wrong_line_in_the_file_stops_the_start_and_is_named() {
             "limits.connections_per_address = 0",
             "limits.connections_per_address",
         ),
-        ("limits.answer_memory_mib = 0", "limits.answer_memory_mib"),
+        ("limits.response_memory_mib = 0", "limits.response_memory_mib"),
         ("oauth.prefix = 'login'", "oauth.prefix"),
         ("oauth.implicit = 'perhaps'", "implicit"),
         ("public_url = 'garth.example'", "public_url"),

@@ -11,7 +11,7 @@ use crate::rules::request::{Expected, Request};
 use crate::web::App;
 
 /// The hidden field with the version (`Tag`) of the resource when the form was rendered.
-pub const VERSION_FIELD: &str = "seen";
+pub const VERSION_FIELD: &str = "version";
 
 /// The hidden field with the newest ID when the form was rendered. It detects a form that is submitted twice.
 pub const NEWEST_ID_FIELD: &str = "newest";

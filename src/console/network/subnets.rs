@@ -290,7 +290,7 @@ pub async fn update(
 /// A subnet and its VPC, which the caller must be able to write to.
 fn load(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId) -> rules::Result<(Vpc, Subnet)> {
     let subnet = rules::subnets::view(tx, caller, (vpc, id))?;
-    let vpc = rules::vpcs::load_alone_for(tx, caller, vpc, Permission::ReadWrite)?;
+    let vpc = rules::vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadWrite)?;
     Ok((vpc, subnet))
 }
 

@@ -107,7 +107,7 @@ pub enum View {
 pub enum State {
     Network,
     Gateway,
-    /// The last but one address of a subnet, which is never assigned.
+    /// The second-to-last address of a subnet, which is never assigned.
     Reserved,
     Broadcast,
     Free,
@@ -205,12 +205,12 @@ mod tests {
     fn spaces_have_no_gaps() {
         let subnets = [cidr("10.0.1.0/24"), cidr("10.0.0.0/29"), cidr("192.168.0.0/24")];
         let drawn = spaces(&subnets, &[cidr("192.168.128.0/17")]);
-        let whats: Vec<Vec<PartKind>> = drawn
+        let kinds: Vec<Vec<PartKind>> = drawn
             .iter()
             .map(|space| space.parts.iter().map(|part| part.kind).collect())
             .collect();
         assert_eq!(
-            whats,
+            kinds,
             [
                 vec![
                     PartKind::Subnet(1),

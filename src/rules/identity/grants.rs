@@ -182,7 +182,7 @@ fn all(tx: &mut ReadTx, caller: &Caller, user: &User) -> Result<Grants> {
     })
 }
 
-/// Kinds in the interface that Garth does not have.
+/// Kinds of the Linode API that Garth does not have.
 const OTHER_KINDS: [&str; 9] = [
     "domain",
     "nodebalancer",
@@ -206,7 +206,7 @@ fn read_globals(form: &mut Form) -> Globals {
     for global in Global::ALL {
         globals.extend(form.boolean(global.word()).map(|held| (global, held)));
     }
-    // The text of the interface uses this name.
+    // The documentation of the Linode API uses this name.
     if let Some(held) = form.boolean("add_vpc") {
         if globals.contains(&(Global::AddVpcs, !held)) {
             let text = "add_vpcs and add_vpc are the same field, but were sent with different values";

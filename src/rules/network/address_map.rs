@@ -35,7 +35,7 @@ pub enum Window {
 
 /// Shows a part of a subnet, or all of it.
 pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: Window) -> Result<SubnetMap> {
-    let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
+    let vpc = vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = subnets::view(tx, caller, (vpc.id, id))?;
     let mut shown = load_map(tx, vpc, subnet, window)?;
     hide_labels(tx, caller, &mut shown.holders)?;

@@ -24,13 +24,13 @@ use crate::rules::{accounts, events, vpcs};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) -> Result<Paged<Subnet>> {
-    vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
+    vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
     let wanted = list.read(tx.policy(), &store::subnets::FIELDS)?;
     Ok(store::subnets::list(tx, vpc, &wanted)?)
 }
 
 pub fn create(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, request: &Request) -> Result<Subnet> {
-    let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadWrite)?;
+    let vpc = vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadWrite)?;
     let new = read_new(tx, caller, &vpc, request)?;
 
     let subnet = store::subnets::insert(tx, caller.account, vpc.id, &new)?;
@@ -66,16 +66,16 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request:
 
 /// Validates like `create` without changing anything.
 pub fn check(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, request: &Request) -> Result<NewSubnet> {
-    let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadWrite)?;
+    let vpc = vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadWrite)?;
     read_new(tx, caller, &vpc, request)
 }
 
 /// Proposes the next free range: as large as the last subnet, or of the default size if that does not fit.
-pub fn propose(policy: &Policy, beside: &[Cidr]) -> Option<Cidr> {
-    let usual = Cidr::parse("10.0.0.0/24").ok()?;
-    let taken: Vec<Cidr> = beside.iter().chain(&policy.forbidden_ranges).copied().collect();
-    let alike = beside.last().and_then(|last| last.next_free(&taken));
-    alike.or_else(|| usual.next_free(&taken))
+pub fn propose(policy: &Policy, existing: &[Cidr]) -> Option<Cidr> {
+    let default = Cidr::parse("10.0.0.0/24").ok()?;
+    let taken: Vec<Cidr> = existing.iter().chain(&policy.forbidden_ranges).copied().collect();
+    let same_size = existing.last().and_then(|last| last.next_free(&taken));
+    same_size.or_else(|| default.next_free(&taken))
 }
 
 /// Refuses if interfaces use one of the subnets, with an error for each (interface §3, rules 1 and 2).
@@ -132,8 +132,8 @@ fn load_for(
     (vpc, id): (VpcId, SubnetId),
     access: Permission,
 ) -> Result<(Subnet, Vpc)> {
-    // A missing subnet is not found, even if the caller has read-only access.
-    let vpc = vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
+    // Check that the subnet exists before the write permission, so that a missing subnet is 404 and not 403.
+    let vpc = vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
     if access > Permission::ReadOnly {
         caller.require_permission(tx, Granted::Vpc, vpc.id.0, access)?;

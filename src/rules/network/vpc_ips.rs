@@ -24,7 +24,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 }
 
 pub fn of_vpc(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) -> Result<Paged<VpcIp>> {
-    vpcs::load_alone_for(tx, caller, vpc, Permission::ReadOnly)?;
+    vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
     let wanted = list.read(tx.policy(), &FIELDS)?;
     Ok(store::vpc_ips::list(
         tx,

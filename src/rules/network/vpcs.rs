@@ -112,7 +112,7 @@ pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission)
 }
 
 /// The VPC without its subnets.
-pub fn load_alone_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
+pub fn load_without_subnets(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
     let vpc = store::vpcs::find_without_subnets(tx, caller.account, id)?.ok_or(Error::NotFound)?;
     caller.require_permission(tx, Granted::Vpc, id.0, access)?;
     Ok(vpc)

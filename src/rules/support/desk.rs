@@ -147,7 +147,7 @@ pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
         Some(claim) if claim.agent == agent.user => return Ok(desk),
         Some(claim) if !take_over => {
             let text = format!(
-                "This ticket is assigned to {}; use take_over to reassign it",
+                "This ticket is assigned to {}; take it over to reassign it",
                 claim.username
             );
             return Err(Error::refused(Code::TicketClaimed, text));

@@ -182,9 +182,12 @@ fn find(tx: &mut ReadTx, requester: Requester, kind: SubjectKind, id: i64) -> Re
     match kind {
         SubjectKind::Vpc => {
             let vpc = match requester {
-                Requester::Tenant(caller) => {
-                    visible(vpcs::load_alone_for(tx, caller, VpcId(id), Permission::ReadOnly))?
-                }
+                Requester::Tenant(caller) => visible(vpcs::load_without_subnets(
+                    tx,
+                    caller,
+                    VpcId(id),
+                    Permission::ReadOnly,
+                ))?,
                 Requester::Staff(_) => store::vpcs::find_without_subnets(tx, account, VpcId(id))?,
             };
             Ok(vpc.as_ref().map(Entity::vpc))

@@ -10,7 +10,7 @@ const LONGER: &str = "a rather longer passphrase";
 
 /// The version of the resource that the page shows.
 pub fn version(page: &Reply) -> String {
-    crate::browser::hidden(page, "seen")
+    crate::browser::hidden(page, "version")
 }
 
 #[tokio::test]
@@ -20,7 +20,7 @@ async fn a_profile_is_updated_and_errors_preserve_the_input() {
     let page = ada.get("/account").await;
     let tag = version(&page);
     let wrong = [
-        ("seen", tag.as_str()),
+        ("version", tag.as_str()),
         ("email", "\"><script>"),
         ("timezone", "no where"),
         ("email_notifications", "true"),
@@ -40,7 +40,7 @@ async fn a_profile_is_updated_and_errors_preserve_the_input() {
     lacks(&again, "<script>");
 
     let right = [
-        ("seen", tag.as_str()),
+        ("version", tag.as_str()),
         ("email", "ada@new.example"),
         ("timezone", "Europe/Berlin"),
     ];
@@ -148,7 +148,7 @@ async fn a_login_elsewhere_does_not_conflict_with_an_open_form() {
     app.advance(60);
     browser(&app, "ada").await;
     let fields = [
-        ("seen", of_user.as_str()),
+        ("version", of_user.as_str()),
         ("username", "ada"),
         ("email", "ada@one.example"),
     ];
@@ -157,7 +157,7 @@ async fn a_login_elsewhere_does_not_conflict_with_an_open_form() {
         "/account/users/ada?done=user-changed",
     );
     let fields = [
-        ("seen", of_profile.as_str()),
+        ("version", of_profile.as_str()),
         ("email", "ada@two.example"),
         ("timezone", "GMT"),
     ];
@@ -168,7 +168,7 @@ async fn a_login_elsewhere_does_not_conflict_with_an_open_form() {
     app.advance(60);
     browser(&app, "ada").await;
     let fields = [
-        ("seen", of_profile.as_str()),
+        ("version", of_profile.as_str()),
         ("email", "ada@two.example"),
         ("timezone", "GMT"),
     ];

@@ -60,10 +60,10 @@ async fn a_conflict_shows_the_current_value_of_each_field() {
         ),
     ] {
         let page = ada.get(form).await;
-        let seen = hidden(&page, "seen");
+        let seen = hidden(&page, "version");
         assert_eq!(program.put(path, change).await.status, 200, "{path}");
         let late = ada
-            .submits(&page, form, &[&fields[..], &[("seen", &seen)]].concat())
+            .submits(&page, form, &[&fields[..], &[("version", &seen)]].concat())
             .await;
         assert_eq!(late.status, 412, "{form}: {late}");
         has(&late, &format!("Current value: <strong>{current}</strong>"));
@@ -79,7 +79,7 @@ async fn a_conflict_shows_the_current_value_of_each_field() {
     let fields = [
         ("label", "no label!"),
         ("description", "x"),
-        ("seen", &hidden(&page, "seen")),
+        ("version", &hidden(&page, "version")),
     ];
     let wrong = ada.submits(&page, "/vpcs/1/edit", &fields).await;
     assert_eq!(wrong.status, 400);
@@ -95,15 +95,15 @@ async fn closing_a_ticket_conflicts_with_an_unseen_reply() {
     let mut grace = logged_in(&app, "grace").await;
     let close = "/desk/tickets/1/close";
     let page = grace.get("/desk/tickets/1").await;
-    let seen = in_form(&page, close, "seen");
+    let seen = in_form(&page, close, "version");
     ada.post("/support/tickets/1/replies", json!({"description": "It burns"}))
         .await;
-    let late = grace.submits(&page, close, &[("seen", &seen)]).await;
+    let late = grace.submits(&page, close, &[("version", &seen)]).await;
     assert_eq!(late.status, 412);
     has(&late, "It burns");
     assert_eq!(ada.get("/support/tickets/1").await.json()["status"], "new");
-    let seen = in_form(&late, close, "seen");
-    assert_eq!(grace.submits(&late, close, &[("seen", &seen)]).await.status, 303);
+    let seen = in_form(&late, close, "version");
+    assert_eq!(grace.submits(&late, close, &[("version", &seen)]).await.status, 303);
 }
 
 #[tokio::test]
@@ -196,7 +196,7 @@ async fn after_a_conflict_unedited_fields_have_the_current_value() {
     let mut ada = logged_in(&app, "ada").await;
     let form = "/vpcs/1/edit";
     let page = ada.get(form).await;
-    let (seen, was) = (hidden(&page, "seen"), hidden(&page, "was.label"));
+    let (seen, was) = (hidden(&page, "version"), hidden(&page, "was.label"));
     assert_eq!(was, "core");
     program.put("/vpcs/1", json!({"label": "renamed"})).await;
     let fields = [
@@ -204,7 +204,7 @@ async fn after_a_conflict_unedited_fields_have_the_current_value() {
         ("was.label", "core"),
         ("description", "mine"),
         ("was.description", ""),
-        ("seen", &seen),
+        ("version", &seen),
     ];
     let late = ada.submits(&page, form, &fields).await;
     assert_eq!(late.status, 412);
@@ -212,8 +212,8 @@ async fn after_a_conflict_unedited_fields_have_the_current_value() {
     has(&late, "mine</textarea>");
     lacks(&late, "Current value: ");
     // Submitted unchanged, it preserves the other change.
-    let seen = hidden(&late, "seen");
-    let fields = [("label", "renamed"), ("description", "mine"), ("seen", &seen)];
+    let seen = hidden(&late, "version");
+    let fields = [("label", "renamed"), ("description", "mine"), ("version", &seen)];
     assert_eq!(ada.submits(&late, form, &fields).await.status, 303);
     let vpc = program.get("/vpcs/1").await.json();
     assert_eq!(

@@ -143,28 +143,28 @@ async fn a_form_does_not_overwrite_an_unseen_change() {
         linus.get("/desk/tickets/1").await,
     );
     has(&of_grace, "<form class=\"handling\"");
-    let seen = hidden(&of_grace, "seen");
-    let urgent = [("priority", "urgent"), ("seen", seen.as_str())];
+    let seen = hidden(&of_grace, "version");
+    let urgent = [("priority", "urgent"), ("version", seen.as_str())];
     assert_eq!(grace.submits(&of_grace, change, &urgent).await.status, 303);
-    let seen = hidden(&of_linus, "seen");
+    let seen = hidden(&of_linus, "version");
     let other = [
         ("priority", "normal"),
         ("may_close", "no"),
-        ("seen", seen.as_str()),
+        ("version", seen.as_str()),
     ];
     let late = linus.submits(&of_linus, change, &other).await;
     assert_eq!(late.status, 412);
     has(&late, "This was changed after you opened the page");
     let late = linus
-        .submits(&of_linus, "/desk/tickets/1/close", &[("seen", seen.as_str())])
+        .submits(&of_linus, "/desk/tickets/1/close", &[("version", seen.as_str())])
         .await;
     assert_eq!(late.status, 412);
-    has(&of_linus, "name=\"seen\" value=\"&quot;");
+    has(&of_linus, "name=\"version\" value=\"&quot;");
     // The form has the version of the ticket.
     let form = text(&of_linus);
     let form = &form[form.find("class=\"handling\"").unwrap()..];
     let form = &form[..form.find("</form>").unwrap()];
-    assert!(form.contains("name=\"seen\""), "{form}");
+    assert!(form.contains("name=\"version\""), "{form}");
 }
 
 #[tokio::test]

@@ -428,7 +428,7 @@ async fn canned_replies_are_saved_previewed_and_sent() {
     let fields = [
         ("label", "Hello"),
         ("description", "Hi"),
-        ("seen", &hidden(&edit, "seen")),
+        ("version", &hidden(&edit, "version")),
     ];
     assert_eq!(
         grace

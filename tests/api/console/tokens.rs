@@ -88,7 +88,7 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
     );
     let tag = version(&ask);
     redirects_to(
-        &ada.submits(&ask, &revoke, &[("seen", &tag)]).await,
+        &ada.submits(&ask, &revoke, &[("version", &tag)]).await,
         "/account/tokens?done=token-revoked",
     );
     assert_eq!(program.get("/vpcs").await.status, 401);
@@ -186,12 +186,12 @@ async fn a_token_is_renamed() {
     let tag = version(&form);
     let long = "x".repeat(101);
     let refused = ada
-        .submits(&form, &here, &[("seen", &tag), ("label", &long)])
+        .submits(&form, &here, &[("version", &tag), ("label", &long)])
         .await;
     assert_eq!(refused.status, 400);
     has(&refused, &format!("value=\"{long}\""));
     has(&refused, "id=\"f-label-wrong\"");
-    let fields = [("seen", tag.as_str()), ("label", "<b>build 3")];
+    let fields = [("version", tag.as_str()), ("label", "<b>build 3")];
     redirects_to(
         &ada.submits(&form, &here, &fields).await,
         "/account/tokens?done=token-changed",
@@ -273,7 +273,7 @@ async fn an_application_is_listed_and_revoked() {
     let ask = ada.get(revoke).await;
     let tag = version(&ask);
     redirects_to(
-        &ada.submits(&ask, revoke, &[("seen", &tag)]).await,
+        &ada.submits(&ask, revoke, &[("version", &tag)]).await,
         "/account/apps?done=app-revoked",
     );
     assert_eq!(app.with_token(&token).get("/vpcs").await.status, 401);
@@ -335,7 +335,7 @@ async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
     let ask = ada.get(&reset).await;
     lacks(&ask, &first);
     let tag = version(&ask);
-    let second = secret(&ada.submits(&ask, &reset, &[("seen", &tag)]).await);
+    let second = secret(&ada.submits(&ask, &reset, &[("version", &tag)]).await);
     assert_ne!(first, second);
     for (secret, status) in [(first, 401), (second, 400)] {
         let client = crate::browser::Client {
@@ -350,7 +350,7 @@ async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
     let page = ada.get(&edit).await;
     let tag = version(&page);
     let changed = [
-        ("seen", tag.as_str()),
+        ("version", tag.as_str()),
         ("label", "Board"),
         ("redirect_uri", crate::browser::CALLBACK),
     ];
@@ -362,7 +362,7 @@ async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
     let delete = format!("/account/clients/{id}/delete");
     let ask = ada.get(&delete).await;
     let tag = version(&ask);
-    let fields = [("seen", tag.as_str()), ("label", "Board")];
+    let fields = [("version", tag.as_str()), ("label", "Board")];
     redirects_to(
         &ada.submits(&ask, &delete, &fields).await,
         "/account/clients?done=client-deleted",

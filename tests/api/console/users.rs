@@ -81,7 +81,7 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     let grants = ada.get("/account/users/new/grants").await;
     let tag = version(&grants);
     let wanted = [
-        ("seen", tag.as_str()),
+        ("version", tag.as_str()),
         ("global.account_access", "read_only"),
         ("global.add_vpcs", "true"),
         ("vpc[0].id", "1"),
@@ -108,7 +108,7 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     );
     let tag = version(&grants);
     let fewer = [
-        ("seen", tag.as_str()),
+        ("version", tag.as_str()),
         ("vpc[0].id", "1"),
         ("vpc[0].permissions", ""),
     ];
@@ -122,7 +122,7 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     let edit = ada.get("/account/users/new/edit").await;
     let tag = version(&edit);
     let renamed = [
-        ("seen", tag.as_str()),
+        ("version", tag.as_str()),
         ("username", "newer"),
         ("email", "new@example.com"),
     ];
@@ -134,11 +134,11 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     assert_eq!(ada.get("/account/users/newer/grants").await.status, 404);
     let ask = ada.get("/account/users/newer/delete").await;
     let tag = version(&ask);
-    let not_meant = [("seen", tag.as_str()), ("label", "new")];
+    let not_meant = [("version", tag.as_str()), ("label", "new")];
     let refused = ada.submits(&ask, "/account/users/newer/delete", &not_meant).await;
     assert_eq!(refused.status, 400);
     has(&refused, "value=\"new\"");
-    let meant = [("seen", tag.as_str()), ("label", "newer")];
+    let meant = [("version", tag.as_str()), ("label", "newer")];
     redirects_to(
         &ada.submits(&ask, "/account/users/newer/delete", &meant).await,
         "/account/users?done=user-deleted",
@@ -153,7 +153,7 @@ async fn users_cannot_restrict_or_delete_themselves() {
     let edit = ada.get("/account/users/ada/edit").await;
     let tag = version(&edit);
     let fields = [
-        ("seen", tag.as_str()),
+        ("version", tag.as_str()),
         ("username", "ada"),
         ("email", "kept@typed.example"),
         ("restricted", "true"),

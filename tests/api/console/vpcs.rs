@@ -233,9 +233,9 @@ async fn a_vpc_is_edited_and_conflicts_are_detected() {
     maker.creates_vpc("core", &[]).await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/1/edit").await;
-    let seen = crate::browser::hidden(&form, "seen");
+    let seen = crate::browser::hidden(&form, "version");
     let fields = [
-        ("seen", seen.as_str()),
+        ("version", seen.as_str()),
         ("label", "heart"),
         ("description", "mine"),
     ];
@@ -248,9 +248,9 @@ async fn a_vpc_is_edited_and_conflicts_are_detected() {
     has(&ada.get("/vpcs?page=9").await, "The list has fewer pages now.");
     assert_eq!(maker.get("/vpcs/1").await.json()["description"], "theirs");
     // The second submission has the current version.
-    let seen = crate::browser::hidden(&stale, "seen");
+    let seen = crate::browser::hidden(&stale, "version");
     let fields = [
-        ("seen", seen.as_str()),
+        ("version", seen.as_str()),
         ("label", "heart"),
         ("description", "mine"),
     ];
@@ -606,8 +606,8 @@ async fn a_subnet_is_added_and_renamed() {
         "/vpcs/1/subnets/2?done=subnet-created",
     );
     let form = ada.get("/vpcs/1/subnets/2/edit").await;
-    let seen = crate::browser::hidden(&form, "seen");
-    let fields = [("seen", seen.as_str()), ("label", "renamed")];
+    let seen = crate::browser::hidden(&form, "version");
+    let fields = [("version", seen.as_str()), ("label", "renamed")];
     redirects_to(
         &ada.submits(&form, "/vpcs/1/subnets/2/edit", &fields).await,
         "/vpcs/1/subnets/2?done=subnet-changed",

@@ -20,7 +20,7 @@ const READERS: usize = 60;
 fn readers_of_large_pages_that_do_not_read_take_a_bounded_memory_and_give_it_back() {
     let folder = Folder::new("attack-answers");
     let mut serve = folder.serve();
-    serve.args(["--limits-answer-memory-mib", "32"]);
+    serve.args(["--limits-response-memory-mib", "32"]);
     let server = Server::start(&mut serve);
     let token = token_of_another_account(&folder);
     let mut client = server.client();

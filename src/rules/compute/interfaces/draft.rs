@@ -432,7 +432,7 @@ fn find_subnet(tx: &mut ReadTx, caller: &Caller, id: SubnetId) -> Result<Option<
     let Some(subnet) = store::subnets::find_without_uses(tx, id)? else {
         return Ok(None);
     };
-    match vpcs::load_alone_for(tx, caller, subnet.vpc, Permission::ReadOnly) {
+    match vpcs::load_without_subnets(tx, caller, subnet.vpc, Permission::ReadOnly) {
         Ok(vpc) => Ok(Some((subnet, vpc))),
         Err(Error::NotFound) => Ok(None),
         Err(other) => Err(other),

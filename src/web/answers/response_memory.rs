@@ -16,12 +16,12 @@ use tokio::sync::Notify;
 
 /// Smaller responses are not charged: the connection limits bound their total.
 const MIN_CHARGED_BYTES: usize = 4 * 1024;
-const GAUGE: &str = "garth_answer_memory_bytes";
+const GAUGE: &str = "garth_response_memory_bytes";
 /// The maximum time that a request waits for room.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
-pub struct AnswerMemory(Arc<Budget>);
+pub struct ResponseMemory(Arc<Budget>);
 
 struct Budget {
     max: usize,
@@ -57,7 +57,7 @@ impl Used {
     }
 }
 
-impl AnswerMemory {
+impl ResponseMemory {
     pub fn new(max: usize) -> Self {
         let (used, freed) = (Mutex::default(), Notify::new());
         Self(Arc::new(Budget { max, used, freed }))
@@ -68,8 +68,8 @@ impl AnswerMemory {
         self.used().total > self.0.max / 4
     }
 
-    /// The number of bytes that another response as large as the client's largest would need, if they do not
-    /// fit. Running the request would be wasted work then.
+    /// If another response as large as this client's largest would exceed the budget, its size. The caller then waits
+    /// instead of running the request.
     pub fn shortfall(&self, client: IpAddr) -> Option<usize> {
         let used = self.used();
         let largest = used.share(client).largest;
@@ -158,7 +158,7 @@ fn size_of(response: &Response) -> usize {
 
 /// A reservation of bytes, released on drop.
 pub struct Charge {
-    memory: AnswerMemory,
+    memory: ResponseMemory,
     client: IpAddr,
     bytes: usize,
 }
@@ -223,7 +223,7 @@ mod tests {
         Response::new(Body::from(vec![b'x'; bytes]))
     }
 
-    fn held(memory: &AnswerMemory, client: IpAddr, bytes: usize) -> Option<Response> {
+    fn held(memory: &ResponseMemory, client: IpAddr, bytes: usize) -> Option<Response> {
         let response = answer(bytes);
         let charge = memory.reserve(client, &response).ok()?;
         Some(charge.attach(response))
@@ -231,7 +231,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn only_unsent_responses_use_the_budget() {
-        let memory = AnswerMemory::new(100_000);
+        let memory = ResponseMemory::new(100_000);
         let first = held(&memory, ADA, 60_000).expect("there is room");
         assert!(memory.is_scarce());
         assert!(held(&memory, BOB, 60_000).is_none());
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn one_client_cannot_use_the_whole_budget() {
-        let memory = AnswerMemory::new(100_000);
+        let memory = ResponseMemory::new(100_000);
         let first = held(&memory, ADA, 30_000);
         let second = held(&memory, ADA, 30_000);
         let third = held(&memory, BOB, 30_000);
