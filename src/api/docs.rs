@@ -269,6 +269,7 @@ fn bounds(schema: &Value) -> String {
     match (number("minLength"), number("maxLength")) {
         (Some(min), Some(max)) => bounds.push(format!("{min} to {max} characters.")),
         (None, Some(max)) => bounds.push(format!("At most {max} characters.")),
+        (Some(1), None) => bounds.push("Not empty.".to_owned()),
         (Some(min), None) => bounds.push(format!("At least {min} characters.")),
         (None, None) => {}
     }
@@ -280,7 +281,15 @@ fn bounds(schema: &Value) -> String {
     }
     let words: Vec<_> = list(&schema["enum"]).iter().map(text).collect();
     if !words.is_empty() {
-        bounds.push(format!("One of {}.", words.join(", ")));
+        let word = |word: &str| {
+            if word.is_empty() {
+                "empty".to_owned()
+            } else {
+                word.to_owned()
+            }
+        };
+        let words: Vec<_> = words.iter().map(|text| word(text)).collect();
+        bounds.push(format!("One of: {}.", words.join(", ")));
     }
     if let Some(only) = schema["const"].as_str() {
         bounds.push(format!("Always {only}."));

@@ -47,7 +47,10 @@ const NOTICES: &[(&str, &str)] = &[
     ("ticket-reopened", "Ticket reopened."),
     ("ticket-changed", "Ticket updated."),
     ("note-saved", "Internal note saved. Only staff can see it."),
-    ("customer-told", "Ticket opened. The customer has been notified."),
+    (
+        "ticket-opened-for-customer",
+        "Ticket opened. The customer has been notified.",
+    ),
     ("canned-reply-saved", "Canned reply saved."),
     ("canned-reply-deleted", "Canned reply deleted."),
     ("profile-changed", "Profile updated."),

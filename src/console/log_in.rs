@@ -8,7 +8,7 @@ use super::error_page::{ErrorPage, PageResult, REQUEST_FAILED};
 use super::navigation::{NAVIGATION, local_page};
 use super::visit::side_of;
 use crate::rules::{self, Error};
-use crate::web::cookies::form_proof;
+use crate::web::cookies::log_in_csrf_token;
 use crate::web::fields::{Fields, FormEncoding, pairs};
 use crate::web::login_attempts::{Guess, client_address};
 use crate::web::operation::Audience;
@@ -51,9 +51,15 @@ pub async fn form(State(app): State<App>, headers: HeaderMap, RawQuery(query): R
     if let Some(side) = logged_in_side(&app, &headers).await? {
         return Ok(to.map_or_else(|| redirect_to_landing_page(side), |to| redirect(&to)));
     }
-    let (proof, fresh) = form_proof(&app, &headers);
+    let (csrf_token, fresh) = log_in_csrf_token(&app, &headers);
     let (to, notes) = (to.unwrap_or_default(), LogInNotes::default());
-    let mut page = pages::log_in(StatusCode::OK, LogInTarget::Console, &to, &proof.hex(), &notes);
+    let mut page = pages::log_in(
+        StatusCode::OK,
+        LogInTarget::Console,
+        &to,
+        &csrf_token.hex(),
+        &notes,
+    );
     if let Some(fresh) = fresh {
         cookies::set(page.headers_mut(), cookies::FORM, &fresh);
     }
@@ -63,7 +69,7 @@ pub async fn form(State(app): State<App>, headers: HeaderMap, RawQuery(query): R
 pub async fn log_in(State(app): State<App>, request: Request) -> PageResult {
     let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
     let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
-    let Some(proof) = log_in_form::proof_in(&headers, &fields) else {
+    let Some(csrf_token) = log_in_form::checked_csrf_token(&headers, &fields) else {
         let text = "The form could not be verified. Go back, reload the page and try again. Cookies must be enabled, and the \
                     address must start with https://.";
         return Err(ErrorPage::with_text(
@@ -84,7 +90,7 @@ pub async fn log_in(State(app): State<App>, request: Request) -> PageResult {
     let page = LogInPage {
         target: LogInTarget::Console,
         return_to: to.as_deref().unwrap_or_default(),
-        proof,
+        csrf_token,
         username,
     };
     let guess = Guess::new(&headers, address, username, password);

@@ -115,7 +115,7 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
                 refused: flash
                     .as_ref()
                     .and_then(|flash| flash.strip_prefix(layout::REFUSAL_PREFIX).map(str::to_owned)),
-                proof: cookies::proof(CONSOLE, &session).hex(),
+                csrf_token: cookies::csrf_token(CONSOLE, &session).hex(),
                 unseen: unseen.map_or(0, |(count, _)| count),
                 stream_url: unseen.map(|(_, last)| live::events_url(last)),
             };
@@ -227,7 +227,7 @@ async fn check_form_token(app: &App, visit: &Visit, request: Request) -> Result<
         }
     };
     let data = FormData::new(data);
-    if !constant_time_eq(&visit.proof, data.text(FORM_TOKEN)) {
+    if !constant_time_eq(&visit.csrf_token, data.text(FORM_TOKEN)) {
         let text = "The form could not be verified, and nothing was changed. Go back, reload the page and try again.";
         return Err(ErrorPage::with_text(
             &Error::Forbidden,

@@ -26,7 +26,7 @@ pub struct Visit {
     /// The error message of the previous request.
     pub refused: Option<String>,
     /// The token that the forms of the page submit.
-    pub proof: String,
+    pub csrf_token: String,
     /// The number of events that the user has not seen, up to `MAX_UNSEEN_COUNT`.
     pub unseen: i64,
     /// The URL of the event stream that the page subscribes to.
@@ -45,7 +45,7 @@ impl FromRequestParts<App> for Visit {
 impl Visit {
     /// The hidden field that every form with the method POST must have.
     pub fn form_token(&self) -> Markup {
-        html! { input type="hidden" name=(FORM_TOKEN) value=(self.proof); }
+        html! { input type="hidden" name=(FORM_TOKEN) value=(self.csrf_token); }
     }
 }
 

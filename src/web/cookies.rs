@@ -71,7 +71,7 @@ pub fn clear(headers: &mut HeaderMap, name: &str) {
 
 /// The token that a form must send back to prove that it comes from a page with this cookie. It does not
 /// reveal the cookie.
-pub fn proof(purpose: &str, cookie: &TokenText) -> TokenHash {
+pub fn csrf_token(purpose: &str, cookie: &TokenText) -> TokenHash {
     TokenHash::of(&format!("{purpose} {}", cookie.reveal()))
 }
 
@@ -89,12 +89,12 @@ pub const FORM_TOKEN: &str = "form_token";
 pub const LOG_IN: &str = "log-in";
 
 /// The token for the log-in form, and a new cookie for it if the browser has none.
-pub fn form_proof(app: &App, headers: &HeaderMap) -> (TokenHash, Option<TokenText>) {
+pub fn log_in_csrf_token(app: &App, headers: &HeaderMap) -> (TokenHash, Option<TokenText>) {
     match read(headers, FORM) {
-        Some(cookie) => (proof(LOG_IN, &cookie), None),
+        Some(cookie) => (csrf_token(LOG_IN, &cookie), None),
         None => {
             let fresh = TokenText::from_bytes(app.store().context().random.bytes());
-            (proof(LOG_IN, &fresh), Some(fresh))
+            (csrf_token(LOG_IN, &fresh), Some(fresh))
         }
     }
 }

@@ -36,7 +36,7 @@ pub fn log_in(
     status: StatusCode,
     target: LogInTarget,
     query: &str,
-    proof: &str,
+    csrf_token: &str,
     notes: &LogInNotes,
 ) -> Response {
     let (style, redirect_uri) = match target {
@@ -48,7 +48,7 @@ pub fn log_in(
         @if let LogInTarget::Program(authorization) = target { p { "to continue to " strong { (authorization.client.label.quoted()) } } }
         (alert(notes.alert.as_deref()))
         form method="post" action="login" {
-            input type="hidden" name="form_token" value=(proof);
+            input type="hidden" name="form_token" value=(csrf_token);
             input type="hidden" name="return_to" value=(query);
             label for="username" { "Username" }
             input #username name="username" autocomplete="username" autocapitalize="none" spellcheck="false"
@@ -63,7 +63,7 @@ pub fn log_in(
     page(status, "Log in", style, redirect_uri, &body)
 }
 
-pub fn consent(authorization: &Authorization, username: &str, query: &str, proof: &str) -> Response {
+pub fn consent(authorization: &Authorization, username: &str, query: &str, csrf_token: &str) -> Response {
     let Authorization {
         client,
         redirect_uri,
@@ -79,7 +79,7 @@ pub fn consent(authorization: &Authorization, username: &str, query: &str, proof
         (scope_list(scopes))
         p .quiet { "You will be redirected to " (redirect_uri.origin()) ". The application never has more access than you do." }
         form method="post" action="authorize" {
-            input type="hidden" name="form_token" value=(proof);
+            input type="hidden" name="form_token" value=(csrf_token);
             input type="hidden" name="return_to" value=(query);
             button type="submit" name="decision" value="allow" { "Allow" }
             button .other type="submit" name="decision" value="deny" { "Deny" }
@@ -343,7 +343,7 @@ fn scope_text(scope: &str) -> String {
 pub struct LogInPage<'a> {
     pub target: LogInTarget<'a>,
     pub return_to: &'a str,
-    pub proof: TokenHash,
+    pub csrf_token: TokenHash,
     pub username: &'a str,
 }
 
@@ -359,7 +359,13 @@ impl LogInPage<'_> {
             username: self.username,
             alert: Some(alert),
         };
-        let mut page = log_in(status, self.target, self.return_to, &self.proof.hex(), &notes);
+        let mut page = log_in(
+            status,
+            self.target,
+            self.return_to,
+            &self.csrf_token.hex(),
+            &notes,
+        );
         if wait > 0 {
             page.headers_mut()
                 .insert(header::RETRY_AFTER, HeaderValue::from(wait));

@@ -18,7 +18,7 @@ use crate::web::{App, cookies, log_in_form};
 pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response> {
     let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
     let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
-    let Some(proof) = log_in_form::proof_in(&headers, &fields) else {
+    let Some(csrf_token) = log_in_form::checked_csrf_token(&headers, &fields) else {
         return Ok(invalid_form_token());
     };
     let query = AuthorizationQuery::read(fields.text("return_to").unwrap_or_default());
@@ -38,7 +38,7 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
     let page = LogInPage {
         target: LogInTarget::Program(&wanted),
         return_to: &query.encoded,
-        proof,
+        csrf_token,
         username,
     };
     let guess = Guess::new(&headers, address, username, password);

@@ -10,7 +10,7 @@ use crate::model::reason::{Code, Reason};
 use crate::model::token::TokenText;
 use crate::rules::oauth::{AuthorizationRequest, Next};
 use crate::rules::{self, Result};
-use crate::web::cookies::form_proof;
+use crate::web::cookies::log_in_csrf_token;
 use crate::web::fields::{self, Fields, FormEncoding};
 use crate::web::origin::issuer;
 use crate::web::pages::{self, LogInNotes, LogInTarget, incomplete, redirect};
@@ -56,7 +56,7 @@ pub async fn decide(State(app): State<App>, request: Request) -> Result<Response
     let session = cookies::read(&parts.headers, cookies::SESSION);
     let proven = |session: &TokenText| {
         let sent = fields.text("form_token").unwrap_or_default();
-        cookies::proof(CONSENT, session).matches_stored(sent)
+        cookies::csrf_token(CONSENT, session).matches_stored(sent)
     };
     if session.as_ref().is_some_and(|session| !proven(session)) {
         return Ok(invalid_form_token());
@@ -105,17 +105,17 @@ fn show(
             redirect(&address)
         }
         (Next::Consent(wanted, user), Some(session)) => {
-            let proof = cookies::proof(CONSENT, session).hex();
-            pages::consent(&wanted, user.username.as_str(), &query.encoded, &proof)
+            let csrf_token = cookies::csrf_token(CONSENT, session).hex();
+            pages::consent(&wanted, user.username.as_str(), &query.encoded, &csrf_token)
         }
         (Next::LogIn(wanted) | Next::Consent(wanted, _), _) => {
-            let (proof, fresh) = form_proof(app, &parts.headers);
+            let (csrf_token, fresh) = log_in_csrf_token(app, &parts.headers);
             let notes = LogInNotes::default();
             let mut page = pages::log_in(
                 StatusCode::OK,
                 LogInTarget::Program(&wanted),
                 &query.encoded,
-                &proof.hex(),
+                &csrf_token.hex(),
                 &notes,
             );
             if let Some(fresh) = fresh {

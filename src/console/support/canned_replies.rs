@@ -164,7 +164,7 @@ fn render(visit: &Visit, id: Option<CannedReplyId>, form_state: &FormState, prev
     };
     let body = html! {
         h1 { (title) }
-        (form_state.alert())
+        (form_state.alert_with_labels(&[("description", "Text")]))
         form .card.wide method="post" action=(action) {
             (visit.form_token())
             (form_state.version_field())

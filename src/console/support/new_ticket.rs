@@ -181,12 +181,15 @@ pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, data:
         })
         .await;
     match opened {
-        Ok(Submission::Created(id)) => Ok(redirect_with_notice(&desk::url(id), "customer-told")),
+        Ok(Submission::Created(id)) => Ok(redirect_with_notice(&desk::url(id), "ticket-opened-for-customer")),
         Ok(Submission::Duplicate(id)) => Ok(redirect_with_notice(&desk::url(id), "ticket-opened-before")),
         Err(error) => {
+            let is_account_id = matches!(account_of(&data), Input::Integer(_));
             let mut form_state = subjects::from_error(data, error)?;
             for error in &mut form_state.errors {
-                error.reason = error.reason.replace("account_id", "The account ID");
+                if error.field.as_deref() == Some("account_id") && !is_account_id {
+                    error.reason = "Choose an account from the list, or enter its ID".to_owned();
+                }
             }
             render_desk_form(&app, &visit, staff, &form_state, String::new(), false).await
         }
@@ -266,7 +269,7 @@ fn account_field(form_state: &FormState, accounts: &[DeskAccount], selected: Opt
                 hx-get=(DESK_NEW_TICKET_URL) hx-trigger="load, input changed delay:250ms" hx-include="closest form" hx-params="about,account_id" hx-target="#f-about"
                 hx-select="#f-about" hx-select-oob="#account-name:innerHTML" hx-swap="outerHTML" hx-sync="this:replace";
             datalist #accounts {
-                @for account in accounts { option value=(account.id) { (account.company) " · " (account.email) } }
+                @for account in accounts { option value=(account.id) { (account.company) @if !account.company.is_empty() { " · " } (account.email) } }
             }
             @if !errors.is_empty() { p .reason { (errors.join(". ")) } }
             div #account-name role="status" {

@@ -379,7 +379,7 @@ fn upload_form(visit: &Visit, ticket_page: &TicketPage, support: &Support, forms
     let to = format!(
         "{}/attachments?form_token={}",
         url(ticket_page.ticket.id),
-        visit.proof
+        visit.csrf_token
     );
     let errors = forms.file.errors_on(FILE_FIELD);
     html! {

@@ -101,7 +101,7 @@ pub fn order(
     wanted.sort_unstable();
     let mut present: Vec<_> = config.interfaces.iter().map(|interface| interface.id).collect();
     present.sort_unstable();
-    if !order.is_named {
+    if !order.is_present {
         form.refuse("ids", Reason::new(Code::Required, "ids is required"));
     } else if order.ids.is_some() && wanted != present {
         let text = "Must contain the ID of each interface of the config exactly once";

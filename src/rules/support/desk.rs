@@ -249,7 +249,7 @@ pub fn reply_once(
     reply(tx, agent, id, request).map(Some)
 }
 
-/// The same for a note, which never conflicts.
+/// Adds a note from a page, unless it is a duplicate. A note never conflicts.
 pub fn note_once(
     tx: &mut WriteTx,
     agent: &Agent,

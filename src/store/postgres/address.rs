@@ -53,7 +53,7 @@ pub struct Address {
 
 impl Address {
     pub fn new(database: &Database) -> Result<Self, StoreError> {
-        Self::parse(database).map_err(|error| StoreError::Schema(format!("the database's URL: {error}")))
+        Self::parse(database).map_err(|error| StoreError::Schema(format!("invalid database URL: {error}")))
     }
 
     fn parse(database: &Database) -> Result<Self, String> {

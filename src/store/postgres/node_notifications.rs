@@ -20,6 +20,8 @@ use super::failure::Failure;
 use crate::model::id::AccountId;
 use crate::store::notifier::{Notifier, Topic};
 
+/// The channel of PostgreSQL. The name is that of version 0.1, so that nodes of both versions notify each other.
+pub const CHANNEL: &str = "garth_bell";
 /// The interval of the keepalive query on an idle connection, and the timeout of each statement.
 const KEEPALIVE: Duration = Duration::from_secs(5);
 const RECONNECT_DELAY: Duration = Duration::from_millis(300);
@@ -97,7 +99,7 @@ async fn run_connection(
     // Identifies this node in its notifications.
     let node = format!("{:p}-{}", node_notifications, std::process::id());
     tokio::spawn(receive(wire, notifier.clone(), node.clone(), closing));
-    with_timeout(execute(&client, "LISTEN garth_bell")).await?;
+    with_timeout(execute(&client, &format!("LISTEN {CHANNEL}"))).await?;
     if std::mem::take(was_down) {
         tracing::info!("node notifications restored");
     }
@@ -107,7 +109,7 @@ async fn run_connection(
         let pending: Vec<_> = node_notifications.take().into_iter().collect();
         for topics in pending.chunks(MAX_TOPICS_PER_MESSAGE) {
             let topics: Vec<String> = topics.iter().map(|topic| encode(*topic)).collect();
-            let sql = format!("NOTIFY garth_bell, '{node}:{}'", topics.join(","));
+            let sql = format!("NOTIFY {CHANNEL}, '{node}:{}'", topics.join(","));
             with_timeout(execute(&client, &sql)).await?;
         }
         if node_notifications.is_closed() {

@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, select};
 
 use super::connection::Connection;
 use super::failure::{Failure, FailureKind};
-use super::node_notifications::NodeNotifications;
+use super::node_notifications::{CHANNEL, NodeNotifications};
 use super::reconnect::{ReconnectingConnection, back_off};
 use super::write_queue::{QueuedWrite, WriteQueue};
 use crate::store::context::StoreContext;
@@ -192,10 +192,10 @@ fn run_transaction(
     // Changes of permissions are rare and must reach all nodes immediately: the transaction itself notifies them. For
     // events a node notifies after the commit, because PostgreSQL serializes the commits of transactions that notify.
     let notify = match topics.contains(&Topic::Everyone) {
-        true => "NOTIFY garth_bell, 'all'; ",
-        false => "",
+        true => format!("NOTIFY {CHANNEL}, 'all'; "),
+        false => String::new(),
     };
-    match connection.commit(notify) {
+    match connection.commit(&notify) {
         Ok(()) => Ok((Ok(()), topics)),
         Err(failure) if matches!(failure.kind, FailureKind::Contended | FailureKind::Constraint) => {
             Err(failure)

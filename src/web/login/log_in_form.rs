@@ -12,10 +12,10 @@ use crate::web::login_attempts::{Attempted, Guess, attempt};
 use crate::web::pages::{LogInPage, redirect};
 
 /// The form token, if it matches the cookie of this browser.
-pub fn proof_in(headers: &HeaderMap, fields: &Fields) -> Option<TokenHash> {
+pub fn checked_csrf_token(headers: &HeaderMap, fields: &Fields) -> Option<TokenHash> {
     let sent = fields.text(FORM_TOKEN).unwrap_or_default();
     let cookie = cookies::read(headers, cookies::FORM)?;
-    Some(cookies::proof(LOG_IN, &cookie)).filter(|proof| proof.matches_stored(sent))
+    Some(cookies::csrf_token(LOG_IN, &cookie)).filter(|csrf_token| csrf_token.matches_stored(sent))
 }
 
 /// Tries to log in: redirects to `next` with a session, or shows the form again.

@@ -103,7 +103,10 @@ async fn closing_a_ticket_conflicts_with_an_unseen_reply() {
     has(&late, "It burns");
     assert_eq!(ada.get("/support/tickets/1").await.json()["status"], "new");
     let seen = in_form(&late, close, "version");
-    assert_eq!(grace.submits(&late, close, &[("version", &seen)]).await.status, 303);
+    assert_eq!(
+        grace.submits(&late, close, &[("version", &seen)]).await.status,
+        303
+    );
 }
 
 #[tokio::test]

@@ -145,7 +145,7 @@ async fn a_customer_ticket_that_is_submitted_twice_is_opened_once() {
     };
     redirects_to(
         &send(&newest, "Works").await,
-        "/desk/tickets/1?done=customer-told",
+        "/desk/tickets/1?done=ticket-opened-for-customer",
     );
     // On the original page, and on one that was rendered again.
     for newest in [newest.as_str(), "1"] {
@@ -154,7 +154,7 @@ async fn a_customer_ticket_that_is_submitted_twice_is_opened_once() {
     }
     redirects_to(
         &send(&newest, "More works").await,
-        "/desk/tickets/2?done=customer-told",
+        "/desk/tickets/2?done=ticket-opened-for-customer",
     );
     assert_eq!(ada.count("/support/tickets").await, 2);
 }
@@ -182,6 +182,22 @@ async fn staff_open_close_and_reopen_tickets_for_customers() {
         text(&wrong).contains("Account not found") && text(&wrong).contains("value=\"Works\""),
         "{wrong}"
     );
+    let named = grace
+        .submits(
+            &form,
+            "/desk/tickets/new",
+            &[
+                ("summary", "Works"),
+                ("description", "x"),
+                ("account_id", "Harbor"),
+            ],
+        )
+        .await;
+    assert_eq!(named.status, 400);
+    assert!(
+        text(&named).contains("Choose an account from the list"),
+        "{named}"
+    );
     let about = format!("vpc_id:{vpc}");
     let fields = [
         ("summary", "Works"),
@@ -192,7 +208,10 @@ async fn staff_open_close_and_reopen_tickets_for_customers() {
         ("closable", "on"),
     ];
     let opened = grace.submits(&form, "/desk/tickets/new", &fields).await;
-    assert_eq!(opened.header("location"), "/desk/tickets/1?done=customer-told");
+    assert_eq!(
+        opened.header("location"),
+        "/desk/tickets/1?done=ticket-opened-for-customer"
+    );
     let ticket = ada.get("/support/tickets/1").await.json();
     assert_eq!(
         (

@@ -27,7 +27,7 @@ pub const SEND_CANNED_FIELD: &str = "canned_reply_id";
 pub fn closed_notice(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
     let unsent = forms.compose.data.text(REPLY_FIELD);
     html! {
-        @if !forms.is_note { (forms.compose.alert()) }
+        @if !forms.is_note { (forms.compose.alert_with_labels(&[("description", "Reply")])) }
         div .card.closed {
             p { "This ticket is closed. Reopen it to reply. You can still write internal notes." }
             form method="post" action=(format!("{}/reopen", url(page.desk.ticket.id))) {
@@ -71,7 +71,7 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
             @if !closed {
                 details .reply name="compose" open[!is_note] {
                     summary data-key="r" { span .what { "Reply to customer" } span .who-reads { "visible to " (reader) } }
-                    @if !is_note { (forms.compose.alert()) }
+                    @if !is_note { (forms.compose.alert_with_labels(&[("description", "Reply")])) }
                     (canned(page, &here, &reply_to))
                     div #reply data-draft=(format!("desk-reply-{}", ticket.id)) {
                         (threads::markdown_editor(&forms.compose, reply, 8, shown(REPLY_FIELD)))

@@ -109,7 +109,7 @@ impl FromForm for Change {
 /// A new order of interfaces.
 #[derive(Debug)]
 pub struct Order {
-    pub(super) is_named: bool,
+    pub(super) is_present: bool,
     pub(super) ids: Option<Vec<InterfaceId>>,
 }
 
@@ -120,7 +120,7 @@ impl FromForm for Order {
             _ => None,
         });
         Self {
-            is_named: form.has("ids"),
+            is_present: form.has("ids"),
             ids,
         }
     }
