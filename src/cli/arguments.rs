@@ -43,7 +43,7 @@ where
 
 /// Parses the ID of a resource.
 pub fn id(raw: &str) -> Result<i64, String> {
-    integer(1..=i64::MAX)(raw).map_err(|_| "must be an ID, a whole number greater than 0".to_owned())
+    integer(1..=i64::MAX)(raw).map_err(|_| "must be an ID: an integer greater than 0".to_owned())
 }
 
 /// Parses the address of a listener.

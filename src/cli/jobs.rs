@@ -23,7 +23,7 @@ pub enum Command {
     },
     /// Schedule a job to run immediately
     ///
-    /// A running server runs the job within a few seconds, even if the job is dead or waits for a retry. The count of
+    /// A running server runs the job within a few seconds, even if the job is dead or waiting for a retry. The count of
     /// failed attempts starts again at 0. A job that is running cannot be retried.
     Retry {
         /// ID of the job

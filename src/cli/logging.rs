@@ -27,12 +27,12 @@ pub struct LogSettings {
     #[arg(
         long = "log-client-address",
         env = "GARTH_LOG_CLIENT_ADDRESS",
-        value_name = "HOW"
+        value_name = "MODE"
     )]
     pub client_address: Option<LoggedAddress>,
 
     /// Usernames in the log lines of failed log-ins: hashed, full or none [default: hashed]
-    #[arg(long = "log-login-names", env = "GARTH_LOG_LOGIN_NAMES", value_name = "HOW")]
+    #[arg(long = "log-login-names", env = "GARTH_LOG_LOGIN_NAMES", value_name = "MODE")]
     pub login_names: Option<LoggedName>,
 }
 

@@ -123,7 +123,7 @@ fn support_of(settings: &Settings) -> anyhow::Result<Support> {
         (1..=64).contains(&name.chars().count())
             && !name.chars().any(char::is_control)
             && !name.trim().is_empty(),
-        "provider.name: must be 1 to 64 characters on one line, with at least one that is not a space"
+        "provider.name: must be one line of 1 to 64 characters, not blank"
     );
     if let Some(email) = provider.email.as_deref().filter(|email| !email.is_empty()) {
         parse_with(Email::parse)(email).map_err(|why| anyhow::anyhow!("provider.email: {email}: {why}"))?;

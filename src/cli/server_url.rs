@@ -16,7 +16,7 @@ impl UrlFile {
         // A killed server leaves its file behind, which may belong to another user.
         let _ = std::fs::remove_file(&path);
         if let Err(cause) = std::fs::write(&path, format!("{url}\n")) {
-            tracing::warn!(error = %cause, "server url not written");
+            tracing::warn!(error = %cause, "server url file not written");
         }
         Self(path)
     }

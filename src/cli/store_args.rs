@@ -81,7 +81,7 @@ impl StoreArgs {
         let exists = folder.join("garth.db").try_exists();
         if !exists.map_err(|error| data_folder::access_error(&folder, error))? {
             bail!(
-                "there is no store in {}: name its folder with --data, or create it with `garth serve`",
+                "there is no store in {}: specify its folder with --data, or create it with `garth serve`",
                 folder.display()
             );
         }

@@ -89,7 +89,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
                 .collect();
             output.many(
                 &views,
-                &["ID", "LABEL", "TOKEN", "SCOPES", "CREATED", "EXPIRY"],
+                &["ID", "LABEL", "TOKEN", "SCOPES", "CREATED", "EXPIRES"],
                 |view| {
                     let TokenView {
                         id,

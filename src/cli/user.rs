@@ -108,7 +108,7 @@ pub struct Create {
 pub struct GrantOptions {
     /// Username of the restricted user
     username: String,
-    /// Grant on the whole account, for example add_vpcs; can be repeated
+    /// Account-wide grant, for example add_vpcs; can be repeated
     #[arg(long, value_parser = parse_with(Global::parse))]
     global: Vec<Global>,
     /// Access to the account and its tickets: read_only or read_write
@@ -329,7 +329,7 @@ async fn apps(store: &OpenStore, output: Output, username: String) -> anyhow::Re
         expiry: app.expiry.map(|expiry| expiry.to_string()),
     };
     let views: Vec<_> = listed.into_iter().map(view).collect();
-    let header = ["ID", "LABEL", "CLIENT", "SCOPES", "CREATED", "EXPIRY"];
+    let header = ["ID", "LABEL", "CLIENT", "SCOPES", "CREATED", "EXPIRES"];
     output.many(&views, &header, |view| {
         vec![
             view.id.to_string(),

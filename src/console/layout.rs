@@ -225,7 +225,7 @@ pub fn age(since: Time, now: Time) -> Markup {
         _ => format!("{} d", seconds / 86_400),
     };
     let exact = since.to_string();
-    html! { time datetime=(format!("{exact}Z")) title=(format!("{} UTC", exact.replace('T', " "))) data-told { (shown) } }
+    html! { time datetime=(format!("{exact}Z")) title=(format!("{} UTC", exact.replace('T', " "))) data-localized { (shown) } }
 }
 
 /// A size, such as `12 bytes` or `3.4 KiB`.

@@ -295,7 +295,7 @@ fn origin_note(client: &OauthClient) -> Markup {
     html! {
         @if client.account.is_some() {
             p .alert {
-                strong { "This application was registered by a customer and is not reviewed by your provider." }
+                strong { "This application was registered by a customer and has not been reviewed by your provider." }
                 " Allow access only if you trust it."
             }
         }

@@ -93,7 +93,7 @@ pub async fn serve_with(
                 }
             }
             Err(cause) => {
-                tracing::warn!(error = %cause, "connection not accepted");
+                tracing::warn!(error = %cause, "accept failed");
                 tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             }
         }

@@ -59,7 +59,7 @@ fn event_list(events: &Paged<Event>) -> Markup {
         div #list hx-get=(format!("/events?page={}", events.page.number)) hx-trigger="garth:event from:body" hx-select="#list"
             hx-swap="outerHTML" {
             @if events.items.is_empty() && events.results > 0 {
-                (empty_state("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", "/events"))))
+                (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", "/events"))))
             } @else if events.items.is_empty() {
                 (empty_state("No activity yet", "Changes by the users of your account and replies from your provider appear here.", None))
             } @else {

@@ -4,11 +4,11 @@
   "use strict";
   const near = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
   function tell(root) {
-    for (const time of root.querySelectorAll("time[datetime]:not([data-told])")) {
+    for (const time of root.querySelectorAll("time[datetime]:not([data-localized])")) {
       const at = new Date(time.dateTime);
       if (Number.isNaN(at.getTime())) continue;
       time.textContent = near.format(at);
-      time.dataset.told = "";
+      time.dataset.localized = "";
     }
   }
   tell(document);
@@ -43,18 +43,18 @@
   if (live && "EventSource" in window) {
     let source = null;
     let last = null;
-    let told = new Set();
+    let pending = new Set();
     let telling = 0;
     const tellPage = () => {
       telling = 0;
-      for (const name of told) htmx.trigger(document.body, name);
-      told = new Set();
+      for (const name of pending) htmx.trigger(document.body, name);
+      pending = new Set();
     };
     const hear = (message) => {
       last = message.lastEventId;
       for (const line of message.data.split("\n")) {
         const [kind, id] = line.split(" ");
-        told.add("garth:event").add(`garth:${kind}`).add(`garth:${kind}-${id}`);
+        pending.add("garth:event").add(`garth:${kind}`).add(`garth:${kind}-${id}`);
       }
       // Combine messages that arrive together.
       telling ||= setTimeout(tellPage, 150);
@@ -291,15 +291,15 @@
       request.onload = () => {
         if (request.status < 300) return resolve("");
         if (request.status === 401) return resolve("You are logged out");
-        const told = new DOMParser().parseFromString(request.responseText, "text/html");
-        resolve((told.querySelector("main .empty p") ?? told.body).textContent.trim() || "Upload failed");
+        const page = new DOMParser().parseFromString(request.responseText, "text/html");
+        resolve((page.querySelector("main .empty p") ?? page.body).textContent.trim() || "Upload failed");
       };
       request.send(form);
     });
   }
 
   /** Stores the failed uploads, to be shown on the next page. */
-  function tellNext(zone) {
+  function storeFailedUploads(zone) {
     const failed = [...(zone?.querySelectorAll(".failed") ?? [])].map((row) => [...row.children].map((part) => part.textContent).join(": "));
     try { if (failed.length) sessionStorage.setItem("garth:unattached", JSON.stringify(failed)); } catch { /* The current page has shown them. */ }
   }
@@ -307,11 +307,11 @@
     const failed = JSON.parse(sessionStorage.getItem("garth:unattached"));
     sessionStorage.removeItem("garth:unattached");
     if (failed && document.querySelector(".notice")) {
-      const told = document.createElement("div");
-      told.className = "alert";
-      told.setAttribute("role", "alert");
-      told.append(...failed.map((text) => Object.assign(document.createElement("p"), { textContent: `Not attached: ${text}` })));
-      document.querySelector("main").prepend(told);
+      const alert = document.createElement("div");
+      alert.className = "alert";
+      alert.setAttribute("role", "alert");
+      alert.append(...failed.map((text) => Object.assign(document.createElement("p"), { textContent: `Not attached: ${text}` })));
+      document.querySelector("main").prepend(alert);
     }
   } catch { /* No failed uploads. */ }
 
@@ -320,7 +320,7 @@
     const zone = form.querySelector("[data-drop]");
     form.addEventListener("submit", async (event) => {
       if (event.submitter?.value === "preview") return;
-      if (!zone?.waiting?.length) return tellNext(zone);
+      if (!zone?.waiting?.length) return storeFailedUploads(zone);
       event.preventDefault();
       const button = event.submitter;
       if (button) button.disabled = true;
@@ -342,7 +342,7 @@
         const place = new URL(answer.url);
         const token = form.querySelector("[name=form_token]").value;
         await sendFiles(zone, `${place.pathname}/attachments?form_token=${token}`);
-        tellNext(zone);
+        storeFailedUploads(zone);
         location.assign(answer.url);
       } catch {
         const note = document.createElement("p");

@@ -89,7 +89,7 @@ fn fields(form_state: &FormState) -> Markup {
     let redirect = Field {
         name: "redirect_uri",
         label: "Redirect URI",
-        hint: "An absolute http or https URL without a fragment.",
+        hint: "An https URL without a fragment. For localhost, http is allowed too.",
         code: true,
         max_chars: Some(2048),
         ..Field::default()

@@ -203,7 +203,7 @@ impl<'a> ProfilePage<'a> {
                 (visit.form_token())
                 (form_state.version_field())
                 (forms::text_input(form_state, field("email", "E-mail", "")))
-                (forms::text_input(form_state, field("timezone", "Time zone", "For example, Europe/Berlin. API clients can read it. The console uses your browser's time zone.")))
+                (forms::text_input(form_state, field("timezone", "Time zone", "For example, Europe/Berlin. Available to API clients. The console uses your browser's time zone.")))
                 (forms::checkbox(form_state, field("email_notifications", "E-mail notifications", "")))
                 div .actions { button .main type="submit" { "Save" } }
             }
@@ -219,7 +219,7 @@ impl<'a> ProfilePage<'a> {
                 (forms::password_input(form_state, field(OLD_PASSWORD, "Current password", ""), "current-password"))
                 (forms::password_input(form_state, field(NEW_PASSWORD, "New password", "At least 11 characters."), "new-password"))
                 (forms::password_input(form_state, field(CONFIRM_PASSWORD, "Confirm new password", ""), "new-password"))
-                p .quiet { "This logs out your other sessions and revokes the access of applications. Your tokens remain valid." }
+                p .quiet { "This logs out your other sessions and revokes the access of applications that you authorized. Your tokens remain valid." }
                 div .actions { button .main type="submit" { "Change password" } }
             }
         }

@@ -218,7 +218,7 @@ fn render_list(tickets: &Paged<DeskTicket>, search: &FormData, context: &QueueCo
     html! {
         div #list hx-get=(live) hx-trigger="garth:queue from:body" hx-select="#list" hx-swap="outerHTML" {
             @if tickets.items.is_empty() && tickets.results > 0 {
-                (empty_state("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", &here))))
+                (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &here))))
             } @else if tickets.items.is_empty() && here == "/desk" {
                 (empty_state("No open tickets", "New tickets appear here automatically.", None))
             } @else if tickets.items.is_empty() {

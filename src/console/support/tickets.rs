@@ -127,7 +127,7 @@ fn render_list(tickets: &Paged<Ticket>, others: i64, search: &Search, has_none: 
             } @else {
                 nav .tabs aria-label="Ticket status" { (tab("Open", open, false)) (tab("Closed", closed, true)) }
                 @if tickets.items.is_empty() && tickets.results > 0 {
-                    (empty_state("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", &here))))
+                    (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &here))))
                 } @else if tickets.items.is_empty() && !search.text.is_empty() {
                     (empty_state("No results", "No tickets match your search. Try other words or the other tab.", Some(("Clear search", "/tickets"))))
                 } @else if tickets.items.is_empty() && search.closed {

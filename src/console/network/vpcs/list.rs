@@ -52,8 +52,8 @@ fn no_vpcs(may_add: bool) -> Markup {
     match may_add {
         true => empty_state("No VPCs yet", text, Some(("Create VPC", "/vpcs/new"))),
         false => empty_state(
-            "No VPCs yet",
-            "You do not have access to any VPCs. Ask an account administrator to grant it.",
+            "No VPCs available",
+            "You do not have access to any VPCs. Ask an account administrator to grant access.",
             None,
         ),
     }
@@ -148,7 +148,7 @@ fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool
             @if vpcs.results == 0 && search.is_empty() {
                 (no_vpcs(may_add))
             } @else if vpcs.items.is_empty() && vpcs.results > 0 {
-                (empty_state("This page is empty", "The list has fewer pages now.", Some(("Go to the first page", &here))))
+                (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &here))))
             } @else if vpcs.items.is_empty() {
                 (empty_state("No results", "No VPCs match your search.", Some(("Clear search", LIST.1))))
             } @else {
