@@ -47,7 +47,7 @@ pub async fn check(
 ) -> Response {
     let mut info = RequestInfo::page(page.id);
     let (parts, content) = request.into_parts();
-    let visit = match page.who {
+    let visit = match page.audience {
         Audience::Public => Ok(None),
         Audience::Tenants | Audience::Staff => load_visit(&app, &parts).await,
     };
@@ -87,7 +87,7 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
     let Some(session) = session else {
         return Err(Box::new(log_in_first(request)));
     };
-    if load::is_overloaded() {
+    if load::sheds_request() {
         return Err(Box::new(
             ErrorPage::from(Error::Store(StoreError::Full)).into_response(),
         ));
@@ -205,7 +205,7 @@ async fn admit(
         request = check_form_token(app, visit, request).await?;
     }
     let extensions = request.extensions_mut();
-    match page.who {
+    match page.audience {
         Audience::Staff => drop(extensions.insert(Staff::admit(identity.clone(), None)?)),
         _ => drop(extensions.insert(Caller::admit(identity.clone(), None)?)),
     }

@@ -240,10 +240,10 @@ fn host_error(request: &Request) -> Option<&'static str> {
     (!is_valid).then_some("The Host header must be a host name or address, optionally with a port")
 }
 
-/// Refuses a request while the server is overloaded. This check comes first, because a cheap refusal leaves
+/// Refuses a part of the requests while the server is overloaded. This check comes first, because a cheap refusal leaves
 /// more capacity for other requests.
 fn refuse_if_overloaded(request: &Request) -> Option<Response> {
-    (request.uri().path().starts_with("/v4") && load::is_overloaded()).then(error::overloaded)
+    (request.uri().path().starts_with("/v4") && load::sheds_request()).then(error::overloaded)
 }
 
 /// The request ID that the client sent, if it is well-formed; otherwise a new one.

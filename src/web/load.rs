@@ -1,14 +1,28 @@
-//! Overload detection by the number of tasks that wait for a thread.
+//! Load shedding, by the number of tasks that wait for a thread.
 //!
 //! The store's queues are bounded, but short reads bypass them: they run as soon as a thread has read the
 //! request. Under overload, connections wait for a thread instead.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::runtime::Handle;
 
 /// The maximum number of tasks that wait for a thread. Below it every request is answered, however late.
 const MAX_WAITING_TASKS: usize = 4096;
+/// Under overload, one of this many requests is answered. Clients with thousands of connections that retry at once keep
+/// the number of waiting tasks above the maximum, so a server that refused all requests would never answer again.
+const ADMITTED_ONE_IN: u64 = 2;
 
-pub fn is_overloaded() -> bool {
+/// Whether to refuse the current request because the server is overloaded.
+pub fn sheds_request() -> bool {
+    static REQUESTS: AtomicU64 = AtomicU64::new(0);
+    is_overloaded()
+        && !REQUESTS
+            .fetch_add(1, Ordering::Relaxed)
+            .is_multiple_of(ADMITTED_ONE_IN)
+}
+
+fn is_overloaded() -> bool {
     Handle::current().metrics().global_queue_depth() > MAX_WAITING_TASKS
 }
 
@@ -31,6 +45,8 @@ mod tests {
             .map(|_| runtime.spawn(async {}))
             .collect();
         assert!(is_overloaded());
+        let shed = (0..10).filter(|_| sheds_request()).count();
+        assert_eq!(shed, 5, "half of the requests are answered");
         drop(begin);
         runtime.block_on(async {
             busy.await.unwrap();
@@ -38,6 +54,6 @@ mod tests {
                 task.await.unwrap();
             }
         });
-        assert!(!is_overloaded());
+        assert!(!is_overloaded() && !sheds_request());
     }
 }
