@@ -22,10 +22,9 @@ mod session;
 mod support;
 mod visit;
 
-use account::{events, quotas};
-use identity::{apps, grants, oauth_clients, profile, tokens, users};
+use identity::{grants, users};
 use network::{address_map, subnets, usage, vpcs};
-use support::{canned_replies, desk, desk_ticket, new_ticket, subjects, threads, ticket, tickets};
+use support::{desk, subjects, threads, tickets};
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -36,378 +35,39 @@ use axum::{Router, middleware};
 
 use crate::web::App;
 use crate::web::operation::Class;
-use page::{Page, page};
+use page::{Page, get, post};
 
-/// All pages. The router and the session check are built from this table.
+/// All pages. The router and the session check are built from this table. Each domain has its own part.
 pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
-    let (get, post) = (Method::GET, Method::POST);
-    vec![
-        // Log-in and assets
-        page("pageLogIn", &get, "/login", log_in::form)
-            .everybody()
-            .class(Class::Oauth)
-            .has_password_form(),
-        page("sendLogIn", &post, "/login", log_in::log_in)
-            .everybody()
-            .class(Class::Oauth)
-            .has_password_form(),
-        page("consoleAsset", &get, "/console/{asset}", assets::serve)
-            .everybody()
-            .class(Class::Unlimited),
-        // VPCs
-        page("pageVpcs", &get, "/vpcs", vpcs::list),
-        page("pageVpcNew", &get, "/vpcs/new", vpcs::new),
-        page("sendVpcNew", &post, "/vpcs/new", vpcs::create),
-        page("checkVpcNew", &get, "/vpcs/new/check", vpcs::check),
-        page("pageVpc", &get, "/vpcs/{vpcId}", vpcs::view),
-        page("pageVpcEdit", &get, "/vpcs/{vpcId}/edit", vpcs::edit),
-        page("sendVpcEdit", &post, "/vpcs/{vpcId}/edit", vpcs::update),
-        page(
-            "pageVpcDelete",
-            &get,
-            "/vpcs/{vpcId}/delete",
-            vpcs::confirm_delete,
-        ),
-        page("sendVpcDelete", &post, "/vpcs/{vpcId}/delete", vpcs::delete),
-        // Subnets
-        page("pageSubnetNew", &get, "/vpcs/{vpcId}/subnets/new", subnets::new),
-        page(
-            "sendSubnetNew",
-            &post,
-            "/vpcs/{vpcId}/subnets/new",
-            subnets::create,
-        ),
-        page(
-            "checkSubnetNew",
-            &get,
-            "/vpcs/{vpcId}/subnets/check",
-            subnets::check,
-        ),
-        page(
-            "pageSubnet",
-            &get,
-            "/vpcs/{vpcId}/subnets/{vpcSubnetId}",
-            subnets::view,
-        ),
-        page(
-            "pageSubnetEdit",
-            &get,
-            "/vpcs/{vpcId}/subnets/{vpcSubnetId}/edit",
-            subnets::edit,
-        ),
-        page(
-            "sendSubnetEdit",
-            &post,
-            "/vpcs/{vpcId}/subnets/{vpcSubnetId}/edit",
-            subnets::update,
-        ),
-        page(
-            "pageSubnetDelete",
-            &get,
-            "/vpcs/{vpcId}/subnets/{vpcSubnetId}/delete",
-            subnets::confirm_delete,
-        ),
-        page(
-            "sendSubnetDelete",
-            &post,
-            "/vpcs/{vpcId}/subnets/{vpcSubnetId}/delete",
-            subnets::delete,
-        ),
-        // Tickets
-        page("pageTickets", &get, "/tickets", tickets::list),
-        page("pageTicketNew", &get, "/tickets/new", new_ticket::form),
-        page("sendTicketNew", &post, "/tickets/new", new_ticket::open).class(Class::TicketCreate),
-        page("pageTicket", &get, TICKET, ticket::view),
-        page("sendReply", &post, "/tickets/{ticketId}/replies", ticket::reply),
-        page(
-            "sendTicketClose",
-            &post,
-            "/tickets/{ticketId}/close",
-            ticket::close,
-        ),
-        page(
-            "sendAttachment",
-            &post,
-            "/tickets/{ticketId}/attachments",
-            ticket::attach,
-        ),
-        page(
-            "getAttachmentFile",
-            &get,
-            "/tickets/{ticketId}/attachments/{attachmentId}",
-            ticket::download,
-        ),
-        // Activity
-        page("pageEvents", &get, "/events", events::list),
-        page("sendEventsSeen", &post, "/events", events::mark_seen),
-        page("followEvents", &get, "/live", live::events),
-        // The desk
-        page("pageDesk", &get, "/desk", desk::queue).staff(),
-        page("followDesk", &get, "/desk/live", live::desk).staff(),
-        page("pageDeskKeys", &get, "/desk/keys", desk::shortcuts).staff(),
-        page(
-            "pageDeskTicketNew",
-            &get,
-            "/desk/tickets/new",
-            new_ticket::desk_form,
-        )
-        .staff(),
-        page(
-            "sendDeskTicketNew",
-            &post,
-            "/desk/tickets/new",
-            new_ticket::desk_open,
-        )
-        .staff()
-        .class(Class::TicketCreate),
-        page("pageDeskTicket", &get, DESK_TICKET, desk_ticket::view).staff(),
-        page(
-            "pageDeskVpc",
-            &get,
-            "/desk/tickets/{ticketId}/vpc",
-            desk_ticket::network::page,
-        )
-        .staff(),
-        page(
-            "pageDeskSubnet",
-            &get,
-            "/desk/tickets/{ticketId}/vpc/subnets/{vpcSubnetId}",
-            desk_ticket::network::subnet,
-        )
-        .staff(),
-        page(
-            "sendDeskClaim",
-            &post,
-            "/desk/tickets/{ticketId}/claim",
-            desk_ticket::actions::claim,
-        )
-        .staff(),
-        page(
-            "sendDeskRelease",
-            &post,
-            "/desk/tickets/{ticketId}/release",
-            desk_ticket::actions::release,
-        )
-        .staff(),
-        page(
-            "sendDeskChange",
-            &post,
-            "/desk/tickets/{ticketId}/change",
-            desk_ticket::actions::change,
-        )
-        .staff(),
-        page(
-            "sendDeskReply",
-            &post,
-            "/desk/tickets/{ticketId}/replies",
-            desk_ticket::actions::reply,
-        )
-        .staff(),
-        page(
-            "sendDeskNote",
-            &post,
-            "/desk/tickets/{ticketId}/notes",
-            desk_ticket::actions::note,
-        )
-        .staff(),
-        page(
-            "sendDeskClose",
-            &post,
-            "/desk/tickets/{ticketId}/close",
-            desk_ticket::actions::close,
-        )
-        .staff(),
-        page(
-            "sendDeskReopen",
-            &post,
-            "/desk/tickets/{ticketId}/reopen",
-            desk_ticket::actions::reopen,
-        )
-        .staff(),
-        page(
-            "getDeskAttachmentFile",
-            &get,
-            "/desk/tickets/{ticketId}/attachments/{attachmentId}",
-            desk_ticket::actions::download,
-        )
-        .staff(),
-        page(
-            "pageCannedReplies",
-            &get,
-            "/desk/canned-replies",
-            canned_replies::list,
-        )
-        .staff(),
-        page(
-            "pageCannedReplyNew",
-            &get,
-            "/desk/canned-replies/new",
-            canned_replies::form,
-        )
-        .staff(),
-        page(
-            "sendCannedReplyNew",
-            &post,
-            "/desk/canned-replies/new",
-            canned_replies::create,
-        )
-        .staff(),
-        page("pageCannedReply", &get, CANNED_REPLY, canned_replies::edit).staff(),
-        page("sendCannedReply", &post, CANNED_REPLY, canned_replies::update).staff(),
-        page(
-            "sendCannedReplyDelete",
-            &post,
-            "/desk/canned-replies/{cannedReplyId}/delete",
-            canned_replies::delete,
-        )
-        .staff(),
-        // The account
-        page("pageProfile", &get, "/account", profile::view),
-        page("sendProfile", &post, "/account", profile::update),
-        page(
-            "sendPassword",
-            &post,
-            "/account/password",
-            profile::change_password,
-        )
-        .class(Class::Oauth),
-        page("pageTokens", &get, "/account/tokens", tokens::list),
-        page("pageTokenNew", &get, "/account/tokens/new", tokens::new),
-        page("sendTokenNew", &post, "/account/tokens/new", tokens::create),
-        page(
-            "pageTokenEdit",
-            &get,
-            "/account/tokens/{tokenId}/edit",
-            tokens::edit,
-        ),
-        page(
-            "sendTokenEdit",
-            &post,
-            "/account/tokens/{tokenId}/edit",
-            tokens::update,
-        ),
-        page(
-            "pageTokenRevoke",
-            &get,
-            "/account/tokens/{tokenId}/revoke",
-            tokens::confirm_revoke,
-        ),
-        page(
-            "sendTokenRevoke",
-            &post,
-            "/account/tokens/{tokenId}/revoke",
-            tokens::revoke,
-        ),
-        page("pageApps", &get, "/account/apps", apps::list),
-        page(
-            "pageAppRevoke",
-            &get,
-            "/account/apps/{appId}/revoke",
-            apps::confirm_revoke,
-        ),
-        page(
-            "sendAppRevoke",
-            &post,
-            "/account/apps/{appId}/revoke",
-            apps::revoke,
-        ),
-        page("pageUsers", &get, "/account/users", users::list),
-        page("pageUserNew", &get, "/account/new-user", users::new),
-        page("sendUserNew", &post, "/account/new-user", users::create),
-        page("pageUser", &get, "/account/users/{username}", users::view),
-        page(
-            "pageUserEdit",
-            &get,
-            "/account/users/{username}/edit",
-            users::edit,
-        ),
-        page(
-            "sendUserEdit",
-            &post,
-            "/account/users/{username}/edit",
-            users::update,
-        ),
-        page(
-            "pageUserDelete",
-            &get,
-            "/account/users/{username}/delete",
-            users::confirm_delete,
-        ),
-        page(
-            "sendUserDelete",
-            &post,
-            "/account/users/{username}/delete",
-            users::delete,
-        ),
-        page(
-            "sendUserLink",
-            &post,
-            "/account/users/{username}/link",
-            users::create_link,
-        ),
-        page(
-            "pageGrants",
-            &get,
-            "/account/users/{username}/grants",
-            grants::edit,
-        ),
-        page(
-            "sendGrants",
-            &post,
-            "/account/users/{username}/grants",
-            grants::update,
-        ),
-        page("pageClients", &get, "/account/clients", oauth_clients::list),
-        page("pageClientNew", &get, "/account/clients/new", oauth_clients::new),
-        page(
-            "sendClientNew",
-            &post,
-            "/account/clients/new",
-            oauth_clients::create,
-        ),
-        page(
-            "pageClientEdit",
-            &get,
-            "/account/clients/{clientId}/edit",
-            oauth_clients::edit,
-        ),
-        page(
-            "sendClientEdit",
-            &post,
-            "/account/clients/{clientId}/edit",
-            oauth_clients::update,
-        ),
-        page(
-            "pageClientReset",
-            &get,
-            "/account/clients/{clientId}/reset",
-            oauth_clients::confirm_reset,
-        ),
-        page(
-            "sendClientReset",
-            &post,
-            "/account/clients/{clientId}/reset",
-            oauth_clients::reset,
-        ),
-        page(
-            "pageClientDelete",
-            &get,
-            "/account/clients/{clientId}/delete",
-            oauth_clients::confirm_delete,
-        ),
-        page(
-            "sendClientDelete",
-            &post,
-            "/account/clients/{clientId}/delete",
-            oauth_clients::delete,
-        ),
-        page("pageQuotas", &get, "/account/quotas", quotas::view),
-    ]
+    let parts = [
+        network::pages(),
+        support::pages(),
+        support::desk_pages(),
+        account::pages(),
+        identity::pages(),
+        common_pages(),
+    ];
+    parts.into_iter().flatten().collect()
 });
 
-const TICKET: &str = "/tickets/{ticketId}";
-const DESK_TICKET: &str = "/desk/tickets/{ticketId}";
-const CANNED_REPLY: &str = "/desk/canned-replies/{cannedReplyId}";
+/// Log-in, assets and live updates.
+fn common_pages() -> Vec<Page> {
+    vec![
+        get("pageLogIn", "/login", log_in::form)
+            .public()
+            .class(Class::Oauth)
+            .has_password_form(),
+        post("sendLogIn", "/login", log_in::log_in)
+            .public()
+            .class(Class::Oauth)
+            .has_password_form(),
+        get("consoleAsset", "/console/{asset}", assets::serve)
+            .public()
+            .class(Class::Unlimited),
+        get("followEvents", "/live", live::events),
+        get("followDesk", "/desk/live", live::desk).staff(),
+    ]
+}
 
 /// The routes of all pages, each behind the session check, and the response for unknown paths.
 pub fn router(app: &App) -> Router {

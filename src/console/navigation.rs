@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn sections_match_the_table_of_pages() {
-        let with_session = PAGES.iter().filter(|page| page.who != Audience::Public);
+        let with_session = PAGES.iter().filter(|page| page.audience != Audience::Public);
         let sections: BTreeSet<&str> = with_session
             .filter_map(|page| page.path.split('/').nth(1))
             .collect();

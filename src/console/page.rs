@@ -3,7 +3,7 @@
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::middleware;
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::routing::{self, MethodRouter};
 
 use crate::web::operation::{Audience, Class};
 use crate::web::{App, insecure};
@@ -13,24 +13,29 @@ pub struct Page {
     pub id: &'static str,
     pub method: Method,
     pub path: &'static str,
-    pub who: Audience,
+    pub audience: Audience,
     pub class: Class,
     pub route: MethodRouter<App>,
 }
 
-pub fn page<H, T>(id: &'static str, method: &Method, path: &'static str, handler: H) -> Page
-where
-    H: Handler<T, App>,
-    T: 'static,
-{
-    let filter = MethodFilter::try_from(method.clone()).expect("the table uses plain methods");
+/// A page that is read.
+pub fn get<T: 'static>(id: &'static str, path: &'static str, handler: impl Handler<T, App>) -> Page {
+    new(id, Method::GET, path, routing::get(handler))
+}
+
+/// The target of a form.
+pub fn post<T: 'static>(id: &'static str, path: &'static str, handler: impl Handler<T, App>) -> Page {
+    new(id, Method::POST, path, routing::post(handler))
+}
+
+fn new(id: &'static str, method: Method, path: &'static str, route: MethodRouter<App>) -> Page {
     Page {
         id,
-        method: method.clone(),
+        method,
         path,
-        who: Audience::Tenants,
+        audience: Audience::Tenants,
         class: Class::Command,
-        route: on(filter, handler),
+        route,
     }
 }
 
@@ -41,13 +46,13 @@ impl Page {
         self
     }
 
-    pub fn everybody(mut self) -> Self {
-        self.who = Audience::Public;
+    pub fn public(mut self) -> Self {
+        self.audience = Audience::Public;
         self
     }
 
     pub fn staff(mut self) -> Self {
-        self.who = Audience::Staff;
+        self.audience = Audience::Staff;
         self
     }
 

@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 
 /// The maximum number of tasks that wait for a thread. Below it every request is answered, however late.
 const MAX_WAITING_TASKS: usize = 4096;
-/// Under overload, one of this many requests is answered. Clients with thousands of connections that retry at once keep
+/// Under overload, one of this many requests is answered. Clients with thousands of connections that retry immediately keep
 /// the number of waiting tasks above the maximum, so a server that refused all requests would never answer again.
 const ADMITTED_ONE_IN: u64 = 2;
 

@@ -6,8 +6,17 @@ pub mod quotas;
 use axum::response::Response;
 use maud::{Markup, html};
 
+use super::page::{Page, get, post};
 use super::visit::Visit;
 use crate::rules::caller::Caller;
+
+pub fn pages() -> Vec<Page> {
+    vec![
+        get("pageEvents", "/events", events::list),
+        post("sendEventsSeen", "/events", events::mark_seen),
+        get("pageQuotas", "/account/quotas", quotas::view),
+    ]
+}
 
 /// The breadcrumb of the account pages.
 pub const ACCOUNT: (&str, &str) = ("Account", "/account");

@@ -8,3 +8,124 @@ pub mod subjects;
 pub mod threads;
 pub mod ticket;
 pub mod tickets;
+
+use crate::console::page::{Page, get, post};
+use crate::web::operation::Class;
+
+const TICKET: &str = "/tickets/{ticketId}";
+const DESK_TICKET: &str = "/desk/tickets/{ticketId}";
+const CANNED_REPLY: &str = "/desk/canned-replies/{cannedReplyId}";
+
+pub fn pages() -> Vec<Page> {
+    vec![
+        get("pageTickets", "/tickets", tickets::list),
+        get("pageTicketNew", "/tickets/new", new_ticket::form),
+        post("sendTicketNew", "/tickets/new", new_ticket::open).class(Class::TicketCreate),
+        get("pageTicket", TICKET, ticket::view),
+        post("sendReply", "/tickets/{ticketId}/replies", ticket::reply),
+        post("sendTicketClose", "/tickets/{ticketId}/close", ticket::close),
+        post(
+            "sendAttachment",
+            "/tickets/{ticketId}/attachments",
+            ticket::attach,
+        ),
+        get(
+            "getAttachmentFile",
+            "/tickets/{ticketId}/attachments/{attachmentId}",
+            ticket::download,
+        ),
+    ]
+}
+
+pub fn desk_pages() -> Vec<Page> {
+    vec![
+        get("pageDesk", "/desk", desk::queue).staff(),
+        get("pageDeskKeys", "/desk/keys", desk::shortcuts).staff(),
+        get("pageDeskTicketNew", "/desk/tickets/new", new_ticket::desk_form).staff(),
+        post("sendDeskTicketNew", "/desk/tickets/new", new_ticket::desk_open)
+            .staff()
+            .class(Class::TicketCreate),
+        get("pageDeskTicket", DESK_TICKET, desk_ticket::view).staff(),
+        get(
+            "pageDeskVpc",
+            "/desk/tickets/{ticketId}/vpc",
+            desk_ticket::network::page,
+        )
+        .staff(),
+        get(
+            "pageDeskSubnet",
+            "/desk/tickets/{ticketId}/vpc/subnets/{vpcSubnetId}",
+            desk_ticket::network::subnet,
+        )
+        .staff(),
+        post(
+            "sendDeskClaim",
+            "/desk/tickets/{ticketId}/claim",
+            desk_ticket::actions::claim,
+        )
+        .staff(),
+        post(
+            "sendDeskRelease",
+            "/desk/tickets/{ticketId}/release",
+            desk_ticket::actions::release,
+        )
+        .staff(),
+        post(
+            "sendDeskChange",
+            "/desk/tickets/{ticketId}/change",
+            desk_ticket::actions::change,
+        )
+        .staff(),
+        post(
+            "sendDeskReply",
+            "/desk/tickets/{ticketId}/replies",
+            desk_ticket::actions::reply,
+        )
+        .staff(),
+        post(
+            "sendDeskNote",
+            "/desk/tickets/{ticketId}/notes",
+            desk_ticket::actions::note,
+        )
+        .staff(),
+        post(
+            "sendDeskClose",
+            "/desk/tickets/{ticketId}/close",
+            desk_ticket::actions::close,
+        )
+        .staff(),
+        post(
+            "sendDeskReopen",
+            "/desk/tickets/{ticketId}/reopen",
+            desk_ticket::actions::reopen,
+        )
+        .staff(),
+        get(
+            "getDeskAttachmentFile",
+            "/desk/tickets/{ticketId}/attachments/{attachmentId}",
+            desk_ticket::actions::download,
+        )
+        .staff(),
+        get("pageCannedReplies", "/desk/canned-replies", canned_replies::list).staff(),
+        get(
+            "pageCannedReplyNew",
+            "/desk/canned-replies/new",
+            canned_replies::form,
+        )
+        .staff(),
+        post(
+            "sendCannedReplyNew",
+            "/desk/canned-replies/new",
+            canned_replies::create,
+        )
+        .staff(),
+        get("pageCannedReply", CANNED_REPLY, canned_replies::edit).staff(),
+        post("sendCannedReply", CANNED_REPLY, canned_replies::update).staff(),
+        post(
+            "sendCannedReplyDelete",
+            "/desk/canned-replies/{cannedReplyId}/delete",
+            canned_replies::delete,
+        )
+        .staff(),
+    ]
+}

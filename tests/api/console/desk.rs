@@ -26,7 +26,7 @@ async fn only_staff_can_use_the_desk_and_its_forms_need_a_token() {
         hidden(&grace.get("/desk/tickets/new").await, "form_token"),
     );
     let mut seen = 0;
-    for page in PAGES.iter().filter(|page| page.who == Audience::Staff) {
+    for page in PAGES.iter().filter(|page| page.audience == Audience::Staff) {
         let path = example(page.path);
         if page.method == Method::GET {
             assert_eq!(ada.get(&path).await.status, 403, "{}", page.id);

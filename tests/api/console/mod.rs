@@ -119,7 +119,7 @@ async fn every_page_requires_a_session() {
     let app = with_ada().await;
     let mut stranger = Browser::new(&app);
     let mut seen = 0;
-    for page in PAGES.iter().filter(|page| page.who != Audience::Public) {
+    for page in PAGES.iter().filter(|page| page.audience != Audience::Public) {
         let path = example(page.path);
         let reply = match page.method {
             Method::GET => stranger.get(&path).await,
@@ -150,7 +150,7 @@ async fn every_form_requires_a_token_of_the_session() {
     let of_bob = hidden(&bob.get(&form).await, "form_token");
     for page in PAGES
         .iter()
-        .filter(|page| page.who == Audience::Tenants && page.method == Method::POST)
+        .filter(|page| page.audience == Audience::Tenants && page.method == Method::POST)
     {
         for token in ["", "x", of_bob.as_str()] {
             let reply = ada.post(&example(page.path), &[("form_token", token)]).await;
@@ -446,7 +446,7 @@ async fn staff_cannot_open_tenant_pages() {
     sam.logs_in_at_console("sam").await;
     for page in PAGES
         .iter()
-        .filter(|page| page.who == Audience::Tenants && page.method == Method::GET)
+        .filter(|page| page.audience == Audience::Tenants && page.method == Method::GET)
     {
         let reply = sam.get(&example(page.path)).await;
         assert_eq!(reply.status, 403, "{}", page.id);

@@ -245,7 +245,10 @@ async fn a_vpc_is_edited_and_conflicts_are_detected() {
     has(&stale, "This was changed after you opened the page");
     has(&stale, "value=\"heart\"");
     has(&stale, "Current value: <strong>theirs</strong>");
-    has(&ada.get("/vpcs?page=9").await, "The list no longer has this many pages.");
+    has(
+        &ada.get("/vpcs?page=9").await,
+        "The list no longer has this many pages.",
+    );
     assert_eq!(maker.get("/vpcs/1").await.json()["description"], "theirs");
     // The second submission has the current version.
     let seen = crate::browser::hidden(&stale, "version");
