@@ -1,8 +1,9 @@
 //! The cost of a request: CPU time, or with `GARTH_TEST_INSTRUCTIONS=1` the instructions that Callgrind counts. The
 //! second takes many times as long and needs a release build; `CONTRIBUTING.md` has the command.
 
+use std::cell::Cell;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::harness::{Folder, Server};
@@ -15,21 +16,30 @@ const MIN_INSTRUCTIONS: u64 = 10_000_000;
 
 pub struct Meter {
     process: u32,
-    /// Where Callgrind writes its counts, if it counts.
-    counts: Option<PathBuf>,
+    /// The dumps of Callgrind, if it counts instructions.
+    dumps: Option<Dumps>,
+}
+
+/// The files into which Callgrind writes the instructions since the last dump.
+struct Dumps {
+    folder: PathBuf,
+    total: Cell<u64>,
 }
 
 impl Meter {
     /// Starts a server whose requests can be measured.
     pub fn start(folder: &Folder) -> (Server, Self) {
         let mut command = folder.serve();
-        let counts = std::env::var_os("GARTH_TEST_INSTRUCTIONS").map(|_| folder.path("callgrind"));
-        if let Some(counts) = &counts {
-            command = under_callgrind(&command, counts);
+        let dumps = std::env::var_os("GARTH_TEST_INSTRUCTIONS").map(|_| Dumps {
+            folder: folder.path("dumps"),
+            total: Cell::new(0),
+        });
+        if let Some(dumps) = &dumps {
+            command = under_callgrind(&command, &dumps.folder);
         }
         let server = Server::start(&mut command);
         let process = server.process.id();
-        (server, Self { process, counts })
+        (server, Self { process, dumps })
     }
 
     /// The average cost of a request, in nanoseconds of CPU or in instructions.
@@ -43,22 +53,22 @@ impl Meter {
 
     /// The cost below which a ratio says nothing.
     pub fn min_cost(&self) -> u64 {
-        match self.counts {
+        match self.dumps {
             Some(_) => MIN_INSTRUCTIONS,
             None => MIN_NANOS,
         }
     }
 
     pub fn unit(&self) -> &'static str {
-        match self.counts {
+        match self.dumps {
             Some(_) => "instructions",
             None => "ns",
         }
     }
 
     fn total(&self) -> u64 {
-        match &self.counts {
-            Some(counts) => self.instructions(counts),
+        match &self.dumps {
+            Some(dumps) => dumps.total_of(self.process),
             None => self.nanos(),
         }
     }
@@ -72,29 +82,44 @@ impl Meter {
         });
         nanos.sum()
     }
+}
 
-    /// Each dump has the instructions since the one before.
-    fn instructions(&self, counts: &std::path::Path) -> u64 {
-        let dump = Command::new("callgrind_control")
-            .args(["--dump", &self.process.to_string()])
+impl Dumps {
+    /// Adds the instructions since the last dump, and deletes the new dump.
+    fn total_of(&self, process: u32) -> u64 {
+        let control = Command::new("callgrind_control")
+            .args(["--dump", &process.to_string()])
             .output()
             .expect("valgrind is installed");
-        assert!(dump.status.success(), "{dump:?}");
-        let dumps = std::fs::read_dir(counts.parent().expect("a folder")).expect("the folder is there");
-        let totals = dumps.flatten().filter_map(|file| {
-            let is_dump = file.file_name().to_string_lossy().starts_with("callgrind.");
-            let text = is_dump.then(|| std::fs::read_to_string(file.path()).ok())??;
-            let total = text.lines().find_map(|line| line.strip_prefix("totals: "))?;
-            total.trim().parse::<u64>().ok()
-        });
-        totals.sum()
+        assert!(control.status.success(), "{control:?}");
+        let mut total = self.total.get();
+        for dump in std::fs::read_dir(&self.folder)
+            .expect("the folder exists")
+            .flatten()
+        {
+            let text = std::fs::read_to_string(dump.path()).expect("a readable dump");
+            let count = text
+                .lines()
+                .find_map(|line| line.strip_prefix("totals: ")?.trim().parse::<u64>().ok());
+            // The file of the running program has no total yet.
+            if let Some(count) = count {
+                total += count;
+                std::fs::remove_file(dump.path()).expect("a dump can be deleted");
+            }
+        }
+        self.total.set(total);
+        total
     }
 }
 
-fn under_callgrind(command: &Command, counts: &std::path::Path) -> Command {
+fn under_callgrind(command: &Command, folder: &Path) -> Command {
+    std::fs::create_dir_all(folder).expect("a folder for the dumps");
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--quiet"]);
-    valgrind.arg(format!("--callgrind-out-file={}", counts.display()));
+    valgrind.arg(format!(
+        "--callgrind-out-file={}",
+        folder.join("callgrind").display()
+    ));
     valgrind.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
