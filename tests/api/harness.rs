@@ -35,8 +35,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::engine::{Engine, Home};
-use crate::kept::{Kept, place_of};
-use crate::promise;
+use crate::openapi;
+use crate::stored_files::{StoredFiles, attachments_url};
 
 /// The start time of every test.
 pub const BEGINNING: &str = "2024-06-01T12:00:00";
@@ -47,7 +47,7 @@ pub struct TestApp {
     /// The default account of users.
     pub account: AccountId,
     /// The content of the attachment storage.
-    pub kept: Kept,
+    pub stored_files: StoredFiles,
     client: Client<HttpConnector, UnsyncBoxBody<Bytes, Infallible>>,
     stop: watch::Sender<bool>,
     home: Home,
@@ -72,7 +72,7 @@ impl TestApp {
         let account = store
             .write(move |tx| rules::accounts::create(tx, "Example", &email))
             .await;
-        let account = account.expect("an account can be made").id;
+        let account = account.expect("an account can be created").id;
         Self::over(store, home, account, options).await
     }
 
@@ -81,8 +81,8 @@ impl TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let (stop, stopping) = watch::channel(false);
-        let place = place_of(&home.name());
-        let files = Files::open(place.as_deref(), &home.folder).expect("a place for files");
+        let url = attachments_url(&home.name());
+        let files = Files::open(url.as_deref(), &home.folder).expect("the attachment storage");
         let app = App::new(store.clone(), files, options, stopping.clone());
         let router = api::router(&app).merge(console::router(&app));
         tokio::spawn(server::serve(listener, app, router, stopping));
@@ -91,7 +91,7 @@ impl TestApp {
             address,
             store,
             account,
-            kept: Kept::new(place, &home.folder),
+            stored_files: StoredFiles::new(url, &home.folder),
             client,
             stop,
             home,
@@ -122,11 +122,11 @@ impl TestApp {
 
     pub async fn another_account(&self) -> AccountId {
         let email = Email::parse("other@example.com").expect("an address");
-        let made = self
+        let created = self
             .store
             .write(move |tx| rules::accounts::create(tx, "Other", &email))
             .await;
-        made.expect("an account can be made").id
+        created.expect("an account can be created").id
     }
 
     /// A client without a token.
@@ -181,7 +181,7 @@ pub fn context() -> StoreContext {
     StoreContext {
         clock: Clock::fixed(Time::parse(BEGINNING).expect("a time")),
         random: RandomSource::Counting(AtomicU64::new(1)),
-        policy: policy_of(&Settings::default()).expect("the defaults are good"),
+        policy: policy_of(&Settings::default()).expect("the defaults are valid"),
     }
 }
 
@@ -245,7 +245,7 @@ impl<'a> IntoFuture for UserBuilder<'a> {
             };
             let scopes = Scopes::parse(self.scopes).expect("scopes");
             let (grants, seconds) = (self.grants, self.seconds);
-            let made = self.app.store.write(move |tx| {
+            let created = self.app.store.write(move |tx| {
                 let user = rules::users::create(tx, &new)?;
                 if !grants.is_empty() {
                     rules::grants::give(tx, user.username.as_str(), &grants)?;
@@ -260,7 +260,7 @@ impl<'a> IntoFuture for UserBuilder<'a> {
                 let (token, text) = rules::tokens::create(tx, &token, None)?;
                 Ok::<_, Error>((token.id, text.reveal().to_owned()))
             });
-            let (token_id, token) = made.await.expect("a user can be made");
+            let (token_id, token) = created.await.expect("a user can be created");
             User {
                 app: self.app,
                 token: Some(token),
@@ -441,7 +441,7 @@ impl<'a> Call<'a> {
             .client
             .request(request)
             .await
-            .expect("the server answers")
+            .expect("the server responds")
     }
 }
 
@@ -453,13 +453,13 @@ impl<'a> IntoFuture for Call<'a> {
         Box::pin(async move {
             let response = self.send().await;
             let (head, body) = response.into_parts();
-            let body = body.collect().await.expect("the answer arrives whole").to_bytes();
+            let body = body.collect().await.expect("the response is complete").to_bytes();
             let reply = Reply {
                 status: head.status,
                 headers: head.headers,
                 body,
             };
-            promise::hold(&self.method, &self.path, &self.body, &reply);
+            openapi::validate(&self.method, &self.path, &self.body, &reply);
             reply
         })
     }

@@ -9,10 +9,10 @@
 
 mod engine;
 mod harness;
-#[path = "../s3/kept.rs"]
-mod kept;
-mod promise;
+mod openapi;
 mod rows;
+#[path = "../s3/stored_files.rs"]
+mod stored_files;
 
 mod browser;
 
@@ -23,20 +23,20 @@ mod conditional;
 mod console;
 mod copy;
 mod docs;
-mod equality;
+mod engine_equality;
+mod field_validation;
 mod filters;
-mod hostile;
 mod identity;
-mod insecure;
 mod jobs;
 mod lists;
 mod long_lists;
+mod malicious_files;
 mod network;
+mod plain_http_login;
 mod races;
 mod rate_limits;
 mod requests;
 mod revisions;
 mod scenario;
 mod support;
-mod tables;
 mod upgrades;

@@ -87,7 +87,7 @@ fn compare(number: i64, before: &Content, after: &Content) {
         end_grants_of_staff(&mut expected);
         expected.remove("login_failure");
     }
-    // Migration 12: accounts and the staff have identity versions of their own.
+    // Migration 12: accounts and the staff have their own identity versions.
     expected.remove("identity_version");
     // Migration 10: pending power changes become jobs.
     if let Some(work) = expected.get_mut("due_work") {
@@ -184,7 +184,7 @@ type Tallies = BTreeMap<(i64, String, i64, i64), i64>;
 fn tallies(content: &Content) -> Tallies {
     let tally = |row: &Row| {
         let number = |column: &str| row[column].as_i64().expect("a number");
-        let collection = row["collection"].as_str().expect("a text").to_owned();
+        let collection = row["collection"].as_str().expect("a string").to_owned();
         let key = (number("owner"), collection, number("span"), number("bucket"));
         (key, number("items"))
     };

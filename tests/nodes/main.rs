@@ -13,23 +13,23 @@ mod connection;
 #[path = "../process/harness.rs"]
 #[allow(dead_code, reason = "tests/process uses the rest")]
 mod folder;
-#[path = "../s3/kept.rs"]
-#[allow(dead_code, reason = "tests/process uses the rest")]
-mod kept;
 #[path = "../process/process.rs"]
 #[allow(dead_code, reason = "tests/process uses the rest")]
 mod process;
+#[path = "../s3/stored_files.rs"]
+#[allow(dead_code, reason = "tests/process uses the rest")]
+mod stored_files;
 
 mod copy;
+mod database_security;
 mod events;
-mod failing;
+mod failover;
 mod harness;
 mod jobs;
 mod postgres;
 mod proxy;
 mod races;
 mod readiness;
-mod revoking;
-mod secrecy;
+mod revocation;
 mod versions;
-mod writers;
+mod write_log;

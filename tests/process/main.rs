@@ -1,46 +1,46 @@
-//! What only the real program can prove: `garth` runs here as child processes, is killed, stopped,
-//! starved of its disk and talked to byte by byte. What the interface does is tested in `tests/api`.
+//! Tests of the `garth` binary as a child process: crashes, shutdown, disk failures, settings and raw HTTP. `tests/api`
+//! tests the operations of the API.
 //!
-//! Every test has a folder of its own and ends only the processes it started. Nothing is timed but
-//! what the server itself promises to time; everything else is waited for.
+//! Each test has its own folder and stops only the processes that it started. Only documented timeouts are timed; for
+//! everything else, the tests poll.
 
 #![forbid(unsafe_code)]
 
 mod attachments;
 mod attack;
-mod away;
-mod beside;
 mod bootstrap;
 mod canary;
 mod client;
 mod commands;
+mod concurrent_commands;
 mod connection;
 mod corrupt_rows;
 mod crash;
-mod damaged;
+mod damaged_files;
 mod data_folder;
 mod demo;
 mod desk;
+mod expected_state;
 mod fsync;
 mod harness;
+mod http;
+mod invalid_settings;
 mod jobs;
-#[path = "../s3/kept.rs"]
-mod kept;
-mod ledger;
 mod limits;
 mod process;
 mod profiles;
 mod proxy;
 mod readiness;
 mod request_log;
+mod request_timeouts;
 mod scanning;
 mod secrets;
 mod settings;
-mod slow;
-mod stopping;
-mod storm;
+mod shutdown;
+mod storage_outage;
+#[path = "../s3/stored_files.rs"]
+mod stored_files;
 mod tls;
+mod upload_crash;
 mod uploads;
 mod walkthrough;
-mod wire;
-mod wrong_settings;

@@ -129,7 +129,7 @@ async fn the_queue_shows_assignee_and_age_and_can_be_filtered() {
         assert!(text(&wrong).contains("<p class=\"reason\">"), "{wrong}");
     }
     let beyond = text(&grace.get("/desk?page=9").await);
-    assert!(beyond.contains("The list has fewer pages"), "{beyond}");
+    assert!(beyond.contains("The list no longer has this many pages"), "{beyond}");
 }
 
 #[tokio::test]
@@ -291,12 +291,12 @@ async fn the_desk_shows_staff_names_counts_and_texts_without_field_names() {
         let html = text(&wrong);
         let alert = html.split_once("role=\"alert\"").expect("an alert").1;
         let alert = alert.split_once("</ul>").expect("an end").0;
-        let said: String = alert
+        let message: String = alert
             .split('<')
             .filter_map(|part| part.split_once('>'))
             .map(|(_, text)| text)
             .collect();
-        assert!(!said.contains('_'), "{said}");
+        assert!(!message.contains('_'), "{message}");
     }
 }
 
@@ -310,10 +310,10 @@ pub async fn saves_canned_reply(browser: &mut Browser<'_>, text: &str) {
         "/desk/canned-replies/new",
         browser.get("/desk/canned-replies/new").await,
     );
-    let kept = browser
+    let saved = browser
         .submits(&form, here, &[("label", "Hi"), ("description", text)])
         .await;
-    assert_eq!(kept.status, 303);
+    assert_eq!(saved.status, 303);
 }
 
 pub async fn page_of(browser: &mut Browser<'_>, ticket: i64) -> Reply {

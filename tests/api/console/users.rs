@@ -132,15 +132,18 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     );
     has(&ada.get("/account/users/newer").await, "do not need grants");
     assert_eq!(ada.get("/account/users/newer/grants").await.status, 404);
-    let ask = ada.get("/account/users/newer/delete").await;
-    let tag = version(&ask);
-    let not_meant = [("version", tag.as_str()), ("label", "new")];
-    let refused = ada.submits(&ask, "/account/users/newer/delete", &not_meant).await;
+    let confirmation = ada.get("/account/users/newer/delete").await;
+    let tag = version(&confirmation);
+    let wrong_label = [("version", tag.as_str()), ("label", "new")];
+    let refused = ada
+        .submits(&confirmation, "/account/users/newer/delete", &wrong_label)
+        .await;
     assert_eq!(refused.status, 400);
     has(&refused, "value=\"new\"");
     let meant = [("version", tag.as_str()), ("label", "newer")];
     redirects_to(
-        &ada.submits(&ask, "/account/users/newer/delete", &meant).await,
+        &ada.submits(&confirmation, "/account/users/newer/delete", &meant)
+            .await,
         "/account/users?done=user-deleted",
     );
     assert_eq!(new.get("/account").await.status, 303, "their session is over");
@@ -155,7 +158,7 @@ async fn users_cannot_restrict_or_delete_themselves() {
     let fields = [
         ("version", tag.as_str()),
         ("username", "ada"),
-        ("email", "kept@typed.example"),
+        ("email", "valid@typed.example"),
         ("restricted", "true"),
     ];
     let refused = ada.submits(&edit, "/account/users/ada/edit", &fields).await;
@@ -164,7 +167,7 @@ async fn users_cannot_restrict_or_delete_themselves() {
         &refused,
         "<a href=\"#f-restricted\">Restricted</a>: You cannot restrict yourself",
     );
-    has(&refused, "value=\"kept@typed.example\"");
+    has(&refused, "value=\"valid@typed.example\"");
     let delete = [("label", "ada")];
     let refused = ada.submits(&edit, "/account/users/ada/delete", &delete).await;
     assert_eq!(refused.status, 400);

@@ -127,7 +127,7 @@ async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript(
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/new").await;
     let row = [
-        ("label", "kept"),
+        ("label", "valid"),
         ("subnets[0].label", "a"),
         ("subnets[0].ipv4", "10.9.0.0/24"),
     ];
@@ -136,7 +136,7 @@ async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript(
     let more = ada.submits(&form, "/vpcs/new", &fields).await;
     assert_eq!(more.status, 200);
     for wanted in [
-        "value=\"kept\"",
+        "value=\"valid\"",
         "value=\"10.9.0.0/24\"",
         "value=\"10.9.1.0/24\"",
         "value=\"subnet-2\"",
@@ -216,12 +216,12 @@ async fn a_range_with_host_bits_suggests_its_network() {
         ("10.7.8.9/33", None),
         ("8.8.8.8/24", None),
     ] {
-        let said = ada.get(&format!("/vpcs/1/subnets/check?ipv4={typed}")).await;
-        assert_eq!(said.status, 200);
+        let response = ada.get(&format!("/vpcs/1/subnets/check?ipv4={typed}")).await;
+        assert_eq!(response.status, 200);
         let button = |range: &str| format!("data-fill=\"f-ipv4\" data-value=\"{range}\"");
         match offered {
-            Some(range) => has(&said, &button(range)),
-            None => has(&said, &button("10.0.1.0/24")),
+            Some(range) => has(&response, &button(range)),
+            None => has(&response, &button("10.0.1.0/24")),
         }
     }
 }

@@ -1,0 +1,302 @@
+//! When OAuth grants end, and which tokens end with them.
+
+use garth::model::id::TokenId;
+use garth::rules;
+use hyper::Method;
+use serde_json::{Value, json};
+
+use crate::browser::{Browser, Client, VERIFIER, field, text};
+use crate::harness::{Reply, TestApp, User};
+
+/// A client with a token for a user.
+struct Program {
+    access: String,
+    refresh: String,
+}
+
+impl Program {
+    fn of(given: &Reply) -> Self {
+        Self {
+            access: field(given, "access_token"),
+            refresh: field(given, "refresh_token"),
+        }
+    }
+
+    /// Whether its access token and its refresh token are valid.
+    async fn works(&self, app: &TestApp, client: &Client) -> (bool, bool) {
+        let access = app.with_token(&self.access).get("/profile").await.status == 200;
+        let fields = [("grant_type", "refresh_token"), ("refresh_token", &self.refresh)];
+        (access, app.token(client, &fields).await.status == 200)
+    }
+}
+
+async fn furnished(app: &TestApp) -> (User<'_>, Client) {
+    let ada = app.user("ada").await;
+    app.set_password("ada").await;
+    let client = app.client(&ada, false).await;
+    (ada, client)
+}
+
+async fn allowed(app: &TestApp, client: &Client) -> Program {
+    let code = Browser::new(app).gets_code(&client.query("*"), "ada").await;
+    Program::of(&app.token(client, &[("code", &code)]).await)
+}
+
+/// Whether a logged-in user is redirected without a consent page.
+async fn is_silent(browser: &mut Browser<'_>, query: &str) -> bool {
+    browser.asks(query).await.status == 303
+}
+
+#[tokio::test]
+async fn a_new_redirect_uri_or_secret_revokes_all_grants_of_a_client() {
+    for (method, change) in [
+        (
+            Method::PUT,
+            json!({"redirect_uri": "https://elsewhere.example/cb"}),
+        ),
+        (Method::POST, json!({})),
+    ] {
+        let app = TestApp::new().await;
+        let (ada, mut client) = furnished(&app).await;
+        let mut browser = Browser::new(&app);
+        let code = browser.gets_code(&client.query("*"), "ada").await;
+        let program = Program::of(&app.token(&client, &[("code", &code)]).await);
+        assert!(is_silent(&mut browser, &client.query("*")).await);
+        let on_its_way = browser.asks(&client.query("*")).await;
+        let on_its_way = crate::browser::parameter(on_its_way.header("location"), "code").unwrap();
+        let path = format!("/account/oauth-clients/{}", client.id);
+        let same = json!({"label": "Renamed", "redirect_uri": crate::browser::CALLBACK});
+        assert_eq!(ada.put(&path, same).await.status, 200);
+        assert!(
+            is_silent(&mut browser, &client.query("*")).await,
+            "a new label alone ends nothing"
+        );
+
+        if method == Method::PUT {
+            assert_eq!(ada.put(&path, change).await.status, 200);
+        } else {
+            let reset = ada.post(&format!("{path}/reset-secret"), change).await;
+            client.secret = field(&reset, "secret");
+        }
+
+        assert!(!is_silent(&mut browser, &client.query("*")).await, "{method}");
+        assert_eq!(program.works(&app, &client).await, (false, false), "{method}");
+        let late = app.token(&client, &[("code", &on_its_way)]).await;
+        assert_eq!(late.errors(), ["code code_invalid"]);
+        assert_eq!(ada.count("/profile/apps").await, 0);
+    }
+}
+
+#[tokio::test]
+async fn revoking_an_access_token_revokes_its_grant() {
+    let app = TestApp::new().await;
+    let (ada, client) = furnished(&app).await;
+    let (program, other) = (allowed(&app, &client).await, allowed(&app, &client).await);
+    let id = app
+        .store
+        .read(|tx| rules::tokens::list(tx, "ada"))
+        .await
+        .unwrap()
+        .into_iter()
+        .find(|token| token.label == "Dashboard")
+        .expect("the object is listed")
+        .id;
+
+    app.revoke(TokenId(id.0)).await;
+
+    assert_eq!(program.works(&app, &client).await, (false, false));
+    assert_eq!(ada.count("/profile/apps").await, 1);
+    assert_eq!(
+        other.works(&app, &client).await,
+        (true, true),
+        "another permission"
+    );
+}
+
+#[tokio::test]
+async fn a_new_password_revokes_oauth_grants_but_no_personal_tokens() {
+    let app = TestApp::new().await;
+    let (ada, client) = furnished(&app).await;
+    let program = allowed(&app, &client).await;
+    app.user("bob").await;
+
+    app.set_password("bob").await;
+    assert_eq!(ada.count("/profile/apps").await, 1, "another user's password");
+    app.set_password("ada").await;
+
+    assert_eq!(program.works(&app, &client).await, (false, false));
+    assert_eq!(ada.count("/profile/apps").await, 0);
+    assert_eq!(ada.get("/profile").await.status, 200);
+}
+
+async fn makes_token(user: &User<'_>, body: Value) -> String {
+    field(&user.post("/profile/tokens", body).await, "token")
+}
+
+#[tokio::test]
+async fn revoking_a_client_revokes_personal_tokens_created_with_it() {
+    let app = TestApp::new().await;
+    let (ada, client) = furnished(&app).await;
+    let program = allowed(&app, &client).await;
+    let made = makes_token(&app.with_token(&program.access), json!({})).await;
+    let grandchild = makes_token(&app.with_token(&made), json!({})).await;
+    let own = makes_token(&ada, json!({})).await;
+    let works = async |token: &str| app.with_token(token).get("/profile").await.status == 200;
+    let all = async || (works(&made).await, works(&grandchild).await, works(&own).await);
+
+    // The client's own token is refreshed and then ends; personal tokens created with it remain.
+    assert_eq!(program.works(&app, &client).await, (true, true));
+    assert_eq!(all().await, (true, true, true));
+    app.advance(8000);
+    assert_eq!(all().await, (true, true, true));
+    let id = ada.get("/profile/apps").await.ids()[0];
+    ada.delete(&format!("/profile/apps/{id}")).await;
+
+    assert_eq!(all().await, (false, false, true));
+}
+
+#[tokio::test]
+async fn personal_tokens_of_a_client_end_on_refresh_token_reuse_but_not_on_log_out() {
+    let app = TestApp::new().await;
+    let (_, client) = furnished(&app).await;
+    let works = async |token: &str| app.with_token(token).get("/profile").await.status == 200;
+    let left = allowed(&app, &client).await;
+    let made = makes_token(&app.with_token(&left.access), json!({})).await;
+    // A client cannot revoke a personal token.
+    for token in [&made, &left.access] {
+        let fields = [("client_id", client.id.as_str()), ("token", token)];
+        assert_eq!(app.form("/oauth/revoke", &fields).await.status, 200);
+        let gone = token == &left.access;
+        assert_eq!((works(&left.access).await, works(&made).await), (!gone, true));
+    }
+    let robbed = allowed(&app, &client).await;
+    let made = makes_token(&app.with_token(&robbed.access), json!({})).await;
+    assert_eq!(robbed.works(&app, &client).await, (true, true));
+
+    assert!(!robbed.works(&app, &client).await.1, "it comes a second time");
+
+    assert!(!works(&made).await);
+}
+
+#[tokio::test]
+async fn a_renewed_grant_still_owns_earlier_personal_tokens() {
+    let app = TestApp::new().await;
+    let (ada, client) = furnished(&app).await;
+    let program = allowed(&app, &client).await;
+    let made = makes_token(&app.with_token(&program.access), json!({})).await;
+    app.advance(31 * 24 * 3600);
+    assert_eq!(ada.count("/profile/apps").await, 0, "nothing of it can be used");
+    allowed(&app, &client).await;
+
+    let id = ada.get("/profile/apps").await.ids()[0];
+    ada.delete(&format!("/profile/apps/{id}")).await;
+
+    assert_eq!(app.with_token(&made).get("/profile").await.status, 401);
+}
+
+#[tokio::test]
+async fn a_token_expires_no_later_than_the_token_that_creates_it() {
+    let app = TestApp::new().await;
+    let short = app.user("ada").expiring_in(3600).await;
+    let own = short.get("/profile/tokens").await.data()[0]["expiry"].clone();
+    let make = async |expiry: Value| short.post("/profile/tokens", json!({"expiry": expiry})).await;
+    for (asked, got) in [
+        (Value::Null, own.clone()),
+        (own.clone(), own.clone()),
+        (json!("2024-06-01T12:30:00"), json!("2024-06-01T12:30:00")),
+    ] {
+        assert_eq!(make(asked.clone()).await.json()["expiry"], got, "{asked}");
+    }
+    let refused = make(json!("2024-06-01T14:00:00")).await;
+    assert_eq!(refused.errors(), ["expiry expiry_invalid"]);
+    assert!(refused.reason().contains(own.as_str().unwrap()), "{refused}");
+}
+
+#[tokio::test]
+async fn an_unused_code_is_not_listed_as_an_app() {
+    let app = TestApp::new().await;
+    let (ada, client) = furnished(&app).await;
+    let mut browser = Browser::new(&app);
+    browser.gets_code(&client.query("*"), "ada").await;
+    assert_eq!(ada.count("/profile/apps").await, 0);
+    assert_eq!(ada.get("/profile/apps/1").await.status, 404);
+    assert!(
+        !is_silent(&mut browser, &client.query("*")).await,
+        "what cannot be seen cannot count"
+    );
+}
+
+#[tokio::test]
+async fn a_loopback_client_needs_consent_each_time() {
+    let app = TestApp::new().await;
+    let (ada, _) = furnished(&app).await;
+    for (public, silent) in [(true, false), (false, true)] {
+        let body = json!({"label": "Tool", "redirect_uri": "http://127.0.0.1/cb", "public": public});
+        let made = ada.post("/account/oauth-clients", body).await;
+        let client = Client {
+            id: field(&made, "id"),
+            secret: field(&made, "secret"),
+        };
+        let mut browser = Browser::new(&app);
+        let query = client.public_query("*").replace(
+            "https%3A%2F%2Fapp.example%2Foauth%2Fcallback",
+            "http%3A%2F%2F127.0.0.1%3A4000%2Fcb",
+        );
+        let code = browser.gets_code(&query, "ada").await;
+        let given = app
+            .token(&client, &[("code", &code), ("code_verifier", VERIFIER)])
+            .await;
+        assert_eq!(given.status, 200, "{given}");
+        assert_eq!(is_silent(&mut browser, &query).await, silent, "public: {public}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_request_issues_no_code() {
+    let app = TestApp::new().await;
+    let (_, client) = furnished(&app).await;
+    let mut browser = Browser::new(&app);
+    let code = browser.gets_code(&client.query("*"), "ada").await;
+    app.token(&client, &[("code", &code)]).await;
+    let cookies: Vec<_> = browser
+        .cookies
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let path = format!("//oauth/authorize?{}", client.query("*"));
+    let stranger = app.stranger();
+    let looked = stranger
+        .call(Method::HEAD, &path)
+        .header("cookie", &cookies.join("; "))
+        .await;
+    assert_eq!((looked.status.as_u16(), looked.header("location")), (200, ""));
+    assert!(is_silent(&mut browser, &client.query("*")).await);
+}
+
+#[tokio::test]
+async fn invalid_requests_do_not_redirect_visitors_to_a_customers_uri() {
+    let app = TestApp::new().await;
+    let (_, client) = furnished(&app).await;
+    let wrong = client.query("everything");
+    let mut browser = Browser::new(&app);
+    let page = browser.asks(&wrong).await;
+    assert_eq!((page.status.as_u16(), page.header("location")), (400, ""));
+    assert!(text(&page).contains("Invalid request"), "{page}");
+    assert!(text(&page).contains("Unknown scope"), "{page}");
+    browser.logs_in(&client.query("*"), "ada").await;
+    assert_eq!(browser.asks(&wrong).await.status, 303);
+    // The provider's own clients are trusted.
+    let own = rules::oauth_clients::NewClient {
+        id: Some("0123456789abcdef0123".to_owned()),
+        account: None,
+        label: garth::model::oauth::ClientLabel::parse("Web app").unwrap(),
+        redirect_uri: garth::model::oauth::RedirectUri::parse(crate::browser::CALLBACK).unwrap(),
+        public: false,
+    };
+    app.store
+        .write(move |tx| rules::oauth_clients::register(tx, &own))
+        .await
+        .unwrap();
+    let wrong = wrong.replace(&client.id, "0123456789abcdef0123");
+    assert_eq!(Browser::new(&app).asks(&wrong).await.status, 303);
+}

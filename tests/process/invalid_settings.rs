@@ -1,0 +1,137 @@
+//! Invalid settings: the server does not start, creates nothing, and names the setting.
+
+use std::process::Command;
+
+use crate::harness::{Folder, TOKEN};
+use crate::process::{Process, ProcessOutput, eventually};
+
+#[test]
+fn invalid_flag_or_variable_prevents_the_start() {
+    let folder = Folder::new("invalid");
+    let mut failures = Vec::new();
+    for (name, value) in [
+        ("listen", "here"),
+        ("listen", "127.0.0.1"),
+        ("metrics_listen", "there"),
+        ("log", "loud"),
+        ("log", "silly="),
+        ("log_format", "xml"),
+        ("log_client_address", "some"),
+        ("log_login_names", "some"),
+        ("profile", "downstream"),
+        ("wire_names", "none"),
+        ("page_size_min", "0"),
+        ("page_size_min", "501"),
+        ("event_days", "0"),
+        ("quota_vpcs_per_region", "-1"),
+        ("quota_subnets_per_vpc", "many"),
+        ("quota_attachment_bytes", "-1"),
+        ("rate_limit_enabled", "maybe"),
+        ("attachments_scrub_days", "-1"),
+        ("forbidden_ranges", "10.0.0.1/8"),
+        ("public_url", "garth.example"),
+        ("oauth_implicit", "perhaps"),
+        ("oauth_require_pkce", "perhaps"),
+        ("trusted_proxies", "10.0.0.0/33"),
+    ] {
+        let flag = format!("--{}={value}", name.replace('_', "-"));
+        let variable = format!("GARTH_{}", name.to_uppercase());
+        failures.extend(start_error(name, folder.serve().arg(&flag)));
+        failures.extend(start_error(name, folder.serve().env(&variable, value)));
+    }
+    for token in ["", "secret", &TOKEN.to_uppercase(), &TOKEN[1..]] {
+        let variable = "GARTH_BOOTSTRAP_TOKEN";
+        failures.extend(start_error(variable, folder.serve().env(variable, token)));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(!folder.data().exists(), "no store is created");
+}
+
+#[test]
+fn bucket_keys_need_two_readable_files() {
+    let folder = Folder::new("bucket-keys");
+    let (key, missing) = (folder.write("key", "garth\n"), folder.path("missing-key"));
+    for (access, secret, expected) in [
+        (Some(&key), None, "attachments.secret_key_file: required"),
+        (None, Some(&key), "attachments.access_key_file: required"),
+        (Some(&key), Some(&missing), "missing-key"),
+    ] {
+        let mut serve = folder.serve();
+        for (name, file) in [("ACCESS", access), ("SECRET", secret)] {
+            if let Some(file) = file {
+                serve.env(format!("GARTH_ATTACHMENTS_{name}_KEY_FILE"), file);
+            }
+        }
+        let output = Process::spawn(&mut serve).wait();
+        assert_eq!(output.code, Some(1), "{expected}: {output:?}");
+        assert!(output.stderr.contains(expected), "{expected}: {}", output.stderr);
+    }
+    assert!(!folder.data().exists(), "no store is created");
+}
+
+#[test]
+fn invalid_line_in_the_file_prevents_the_start() {
+    let folder = Folder::new("invalid-file");
+    let mut failures = Vec::new();
+    for (lines, names) in [
+        ("listen = 'here'", "listen"),
+        ("listen = '127.0.0.1'", "such as 127.0.0.1:8080"),
+        ("page_size_min = 0", "page_size_min"),
+        ("page_size_min = 'few'", "page_size_min"),
+        ("event_days = 40000", "event_days"),
+        ("wire_names = 'none'", "wire_names"),
+        ("profile = 'downstream'", "profile"),
+        ("log = 'loud'", "log"),
+        ("log = 3", "log"),
+        ("log.level = 'loud'", "log"),
+        ("log.client_address = 'some'", "client_address"),
+        ("[log]\nlevels = 'info'", "levels"),
+        ("forbidden_ranges = ['10.0.0.1/8']", "forbidden_ranges"),
+        ("quota.vpcs_per_region = -1", "quota.vpcs_per_region"),
+        ("quota.attachment_bytes = -1", "quota.attachment_bytes"),
+        ("attachments.scrub_days = -1", "attachments.scrub_days"),
+        ("limits.connections = 0", "limits.connections"),
+        (
+            "limits.connections_per_address = 0",
+            "limits.connections_per_address",
+        ),
+        ("limits.response_memory_mib = 0", "limits.response_memory_mib"),
+        ("oauth.prefix = 'login'", "oauth.prefix"),
+        ("oauth.implicit = 'perhaps'", "implicit"),
+        ("public_url = 'garth.example'", "public_url"),
+        ("trusted_proxies = ['everyone']", "trusted_proxies"),
+        ("tls_cert = 'missing.pem'", "tls_key"),
+        ("regions = []", "regions"),
+        ("page_size_minimum = 5", "similar settings: `page_size_min`"),
+        ("[quota]\nvpcs = 5", "vpcs"),
+        ("[[regions]]\nid = 'lab'\nname = 'Lab'", "name"),
+        ("listen = ", "garth.toml"),
+    ] {
+        let file = folder.write("garth.toml", lines);
+        failures.extend(start_error(names, folder.serve().arg("--config").arg(file)));
+    }
+    let nowhere = start_error("nowhere.toml", folder.serve().args(["--config", "nowhere.toml"]));
+    failures.extend(nowhere);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(!folder.data().exists(), "no store is created");
+}
+
+/// An error message, if the server starts or does not name the invalid setting.
+fn start_error(name: &str, serve: &mut Command) -> Option<String> {
+    let output = failed_start(serve);
+    let is_named = output.stderr.replace('-', "_").contains(name);
+    let refused = matches!(output.code, Some(1..)) && output.stdout.is_empty();
+    (!refused || !is_named).then(|| format!("{name} is not named: {output:?}"))
+}
+
+/// The output of a start that should fail. A server that runs is killed.
+fn failed_start(serve: &mut Command) -> ProcessOutput {
+    let mut process = Process::spawn(serve);
+    eventually("the start to fail", || {
+        (!process.is_running() || !process.stdout().is_empty()).then_some(())
+    });
+    if process.is_running() {
+        process.kill();
+    }
+    process.wait()
+}
