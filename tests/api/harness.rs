@@ -35,8 +35,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::engine::{Engine, Home};
-use crate::kept::{Kept, place_of};
 use crate::promise;
+use crate::stored_files::{Kept, place_of};
 
 /// The start time of every test.
 pub const BEGINNING: &str = "2024-06-01T12:00:00";

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::harness::{Reply, TestApp, User};
-use crate::kept::files_in;
+use crate::stored_files::files_in;
 use crate::support::attachments::sha256;
 
 const FILES: &str = "/support/tickets/1/attachments";

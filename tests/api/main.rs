@@ -9,10 +9,10 @@
 
 mod engine;
 mod harness;
-#[path = "../s3/kept.rs"]
-mod kept;
 mod promise;
 mod rows;
+#[path = "../s3/stored_files.rs"]
+mod stored_files;
 
 mod browser;
 

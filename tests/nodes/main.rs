@@ -13,12 +13,12 @@ mod connection;
 #[path = "../process/harness.rs"]
 #[allow(dead_code, reason = "tests/process uses the rest")]
 mod folder;
-#[path = "../s3/kept.rs"]
-#[allow(dead_code, reason = "tests/process uses the rest")]
-mod kept;
 #[path = "../process/process.rs"]
 #[allow(dead_code, reason = "tests/process uses the rest")]
 mod process;
+#[path = "../s3/stored_files.rs"]
+#[allow(dead_code, reason = "tests/process uses the rest")]
+mod stored_files;
 
 mod copy;
 mod events;

@@ -1,6 +1,6 @@
 //! Rows that no build has written: an error in the log that names them, and other requests are served.
 
-use crate::damaged::in_store;
+use crate::damaged_files::in_store;
 use crate::harness::Folder;
 
 #[test]

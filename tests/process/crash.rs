@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::client::Client;
 use crate::connection::{number, text};
+use crate::expected_state::{Counts, Ledger, Vpc, dice};
 use crate::harness::{Folder, Server};
-use crate::ledger::{Counts, Ledger, Vpc, dice};
 use crate::process::{Process, eventually};
 
 /// How often the server is killed, on one and the same store.

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::client::{Client, Stream};
 use crate::connection::{number, text};
-use crate::kept::{Kept, place_of};
 use crate::process::{Ended, Process, eventually};
+use crate::stored_files::{Kept, place_of};
 
 /// The token that the first user of every test's store has.
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";

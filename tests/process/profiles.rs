@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::connection::text;
+use crate::expected_state::dice;
 use crate::harness::{Folder, Server};
-use crate::ledger::dice;
 
 #[test]
 fn the_upstream_profile_has_the_public_limits_and_single_settings_still_win() {

@@ -74,7 +74,7 @@ fn a_file_that_the_scanner_refuses_is_kept_from_everybody_and_the_staff_know() {
     assert_eq!((refused.status, refused.code().as_str()), (400, "file_refused"));
     assert_eq!(refused.json()["errors"][0]["field"], "file");
     assert_only(&folder, &mut client, &["good.txt"]);
-    for file in crate::kept::files_in(folder.data()) {
+    for file in crate::stored_files::files_in(folder.data()) {
         let bytes = std::fs::read(folder.data().join(&file)).unwrap_or_default();
         assert!(!bytes.windows(5).any(|word| word == b"EICAR"), "{file} has it");
     }

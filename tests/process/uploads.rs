@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 use crate::client::Client;
 use crate::connection::{Reply, number, text};
 use crate::harness::Folder;
-use crate::kept::files_in;
 use crate::process::eventually;
+use crate::stored_files::files_in;
 
 pub const FORM: &str = "multipart/form-data; boundary=edge";
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::bystander::{is_healthy, is_not_disturbed, token_of_another_account};
-use super::stuck::{connect, large_vpc, readers};
+use super::stalled_clients::{connect, large_vpc, readers};
 use crate::connection::Connection;
 use crate::harness::{Folder, Server};
 

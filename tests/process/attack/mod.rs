@@ -1,12 +1,12 @@
 //! Attacks on a running server, and what everybody else notices of them: nothing.
 
-mod answers;
 mod bodies;
 mod bystander;
 mod connections;
-mod cost;
+mod early_errors;
+mod http2;
 mod log_in;
-mod multiplexed;
-mod proportion;
-mod refusals;
-mod stuck;
+mod meter;
+mod request_cost;
+mod response_memory;
+mod stalled_clients;

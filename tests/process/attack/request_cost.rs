@@ -1,10 +1,10 @@
-//! The worst bodies and filters that the limits allow, for each operation: none costs the server out of proportion to an
-//! ordinary request of the same size.
+//! The worst bodies and filters that the limits allow, for each operation: none costs the server out of proportion to
+//! an ordinary request of the same size.
 
 use serde_json::{Map, Value, json};
 
-use super::cost::Meter;
-use super::stuck::large_vpc;
+use super::meter::Meter;
+use super::stalled_clients::large_vpc;
 use crate::client::Client;
 use crate::harness::{Folder, Server};
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::bystander::{is_not_disturbed, resident, token_of_another_account};
-use super::stuck::{large_vpc, readers};
+use super::stalled_clients::{large_vpc, readers};
 use crate::harness::{Folder, Server};
 use crate::process::eventually;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::client::Client;
 use crate::connection::text;
+use crate::expected_state::dice;
 use crate::harness::{Folder, Server};
-use crate::ledger::dice;
 use crate::process::eventually;
 
 /// How often the server is killed, on one and the same store.
