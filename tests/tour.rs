@@ -1,11 +1,11 @@
-//! The README's tour, typed as written, gives the answers it shows.
+//! Runs the tour of the README and compares the output.
 //!
-//! Only three things are replaced: where the binary is, the port (a free one is taken), and times.
+//! Only the path of the binary, the port and times are replaced.
 
 use std::path::Path;
 use std::process::Command;
 
-/// A command and what the README shows below it.
+/// A command and the output that the README shows.
 struct Step {
     command: String,
     shown: String,
@@ -25,14 +25,14 @@ fn steps(readme: &str) -> Vec<Step> {
                     shown: String::new(),
                 }),
                 (None, Some(step)) => step.shown += &format!("{line}\n"),
-                (None, None) => panic!("the tour begins with an answer: {line}"),
+                (None, None) => panic!("the tour starts with output: {line}"),
             },
         }
     }
     steps
 }
 
-/// Replaces every `2026-11-15T02:20:39` by a word.
+/// Replaces times such as `2026-11-15T02:20:39` with a constant.
 fn without_times(text: &str) -> String {
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     let is_time = |text: &str| {
@@ -60,7 +60,7 @@ fn without_times(text: &str) -> String {
 }
 
 #[test]
-fn the_tour_typed_as_written_gives_the_answers_it_shows() {
+fn tour_of_the_readme_prints_the_shown_output() {
     let readme =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");
     let steps = steps(&readme);
@@ -92,13 +92,13 @@ fn the_tour_typed_as_written_gives_the_answers_it_shows() {
         .output()
         .expect("bash runs");
 
-    let said = String::from_utf8_lossy(&ran.stdout);
-    let mut rest: &str = &said;
+    let output = String::from_utf8_lossy(&ran.stdout);
+    let mut rest: &str = &output;
     for (number, step) in steps.iter().enumerate() {
-        let mark = format!("=== {number}\n");
-        let (answer, after) = rest.split_once(&mark).unwrap_or_else(|| {
+        let separator = format!("=== {number}\n");
+        let (answer, after) = rest.split_once(&separator).unwrap_or_else(|| {
             panic!(
-                "{} ended the tour: {}",
+                "{} failed: {}",
                 step.command,
                 String::from_utf8_lossy(&ran.stderr)
             )

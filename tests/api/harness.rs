@@ -36,7 +36,7 @@ use tokio::sync::watch;
 
 use crate::engine::{Engine, Home};
 use crate::promise;
-use crate::stored_files::{Kept, place_of};
+use crate::stored_files::{StoredFiles, attachments_url};
 
 /// The start time of every test.
 pub const BEGINNING: &str = "2024-06-01T12:00:00";
@@ -47,7 +47,7 @@ pub struct TestApp {
     /// The default account of users.
     pub account: AccountId,
     /// The content of the attachment storage.
-    pub kept: Kept,
+    pub stored_files: StoredFiles,
     client: Client<HttpConnector, UnsyncBoxBody<Bytes, Infallible>>,
     stop: watch::Sender<bool>,
     home: Home,
@@ -81,8 +81,8 @@ impl TestApp {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let (stop, stopping) = watch::channel(false);
-        let place = place_of(&home.name());
-        let files = Files::open(place.as_deref(), &home.folder).expect("a place for files");
+        let url = attachments_url(&home.name());
+        let files = Files::open(url.as_deref(), &home.folder).expect("the attachment storage");
         let app = App::new(store.clone(), files, options, stopping.clone());
         let router = api::router(&app).merge(console::router(&app));
         tokio::spawn(server::serve(listener, app, router, stopping));
@@ -91,7 +91,7 @@ impl TestApp {
             address,
             store,
             account,
-            kept: Kept::new(place, &home.folder),
+            stored_files: StoredFiles::new(url, &home.folder),
             client,
             stop,
             home,

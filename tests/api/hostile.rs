@@ -74,7 +74,7 @@ async fn assert_harmless(app: &TestApp, user: &User<'_>) {
 
 /// The storage has this many files, the spool is empty, and no file is elsewhere.
 fn assert_in_place(app: &TestApp, attachments: usize) {
-    let kept = app.kept.names();
+    let kept = app.stored_files.names();
     assert_eq!(kept.len(), attachments, "{kept:?}");
     let own = |name: &String| name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit());
     assert!(kept.iter().all(own), "{kept:?}");

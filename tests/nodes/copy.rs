@@ -50,7 +50,7 @@ fn a_store_is_copied_to_a_database_and_back_completely() {
     assert_eq!(new, 6);
 
     let refused =
-        Process::spawn(&mut folder.garth(&format!("copy --from {data} --to {}", postgres.url()))).ended();
+        Process::spawn(&mut folder.garth(&format!("copy --from {data} --to {}", postgres.url()))).wait();
     assert_eq!(refused.code, Some(1));
     assert!(
         refused.stderr.contains("the target store already has accounts"),
@@ -66,7 +66,7 @@ fn furnish(client: &mut Client) {
             json!({"label": label, "region": "us-east", "description": "é 漢 '\"\\", "subnets": subnets});
         client.post("/v4/vpcs", body).ok();
     }
-    let fourth = client.creates_vpc("d");
+    let fourth = client.create_vpc("d");
     client.delete(&format!("/v4/vpcs/{fourth}")).ok();
     for subnet in 1..=3 {
         let interfaces = json!([{"purpose": "vpc", "subnet_id": subnet, "ip_ranges": []}]);

@@ -37,7 +37,7 @@ fn readers_see_all_events_in_order_while_sixteen_clients_write_on_three_nodes() 
             let (mut client, writing) = (nodes.client(writer), &writing);
             scope.spawn(move || {
                 for write in 0..WRITES {
-                    client.creates_vpc(&format!("w-{writer}-{write}"));
+                    client.create_vpc(&format!("w-{writer}-{write}"));
                 }
                 writing.fetch_sub(1, Ordering::SeqCst);
             });

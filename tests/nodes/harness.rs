@@ -50,16 +50,16 @@ impl Nodes {
     /// Runs `garth …` and returns its output.
     pub fn run(&self, words: &str) -> String {
         let mut command = self.folder.garth(words);
-        let ended = command
+        let output = command
             .env("GARTH_DATABASE", &self.url)
             .output()
             .expect("garth runs");
         assert!(
-            ended.status.success(),
+            output.status.success(),
             "garth {words}: {}",
-            String::from_utf8_lossy(&ended.stderr)
+            String::from_utf8_lossy(&output.stderr)
         );
-        String::from_utf8(ended.stdout).expect("text")
+        String::from_utf8(output.stdout).expect("text")
     }
 
     pub fn json(&self, words: &str) -> Value {

@@ -259,10 +259,10 @@ fn is_root() -> bool {
 }
 
 fn done(command: &mut Command) {
-    let ended = command.output().expect("the program can be started");
+    let output = command.output().expect("the program can be started");
     assert!(
-        ended.status.success(),
+        output.status.success(),
         "{command:?}: {}",
-        String::from_utf8_lossy(&ended.stderr)
+        String::from_utf8_lossy(&output.stderr)
     );
 }

@@ -18,7 +18,7 @@ fn winners(replies: &[Reply], reason: &str) -> usize {
 }
 
 fn new_vpc(nodes: &Nodes, label: &str) -> i64 {
-    nodes.client(0).creates_vpc(label)
+    nodes.client(0).create_vpc(label)
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn a_stream_gets_the_events_of_all_nodes_and_ends_when_its_token_is_revoked() {
     let (id, token) = (number(&made["id"]), text(&made["token"]));
     let mut stream = nodes.servers[2].stream(&token);
     for (node, label) in ["one", "two"].iter().enumerate() {
-        nodes.client(node).creates_vpc(label);
+        nodes.client(node).create_vpc(label);
         let piece = stream.next().expect("the stream goes on");
         assert!(piece.contains("vpc_create") && piece.contains(label), "{piece}");
     }

@@ -2,21 +2,21 @@
 
 use crate::folder::{Folder, Server};
 use crate::postgres::Postgres;
-use crate::process::{Ended, Process};
+use crate::process::{Process, ProcessOutput};
 
 const SECRET: &str = "open sesame";
 
-fn list(folder: &Folder, url: &str) -> Ended {
-    Process::spawn(folder.garth("account list --json").env("GARTH_DATABASE", url)).ended()
+fn list(folder: &Folder, url: &str) -> ProcessOutput {
+    Process::spawn(folder.garth("account list --json").env("GARTH_DATABASE", url)).wait()
 }
 
-fn assert_refused(ended: &Ended, because: &str) {
-    assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.stderr.contains(because), "{ended:?}");
+fn assert_refused(output: &ProcessOutput, because: &str) {
+    assert_eq!(output.code, Some(1), "{output:?}");
+    assert!(output.stderr.contains(because), "{output:?}");
     for secret in [SECRET, "open%20sesame", "sesame"] {
         assert!(
-            !ended.stderr.contains(secret) && !ended.stdout.contains(secret),
-            "{ended:?}"
+            !output.stderr.contains(secret) && !output.stdout.contains(secret),
+            "{output:?}"
         );
     }
 }
@@ -37,14 +37,14 @@ fn passwords_come_from_the_url_a_file_or_the_environment_and_are_never_logged() 
     command
         .env("GARTH_DATABASE", &without)
         .env("GARTH_DATABASE_PASSWORD_FILE", &file);
-    assert_eq!(Process::spawn(&mut command).ended().code, Some(0));
+    assert_eq!(Process::spawn(&mut command).wait().code, Some(0));
     let mut command = folder.garth("account list");
     command.env("GARTH_DATABASE", &without).env("PGPASSWORD", SECRET);
-    assert_eq!(Process::spawn(&mut command).ended().code, Some(0));
+    assert_eq!(Process::spawn(&mut command).wait().code, Some(0));
     let settings = folder.write("garth.toml", &format!("database = \"{with}\"\n"));
     let mut command = folder.garth("account list");
     command.env("GARTH_CONFIG", &settings).env_remove("GARTH_DATA");
-    assert_eq!(Process::spawn(&mut command).ended().code, Some(0));
+    assert_eq!(Process::spawn(&mut command).wait().code, Some(0));
 
     assert_refused(&list(&folder, &without), "password missing");
     let wrong = with.replace("open%20", "closed-");
@@ -61,10 +61,10 @@ fn passwords_come_from_the_url_a_file_or_the_environment_and_are_never_logged() 
     let mut serve = folder.serve();
     let server = Server::start(serve.env("GARTH_DATABASE", &with).env("GARTH_LOG", "debug"));
     assert_eq!(server.client().get("/v4/vpcs").status, 200);
-    let ended = server.stop();
+    let output = server.stop();
     assert!(
-        !ended.stderr.contains("sesame") && !ended.stdout.contains("sesame"),
-        "{ended:?}"
+        !output.stderr.contains("sesame") && !output.stdout.contains("sesame"),
+        "{output:?}"
     );
 }
 

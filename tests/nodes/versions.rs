@@ -117,7 +117,7 @@ fn a_newer_node_migrates_while_older_ones_keep_serving() {
                 let mut write = 0;
                 while !over.load(Ordering::SeqCst) {
                     // It panics if the request fails.
-                    let vpc = client.creates_vpc(&format!("w-{writer}-{write}"));
+                    let vpc = client.create_vpc(&format!("w-{writer}-{write}"));
                     client.get(&format!("/v4/vpcs/{vpc}")).ok();
                     write += 1;
                 }
@@ -128,12 +128,12 @@ fn a_newer_node_migrates_while_older_ones_keep_serving() {
         let newer = NewerNode::start(&nodes.folder, &url, &Schema::current().with(ADDITIVE));
         let mut client = newer.client(TOKEN);
         for write in 0..10 {
-            client.creates_vpc(&format!("newer-{write}"));
+            client.create_vpc(&format!("newer-{write}"));
         }
         let mut serve = nodes.folder.serve();
         let restarted = Server::start(serve.env("GARTH_DATABASE", &url));
         for write in 0..10 {
-            restarted.client().creates_vpc(&format!("restarted-{write}"));
+            restarted.client().create_vpc(&format!("restarted-{write}"));
         }
         (newer, restarted)
     });
@@ -164,7 +164,7 @@ fn a_newer_node_migrates_while_older_ones_keep_serving() {
 
     // An older build would omit values that it does not know.
     let copied = format!("copy --from {url} --to {}", nodes.folder.path("copied").display());
-    let refused = Process::spawn(&mut nodes.folder.garth(&copied)).ended();
+    let refused = Process::spawn(&mut nodes.folder.garth(&copied)).wait();
     assert_eq!(refused.code, Some(1));
     assert!(
         refused.stderr.contains("can copy stores up to"),
@@ -194,7 +194,7 @@ fn a_node_with_an_incompatible_schema_is_not_ready_and_does_not_restart() {
         let reply = older.client().get("/readyz");
         (reply.status == 503).then_some(())
     });
-    let refused = Process::spawn(&mut serve()).ended();
+    let refused = Process::spawn(&mut serve()).wait();
     assert_eq!(refused.code, Some(1));
     assert!(
         refused.stderr.contains("last used by a newer Garth") && refused.stderr.contains("9002"),

@@ -1,5 +1,5 @@
-//! Every kind of secret there is, used for real, and then looked for wherever it must not be: in the
-//! log at its most talkative, in the figures, in refusals, and in every file of the store.
+//! Uses every kind of secret, then searches for them in the debug log, the metrics, the error responses and all files
+//! of the store.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,12 +16,12 @@ use crate::settings::free_address;
 
 const FIRST_PASSWORD: &str = "first canary password 5b1f";
 const PASSWORD: &str = "second canary password 77c0";
-const WRONG: &str = "wrong canary password 0d4e";
+const WRONG_PASSWORD: &str = "wrong canary password 0d4e";
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 #[test]
-fn no_secret_is_anywhere_in_clear() {
+fn no_secret_is_stored_or_logged_in_clear_text() {
     let folder = Folder::new("canary");
     let metrics = free_address();
     let mut serve = folder.serve();
@@ -35,15 +35,13 @@ fn no_secret_is_anywhere_in_clear() {
         &listen,
     ]);
     let server = Server::start(&mut serve);
-    let mut world = World::new(&folder, &server);
+    let mut scenario = Scenario::new(&folder, &server);
 
-    world.set_passwords();
-    world.get_tokens();
-    world.do_it_wrong();
+    scenario.set_passwords();
+    scenario.get_tokens();
+    scenario.misuse_secrets();
 
-    let World {
-        secrets, refusals, ..
-    } = world;
+    let Scenario { secrets, errors, .. } = scenario;
     let names: Vec<_> = secrets.keys().copied().collect();
     let expected = [
         "access token",
@@ -63,8 +61,8 @@ fn no_secret_is_anywhere_in_clear() {
         "verifier",
         "wrong password",
     ];
-    assert_eq!(names, expected, "every kind was there");
-    let figures = Client::new(metrics, "").get("/metrics").text();
+    assert_eq!(names, expected, "every kind of secret was used");
+    let metrics_page = Client::new(metrics, "").get("/metrics").text();
     let before = all_files(folder.data());
     let log = server.stop().stderr;
     let after = all_files(folder.data());
@@ -72,44 +70,41 @@ fn no_secret_is_anywhere_in_clear() {
         log.contains("getOauthToken") && log.contains("/oauth/password/{link}"),
         "{log}"
     );
-    assert!(figures.contains("logIn"), "{figures}");
+    assert!(metrics_page.contains("logIn"), "{metrics_page}");
     assert!(
         log.contains(r#""message":"log-in failed","name":""#),
         "a failed log-in is in the log: {log}"
     );
     let holds =
         |bytes: &[u8], secret: &str| bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
-    assert!(holds(&after, "admin@localhost"), "this is where things are kept");
+    assert!(holds(&after, "admin@localhost"), "the files have the stored data");
     for (name, secret) in &secrets {
-        assert!(
-            secret.len() >= 20,
-            "{name} is long enough to be found only where it is"
-        );
-        for (place, bytes) in [
+        assert!(secret.len() >= 20, "{name} is too short for a reliable search");
+        for (location, bytes) in [
             ("log", log.as_bytes()),
-            ("figures", figures.as_bytes()),
-            ("refusals", refusals.as_bytes()),
+            ("metrics", metrics_page.as_bytes()),
+            ("errors", errors.as_bytes()),
             ("store while it runs", &before),
             ("store", &after),
         ] {
-            assert!(!holds(bytes, secret), "the {name} is in the {place}");
+            assert!(!holds(bytes, secret), "the {name} is in the {location}");
         }
     }
 }
 
-struct World<'a> {
+struct Scenario<'a> {
     folder: &'a Folder,
     server: &'a Server,
     client: (String, String),
     secrets: BTreeMap<&'static str, String>,
     cookies: BTreeMap<String, String>,
-    refusals: String,
+    errors: String,
 }
 
-impl<'a> World<'a> {
+impl<'a> Scenario<'a> {
     fn new(folder: &'a Folder, server: &'a Server) -> Self {
-        let made = folder.json("client create --label Canary --redirect-uri https://app.example/cb");
-        let client = (text(&made["id"]), text(&made["secret"]));
+        let created = folder.json("client create --label Canary --redirect-uri https://app.example/cb");
+        let client = (text(&created["id"]), text(&created["secret"]));
         let listed = folder.run("client list");
         assert!(
             listed.contains(&client.0) && !listed.contains(&client.1),
@@ -121,34 +116,35 @@ impl<'a> World<'a> {
             secrets: BTreeMap::from([("client secret", client.1.clone())]),
             client,
             cookies: BTreeMap::new(),
-            refusals: String::new(),
+            errors: String::new(),
         }
     }
 
-    /// A password from a terminal, and another by a link.
+    /// Sets a password on the command line, and another with a link.
     fn set_passwords(&mut self) {
-        let typed = File::open(self.folder.write("typed", FIRST_PASSWORD)).expect("it was just written");
+        let typed =
+            File::open(self.folder.write("typed", FIRST_PASSWORD)).expect("the file was just written");
         let mut set = self.folder.garth("user password admin --password-stdin");
-        let ended = Process::spawn(set.stdin(typed)).ended();
+        let output = Process::spawn(set.stdin(typed)).wait();
         assert_eq!(
-            (ended.code, ended.stdout.as_str()),
+            (output.code, output.stdout.as_str()),
             (Some(0), "set the password of admin\n"),
-            "{ended:?}"
+            "{output:?}"
         );
-        self.keep("first password", FIRST_PASSWORD);
+        self.add_secret("first password", FIRST_PASSWORD);
         let link = text(&self.folder.json("user link admin --expiry 5m")["link"]);
-        self.keep("link", link.rsplit('/').next().unwrap_or_default());
+        self.add_secret("link", link.rsplit('/').next().unwrap_or_default());
         assert_eq!(self.get(&link).status, 200);
-        // Where a log would tell of a path that nothing answers to.
+        // A path and a method that do not exist, which a log might print.
         self.get(&format!("{link}/more"));
         self.send("PUT", &link, "");
         let fields = [("password", PASSWORD), ("again", PASSWORD)];
         assert_eq!(self.post(&link, &fields).status, 200);
         assert_eq!(self.post(&link, &fields).status, 404);
-        self.keep("password", PASSWORD);
+        self.add_secret("password", PASSWORD);
     }
 
-    /// The whole way of a program to its tokens.
+    /// The complete OAuth flow of a client.
     fn get_tokens(&mut self) {
         let query = form(&[
             ("client_id", self.client.0.as_str()),
@@ -159,8 +155,8 @@ impl<'a> World<'a> {
         ]);
         let page = self.get(&format!("/oauth/authorize?{query}"));
         let token = hidden(&page, "form_token");
-        self.keep("form token", &token);
-        self.keep("form cookie", &self.cookies["__Host-garth-form"].clone());
+        self.add_secret("form token", &token);
+        self.add_secret("form cookie", &self.cookies["__Host-garth-form"].clone());
         let log_in = |password| {
             [
                 ("form_token", token.clone()),
@@ -169,57 +165,55 @@ impl<'a> World<'a> {
                 ("password", password),
             ]
         };
-        let wrong = log_in(WRONG.to_owned());
+        let wrong = log_in(WRONG_PASSWORD.to_owned());
         assert_eq!(self.post("/oauth/login", &wrong).status, 401);
-        self.keep("wrong password", WRONG);
-        // Somebody's hand slips, and a password stands where the name belongs.
+        self.add_secret("wrong password", WRONG_PASSWORD);
+        // A user types the password into the field for the username.
         let mut slipped = log_in(PASSWORD.to_owned());
         slipped[2].1 = PASSWORD.to_owned();
-        let answer = self.send("POST", "/oauth/login", &form(&slipped));
-        assert_eq!(answer.status, 401);
+        let refused = self.send("POST", "/oauth/login", &form(&slipped));
+        assert_eq!(refused.status, 401);
         assert_eq!(
             self.post("/oauth/login", &log_in(PASSWORD.to_owned())).status,
             303
         );
-        self.keep("session cookie", &self.cookies["__Host-garth-session"].clone());
-        self.keep("device cookie", &self.cookies["__Host-garth-device"].clone());
+        self.add_secret("session cookie", &self.cookies["__Host-garth-session"].clone());
+        self.add_secret("device cookie", &self.cookies["__Host-garth-device"].clone());
         let page = self.get(&format!("/oauth/authorize?{query}"));
         let fields = [
             ("form_token", hidden(&page, "form_token")),
             ("return_to", query),
             ("decision", "allow".to_owned()),
         ];
-        let back = self.post("/oauth/authorize", &fields);
-        let address = back.header("location").expect("it is sent back");
+        let redirect = self.post("/oauth/authorize", &fields);
+        let address = redirect.header("location").expect("a redirect");
         let code = address.split_once("code=").expect("a code").1;
         let code = code.split('&').next().unwrap_or_default().to_owned();
-        self.keep("code", &code);
-        self.keep("verifier", VERIFIER);
-        let given = self
-            .ask_token(&[("code", &code), ("code_verifier", VERIFIER)])
+        self.add_secret("code", &code);
+        self.add_secret("verifier", VERIFIER);
+        let tokens = self
+            .request_token(&[("code", &code), ("code_verifier", VERIFIER)])
             .ok();
-        self.keep("access token", &text(&given["access_token"]));
-        self.keep("refresh token", &text(&given["refresh_token"]));
-        let refresh = text(&given["refresh_token"]);
+        self.add_secret("access token", &text(&tokens["access_token"]));
+        self.add_secret("refresh token", &text(&tokens["refresh_token"]));
+        let refresh = text(&tokens["refresh_token"]);
         let next = self
-            .ask_token(&[("grant_type", "refresh_token"), ("refresh_token", &refresh)])
+            .request_token(&[("grant_type", "refresh_token"), ("refresh_token", &refresh)])
             .ok();
-        self.keep("new access token", &text(&next["access_token"]));
-        self.keep("new refresh token", &text(&next["refresh_token"]));
-        let mut program = self.server.client_with(&text(&next["access_token"]));
-        let made = program
-            .post("/v4/profile/tokens", json!({"label": "canary"}))
-            .ok();
-        self.keep("personal token", &text(&made["token"]));
+        self.add_secret("new access token", &text(&next["access_token"]));
+        self.add_secret("new refresh token", &text(&next["refresh_token"]));
+        let mut client = self.server.client_with(&text(&next["access_token"]));
+        let created = client.post("/v4/profile/tokens", json!({"label": "canary"})).ok();
+        self.add_secret("personal token", &text(&created["token"]));
     }
 
-    /// Every secret once more, where it is of no use.
-    fn do_it_wrong(&mut self) {
+    /// Sends every secret again where it is not valid.
+    fn misuse_secrets(&mut self) {
         for secret in self.secrets.clone().into_values() {
             let secret = secret.as_str();
-            self.ask_token(&[("code", secret), ("code_verifier", secret)]);
-            self.ask_token(&[("grant_type", "refresh_token"), ("refresh_token", secret)]);
-            self.ask_token(&[("grant_type", secret)]);
+            self.request_token(&[("code", secret), ("code_verifier", secret)]);
+            self.request_token(&[("grant_type", "refresh_token"), ("refresh_token", secret)]);
+            self.request_token(&[("grant_type", secret)]);
             let fields = [
                 ("client_id", secret),
                 ("client_secret", secret),
@@ -237,21 +231,21 @@ impl<'a> World<'a> {
                 secret.replace(' ', "+")
             ));
             let reply = self.server.client_with(secret).get("/v4/profile");
-            self.note(&reply);
+            self.record_error(&reply);
             let mut broken = Connection::open(self.server.address).expect("the server accepts connections");
             let head = "POST /oauth/token HTTP/1.1\r\nhost: x\r\ncontent-length: 9999\r\n\r\n";
             broken
                 .send(format!("{head}code={secret}"))
-                .expect("it can be sent");
+                .expect("the request can be sent");
         }
         let _ = self.get("/logout");
     }
 
-    fn keep(&mut self, name: &'static str, secret: &str) {
+    fn add_secret(&mut self, name: &'static str, secret: &str) {
         self.secrets.insert(name, secret.to_owned());
     }
 
-    fn ask_token(&mut self, fields: &[(&str, &str)]) -> Reply {
+    fn request_token(&mut self, fields: &[(&str, &str)]) -> Reply {
         let (id, secret) = self.client.clone();
         let mut all = vec![("client_id", id.as_str()), ("client_secret", &secret)];
         all.extend_from_slice(fields);
@@ -264,16 +258,16 @@ impl<'a> World<'a> {
 
     fn post<V: AsRef<str>>(&mut self, path: &str, fields: &[(&str, V)]) -> Reply {
         let reply = self.send("POST", path, &form(fields));
-        // The log-in page repeats its own hidden fields; everything else must repeat nothing.
+        // The log-in page repeats its hidden fields. No other response repeats its input.
         if path != "/oauth/login" {
-            self.note(&reply);
+            self.record_error(&reply);
         }
         reply
     }
 
-    fn note(&mut self, reply: &Reply) {
+    fn record_error(&mut self, reply: &Reply) {
         if reply.status >= 400 {
-            self.refusals += &reply.text();
+            self.errors += &reply.text();
         }
     }
 
@@ -301,32 +295,32 @@ impl<'a> World<'a> {
 
 fn exchange(address: SocketAddr, method: &str, request: &str) -> Reply {
     let mut connection = Connection::open(address).expect("the server accepts connections");
-    connection.send(request).expect("it can be sent");
-    connection.reply_to(method).expect("it is answered")
+    connection.send(request).expect("the request can be sent");
+    connection.reply_to(method).expect("the server responds")
 }
 
 fn form<V: AsRef<str>>(fields: &[(&str, V)]) -> String {
-    let mut written = form_urlencoded::Serializer::new(String::new());
+    let mut form = form_urlencoded::Serializer::new(String::new());
     for (name, value) in fields {
-        written.append_pair(name, value.as_ref());
+        form.append_pair(name, value.as_ref());
     }
-    written.finish()
+    form.finish()
 }
 
 fn hidden(page: &Reply, name: &str) -> String {
     let page = page.text();
-    let mark = format!("name=\"{name}\" value=\"");
+    let prefix = format!("name=\"{name}\" value=\"");
     let rest = page
-        .split_once(&mark)
+        .split_once(&prefix)
         .unwrap_or_else(|| panic!("no {name} in {page}"))
         .1;
     rest.split('"').next().unwrap_or_default().to_owned()
 }
 
-/// What is in all files of a folder, one after the other.
+/// The content of all files below a folder.
 fn all_files(folder: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("the store is there").flatten() {
+    for entry in std::fs::read_dir(folder).expect("the store exists").flatten() {
         match entry.path().is_dir() {
             true => bytes.extend(all_files(&entry.path())),
             false => bytes.extend(std::fs::read(entry.path()).unwrap_or_default()),

@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 client that hides nothing: one connection, no retries, no redirects.
+//! A small HTTP/1.1 client: one connection, no retries, no redirects.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::connection::{Connection, Reply, number, text};
 
-/// A user with a token, on a connection that is kept for the next request.
+/// A client with a token. It reuses its connection.
 pub struct Client {
     address: SocketAddr,
     token: String,
@@ -35,13 +35,13 @@ impl Client {
         self.send("DELETE", path, None)
     }
 
-    /// Creates an empty VPC; its id.
-    pub fn creates_vpc(&mut self, label: &str) -> i64 {
-        let made = self.post("/v4/vpcs", json!({"label": label, "region": "us-east"}));
-        number(&made.ok()["id"])
+    /// Creates an empty VPC and returns its ID.
+    pub fn create_vpc(&mut self, label: &str) -> i64 {
+        let created = self.post("/v4/vpcs", json!({"label": label, "region": "us-east"}));
+        number(&created.ok()["id"])
     }
 
-    /// All items of a list, page after page.
+    /// All items of a list, from all pages.
     pub fn all(&mut self, path: &str) -> Vec<Value> {
         let (mut items, mut page) = (Vec::new(), 1);
         loop {
@@ -64,17 +64,17 @@ impl Client {
     }
 
     fn send(&mut self, method: &str, path: &str, body: Option<&Value>) -> Reply {
-        let answered = self.try_send(method, path, body);
-        answered.unwrap_or_else(|e| panic!("{method} {path}: {e}"))
+        let result = self.try_send(method, path, body);
+        result.unwrap_or_else(|e| panic!("{method} {path}: {e}"))
     }
 
-    /// An error leaves it open whether the request was carried out.
+    /// After an error, the server may or may not have carried out the request.
     pub fn try_send(&mut self, method: &str, path: &str, body: Option<&Value>) -> io::Result<Reply> {
         let body = body.map(Value::to_string).unwrap_or_default();
         self.try_send_bytes(method, path, "application/json", body.as_bytes())
     }
 
-    /// The same with a body of any type.
+    /// Like `try_send`, with a body of any content type.
     pub fn try_send_bytes(&mut self, method: &str, path: &str, kind: &str, body: &[u8]) -> io::Result<Reply> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
@@ -91,7 +91,7 @@ impl Client {
         Ok(reply)
     }
 
-    /// The same with a head that is made already, and no body.
+    /// Like `try_send`, with the complete head of a request without a body.
     pub fn try_send_head(&mut self, method: &str, head: &str) -> io::Result<Reply> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
@@ -112,20 +112,20 @@ impl Client {
     pub fn stream(&self) -> Stream {
         let mut connection = Connection::open(self.address).expect("the server accepts connections");
         let head = self.head("GET", "/v4/account/events/stream", "");
-        connection.send(head).expect("a request can be sent");
-        let reply = connection.head().expect("a stream begins with a head");
+        connection.send(head).expect("the request can be sent");
+        let reply = connection.head().expect("the stream starts with headers");
         assert_eq!(reply.status, 200);
         Stream(connection)
     }
 }
 
-/// Server-sent events as they come.
+/// A stream of server-sent events.
 pub struct Stream(Connection);
 
 impl Stream {
-    /// The next piece; `None` if the stream was ended in an orderly way.
+    /// The next chunk; `None` after an orderly end of the stream.
     pub fn next(&mut self) -> Option<String> {
-        let chunk = self.0.chunk().expect("a stream is not cut off");
+        let chunk = self.0.chunk().expect("the stream is not cut off");
         chunk.map(|bytes| String::from_utf8(bytes).expect("events are text"))
     }
 }

@@ -1,4 +1,4 @@
-//! The commands themselves: what they print, and what they say when they cannot do it.
+//! Output and error messages of the commands.
 
 use std::fs::File;
 
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::connection::text;
 use crate::harness::Folder;
-use crate::process::{Ended, Process};
+use crate::process::{Process, ProcessOutput};
 
 #[test]
-fn every_command_prints_words_for_people_and_json_for_programs() {
-    let folder = Folder::new("words");
+fn commands_print_text_or_json() {
+    let folder = Folder::new("commands");
     let server = folder.start();
 
     let account = folder.json("account create --email it@acme.example --company Acme");
@@ -46,34 +46,34 @@ fn every_command_prints_words_for_people_and_json_for_programs() {
     assert!(listed.contains("laptop") && !listed.contains(token), "{listed}");
     assert!(listed.contains("never") && !listed.contains("2999"), "{listed}");
 
-    let made = folder.json("user link ada");
-    let link = text(&made["link"]);
+    let created = folder.json("user link ada");
+    let link = text(&created["link"]);
     assert!(
         link.starts_with("/oauth/password/") && link.len() == 16 + 64,
         "{link}"
     );
     let own = format!("http://{}/oauth/password/", server.address);
-    assert_eq!(made["url"], format!("http://{}{link}", server.address));
+    assert_eq!(created["url"], format!("http://{}{link}", server.address));
     assert!(folder.run("user link ada").starts_with(&own));
     let public = Process::spawn(
         folder
             .garth("user link ada")
             .env("GARTH_PUBLIC_URL", "https://garth.example/"),
     );
-    let public = public.ended();
+    let public = public.wait();
     assert!(
         public.stdout.starts_with("https://garth.example/oauth/password/"),
         "{public:?}"
     );
-    let made = folder.run(
+    let created = folder.run(
         "client create --label Web --redirect-uri https://web.example/cb --public --id 0123456789abcdef0123",
     );
     assert_eq!(
-        made, "id      0123456789abcdef0123\n",
-        "a public client has no secret to show"
+        created, "id      0123456789abcdef0123\n",
+        "a public client has no secret"
     );
-    let made = folder.json("client create --label Own --redirect-uri https://own.example/cb --account 2");
-    assert_eq!(made["account_id"], 2);
+    let created = folder.json("client create --label Own --redirect-uri https://own.example/cb --account 2");
+    assert_eq!(created["account_id"], 2);
     let clients = folder.json("client list");
     assert_eq!(
         (&clients[0]["account_id"], &clients[1]["secret"]),
@@ -81,10 +81,10 @@ fn every_command_prints_words_for_people_and_json_for_programs() {
     );
     assert!(folder.run("client list").contains("https://web.example/cb"));
 
-    let own = made["id"].as_str().expect("a client has an id");
+    let own = created["id"].as_str().expect("a client has an id");
     let secret = folder.run(&format!("client reset-secret {own}"));
     assert!(
-        secret.len() == 65 && Some(secret.trim_end()) != made["secret"].as_str(),
+        secret.len() == 65 && Some(secret.trim_end()) != created["secret"].as_str(),
         "{secret}"
     );
     assert_eq!(folder.json(&format!("client delete {own}")), json!({}));
@@ -100,7 +100,7 @@ fn every_command_prints_words_for_people_and_json_for_programs() {
     assert_eq!(folder.run("user delete ada"), "deleted user ada\n");
     assert_eq!(server.client_with(token).get("/v4/vpcs").code(), "token_invalid");
 
-    let (id, token) = folder.make_token("grace");
+    let (id, token) = folder.create_token("grace");
     assert_eq!(server.client_with(&token).get("/v4/vpcs").code(), "wrong_side");
     assert_eq!(
         folder.run(&format!("token revoke {id}")),
@@ -110,18 +110,18 @@ fn every_command_prints_words_for_people_and_json_for_programs() {
 }
 
 #[test]
-fn a_quota_is_shown_with_its_use_and_can_be_reset_to_the_default() {
+fn quota_command_shows_usage_and_resets_to_the_default() {
     let folder = Folder::new("quotas");
     let server = folder.start();
     let mut admin = server.client();
-    admin.creates_vpc("first");
+    admin.create_vpc("first");
     let two = json!([{"label": "a", "ipv4": "10.0.0.0/24"}, {"label": "b", "ipv4": "10.0.1.0/24"}]);
     let body = json!({"label": "second", "region": "us-mia", "subnets": two});
     admin.post("/v4/vpcs", body).ok();
-    let ticket = admin.opens_ticket();
+    let ticket = admin.open_ticket();
     admin
-        .attaches(ticket, "a.txt", b"words")
-        .expect("it is sent")
+        .upload(ticket, "a.txt", b"words")
+        .expect("the server responds")
         .ok();
 
     let shown = folder.json("account quota 1");
@@ -139,7 +139,10 @@ fn a_quota_is_shown_with_its_use_and_can_be_reset_to_the_default() {
     let changed = folder.json("account quota 1 --attachment-bytes 1000 --subnets-per-vpc 7");
     assert_eq!(changed["attachment_bytes"]["limit"], 1000);
     let changed = folder.json("account quota 1 --vpcs-per-region 1");
-    assert_eq!(changed["attachment_bytes"]["override"], 1000, "the rest stays");
+    assert_eq!(
+        changed["attachment_bytes"]["override"], 1000,
+        "other overrides are unchanged"
+    );
     assert_eq!(changed["subnets_per_vpc"]["limit"], 7);
     let refused = admin.post("/v4/vpcs", json!({"label": "third", "region": "us-mia"}));
     assert_eq!(refused.code(), "quota_exceeded");
@@ -167,11 +170,11 @@ fn a_quota_is_shown_with_its_use_and_can_be_reset_to_the_default() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn closed_output_pipe_is_not_an_error() {
     let folder = Folder::new("head");
     let _server = folder.start();
     let garth = env!("CARGO_BIN_EXE_garth");
-    for words in [
+    for arguments in [
         "openapi",
         "user list",
         "account list --json",
@@ -179,21 +182,21 @@ fn a_reader_that_has_seen_enough_is_no_error() {
         "serve --help",
     ] {
         // Nothing reads the pipe when garth writes to it.
-        let line = format!("{{ sleep 0.3; '{garth}' {words}; echo status $? >&2; }} | true");
+        let line = format!("{{ sleep 0.3; '{garth}' {arguments}; echo status $? >&2; }} | true");
         let mut shell = std::process::Command::new("sh");
         let shell = shell.args(["-c", &line]).env("GARTH_DATA", folder.data());
-        let ended = Process::spawn(shell).ended();
-        assert_eq!(ended.stderr, "status 0\n", "garth {words}");
+        let output = Process::spawn(shell).wait();
+        assert_eq!(output.stderr, "status 0\n", "garth {arguments}");
     }
 }
 
 #[test]
-fn a_command_that_cannot_do_it_says_why_and_prints_nothing_else() {
+fn failed_command_prints_only_the_reason() {
     let folder = Folder::new("refusals");
     let server = folder.start();
     folder.run("user create --staff --username grace --email grace@desk.example");
-    let mut wrong = Vec::new();
-    for (words, says) in [
+    let mut failures = Vec::new();
+    for (arguments, expected) in [
         (
             "user create --email a@b.example --username ada --account 99",
             "account 99: not found",
@@ -248,23 +251,25 @@ fn a_command_that_cannot_do_it_says_why_and_prints_nothing_else() {
         ("client delete 0123", "client 0123: not found"),
         ("client reset-secret 0123", "0123: not found"),
     ] {
-        let ended = Process::spawn(&mut folder.garth(words)).ended();
-        if !is_refusal(&ended, says) {
-            wrong.push(format!("garth {words}: {says:?} was expected: {ended:?}"));
+        let output = Process::spawn(&mut folder.garth(arguments)).wait();
+        if !is_refusal(&output, expected) {
+            failures.push(format!(
+                "garth {arguments}: {expected:?} was expected: {output:?}"
+            ));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!(server.client().get("/v4/vpcs").status, 200);
 }
 
 #[test]
-fn a_password_is_read_from_standard_input_and_must_be_good() {
+fn password_is_read_from_stdin_and_validated() {
     let folder = Folder::new("password");
     let _server = folder.start();
     let create = |username: &str, password: &str| {
-        let typed = File::open(folder.write("typed", password)).expect("it was just written");
+        let typed = File::open(folder.write("typed", password)).expect("the file was just written");
         let user = "user create --account 1 --email a@b.example --password-stdin --username";
-        Process::spawn(folder.garth(user).arg(username).stdin(typed)).ended()
+        Process::spawn(folder.garth(user).arg(username).stdin(typed)).wait()
     };
     assert_eq!(create("ada", "correct horse battery staple\n").code, Some(0));
     let refused = create("bob", "too-brief\n");
@@ -275,6 +280,6 @@ fn a_password_is_read_from_standard_input_and_must_be_good() {
     assert!(!refused.stderr.contains("too-brief"), "{refused:?}");
 }
 
-fn is_refusal(ended: &Ended, says: &str) -> bool {
-    matches!(ended.code, Some(1..)) && ended.stdout.is_empty() && ended.stderr.contains(says)
+fn is_refusal(output: &ProcessOutput, expected: &str) -> bool {
+    matches!(output.code, Some(1..)) && output.stdout.is_empty() && output.stderr.contains(expected)
 }

@@ -1,4 +1,4 @@
-//! Commands beside a running server: what they change holds from the very next request on.
+//! Commands and a running server: a change takes effect with the next request.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,33 +8,33 @@ use crate::harness::{Folder, TOKEN};
 use crate::process::{Process, eventually};
 
 #[test]
-fn a_second_server_on_the_same_folder_is_refused_while_the_first_goes_on() {
+fn second_server_on_the_same_folder_does_not_start() {
     let folder = Folder::new("second");
     let first = folder.start();
 
-    let second = Process::spawn(&mut folder.serve()).ended();
+    let second = Process::spawn(&mut folder.serve()).wait();
 
     assert_eq!(second.code, Some(1), "{second:?}");
     assert_eq!(second.stdout, "");
-    let place = folder.data().display().to_string();
-    for says in ["another garth serve", "already running", &place] {
-        assert!(second.stderr.contains(says), "{}", second.stderr);
+    let path = folder.data().display().to_string();
+    for expected in ["another garth serve", "already running", &path] {
+        assert!(second.stderr.contains(expected), "{}", second.stderr);
     }
-    first.client().creates_vpc("still-here");
+    first.client().create_vpc("still-here");
 
     assert_eq!(first.stop().code, Some(0));
     assert_eq!(folder.start().client().vpc_labels(), ["still-here"]);
 }
 
 #[test]
-fn a_token_opens_and_closes_the_door_at_once_however_often() {
+fn token_creation_and_revocation_take_effect_immediately() {
     let folder = Folder::new("tokens");
     let server = folder.start();
     for round in 0..50 {
-        let (id, token) = folder.make_token("admin");
+        let (id, token) = folder.create_token("admin");
         let mut client = server.client_with(&token);
-        assert_eq!(client.get("/v4/vpcs").status, 200, "round {round}: made");
-        assert_eq!(client.get("/v4/vpcs").status, 200, "round {round}: remembered");
+        assert_eq!(client.get("/v4/vpcs").status, 200, "round {round}: created");
+        assert_eq!(client.get("/v4/vpcs").status, 200, "round {round}: cached");
 
         folder.run(&format!("token revoke {id}"));
 
@@ -46,12 +46,12 @@ fn a_token_opens_and_closes_the_door_at_once_however_often() {
 }
 
 #[test]
-fn a_token_ends_when_its_time_is_over() {
+fn expired_token_is_refused() {
     let folder = Folder::new("expiry");
     let server = folder.start();
-    let (_, unused) = folder.make_token("admin --expiry 1s");
-    let (_, short) = folder.make_token("admin --expiry 1s");
-    let (_, long) = folder.make_token("admin --expiry 1h");
+    let (_, unused) = folder.create_token("admin --expiry 1s");
+    let (_, short) = folder.create_token("admin --expiry 1s");
+    let (_, long) = folder.create_token("admin --expiry 1h");
     let last = eventually("the token to expire", || {
         let reply = server.client_with(&short).get("/v4/vpcs");
         (reply.status != 200).then_some(reply)
@@ -62,13 +62,13 @@ fn a_token_ends_when_its_time_is_over() {
 }
 
 #[test]
-fn a_grant_turns_403_into_200_on_the_next_request() {
+fn grant_takes_effect_on_the_next_request() {
     let folder = Folder::new("grants");
     let server = folder.start();
-    let core = server.client().creates_vpc("core");
+    let core = server.client().create_vpc("core");
     let path = format!("/v4/vpcs/{core}");
     folder.run("user create --account 1 --username ada --email ada@example.com --restricted");
-    let (_, token) = folder.make_token("ada");
+    let (_, token) = folder.create_token("ada");
     let mut ada = server.client_with(&token);
     let new = json!({"label": "by-ada", "region": "us-east"});
 
@@ -85,53 +85,56 @@ fn a_grant_turns_403_into_200_on_the_next_request() {
 }
 
 #[test]
-fn a_quota_holds_from_the_next_request_on() {
+fn quota_takes_effect_on_the_next_request() {
     let folder = Folder::new("quota");
     let server = folder.start();
     let mut client = server.client();
-    client.creates_vpc("one");
+    client.create_vpc("one");
 
     folder.run("account quota 1 --vpcs-per-region 1");
     let refused = client.post("/v4/vpcs", json!({"label": "two", "region": "us-east"}));
     assert_eq!((refused.status, refused.code().as_str()), (400, "quota_exceeded"));
-    let told = client.get("/v4/account/quotas").ok();
+    let quotas = client.get("/v4/account/quotas").ok();
     assert_eq!(
-        told["vpcs_per_region"],
+        quotas["vpcs_per_region"],
         json!({"limit": 1, "used": {"us-east": 1}})
     );
 
     folder.run("account quota 1 --vpcs-per-region 2");
-    client.creates_vpc("two");
+    client.create_vpc("two");
 }
 
 #[test]
-fn an_open_stream_ends_as_soon_as_its_token_is_revoked() {
-    ends_before_its_heartbeat(&Folder::new("stream"));
+fn event_stream_ends_when_its_token_is_revoked() {
+    assert_ends_before_heartbeat(&Folder::new("stream"));
 }
 
-/// A path to a socket may not be longer than some hundred characters; one to a folder may.
+/// The path of a socket is limited to about a hundred characters; the path of a folder is not.
 #[test]
-fn an_open_stream_ends_as_soon_also_where_the_store_is_deep_in_folders() {
-    ends_before_its_heartbeat(&Folder::with_data("deep", &"deep/".repeat(30)));
+fn event_stream_ends_on_revocation_with_a_long_data_path() {
+    assert_ends_before_heartbeat(&Folder::with_data("deep", &"deep/".repeat(30)));
 }
 
-fn ends_before_its_heartbeat(folder: &Folder) {
+fn assert_ends_before_heartbeat(folder: &Folder) {
     let server = folder.start();
-    let (id, token) = folder.make_token("admin");
+    let (id, token) = folder.create_token("admin");
     let (mut revoked, mut other) = (server.stream(&token), server.stream(TOKEN));
 
     folder.run(&format!("token revoke {id}"));
 
-    while let Some(piece) = revoked.next() {
-        assert!(!piece.contains("still here"), "it lived to see a heartbeat");
+    while let Some(chunk) = revoked.next() {
+        assert!(
+            !chunk.contains("still here"),
+            "the stream is open at the next heartbeat"
+        );
     }
-    server.client().creates_vpc("news");
-    let news = other.next().expect("other streams go on");
-    assert!(news.contains("vpc_create"), "{news}");
+    server.client().create_vpc("news");
+    let event = other.next().expect("other streams stay open");
+    assert!(event.contains("vpc_create"), "{event}");
 }
 
 #[test]
-fn commands_get_their_turn_beside_a_server_that_writes_without_a_pause() {
+fn commands_are_not_starved_by_a_busy_server() {
     let folder = Folder::new("busy");
     let server = folder.start();
     let done = AtomicBool::new(false);
@@ -140,21 +143,21 @@ fn commands_get_their_turn_beside_a_server_that_writes_without_a_pause() {
             let (mut client, done) = (server.client(), &done);
             scope.spawn(move || {
                 while !done.load(Ordering::Relaxed) {
-                    let vpc = client.creates_vpc(&format!("writer-{writer}"));
+                    let vpc = client.create_vpc(&format!("writer-{writer}"));
                     client.delete(&format!("/v4/vpcs/{vpc}")).ok();
                 }
             });
         }
         let commands = scope.spawn(|| {
             for _ in 0..15 {
-                let (id, token) = folder.make_token("admin");
+                let (id, token) = folder.create_token("admin");
                 assert_eq!(server.client_with(&token).get("/v4/vpcs").status, 200);
                 folder.run(&format!("token revoke {id}"));
                 assert_eq!(server.client_with(&token).get("/v4/vpcs").status, 401);
             }
         });
-        let ended = commands.join();
+        let result = commands.join();
         done.store(true, Ordering::Relaxed);
-        ended.expect("every command had its turn");
+        result.expect("all commands succeed");
     });
 }

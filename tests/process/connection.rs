@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 
 use serde_json::Value;
 
-use crate::process::PATIENCE;
+use crate::process::WAIT_TIMEOUT;
 
 /// A connection, byte by byte.
 pub struct Connection(BufReader<TcpStream>);
@@ -15,11 +15,11 @@ impl Connection {
         Self::over(TcpStream::connect(address)?)
     }
 
-    /// The same over a connection that is there already.
+    /// Like `open`, over an open connection.
     pub fn over(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(WAIT_TIMEOUT))?;
+        stream.set_write_timeout(Some(WAIT_TIMEOUT))?;
         Ok(Self(BufReader::new(stream)))
     }
 
@@ -27,12 +27,12 @@ impl Connection {
         self.0.get_mut().write_all(bytes.as_ref())
     }
 
-    /// Another hand on the same connection, to send while an answer is waited for.
+    /// A clone of the socket, to send while another thread waits for the response.
     pub fn sender(&self) -> io::Result<TcpStream> {
         self.0.get_ref().try_clone()
     }
 
-    /// The whole answer to a request with this method.
+    /// Reads the response to a request with this method.
     pub fn reply_to(&mut self, method: &str) -> io::Result<Reply> {
         let mut reply = self.head()?;
         if reply.header("transfer-encoding") == Some("chunked") {
@@ -46,7 +46,7 @@ impl Connection {
         Ok(reply)
     }
 
-    /// The first line and the headers of an answer.
+    /// Reads the status line and the headers of a response.
     pub fn head(&mut self) -> io::Result<Reply> {
         let line = self.line()?;
         let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
@@ -66,7 +66,7 @@ impl Connection {
         })
     }
 
-    /// One chunk of a chunked body; `None` after the last.
+    /// Reads one chunk of a chunked body; `None` after the last.
     pub fn chunk(&mut self) -> io::Result<Option<Vec<u8>>> {
         let size = usize::from_str_radix(&self.line()?, 16).map_err(io::Error::other)?;
         let mut chunk = vec![0; size];
@@ -83,14 +83,14 @@ impl Connection {
         }
     }
 
-    /// All that the other side still says until it closes.
-    pub fn end(&mut self) -> io::Result<Vec<u8>> {
+    /// Reads until the server closes the connection.
+    pub fn read_to_end(&mut self) -> io::Result<Vec<u8>> {
         let mut rest = Vec::new();
         self.0.read_to_end(&mut rest)?;
         Ok(rest)
     }
 
-    /// Waits for the other side to say something more, or to close; whether it closed.
+    /// Waits for more bytes or the end of the connection. True if the server closed it.
     pub fn is_closed(&mut self) -> bool {
         match self.0.read(&mut [0]) {
             Ok(read) => read == 0,
@@ -99,7 +99,7 @@ impl Connection {
     }
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
@@ -122,13 +122,13 @@ impl Reply {
         serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.text()))
     }
 
-    /// What a request that must succeed was answered with.
+    /// The body of a successful response.
     pub fn ok(&self) -> Value {
         assert_eq!(self.status, 200, "{}", self.text());
         self.json()
     }
 
-    /// The machine word of the only error.
+    /// The code of the only error.
     pub fn code(&self) -> String {
         let errors = self.json()["errors"].take();
         assert_eq!(errors.as_array().map(Vec::len), Some(1), "{errors}");
@@ -137,9 +137,9 @@ impl Reply {
 }
 
 pub fn text(value: &Value) -> String {
-    value.as_str().expect("a text").to_owned()
+    value.as_str().expect("a string").to_owned()
 }
 
 pub fn number(value: &Value) -> i64 {
-    value.as_i64().expect("a whole number")
+    value.as_i64().expect("an integer")
 }

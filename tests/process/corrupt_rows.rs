@@ -1,15 +1,15 @@
-//! Rows that no build has written: an error in the log that names them, and other requests are served.
+//! Corrupt rows: the log has an error that names the row, and other requests succeed.
 
-use crate::damaged_files::in_store;
+use crate::damaged_files::execute_sql;
 use crate::harness::Folder;
 
 #[test]
-fn a_row_that_was_changed_by_hand_is_named_in_the_log() {
+fn corrupt_row_is_named_in_the_log() {
     let folder = Folder::new("corrupt-row");
     let server = folder.start();
     let mut client = server.client();
-    let (good, bad) = (client.creates_vpc("good"), client.creates_vpc("bad"));
-    in_store(
+    let (good, bad) = (client.create_vpc("good"), client.create_vpc("bad"));
+    execute_sql(
         &folder,
         &format!("UPDATE vpc SET label = 'Zürich' WHERE id = {bad}"),
     );

@@ -1,5 +1,4 @@
-//! `kill -9` in the middle of the work: what was acknowledged is there, nothing is there by halves,
-//! and the events tell exactly what happened.
+//! `kill -9` under load: acknowledged writes exist, no partial writes, and one event for each change.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,51 +6,48 @@ use std::time::Duration;
 
 use crate::client::Client;
 use crate::connection::{number, text};
-use crate::expected_state::{Counts, Ledger, Vpc, dice};
+use crate::expected_state::{Counts, ExpectedState, Vpc, random_below};
 use crate::harness::{Folder, Server};
 use crate::process::{Process, eventually};
 
-/// How often the server is killed, on one and the same store.
+/// The number of kills, all with the same store.
 const KILLS: usize = 30;
 const WRITERS: usize = 6;
 
 #[test]
-fn killing_the_server_loses_nothing_acknowledged_and_leaves_nothing_by_halves() {
+fn kill_loses_no_acknowledged_write_and_leaves_no_partial_write() {
     let folder = Folder::new("crash");
-    let mut ledgers: Vec<Ledger> = (0..WRITERS).map(Ledger::new).collect();
+    let mut states: Vec<ExpectedState> = (0..WRITERS).map(ExpectedState::new).collect();
     let mut history = History::default();
 
     for kill in 1..=KILLS {
         if kill % 5 == 0 {
-            kill_while_it_starts(&folder);
+            kill_during_start(&folder);
         }
         let mut server = folder.start();
-        check(&mut server.client(), &mut ledgers, &mut history);
-        kill_under_load(&mut server, &mut ledgers);
+        check(&mut server.client(), &mut states, &mut history);
+        kill_under_load(&mut server, &mut states);
     }
 
     let server = folder.start();
-    check(&mut server.client(), &mut ledgers, &mut history);
-    let mut told_anew = History::default();
-    told_anew.read_on(&mut server.client());
-    assert!(
-        told_anew == history,
-        "events have changed since they were first read"
-    );
+    check(&mut server.client(), &mut states, &mut history);
+    let mut reread = History::default();
+    reread.read_new(&mut server.client());
+    assert!(reread == history, "old events have changed");
     assert_eq!(server.stop().code, Some(0));
-    assert_sound(&folder);
+    assert_consistent(&folder);
 }
 
-/// Has every writer write without a pause, and kills the server at a random moment of that.
-fn kill_under_load(server: &mut Server, ledgers: &mut [Ledger]) {
+/// All writers write without a pause until the server is killed at a random moment.
+fn kill_under_load(server: &mut Server, states: &mut [ExpectedState]) {
     let acknowledged = AtomicUsize::new(0);
-    let enough = 1 + dice(1000);
+    let enough = 1 + random_below(1000);
     std::thread::scope(|scope| {
         let mut writers = Vec::new();
-        for ledger in ledgers {
+        for state in states {
             let (mut client, acknowledged) = (server.client(), &acknowledged);
             writers.push(scope.spawn(move || {
-                while ledger.write(&mut client) {
+                while state.write(&mut client) {
                     acknowledged.fetch_add(1, Ordering::Relaxed);
                 }
             }));
@@ -59,59 +55,59 @@ fn kill_under_load(server: &mut Server, ledgers: &mut [Ledger]) {
         eventually("writes to be acknowledged", || {
             assert!(
                 !writers.iter().any(|writer| writer.is_finished()),
-                "a writer gave up"
+                "a writer failed"
             );
             (acknowledged.load(Ordering::Relaxed) >= enough).then_some(())
         });
-        std::thread::sleep(Duration::from_micros(dice(10_000) as u64));
+        std::thread::sleep(Duration::from_micros(random_below(10_000) as u64));
         server.process.kill();
     });
 }
 
-/// A start is a write too: it migrates, recovers the log and makes the first account.
-fn kill_while_it_starts(folder: &Folder) {
+/// A start writes, too: it migrates, recovers the log and creates the first account.
+fn kill_during_start(folder: &Folder) {
     let mut process = Process::spawn(&mut folder.serve());
-    std::thread::sleep(Duration::from_millis(dice(80) as u64));
+    std::thread::sleep(Duration::from_millis(random_below(80) as u64));
     process.kill();
 }
 
-/// Compares what the writers know with what the store tells.
-fn check(client: &mut Client, ledgers: &mut [Ledger], history: &mut History) {
+/// Compares the expected state of the writers with the store.
+fn check(client: &mut Client, states: &mut [ExpectedState], history: &mut History) {
     let vpcs = client.all("/v4/vpcs");
-    let there: BTreeMap<i64, Vpc> = vpcs
+    let stored: BTreeMap<i64, Vpc> = vpcs
         .iter()
         .map(|vpc| (number(&vpc["id"]), Vpc::read(vpc)))
         .collect();
-    ledgers.iter_mut().for_each(|ledger| ledger.settle(&there));
+    states.iter_mut().for_each(|state| state.reconcile(&stored));
 
-    let kept: BTreeMap<i64, Vpc> = ledgers.iter().flat_map(Ledger::kept).collect();
-    assert_same("VPCs", &kept, &there);
+    let expected: BTreeMap<i64, Vpc> = states.iter().flat_map(ExpectedState::vpcs).collect();
+    assert_same("VPCs", &expected, &stored);
 
-    history.read_on(client);
-    let told: Counts = ledgers.iter().flat_map(Ledger::events).collect();
-    assert_same("events", &told, &history.counts);
+    history.read_new(client);
+    let expected: Counts = states.iter().flat_map(ExpectedState::events).collect();
+    assert_same("events", &expected, &history.counts);
 }
 
 fn assert_same<K: Ord + std::fmt::Debug, V: PartialEq + std::fmt::Debug>(
     what: &str,
-    known: &BTreeMap<K, V>,
+    expected: &BTreeMap<K, V>,
     found: &BTreeMap<K, V>,
 ) {
-    let missing: Vec<_> = known
+    let missing: Vec<_> = expected
         .iter()
         .filter(|(key, value)| found.get(key) != Some(value))
         .collect();
-    let unknown: Vec<_> = found
+    let unexpected: Vec<_> = found
         .iter()
-        .filter(|(key, value)| known.get(key) != Some(value))
+        .filter(|(key, value)| expected.get(key) != Some(value))
         .collect();
     assert!(
-        missing.is_empty() && unknown.is_empty(),
-        "{what}: missing {missing:?}; not accounted for {unknown:?}"
+        missing.is_empty() && unexpected.is_empty(),
+        "{what}: missing {missing:?}; unexpected {unexpected:?}"
     );
 }
 
-/// All events so far, read as a client would that remembers the last id it saw.
+/// All events so far, read by a client that remembers the last event ID.
 #[derive(Default, PartialEq)]
 struct History {
     last: i64,
@@ -119,17 +115,17 @@ struct History {
 }
 
 impl History {
-    fn read_on(&mut self, client: &mut Client) {
+    fn read_new(&mut self, client: &mut Client) {
         loop {
             let path = format!("/v4/account/events?page_size=500&after={}", self.last);
             let list = client.get(&path).ok();
             let events = list["data"].as_array().expect("data is a list");
             for event in events {
                 let id = number(&event["id"]);
-                assert!(id > self.last, "event {id} comes after {}", self.last);
+                assert!(id > self.last, "event {id} follows {}", self.last);
                 self.last = id;
-                let done = (text(&event["action"]), number(&event["entity"]["id"]));
-                *self.counts.entry(done).or_default() += 1;
+                let key = (text(&event["action"]), number(&event["entity"]["id"]));
+                *self.counts.entry(key).or_default() += 1;
             }
             if events.is_empty() {
                 return;
@@ -138,15 +134,15 @@ impl History {
     }
 }
 
-/// Nothing is broken below what the interface shows.
-fn assert_sound(folder: &Folder) {
-    let store = rusqlite::Connection::open(folder.data().join("garth.db")).expect("the store is there");
+/// Checks the integrity of the database file.
+fn assert_consistent(folder: &Folder) {
+    let store = rusqlite::Connection::open(folder.data().join("garth.db")).expect("the store exists");
     let one = |sql| {
         store
             .query_row(sql, (), |row| row.get::<_, String>(0))
-            .expect("SQLite answers")
+            .expect("SQLite responds")
     };
     assert_eq!(one("PRAGMA integrity_check"), "ok");
     let orphans = one("SELECT CAST(count(*) AS TEXT) FROM pragma_foreign_key_check");
-    assert_eq!(orphans, "0", "rows belong to nothing");
+    assert_eq!(orphans, "0", "no orphaned rows");
 }

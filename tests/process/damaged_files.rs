@@ -1,4 +1,4 @@
-//! Bytes of attachments that are not those that were uploaded: never served as if they were, and found.
+//! Damaged attachments: downloads fail, and the scrub finds them.
 
 use std::path::PathBuf;
 
@@ -12,16 +12,16 @@ use crate::uploads::files_of;
 
 const LARGE: usize = 3 * 1024 * 1024;
 
-struct Watched {
+struct MeasuredServer {
     server: Server,
     metrics: Client,
 }
 
-impl Watched {
+impl MeasuredServer {
     fn start(folder: &Folder) -> Self {
         let address = free_address();
         let mut serve = folder.serve();
-        // Bytes in a bucket cannot be flipped from here.
+        // Tests can damage files in a folder, not in a bucket.
         serve.args(["--metrics-listen", &address.to_string()]);
         Self {
             server: Server::start(&mut serve),
@@ -29,7 +29,7 @@ impl Watched {
         }
     }
 
-    /// The value of a metric, if there is one.
+    /// The value of a metric, if it exists.
     fn metric(&mut self, name: &str) -> Option<f64> {
         let page = self.metrics.get("/metrics").text().to_owned();
         let line = page
@@ -39,9 +39,9 @@ impl Watched {
     }
 }
 
-/// The one file that is kept.
-fn kept_file(folder: &Folder) -> PathBuf {
-    let names = folder.kept().names();
+/// The only stored file.
+fn stored_file(folder: &Folder) -> PathBuf {
+    let names = folder.stored_files().names();
     assert_eq!(names.len(), 1, "{names:?}");
     folder
         .data()
@@ -51,151 +51,151 @@ fn kept_file(folder: &Folder) -> PathBuf {
 
 /// Changes one bit in the middle of a file.
 fn flip_a_bit(path: &PathBuf) {
-    let mut bytes = std::fs::read(path).expect("the file is there");
+    let mut bytes = std::fs::read(path).expect("the file exists");
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
-    std::fs::write(path, bytes).expect("it can be written");
+    std::fs::write(path, bytes).expect("the file can be written");
 }
 
-/// Whether attachments are in a folder that a test can reach into.
+/// Whether attachments are in a local folder.
 fn is_local() -> bool {
     std::env::var_os("GARTH_TEST_ATTACHMENTS").is_none()
 }
 
 #[test]
-fn a_small_file_that_was_damaged_is_refused() {
+fn download_of_a_small_damaged_file_returns_503() {
     if !is_local() {
         return;
     }
     let folder = Folder::new("damaged-small");
-    let mut watched = Watched::start(&folder);
-    let mut client = watched.server.client();
-    let ticket = client.opens_ticket();
+    let mut measured = MeasuredServer::start(&folder);
+    let mut client = measured.server.client();
+    let ticket = client.open_ticket();
     client
-        .attaches(ticket, "a.txt", &[b'x'; 1000])
-        .expect("it is answered")
+        .upload(ticket, "a.txt", &[b'x'; 1000])
+        .expect("the server responds")
         .ok();
-    flip_a_bit(&kept_file(&folder));
+    flip_a_bit(&stored_file(&folder));
 
     let refused = client.get(&format!("{}/1", files_of(ticket)));
 
     assert_eq!((refused.status, refused.code().as_str()), (503, "file_damaged"));
-    assert_eq!(watched.metric("garth_attachments_damaged_total"), Some(1.0));
-    let log = watched.server.stop().stderr;
+    assert_eq!(measured.metric("garth_attachments_damaged_total"), Some(1.0));
+    let log = measured.server.stop().stderr;
     let line = log.lines().find(|line| line.contains("attachment damaged"));
     let line = line.unwrap_or_else(|| panic!("no line in the log: {log}"));
     assert!(line.contains("ERROR") && line.contains("attachment=1"), "{line}");
 }
 
 #[test]
-fn the_transfer_of_a_large_file_that_was_damaged_does_not_complete() {
+fn download_of_a_large_damaged_file_is_cut_off() {
     if !is_local() {
         return;
     }
     let folder = Folder::new("damaged-large");
-    let mut watched = Watched::start(&folder);
-    let mut client = watched.server.client();
-    let ticket = client.opens_ticket();
+    let mut measured = MeasuredServer::start(&folder);
+    let mut client = measured.server.client();
+    let ticket = client.open_ticket();
     client
-        .attaches(ticket, "a.txt", &vec![b'x'; LARGE])
-        .expect("it is answered")
+        .upload(ticket, "a.txt", &vec![b'x'; LARGE])
+        .expect("the server responds")
         .ok();
     let path = format!("{}/1", files_of(ticket));
-    assert_eq!(client.get(&path).body.len(), LARGE, "a good file arrives whole");
-    let file = kept_file(&folder);
+    assert_eq!(client.get(&path).body.len(), LARGE, "an intact file is complete");
+    let file = stored_file(&folder);
     flip_a_bit(&file);
 
-    let cut = watched.server.client().try_send("GET", &path, None);
+    let cut = measured.server.client().try_send("GET", &path, None);
 
     assert!(
         cut.is_err(),
         "{} bytes were served",
         cut.map_or(0, |reply| reply.body.len())
     );
-    assert_eq!(watched.metric("garth_attachments_damaged_total"), Some(1.0));
+    assert_eq!(measured.metric("garth_attachments_damaged_total"), Some(1.0));
 
-    // A file that lost its end, or has more than it had.
-    std::fs::write(&file, vec![b'x'; LARGE - 1]).expect("it can be written");
-    assert!(watched.server.client().try_send("GET", &path, None).is_err());
-    std::fs::write(&file, vec![b'x'; LARGE + 1]).expect("it can be written");
-    assert!(watched.server.client().try_send("GET", &path, None).is_err());
-    assert_eq!(watched.metric("garth_attachments_damaged_total"), Some(3.0));
+    // A file that is too short or too long.
+    std::fs::write(&file, vec![b'x'; LARGE - 1]).expect("the file can be written");
+    assert!(measured.server.client().try_send("GET", &path, None).is_err());
+    std::fs::write(&file, vec![b'x'; LARGE + 1]).expect("the file can be written");
+    assert!(measured.server.client().try_send("GET", &path, None).is_err());
+    assert_eq!(measured.metric("garth_attachments_damaged_total"), Some(3.0));
 }
 
 #[test]
-fn the_scrub_finds_damaged_and_missing_files_without_a_download() {
+fn scrub_finds_damaged_and_missing_files() {
     if !is_local() {
         return;
     }
     let folder = Folder::new("scrubbed");
     let server = folder.start();
     let mut client = server.client();
-    let ticket = client.opens_ticket();
+    let ticket = client.open_ticket();
     client
-        .attaches(ticket, "a.txt", b"first")
-        .expect("it is answered")
+        .upload(ticket, "a.txt", b"first")
+        .expect("the server responds")
         .ok();
-    let damaged = kept_file(&folder);
+    let damaged = stored_file(&folder);
     client
-        .attaches(ticket, "b.txt", b"second")
-        .expect("it is answered")
+        .upload(ticket, "b.txt", b"second")
+        .expect("the server responds")
         .ok();
-    let mut kept = folder.kept().names();
-    kept.remove(
+    let mut stored = folder.stored_files().names();
+    stored.remove(
         &damaged
             .file_name()
             .expect("a name")
             .to_string_lossy()
             .into_owned(),
     );
-    let missing = damaged.with_file_name(kept.first().expect("the second"));
+    let missing = damaged.with_file_name(stored.first().expect("a second file"));
     client
-        .attaches(ticket, "c.txt", b"third")
-        .expect("it is answered")
+        .upload(ticket, "c.txt", b"third")
+        .expect("the server responds")
         .ok();
     assert_eq!(server.stop().code, Some(0));
     flip_a_bit(&damaged);
-    std::fs::rename(&missing, folder.path("elsewhere")).expect("it can be moved");
-    never_verified(&folder);
+    std::fs::rename(&missing, folder.path("elsewhere")).expect("the file can be moved");
+    set_never_verified(&folder);
 
-    let mut watched = Watched::start(&folder);
+    let mut measured = MeasuredServer::start(&folder);
 
     eventually("all files to be read", || {
-        (watched.metric("garth_attachments_scrubbed_total") == Some(3.0)).then_some(())
+        (measured.metric("garth_attachments_scrubbed_total") == Some(3.0)).then_some(())
     });
     eventually("the damage to be counted", || {
-        (watched.metric("garth_attachments_damaged") == Some(2.0)).then_some(())
+        (measured.metric("garth_attachments_damaged") == Some(2.0)).then_some(())
     });
-    let log = watched.server.stop().stderr;
+    let log = measured.server.stop().stderr;
     assert!(
         log.contains("attachment=1") && log.contains("attachment=2"),
         "{log}"
     );
 
-    // Both are as they were again, and the third is not read before its time.
+    // Both files are restored. The third is not due for another check.
     flip_a_bit(&damaged);
-    std::fs::rename(folder.path("elsewhere"), &missing).expect("it can be moved back");
-    long_ago_if_damaged(&folder);
-    let mut watched = Watched::start(&folder);
-    eventually("the damage to be gone", || {
-        (watched.metric("garth_attachments_damaged") == Some(0.0)).then_some(())
+    std::fs::rename(folder.path("elsewhere"), &missing).expect("the file can be moved back");
+    make_damaged_files_due(&folder);
+    let mut measured = MeasuredServer::start(&folder);
+    eventually("the damage to be cleared", || {
+        (measured.metric("garth_attachments_damaged") == Some(0.0)).then_some(())
     });
-    assert_eq!(watched.metric("garth_attachments_scrubbed_total"), Some(2.0));
+    assert_eq!(measured.metric("garth_attachments_scrubbed_total"), Some(2.0));
 }
 
-fn never_verified(folder: &Folder) {
-    in_store(folder, "UPDATE attachment_check SET verified = 0");
+fn set_never_verified(folder: &Folder) {
+    execute_sql(folder, "UPDATE attachment_check SET verified = 0");
 }
 
-fn long_ago_if_damaged(folder: &Folder) {
-    in_store(
+fn make_damaged_files_due(folder: &Folder) {
+    execute_sql(
         folder,
         "UPDATE attachment_check SET verified = verified - 90000000000 WHERE damaged = 1",
     );
 }
 
-/// Changes rows behind the server's back.
-pub fn in_store(folder: &Folder, sql: &str) {
-    let store = Store::open(folder.data().join("garth.db")).expect("the store is there");
-    store.execute(sql, ()).expect("the statement is good");
+/// Changes rows directly in the database.
+pub fn execute_sql(folder: &Folder, sql: &str) {
+    let store = Store::open(folder.data().join("garth.db")).expect("the store exists");
+    store.execute(sql, ()).expect("the statement is valid");
 }

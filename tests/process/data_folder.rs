@@ -1,4 +1,4 @@
-//! The data folder belongs to one server alone.
+//! The data folder: permissions, and one server at a time.
 
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -14,46 +14,48 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 #[test]
-fn a_data_folder_that_others_can_write_is_refused() {
+fn data_folder_writable_by_others_is_refused() {
     let folder = Folder::new("writable");
-    std::fs::create_dir(folder.data()).expect("a folder can be made");
+    std::fs::create_dir(folder.data()).expect("a folder can be created");
     for mode in [0o777, 0o770, 0o702] {
         set_mode(folder.data(), mode);
         let mut serve = Process::spawn(&mut folder.serve());
         let refused = crate::process::eventually("the start to be refused", || {
-            (!serve.is_running() || !serve.printed().is_empty()).then_some(!serve.is_running())
+            (!serve.is_running() || !serve.stdout().is_empty()).then_some(!serve.is_running())
         });
         assert!(refused, "mode {mode:o} is accepted");
-        let ended = serve.ended();
-        assert_eq!(ended.code, Some(1), "{ended:?}");
-        let place = folder.data().display().to_string();
-        let says = format!("chmod 700 {place}");
-        assert!(ended.stderr.contains(&says), "{}", ended.stderr);
-        let left: Vec<_> = std::fs::read_dir(folder.data()).expect("it is there").collect();
-        assert!(left.is_empty(), "nothing is made in it: {left:?}");
+        let output = serve.wait();
+        assert_eq!(output.code, Some(1), "{output:?}");
+        let path = folder.data().display().to_string();
+        let expected = format!("chmod 700 {path}");
+        assert!(output.stderr.contains(&expected), "{}", output.stderr);
+        let left: Vec<_> = std::fs::read_dir(folder.data())
+            .expect("the folder exists")
+            .collect();
+        assert!(left.is_empty(), "the folder has new files: {left:?}");
     }
     set_mode(folder.data(), 0o755);
-    folder.start().client().creates_vpc("fine");
+    folder.start().client().create_vpc("fine");
 }
 
 #[test]
-fn nothing_in_the_data_folder_can_be_read_by_others() {
+fn data_files_are_readable_by_the_owner_only() {
     let folder = Folder::new("private");
     let server = folder.start();
-    let ticket = server.client().opens_ticket();
-    let attached = server.client().attaches(ticket, "a.txt", b"words");
-    attached.expect("it is answered").ok();
+    let ticket = server.client().open_ticket();
+    let attached = server.client().upload(ticket, "a.txt", b"words");
+    attached.expect("the server responds").ok();
 
     let mut folders = vec![folder.data().to_owned()];
     let mut seen = 0;
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(&next).expect("a folder") {
             let entry = entry.expect("an entry");
-            let about = entry.metadata().expect("it is there");
-            let mode = about.permissions().mode() & 0o777;
+            let metadata = entry.metadata().expect("the file exists");
+            let mode = metadata.permissions().mode() & 0o777;
             assert_eq!(mode & 0o077, 0, "{} has mode {mode:o}", entry.path().display());
             seen += 1;
-            if about.is_dir() {
+            if metadata.is_dir() {
                 folders.push(entry.path());
             }
         }
@@ -62,41 +64,41 @@ fn nothing_in_the_data_folder_can_be_read_by_others() {
 }
 
 #[test]
-fn removing_the_lock_file_does_not_let_a_second_server_in() {
+fn second_server_is_refused_without_the_lock_file() {
     let folder = Folder::new("unlocked");
     let first = folder.start();
-    first.client().creates_vpc("first");
-    std::fs::remove_file(folder.data().join("serve.lock")).expect("it is there");
+    first.client().create_vpc("first");
+    std::fs::remove_file(folder.data().join("serve.lock")).expect("the file exists");
 
     let mut second = Process::spawn(&mut folder.serve());
     let refused = crate::process::eventually("the second server to be refused", || {
-        (!second.is_running() || !second.printed().is_empty()).then_some(!second.is_running())
+        (!second.is_running() || !second.stdout().is_empty()).then_some(!second.is_running())
     });
     assert!(refused, "two servers run on one folder");
-    let ended = second.ended();
-    assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.stderr.contains("already running"), "{}", ended.stderr);
+    let output = second.wait();
+    assert_eq!(output.code, Some(1), "{output:?}");
+    assert!(output.stderr.contains("already running"), "{}", output.stderr);
 
-    // Commands beside the first server still work.
-    folder.make_token("admin");
-    first.client().creates_vpc("second");
+    // Commands still work.
+    folder.create_token("admin");
+    first.client().create_vpc("second");
     assert_eq!(first.stop().code, Some(0));
     assert_eq!(folder.start().client().vpc_labels(), ["first", "second"]);
 }
 
 #[test]
-fn a_server_that_does_not_run_leaves_no_lock_behind() {
+fn stopped_or_failed_server_leaves_no_lock_file() {
     let folder = Folder::new("no-lock");
-    let taken = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    let address = taken.local_addr().expect("it is bound").to_string();
-    let refused = Process::spawn(folder.serve().env("GARTH_LISTEN", &address)).ended();
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("the listener is bound").to_string();
+    let refused = Process::spawn(folder.serve().env("GARTH_LISTEN", &address)).wait();
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(!folder.data().exists(), "a failed start leaves a data folder");
-    let refused = Process::spawn(folder.serve().env("GARTH_METRICS_LISTEN", &address)).ended();
+    let refused = Process::spawn(folder.serve().env("GARTH_METRICS_LISTEN", &address)).wait();
     assert!(refused.stderr.contains("--metrics-listen"), "{refused:?}");
     assert!(!folder.data().exists(), "a failed start leaves a data folder");
-    std::fs::create_dir(folder.data()).expect("a folder can be made");
-    let refused = Process::spawn(folder.serve().env("GARTH_LISTEN", &address)).ended();
+    std::fs::create_dir(folder.data()).expect("a folder can be created");
+    let refused = Process::spawn(folder.serve().env("GARTH_LISTEN", &address)).wait();
     assert_eq!(refused.code, Some(1), "{refused:?}");
     let lock = folder.data().join("serve.lock");
     assert!(!lock.exists(), "a failed start leaves serve.lock");
@@ -108,18 +110,18 @@ fn a_server_that_does_not_run_leaves_no_lock_behind() {
 }
 
 #[test]
-fn a_store_that_may_not_be_read_is_not_called_missing() {
+fn unreadable_store_is_not_reported_as_missing() {
     let folder = Folder::new("forbidden");
     assert_eq!(folder.start().stop().code, Some(0));
-    let mut command = as_someone_else(&folder, &folder.garth("token list --user admin"));
-    let refused = Process::spawn(&mut command).ended();
+    let mut command = as_other_user(&folder, &folder.garth("token list --user admin"));
+    let refused = Process::spawn(&mut command).wait();
     set_mode(folder.data(), 0o700);
 
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("Permission denied"), "{}", refused.stderr);
     assert!(refused.stderr.contains("sudo -u"), "{}", refused.stderr);
-    let place = folder.data().display().to_string();
-    assert!(refused.stderr.contains(&place), "{}", refused.stderr);
+    let path = folder.data().display().to_string();
+    assert!(refused.stderr.contains(&path), "{}", refused.stderr);
     assert!(
         !refused.stderr.contains("there is no store"),
         "{}",
@@ -127,10 +129,10 @@ fn a_store_that_may_not_be_read_is_not_called_missing() {
     );
 }
 
-/// The command by a user who may not look into the data folder.
-fn as_someone_else(folder: &Folder, command: &Command) -> Command {
+/// The command, run by a user without access to the data folder.
+fn as_other_user(folder: &Folder, command: &Command) -> Command {
     let mut other = match rustix::process::geteuid().is_root() {
-        // Root may read everything, so another user runs it, who needs a binary that it can reach.
+        // Root can read everything. Another user runs the command, with a binary that it can read.
         true => {
             let binary = folder.path("garth");
             std::fs::copy(command.get_program(), &binary).expect("the binary can be copied");
@@ -148,16 +150,16 @@ fn as_someone_else(folder: &Folder, command: &Command) -> Command {
     other
 }
 
-/// A server that was killed, and run by another user, leaves files that this one may not write.
+/// A killed server of another user leaves files that are not writable.
 #[test]
-fn leftovers_that_cannot_be_written_are_replaced() {
+fn unwritable_leftover_files_are_replaced() {
     let folder = Folder::new("leftovers");
     assert_eq!(folder.start().stop().code, Some(0));
     for name in ["serve.url", "serve.lock"] {
         let path = folder.data().join(name);
         let _ = std::fs::remove_file(&path);
         // Even root cannot write to this.
-        symlink("/proc/self/mem/nowhere", &path).expect("a link can be made");
+        symlink("/proc/self/mem/nowhere", &path).expect("a link can be created");
     }
     let server = folder.start();
     let link = folder.run("user link admin");

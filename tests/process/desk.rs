@@ -1,4 +1,4 @@
-//! `garth desk` and `garth entity`: the staff at a terminal, beside a running server.
+//! `garth desk` and `garth entity`, with a running server.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::harness::Folder;
 use crate::process::Process;
 
 #[test]
-fn a_ticket_is_worked_on_from_a_terminal() {
+fn staff_handle_a_ticket_on_the_command_line() {
     let folder = Folder::new("desk");
     let server = folder.start();
     let mut customer = server.client();
@@ -14,8 +14,8 @@ fn a_ticket_is_worked_on_from_a_terminal() {
     customer.post("/v4/support/tickets", body).ok();
     folder.run("user create --staff --username sam --email sam@desk.example");
     folder.run("user create --staff --username pat --email pat@desk.example");
-    let named = folder.run("entity set --account 1 --type domain --id 7 --label example.com");
-    assert_eq!(named, "set domain 7 of account 1 to example.com\n");
+    let output = folder.run("entity set --account 1 --type domain --id 7 --label example.com");
+    assert_eq!(output, "set domain 7 of account 1 to example.com\n");
     assert_eq!(folder.json("entity list")[0]["label"], "example.com");
 
     let queue = folder.run("desk queue");
@@ -59,13 +59,13 @@ fn a_ticket_is_worked_on_from_a_terminal() {
 }
 
 #[test]
-fn a_desk_command_that_cannot_do_it_says_why() {
+fn failed_desk_command_prints_the_reason() {
     let folder = Folder::new("desk-refusals");
     let server = folder.start();
     let body = json!({"summary": "Help", "description": "Please."});
     server.client().post("/v4/support/tickets", body).ok();
     folder.run("user create --staff --username sam --email sam@desk.example");
-    for (words, says) in [
+    for (arguments, expected) in [
         ("desk claim 1", "--as USERNAME"),
         ("desk claim 1 --as admin", "not a member of the staff"),
         ("desk claim 1 --as nobody", "user nobody: not found"),
@@ -85,16 +85,16 @@ fn a_desk_command_that_cannot_do_it_says_why() {
             "account 9: not found",
         ),
     ] {
-        let ended = Process::spawn(&mut folder.garth(words)).ended();
+        let output = Process::spawn(&mut folder.garth(arguments)).wait();
         assert!(
-            ended.code != Some(0) && ended.stderr.contains(says),
-            "{words}: {ended:?}"
+            output.code != Some(0) && output.stderr.contains(expected),
+            "{arguments}: {output:?}"
         );
     }
 }
 
 #[test]
-fn the_desks_settings_hold_for_the_server_and_the_commands() {
+fn desk_settings_apply_to_server_and_commands() {
     let folder = Folder::new("desk-settings");
     let mut serve = folder.serve();
     serve
@@ -112,6 +112,6 @@ fn the_desks_settings_hold_for_the_server_and_the_commands() {
     folder.run("user create --staff --username sam --email sam@desk.example");
     let mut reply = folder.garth("desk reply 1 Yes --as sam --json");
     reply.env("GARTH_PROVIDER_NAME", "Acme");
-    let ended = Process::spawn(&mut reply).ended();
-    assert!(ended.stdout.contains("\"created_by\": \"Acme\""), "{ended:?}");
+    let output = Process::spawn(&mut reply).wait();
+    assert!(output.stdout.contains("\"created_by\": \"Acme\""), "{output:?}");
 }

@@ -1,5 +1,4 @@
-//! What a client of a server that may die at any moment knows for sure: every change that was
-//! acknowledged, and the one it was waiting for when the end came.
+//! The state that a client expects of a server that is killed: all acknowledged changes, and the one that was pending.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +7,16 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::connection::{number, text};
 
-/// Everything one client has done, over all lives of the server.
-pub struct Ledger {
+/// The changes of one client, across restarts of the server.
+pub struct ExpectedState {
     writer: usize,
-    named: usize,
+    labels_used: usize,
     vpcs: BTreeMap<i64, Known>,
-    /// Asked for, but not acknowledged: it happened as a whole, or not at all.
-    under_way: Option<Change>,
+    /// Sent, but not acknowledged: the server made the whole change or none.
+    pending: Option<Change>,
 }
 
-/// A VPC that was acknowledged, or found to have been made.
+/// A VPC that was acknowledged, or found in the store.
 struct Known {
     vpc: Vpc,
     renamed: usize,
@@ -37,37 +36,37 @@ enum Change {
     Delete { id: i64 },
 }
 
-/// How often an action was done to a thing: `("vpc_create", 7)`.
+/// The number of events for each action and object: `("vpc_create", 7)`.
 pub type Counts = BTreeMap<(String, i64), usize>;
 
-impl Ledger {
+impl ExpectedState {
     pub fn new(writer: usize) -> Self {
         Self {
             writer,
-            named: 0,
+            labels_used: 0,
             vpcs: BTreeMap::new(),
-            under_way: None,
+            pending: None,
         }
     }
 
-    /// Makes one change at random; false if the server went away meanwhile.
+    /// Makes one random change; false if the server was killed meanwhile.
     pub fn write(&mut self, client: &mut Client) -> bool {
         let change = self
-            .under_way
-            .insert(choose(self.writer, &mut self.named, &self.vpcs));
+            .pending
+            .insert(choose(self.writer, &mut self.labels_used, &self.vpcs));
         let (method, path, body) = change.request();
         let Ok(reply) = client.try_send(method, &path, body.as_ref()) else {
             return false;
         };
-        let answer = reply.ok();
-        match self.under_way.take().expect("it was put there above") {
+        let created = reply.ok();
+        match self.pending.take().expect("the change was stored above") {
             Change::Create { label, subnets } => {
-                let vpc = Vpc::read(&answer);
+                let vpc = Vpc::read(&created);
                 assert!(
-                    vpc.is(&label, &subnets),
-                    "{vpc:?} was made, {label} was asked for"
+                    vpc.matches(&label, &subnets),
+                    "{vpc:?} was created instead of {label}"
                 );
-                self.learn(number(&answer["id"]), vpc);
+                self.add(number(&created["id"]), vpc);
             }
             Change::Rename { id, label } => self.rename(id, label),
             Change::Delete { id } => self.delete(id),
@@ -75,31 +74,31 @@ impl Ledger {
         true
     }
 
-    /// Finds out what became of the change that was under way.
-    pub fn settle(&mut self, there: &BTreeMap<i64, Vpc>) {
-        match self.under_way.take() {
+    /// Finds out whether the pending change was made.
+    pub fn reconcile(&mut self, stored: &BTreeMap<i64, Vpc>) {
+        match self.pending.take() {
             None => {}
             Some(Change::Create { label, subnets }) => {
-                if let Some((id, vpc)) = there.iter().find(|(_, vpc)| vpc.label == label) {
-                    assert!(vpc.is(&label, &subnets), "{vpc:?} was made by halves");
-                    self.learn(*id, vpc.clone());
+                if let Some((id, vpc)) = stored.iter().find(|(_, vpc)| vpc.label == label) {
+                    assert!(vpc.matches(&label, &subnets), "{vpc:?} is a partial write");
+                    self.add(*id, vpc.clone());
                 }
             }
-            Some(Change::Rename { id, label }) if there.get(&id).is_some_and(|vpc| vpc.label == label) => {
+            Some(Change::Rename { id, label }) if stored.get(&id).is_some_and(|vpc| vpc.label == label) => {
                 self.rename(id, label);
             }
-            Some(Change::Delete { id }) if !there.contains_key(&id) => self.delete(id),
+            Some(Change::Delete { id }) if !stored.contains_key(&id) => self.delete(id),
             Some(Change::Rename { .. } | Change::Delete { .. }) => {}
         }
     }
 
-    /// The VPCs that must be there, exactly like this.
-    pub fn kept(&self) -> impl Iterator<Item = (i64, Vpc)> {
-        let kept = self.vpcs.iter().filter(|(_, known)| !known.deleted);
-        kept.map(|(id, known)| (*id, known.vpc.clone()))
+    /// The VPCs that the store must have.
+    pub fn vpcs(&self) -> impl Iterator<Item = (i64, Vpc)> {
+        let existing = self.vpcs.iter().filter(|(_, known)| !known.deleted);
+        existing.map(|(id, known)| (*id, known.vpc.clone()))
     }
 
-    /// The events that must be there, no more and no fewer (interface §6).
+    /// The exact events that the store must have (interface §6).
     pub fn events(&self) -> Counts {
         let mut counts = Counts::new();
         for (id, known) in &self.vpcs {
@@ -120,13 +119,13 @@ impl Ledger {
         counts
     }
 
-    fn learn(&mut self, id: i64, vpc: Vpc) {
+    fn add(&mut self, id: i64, vpc: Vpc) {
         let known = Known {
             vpc,
             renamed: 0,
             deleted: false,
         };
-        assert!(self.vpcs.insert(id, known).is_none(), "id {id} was given twice");
+        assert!(self.vpcs.insert(id, known).is_none(), "ID {id} was used twice");
     }
 
     fn rename(&mut self, id: i64, label: String) {
@@ -141,20 +140,20 @@ impl Ledger {
     }
 }
 
-/// Something to do next; no writer gathers more VPCs than it can look through.
-fn choose(writer: usize, named: &mut usize, vpcs: &BTreeMap<i64, Known>) -> Change {
-    const MANY: usize = 40;
-    *named += 1;
-    let label = format!("writer-{writer}-{named}");
-    let there = vpcs.iter().filter(|(_, known)| !known.deleted);
-    let mine: Vec<i64> = there.map(|(id, _)| *id).collect();
-    if dice(MANY) >= mine.len() {
-        let subnets = (0..2 + dice(2)).map(|number| format!("part-{number}"));
+/// The next random change. A writer has about `MAX_VPCS` VPCs at most.
+fn choose(writer: usize, labels_used: &mut usize, vpcs: &BTreeMap<i64, Known>) -> Change {
+    const MAX_VPCS: usize = 40;
+    *labels_used += 1;
+    let label = format!("writer-{writer}-{labels_used}");
+    let existing = vpcs.iter().filter(|(_, known)| !known.deleted);
+    let mine: Vec<i64> = existing.map(|(id, _)| *id).collect();
+    if random_below(MAX_VPCS) >= mine.len() {
+        let subnets = (0..2 + random_below(2)).map(|number| format!("part-{number}"));
         let subnets = subnets.collect();
         return Change::Create { label, subnets };
     }
-    let id = mine[dice(mine.len())];
-    match dice(2) {
+    let id = mine[random_below(mine.len())];
+    match random_below(2) {
         0 => Change::Rename { id, label },
         _ => Change::Delete { id },
     }
@@ -185,13 +184,13 @@ impl Vpc {
         }
     }
 
-    fn is(&self, label: &str, subnets: &[String]) -> bool {
+    fn matches(&self, label: &str, subnets: &[String]) -> bool {
         self.label == label && self.subnets.values().eq(subnets)
     }
 }
 
-/// A number below the given one.
-#[expect(clippy::disallowed_methods, reason = "a race needs real chance")]
-pub fn dice(sides: usize) -> usize {
-    getrandom::u32().expect("the system has randomness") as usize % sides
+/// A random number below the limit.
+#[expect(clippy::disallowed_methods, reason = "a race needs real randomness")]
+pub fn random_below(limit: usize) -> usize {
+    getrandom::u32().expect("the system provides randomness") as usize % limit
 }

@@ -1,10 +1,10 @@
-/* A disk that fails or stalls on command, preloaded into a server by fsync.rs.
+/* Faults of the disk on command. fsync.rs preloads this library into a server.
  *
- * What it does is told by files in the folder DISK_ORDERS:
- *   fail      every flush fails
- *   fail-db   flushes of the database file fail, those of its log do not
- *   full      nothing can be written to the database file or its log
- *   hold      a flush waits for as long as this file is there, and makes the file `held`
+ * Files in the folder DISK_FAULTS select the faults:
+ *   fail      every fsync fails
+ *   fail-db   fsync of the database file fails, fsync of its log succeeds
+ *   full      writes to the database file or its log fail
+ *   hold      fsync creates the file `held` and waits until this file is deleted
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,16 +15,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void order(const char *name, char *path, size_t size)
+static void fault_path(const char *name, char *path, size_t size)
 {
-    const char *folder = getenv("DISK_ORDERS");
+    const char *folder = getenv("DISK_FAULTS");
     snprintf(path, size, "%s/%s", folder ? folder : "/nowhere", name);
 }
 
-static int ordered(const char *name)
+static int is_injected(const char *name)
 {
     char path[4096];
-    order(name, path, sizeof path);
+    fault_path(name, path, sizeof path);
     return access(path, F_OK) == 0;
 }
 
@@ -38,7 +38,7 @@ static int is_database(int fd)
     return end >= 8 && strcmp(path + end - 8, "garth.db") == 0;
 }
 
-static int is_of_store(int fd)
+static int is_store_file(int fd)
 {
     char link[64], path[4096];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -47,16 +47,16 @@ static int is_of_store(int fd)
     return strstr(path, "garth.db") != NULL;
 }
 
-static int flush(int fd, long call)
+static int sync_file(int fd, long call)
 {
-    if (ordered("hold")) {
+    if (is_injected("hold")) {
         char held[4096];
-        order("held", held, sizeof held);
+        fault_path("held", held, sizeof held);
         close(open(held, O_CREAT | O_WRONLY, 0600));
-        while (ordered("hold"))
+        while (is_injected("hold"))
             usleep(1000);
     }
-    if (ordered("fail") || (ordered("fail-db") && is_database(fd))) {
+    if (is_injected("fail") || (is_injected("fail-db") && is_database(fd))) {
         errno = EIO;
         return -1;
     }
@@ -65,7 +65,7 @@ static int flush(int fd, long call)
 
 ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t at)
 {
-    if (ordered("full") && is_of_store(fd)) {
+    if (is_injected("full") && is_store_file(fd)) {
         errno = ENOSPC;
         return -1;
     }
@@ -79,10 +79,10 @@ ssize_t pwrite(int fd, const void *bytes, size_t count, off_t at)
 
 int fsync(int fd)
 {
-    return flush(fd, SYS_fsync);
+    return sync_file(fd, SYS_fsync);
 }
 
 int fdatasync(int fd)
 {
-    return flush(fd, SYS_fdatasync);
+    return sync_file(fd, SYS_fdatasync);
 }

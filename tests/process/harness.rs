@@ -1,4 +1,4 @@
-//! Running the real binary: a folder for each test, servers in it, and commands beside them.
+//! Runs the `garth` binary: a folder for each test, servers that use it, and commands.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use serde_json::Value;
 
 use crate::client::{Client, Stream};
 use crate::connection::{number, text};
-use crate::process::{Ended, Process, eventually};
-use crate::stored_files::{Kept, place_of};
+use crate::process::{Process, ProcessOutput, eventually};
+use crate::stored_files::{StoredFiles, attachments_url};
 
-/// The token that the first user of every test's store has.
+/// The token of the first user in the store of each test.
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-/// A folder of a test's own, gone when the test ends.
+/// The folder of one test. It is deleted when the test ends.
 pub struct Folder {
     root: PathBuf,
     data: PathBuf,
-    /// Where attachments are kept, if not in the data folder.
+    /// The URL of the attachment storage, if it is not in the data folder.
     attachments: Option<String>,
 }
 
@@ -27,13 +27,13 @@ impl Folder {
         Self::with_data(test, "data")
     }
 
-    /// The same with the store somewhere else in it.
+    /// Like `new`, with another path of the data folder.
     pub fn with_data(test: &str, data: &str) -> Self {
         let root = std::env::temp_dir().join(format!("garth-{}-{test}", std::process::id()));
         let _ = std::fs::remove_dir_all(&root);
-        std::fs::create_dir_all(&root).expect("a temporary folder can be made");
+        std::fs::create_dir_all(&root).expect("a temporary folder can be created");
         let data = root.join(data);
-        let attachments = place_of(&format!("{}-{test}", std::process::id()));
+        let attachments = attachments_url(&format!("{}-{test}", std::process::id()));
         Self {
             root,
             data,
@@ -45,14 +45,14 @@ impl Folder {
         self.root.join(name)
     }
 
-    /// Where the store is.
+    /// The data folder.
     pub fn data(&self) -> &Path {
         &self.data
     }
 
-    /// What lies where attachments are kept.
-    pub fn kept(&self) -> Kept {
-        Kept::new(self.attachments.clone(), &self.data)
+    /// The stored files of attachments.
+    pub fn stored_files(&self) -> StoredFiles {
+        StoredFiles::new(self.attachments.clone(), &self.data)
     }
 
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -61,20 +61,20 @@ impl Folder {
         path
     }
 
-    /// `garth …` on this folder's store, untouched by the settings of whoever runs the tests.
-    pub fn garth(&self, words: &str) -> Command {
+    /// `garth …` on this folder's store, without the `GARTH_` variables of the test run.
+    pub fn garth(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_garth"));
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("GARTH_") {
                 command.env_remove(name);
             }
         }
-        command.args(words.split_whitespace()).stdin(Stdio::null());
+        command.args(arguments.split_whitespace()).stdin(Stdio::null());
         command.current_dir(&self.root).env("GARTH_DATA", &self.data);
         command
     }
 
-    /// `garth serve` on a free port of this machine only.
+    /// `garth serve` on a free port of 127.0.0.1.
     pub fn serve(&self) -> Command {
         let mut command = self.garth("serve");
         command.env("GARTH_LISTEN", "127.0.0.1:0");
@@ -89,23 +89,23 @@ impl Folder {
         Server::start(&mut self.serve())
     }
 
-    /// Runs `garth …` to its end, which must be a good one; what it printed.
-    pub fn run(&self, words: &str) -> String {
-        let ended = Process::spawn(&mut self.garth(words)).ended();
-        assert!(ended.code == Some(0), "garth {words}: {ended:?}");
-        ended.stdout
+    /// Runs `garth …`, which must succeed, and returns its standard output.
+    pub fn run(&self, arguments: &str) -> String {
+        let output = Process::spawn(&mut self.garth(arguments)).wait();
+        assert!(output.code == Some(0), "garth {arguments}: {output:?}");
+        output.stdout
     }
 
-    /// What `garth … --json` printed.
-    pub fn json(&self, words: &str) -> Value {
-        let printed = self.run(&format!("{words} --json"));
+    /// The output of `garth … --json`.
+    pub fn json(&self, arguments: &str) -> Value {
+        let printed = self.run(&format!("{arguments} --json"));
         serde_json::from_str(&printed).expect("--json prints JSON")
     }
 
-    /// Makes a token for a user, or as the words after its name say; its id and its text.
-    pub fn make_token(&self, user: &str) -> (i64, String) {
-        let made = self.json(&format!("token create --user {user}"));
-        (number(&made["id"]), text(&made["token"]))
+    /// Creates a token for a user, with the options after the username; returns its ID and its text.
+    pub fn create_token(&self, user: &str) -> (i64, String) {
+        let created = self.json(&format!("token create --user {user}"));
+        (number(&created["id"]), text(&created["token"]))
     }
 }
 
@@ -115,7 +115,7 @@ impl Drop for Folder {
     }
 }
 
-/// A server that has said where it listens.
+/// A server that has printed its address.
 pub struct Server {
     pub process: Process,
     pub address: SocketAddr,
@@ -126,21 +126,21 @@ impl Server {
         Self::wait_for(Process::spawn(command))
     }
 
-    /// The same with a terminal as its standard output.
+    /// Like `start`, with a terminal as the standard output.
     pub fn start_in_terminal(command: &mut Command) -> Self {
         Self::wait_for(Process::spawn_in_terminal(command))
     }
 
     fn wait_for(mut process: Process) -> Self {
         let address = eventually("the server to listen", || {
-            let address = address_in(&process.printed());
-            assert!(address.is_some() || process.is_running(), "{}", process.logged());
+            let address = address_in(&process.stdout());
+            assert!(address.is_some() || process.is_running(), "{}", process.stderr());
             address
         });
         Self { process, address }
     }
 
-    /// Speaks for the first user.
+    /// A client with the token of the first user.
     pub fn client(&self) -> Client {
         self.client_with(TOKEN)
     }
@@ -149,15 +149,15 @@ impl Server {
         Client::new(self.address, token)
     }
 
-    /// Follows the account's events.
+    /// Opens the event stream of the account.
     pub fn stream(&self, token: &str) -> Stream {
         self.client_with(token).stream()
     }
 
-    /// Asks it to stop, and waits until it has.
-    pub fn stop(self) -> Ended {
+    /// Sends SIGTERM and waits until the process exits.
+    pub fn stop(self) -> ProcessOutput {
         self.process.signal("TERM");
-        self.process.ended()
+        self.process.wait()
     }
 }
 

@@ -1,4 +1,4 @@
-//! HTTP as it goes over the wire: pipelines, heads without bodies, compression, HTTP/2.
+//! HTTP: pipelining, HEAD, compression, HTTP/2.
 
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response, Version};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::connection::{Connection, Reply};
 use crate::harness::{Folder, Server, TOKEN};
 
-/// What the server says to a request with some more headers.
+/// Sends a request with additional headers; returns the response.
 fn get(server: &Server, path: &str, extra: &str) -> Reply {
     let head = server.client().head("GET", path, extra);
     Connection::open(server.address)
@@ -17,11 +17,11 @@ fn get(server: &Server, path: &str, extra: &str) -> Reply {
             connection.send(head)?;
             connection.reply_to("GET")
         })
-        .expect("it is answered")
+        .expect("the server responds")
 }
 
 #[test]
-fn requests_sent_in_one_breath_are_answered_in_order() {
+fn pipelined_requests_are_answered_in_order() {
     let folder = Folder::new("pipeline");
     let server = folder.start();
     let client = server.client();
@@ -32,8 +32,8 @@ fn requests_sent_in_one_breath_are_answered_in_order() {
     let mut connection = Connection::open(server.address).expect("the server accepts connections");
     connection
         .send(format!("{create}{body}{list}{list}"))
-        .expect("it can be sent");
-    let mut next = |method: &str| connection.reply_to(method).expect("it is answered").ok();
+        .expect("the request can be sent");
+    let mut next = |method: &str| connection.reply_to(method).expect("the server responds").ok();
     assert_eq!(next("POST")["label"], "core");
     assert_eq!(next("GET")["results"], 1);
     assert_eq!(next("GET")["data"][0]["label"], "core");
@@ -43,43 +43,43 @@ fn requests_sent_in_one_breath_are_answered_in_order() {
 fn head_has_the_length_of_the_body_and_no_body() {
     let folder = Folder::new("head");
     let server = folder.start();
-    server.client().creates_vpc("core");
+    server.client().create_vpc("core");
     for path in ["/v4/vpcs", "/v4/vpcs/1", "/v4/regions", "/v4/nowhere"] {
-        let whole = get(&server, path, "");
+        let full = get(&server, path, "");
         let mut connection = Connection::open(server.address).expect("the server accepts connections");
         for _ in 0..2 {
             connection
                 .send(server.client().head("HEAD", path, ""))
-                .expect("it can be sent");
-            // A body would be taken for the beginning of the second answer.
-            let head = connection.reply_to("HEAD").expect("it is answered");
-            assert_eq!(head.status, whole.status);
-            let length = whole.body.len().to_string();
+                .expect("the request can be sent");
+            // A body would be read as the start of the second response.
+            let head = connection.reply_to("HEAD").expect("the server responds");
+            assert_eq!(head.status, full.status);
+            let length = full.body.len().to_string();
             assert_eq!(head.header("content-length"), Some(length.as_str()), "{path}");
-            assert_eq!(head.header("etag"), whole.header("etag"), "{path}");
+            assert_eq!(head.header("etag"), full.header("etag"), "{path}");
         }
     }
 }
 
 #[test]
-fn a_large_answer_is_compressed_for_those_who_ask() {
+fn large_response_is_compressed_on_request() {
     let folder = Folder::new("compression");
     let server = folder.start();
     let plain = get(&server, "/v4/regions", "");
     assert_eq!(plain.header("content-encoding"), None);
     assert_eq!(plain.ok()["results"], 25);
 
-    let zipped = get(&server, "/v4/regions", "accept-encoding: gzip\r\n");
-    assert_eq!(zipped.header("content-encoding"), Some("gzip"));
-    // A gzip file begins with its mark and ends with the size of what is in it.
+    let gzip = get(&server, "/v4/regions", "accept-encoding: gzip\r\n");
+    assert_eq!(gzip.header("content-encoding"), Some("gzip"));
+    // A gzip file starts with a signature and ends with the uncompressed size.
     let size = (plain.body.len() as u32).to_le_bytes();
-    assert!(zipped.body.starts_with(b"\x1f\x8b") && zipped.body.ends_with(&size));
-    assert!(zipped.body.len() < plain.body.len() / 3);
+    assert!(gzip.body.starts_with(b"\x1f\x8b") && gzip.body.ends_with(&size));
+    assert!(gzip.body.len() < plain.body.len() / 3);
 
-    let packed = get(&server, "/v4/regions", "accept-encoding: gzip, zstd\r\n");
-    assert_eq!(packed.header("content-encoding"), Some("zstd"));
-    assert!(packed.body.starts_with(b"\x28\xb5\x2f\xfd"));
-    for reply in [&zipped, &packed] {
+    let zstd = get(&server, "/v4/regions", "accept-encoding: gzip, zstd\r\n");
+    assert_eq!(zstd.header("content-encoding"), Some("zstd"));
+    assert!(zstd.body.starts_with(b"\x28\xb5\x2f\xfd"));
+    for reply in [&gzip, &zstd] {
         let vary = reply.headers.iter().filter(|(name, _)| name == "vary");
         let vary: Vec<_> = vary.map(|(_, value)| value.to_ascii_lowercase()).collect();
         assert!(vary.join(", ").contains("accept-encoding"), "{vary:?}");
@@ -90,7 +90,7 @@ fn a_large_answer_is_compressed_for_those_who_ask() {
 }
 
 #[tokio::test]
-async fn http2_is_spoken_to_whoever_begins_with_it() {
+async fn http2_works_with_prior_knowledge() {
     let folder = Folder::new("http2");
     let server = folder.start();
     let client = Http2::builder(TokioExecutor::new()).http2_only(true).build_http();
@@ -106,8 +106,8 @@ async fn http2_is_spoken_to_whoever_begins_with_it() {
     };
 
     let new = json!({"label": "core", "region": "us-east"});
-    let (status, made) = read(send("POST", "/v4/vpcs", 0, &new).await).await;
-    assert_eq!((status, &made["label"]), (200, &json!("core")));
+    let (status, created) = read(send("POST", "/v4/vpcs", 0, &new).await).await;
+    assert_eq!((status, &created["label"]), (200, &json!("core")));
     let lists = (0..50).map(|_| send("GET", "/v4/vpcs", 0, &json!({})));
     for list in futures_util::future::join_all(lists).await {
         assert_eq!(read(list).await.1["results"], 1);
@@ -119,19 +119,19 @@ async fn http2_is_spoken_to_whoever_begins_with_it() {
     );
 }
 
-type Answered = Result<Response<hyper::body::Incoming>, hyper_util::client::legacy::Error>;
+type HttpResult = Result<Response<hyper::body::Incoming>, hyper_util::client::legacy::Error>;
 
-async fn read(answered: Answered) -> (u16, Value) {
-    let response = answered.expect("it is answered");
+async fn read(result: HttpResult) -> (u16, Value) {
+    let response = result.expect("the server responds");
     assert_eq!(response.version(), Version::HTTP_2);
     let status = response.status().as_u16();
     let body = response
         .into_body()
         .collect()
         .await
-        .expect("the body comes whole");
+        .expect("the body is complete");
     (
         status,
-        serde_json::from_slice(&body.to_bytes()).expect("it is JSON"),
+        serde_json::from_slice(&body.to_bytes()).expect("the body is JSON"),
     )
 }

@@ -1,14 +1,14 @@
-//! A setting that makes no sense stops the start, before anything is made, and is named.
+//! Invalid settings: the server does not start, creates nothing, and names the setting.
 
 use std::process::Command;
 
 use crate::harness::{Folder, TOKEN};
-use crate::process::{Ended, Process, eventually};
+use crate::process::{Process, ProcessOutput, eventually};
 
 #[test]
-fn a_wrong_flag_or_variable_stops_the_start_and_is_named() {
-    let folder = Folder::new("wrong");
-    let mut wrong = Vec::new();
+fn invalid_flag_or_variable_prevents_the_start() {
+    let folder = Folder::new("invalid");
+    let mut failures = Vec::new();
     for (name, value) in [
         ("listen", "here"),
         ("listen", "127.0.0.1"),
@@ -36,22 +36,22 @@ fn a_wrong_flag_or_variable_stops_the_start_and_is_named() {
     ] {
         let flag = format!("--{}={value}", name.replace('_', "-"));
         let variable = format!("GARTH_{}", name.to_uppercase());
-        wrong.extend(unless_refused(name, folder.serve().arg(&flag)));
-        wrong.extend(unless_refused(name, folder.serve().env(&variable, value)));
+        failures.extend(start_error(name, folder.serve().arg(&flag)));
+        failures.extend(start_error(name, folder.serve().env(&variable, value)));
     }
     for token in ["", "secret", &TOKEN.to_uppercase(), &TOKEN[1..]] {
         let variable = "GARTH_BOOTSTRAP_TOKEN";
-        wrong.extend(unless_refused(variable, folder.serve().env(variable, token)));
+        failures.extend(start_error(variable, folder.serve().env(variable, token)));
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(!folder.data().exists(), "no store is made before all is clear");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(!folder.data().exists(), "no store is created");
 }
 
 #[test]
-fn keys_of_a_bucket_come_from_two_files_that_can_be_read() {
+fn bucket_keys_need_two_readable_files() {
     let folder = Folder::new("bucket-keys");
     let (key, missing) = (folder.write("key", "garth\n"), folder.path("missing-key"));
-    for (access, secret, says) in [
+    for (access, secret, expected) in [
         (Some(&key), None, "attachments.secret_key_file: required"),
         (None, Some(&key), "attachments.access_key_file: required"),
         (Some(&key), Some(&missing), "missing-key"),
@@ -62,17 +62,17 @@ fn keys_of_a_bucket_come_from_two_files_that_can_be_read() {
                 serve.env(format!("GARTH_ATTACHMENTS_{name}_KEY_FILE"), file);
             }
         }
-        let ended = Process::spawn(&mut serve).ended();
-        assert_eq!(ended.code, Some(1), "{says}: {ended:?}");
-        assert!(ended.stderr.contains(says), "{says}: {}", ended.stderr);
+        let output = Process::spawn(&mut serve).wait();
+        assert_eq!(output.code, Some(1), "{expected}: {output:?}");
+        assert!(output.stderr.contains(expected), "{expected}: {}", output.stderr);
     }
-    assert!(!folder.data().exists(), "no store is made before all is clear");
+    assert!(!folder.data().exists(), "no store is created");
 }
 
 #[test]
-fn a_wrong_line_in_the_file_stops_the_start_and_is_named() {
-    let folder = Folder::new("wrong-file");
-    let mut wrong = Vec::new();
+fn invalid_line_in_the_file_prevents_the_start() {
+    let folder = Folder::new("invalid-file");
+    let mut failures = Vec::new();
     for (lines, names) in [
         ("listen = 'here'", "listen"),
         ("listen = '127.0.0.1'", "such as 127.0.0.1:8080"),
@@ -99,7 +99,7 @@ fn a_wrong_line_in_the_file_stops_the_start_and_is_named() {
         ("oauth.prefix = 'login'", "oauth.prefix"),
         ("oauth.implicit = 'perhaps'", "implicit"),
         ("public_url = 'garth.example'", "public_url"),
-        ("trusted_proxies = ['everybody']", "trusted_proxies"),
+        ("trusted_proxies = ['everyone']", "trusted_proxies"),
         ("tls_cert = 'missing.pem'", "tls_key"),
         ("regions = []", "regions"),
         ("page_size_minimum = 5", "similar settings: `page_size_min`"),
@@ -108,30 +108,30 @@ fn a_wrong_line_in_the_file_stops_the_start_and_is_named() {
         ("listen = ", "garth.toml"),
     ] {
         let file = folder.write("garth.toml", lines);
-        wrong.extend(unless_refused(names, folder.serve().arg("--config").arg(file)));
+        failures.extend(start_error(names, folder.serve().arg("--config").arg(file)));
     }
-    let nowhere = unless_refused("nowhere.toml", folder.serve().args(["--config", "nowhere.toml"]));
-    wrong.extend(nowhere);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(!folder.data().exists(), "no store is made before all is clear");
+    let nowhere = start_error("nowhere.toml", folder.serve().args(["--config", "nowhere.toml"]));
+    failures.extend(nowhere);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(!folder.data().exists(), "no store is created");
 }
 
-/// A complaint, if a start succeeds or ends without naming the setting that is wrong.
-fn unless_refused(name: &str, serve: &mut Command) -> Option<String> {
-    let ended = start_in_vain(serve);
-    let told = ended.stderr.replace('-', "_").contains(name);
-    let refused = matches!(ended.code, Some(1..)) && ended.stdout.is_empty();
-    (!refused || !told).then(|| format!("{name} is not named: {ended:?}"))
+/// An error message, if the server starts or does not name the invalid setting.
+fn start_error(name: &str, serve: &mut Command) -> Option<String> {
+    let output = failed_start(serve);
+    let is_named = output.stderr.replace('-', "_").contains(name);
+    let refused = matches!(output.code, Some(1..)) && output.stdout.is_empty();
+    (!refused || !is_named).then(|| format!("{name} is not named: {output:?}"))
 }
 
-/// How a start ended that should not have succeeded; one that did is ended here.
-fn start_in_vain(serve: &mut Command) -> Ended {
+/// The output of a start that should fail. A server that runs is killed.
+fn failed_start(serve: &mut Command) -> ProcessOutput {
     let mut process = Process::spawn(serve);
     eventually("the start to fail", || {
-        (!process.is_running() || !process.printed().is_empty()).then_some(())
+        (!process.is_running() || !process.stdout().is_empty()).then_some(())
     });
     if process.is_running() {
         process.kill();
     }
-    process.ended()
+    process.wait()
 }

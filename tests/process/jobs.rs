@@ -8,12 +8,12 @@ use crate::harness::{Folder, Server, TOKEN};
 use crate::process::{Process, eventually};
 use crate::settings::free_address;
 
-/// Adds a job that cannot succeed and has failed so many times.
+/// Adds a job that always fails, after this number of failed attempts.
 fn add_broken_job(folder: &Folder, subject: &str, attempts: i64) {
-    let store = Store::open(folder.data().join("garth.db")).expect("the store is there");
+    let store = Store::open(folder.data().join("garth.db")).expect("the store exists");
     let sql = "INSERT INTO job (kind, subject, payload, due, available, attempts)
         VALUES ('instance_power', ?1, 'nonsense', 1, 1, ?2)";
-    store.execute(sql, (subject, attempts)).expect("the row is good");
+    store.execute(sql, (subject, attempts)).expect("the row is valid");
 }
 
 fn job(folder: &Folder, subject: &str) -> Option<Value> {
@@ -23,24 +23,24 @@ fn job(folder: &Folder, subject: &str) -> Option<Value> {
 }
 
 #[test]
-fn jobs_that_repeat_are_listed_and_a_stop_leaves_no_lease() {
+fn recurring_jobs_are_listed_and_shutdown_releases_leases() {
     let folder = Folder::new("jobs-listed");
     let server = folder.start();
-    eventually("the first runs to end", || {
+    eventually("the first runs to finish", || {
         let listed = folder.json("jobs list");
         let jobs = listed.as_array().expect("a list").clone();
-        let calm = jobs.len() == 5 && jobs.iter().all(|job| job["status"] == "scheduled");
-        calm.then_some(())
+        let idle = jobs.len() == 5 && jobs.iter().all(|job| job["status"] == "scheduled");
+        idle.then_some(())
     });
-    let words = folder.run("jobs list");
+    let table = folder.run("jobs list");
     assert!(
-        words.contains("KIND") && words.contains("upload_sweep"),
-        "{words}"
+        table.contains("KIND") && table.contains("upload_sweep"),
+        "{table}"
     );
     let listed = folder.json("jobs list");
     let id = listed[0]["id"].as_i64().expect("an ID");
-    for words in [format!("jobs drop {id} --yes"), format!("jobs drop {id}")] {
-        let refused = Process::spawn(&mut folder.garth(&words)).ended();
+    for arguments in [format!("jobs drop {id} --yes"), format!("jobs drop {id}")] {
+        let refused = Process::spawn(&mut folder.garth(&arguments)).wait();
         assert!(
             refused.code == Some(1) && refused.stderr.contains("is recurring and cannot be dropped"),
             "{refused:?}"
@@ -59,7 +59,7 @@ fn jobs_that_repeat_are_listed_and_a_stop_leaves_no_lease() {
 }
 
 #[test]
-fn a_job_that_fails_is_retried_and_a_dead_one_is_shown_revived_and_dropped() {
+fn failed_jobs_are_retried_and_dead_jobs_can_be_retried_or_dropped() {
     let folder = Folder::new("jobs-failing");
     assert_eq!(folder.start().stop().code, Some(0));
     add_broken_job(&folder, "7", 0);
@@ -78,28 +78,28 @@ fn a_job_that_fails_is_retried_and_a_dead_one_is_shown_revived_and_dropped() {
         job(&folder, "7").filter(|job| job["last_error"] != Value::Null)
     });
     assert_eq!(retried["status"], "scheduled");
-    let figures = || Client::new(metrics, TOKEN).get("/metrics").text().to_owned();
+    let metrics_page = || Client::new(metrics, TOKEN).get("/metrics").text().to_owned();
     eventually("the dead job to be counted", || {
-        figures()
+        metrics_page()
             .contains("garth_jobs_dead{kind=\"instance_power\"} 1\n")
             .then_some(())
     });
-    let figures = figures();
+    let metrics_page = metrics_page();
     assert!(
-        figures.contains("garth_jobs_retried_total{kind=\"instance_power\"}"),
-        "{figures}"
+        metrics_page.contains("garth_jobs_retried_total{kind=\"instance_power\"}"),
+        "{metrics_page}"
     );
     assert!(
-        figures.contains("garth_jobs_completed_total{kind=\"upload_sweep\"} 1\n"),
-        "{figures}"
+        metrics_page.contains("garth_jobs_completed_total{kind=\"upload_sweep\"} 1\n"),
+        "{metrics_page}"
     );
     assert!(
-        figures.contains("garth_jobs_due{kind=\"upload_sweep\"} 0\n"),
-        "{figures}"
+        metrics_page.contains("garth_jobs_due{kind=\"upload_sweep\"} 0\n"),
+        "{metrics_page}"
     );
     assert!(
-        figures.contains("garth_jobs_running{kind=\"upload_sweep\"} 0\n"),
-        "{figures}"
+        metrics_page.contains("garth_jobs_running{kind=\"upload_sweep\"} 0\n"),
+        "{metrics_page}"
     );
 
     let id = dead["id"].as_i64().expect("an ID");
@@ -111,7 +111,7 @@ fn a_job_that_fails_is_retried_and_a_dead_one_is_shown_revived_and_dropped() {
     eventually("another first attempt to fail", || {
         job(&folder, "8").filter(|job| job["attempts"] == 1 && job["status"] == "scheduled")
     });
-    let unconfirmed = Process::spawn(&mut folder.garth(&format!("jobs drop {id}"))).ended();
+    let unconfirmed = Process::spawn(&mut folder.garth(&format!("jobs drop {id}"))).wait();
     assert!(
         unconfirmed.code == Some(1) && unconfirmed.stderr.contains("--yes"),
         "{unconfirmed:?}"
@@ -119,7 +119,7 @@ fn a_job_that_fails_is_retried_and_a_dead_one_is_shown_revived_and_dropped() {
     assert!(job(&folder, "8").is_some());
     assert_eq!(folder.json(&format!("jobs drop {id} --yes")), json!({}));
     assert_eq!(job(&folder, "8"), None);
-    let missing = Process::spawn(&mut folder.garth("jobs retry 999")).ended();
+    let missing = Process::spawn(&mut folder.garth("jobs retry 999")).wait();
     assert!(missing.stderr.contains("job 999: not found"), "{missing:?}");
     let log = server.stop().stderr;
     assert!(

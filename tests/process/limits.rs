@@ -1,4 +1,4 @@
-//! How much a request may be: one that is too long, too wide or too large is told so in JSON.
+//! Limits on the size of requests, and their JSON errors.
 
 use crate::connection::{Connection, Reply};
 use crate::harness::{Folder, Server};
@@ -6,89 +6,94 @@ use crate::harness::{Folder, Server};
 const MIB: usize = 1024 * 1024;
 
 #[test]
-fn a_url_of_more_than_8_kib_is_refused_with_414() {
+fn url_above_8_kib_returns_414() {
     let folder = Folder::new("url");
     let server = folder.start();
-    get(&server, &long(8 * 1024), "").ok();
+    get(&server, &url_of(8 * 1024), "").ok();
     for length in [8 * 1024 + 2, 60_000] {
-        assert_refused(&get(&server, &long(length), ""), 414, "uri_too_long");
+        assert_refused(&get(&server, &url_of(length), ""), 414, "uri_too_long");
     }
 }
 
 #[test]
-fn more_than_100_headers_or_32_kib_of_them_are_refused_with_431() {
+fn more_than_100_headers_or_32_kib_return_431() {
     let folder = Folder::new("headers");
     let server = folder.start();
-    for extra in [many(98), large(32_000)] {
+    for extra in [many_headers(98), large_header(32_000)] {
         get(&server, "/v4/vpcs", &extra).ok();
     }
-    for extra in [many(99), many(250), large(33_000), large(200_000)] {
+    for extra in [
+        many_headers(99),
+        many_headers(250),
+        large_header(33_000),
+        large_header(200_000),
+    ] {
         assert_refused(&get(&server, "/v4/vpcs", &extra), 431, "headers_too_large");
     }
 }
 
-/// There are limits below ours, of those who read HTTP for us; their answers are ours all the same.
+/// The HTTP library has its own limits. Its errors have the same format.
 #[test]
-fn what_is_beyond_all_measure_is_refused_in_json_too() {
+fn oversized_requests_get_json_errors() {
     let folder = Folder::new("beyond");
     let server = folder.start();
-    assert_refused(&get(&server, &long(100_000), ""), 414, "uri_too_long");
-    for extra in [many(1000), large(400_000)] {
+    assert_refused(&get(&server, &url_of(100_000), ""), 414, "uri_too_long");
+    for extra in [many_headers(1000), large_header(400_000)] {
         assert_refused(&get(&server, "/v4/vpcs", &extra), 431, "headers_too_large");
     }
 }
 
 #[test]
-fn what_is_not_http_is_refused_in_json_too() {
-    let folder = Folder::new("nonsense");
+fn malformed_http_gets_json_errors() {
+    let folder = Folder::new("malformed");
     let server = folder.start();
-    for nonsense in [
-        "nonsense\r\n\r\n",
+    for malformed in [
+        "malformed\r\n\r\n",
         "GET /v4/vpcs HTTP/9.9\r\n\r\n",
         "GET /v4/vpcs HTTP/1.1\r\nno colon\r\n\r\n",
         "POST /v4/vpcs HTTP/1.1\r\ncontent-length: many\r\n\r\n",
     ] {
-        let refused = answer(&server, nonsense);
-        assert_eq!(refused.status, 400, "{nonsense}");
-        assert!(refused.json()["errors"][0]["reason"].is_string(), "{nonsense}");
+        let refused = send_text(&server, malformed);
+        assert_eq!(refused.status, 400, "{malformed}");
+        assert!(refused.json()["errors"][0]["reason"].is_string(), "{malformed}");
     }
 }
 
 #[test]
-fn a_body_of_more_than_a_mebibyte_is_refused_with_413() {
+fn body_above_1_mib_returns_413() {
     let folder = Folder::new("body");
     let server = folder.start();
     let post = |extra: &str, body: &str| {
         let head = server.client().head("POST", "/v4/vpcs", extra);
-        answer(&server, &format!("{head}{body}"))
+        send_text(&server, &format!("{head}{body}"))
     };
-    let announced = |body: &str| post(&format!("content-length: {}\r\n", body.len()), body);
+    let with_length = |body: &str| post(&format!("content-length: {}\r\n", body.len()), body);
     let chunked = |body: &str| {
         let chunk = |piece: &[u8]| format!("{:x}\r\n{}\r\n", piece.len(), String::from_utf8_lossy(piece));
         let chunks: String = body.as_bytes().chunks(10_000).map(chunk).collect();
         post("transfer-encoding: chunked\r\n", &format!("{chunks}0\r\n\r\n"))
     };
 
-    announced(&padded("announced", MIB)).ok();
+    with_length(&padded("with-length", MIB)).ok();
     chunked(&padded("chunked", MIB)).ok();
     for body in [padded("more", MIB + 1), padded("much-more", 5 * MIB)] {
-        assert_refused(&announced(&body), 413, "body_too_large");
+        assert_refused(&with_length(&body), 413, "body_too_large");
         assert_refused(&chunked(&body), 413, "body_too_large");
     }
-    // Whoever announces far too much is told before sending it.
+    // A Content-Length above the limit is refused before the body is sent.
     assert_refused(
         &post("content-length: 1073741824\r\n", "{"),
         413,
         "body_too_large",
     );
-    assert_eq!(server.client().vpc_labels(), ["announced", "chunked"]);
+    assert_eq!(server.client().vpc_labels(), ["with-length", "chunked"]);
 }
 
 #[test]
-fn a_client_that_waits_is_refused_before_it_sends_too_much() {
+fn expect_100_continue_is_refused_before_an_oversized_body() {
     let folder = Folder::new("expect");
     let server = folder.start();
-    let ticket = server.client().opens_ticket();
+    let ticket = server.client().open_ticket();
     let attachments = format!("/v4/support/tickets/{ticket}/attachments");
     let multipart = "content-type: multipart/form-data; boundary=x\r\n";
     let form = "content-type: application/x-www-form-urlencoded\r\n";
@@ -101,30 +106,33 @@ fn a_client_that_waits_is_refused_before_it_sends_too_much() {
         let extra = format!("{kind}content-length: {length}\r\nexpect: 100-continue\r\n");
         let head = server.client().head("POST", path, &extra);
         let mut connection = Connection::open(server.address).expect("the server accepts connections");
-        connection.send(head).expect("it can be sent");
-        let reply = connection.reply_to("POST").expect("it is answered");
+        connection.send(head).expect("the request can be sent");
+        let reply = connection.reply_to("POST").expect("the server responds");
         assert_eq!(reply.status, 413, "{path} {length}: {}", reply.text());
         assert!(reply.text().contains(code), "{path} {length}: {}", reply.text());
         assert_eq!(reply.header("connection"), Some("close"), "{path} {length}");
         assert!(connection.is_closed(), "{path} {length}");
     }
-    // What is small enough is asked for.
+    // A small body gets `100 Continue`.
     let body = r#"{"label": "core", "region": "us-east"}"#;
     let extra = format!("content-length: {}\r\nexpect: 100-continue\r\n", body.len());
     let mut connection = Connection::open(server.address).expect("the server accepts connections");
     let head = server.client().head("POST", "/v4/vpcs", &extra);
-    connection.send(head).expect("it can be sent");
-    assert_eq!(connection.head().expect("it is asked for").status, 100);
-    connection.send(body).expect("it can be sent");
-    connection.reply_to("POST").expect("it is answered").ok();
+    connection.send(head).expect("the request can be sent");
+    assert_eq!(
+        connection.head().expect("the server sends 100 Continue").status,
+        100
+    );
+    connection.send(body).expect("the request can be sent");
+    connection.reply_to("POST").expect("the server responds").ok();
 }
 
 #[test]
-fn a_host_that_names_no_host_is_refused_with_400() {
+fn invalid_host_header_returns_400() {
     let folder = Folder::new("host");
     let server = folder.start();
     let request = |version: &str, host: &str| {
-        answer(
+        send_text(
             &server,
             &format!("GET /v4/regions HTTP/{version}\r\nhost: {host}\r\n\r\n"),
         )
@@ -159,20 +167,20 @@ fn a_host_that_names_no_host_is_refused_with_400() {
     }
 }
 
-fn long(length: usize) -> String {
+fn url_of(length: usize) -> String {
     let path = "/v4/vpcs?x=";
     format!("{path}{}", "x".repeat(length - path.len()))
 }
 
-fn many(count: usize) -> String {
+fn many_headers(count: usize) -> String {
     (0..count).map(|number| format!("x-{number}: 1\r\n")).collect()
 }
 
-fn large(bytes: usize) -> String {
+fn large_header(bytes: usize) -> String {
     format!("x-large: {}\r\n", "x".repeat(bytes))
 }
 
-/// A good body with spaces behind it.
+/// A valid body, padded with spaces.
 fn padded(label: &str, bytes: usize) -> String {
     let body = format!(r#"{{"label": "{label}", "region": "us-east"}}"#);
     let spaces = " ".repeat(bytes - body.len());
@@ -180,15 +188,15 @@ fn padded(label: &str, bytes: usize) -> String {
 }
 
 fn get(server: &Server, path: &str, extra: &str) -> Reply {
-    answer(server, &server.client().head("GET", path, extra))
+    send_text(server, &server.client().head("GET", path, extra))
 }
 
-/// What the server says to a text on a new connection.
-fn answer(server: &Server, text: &str) -> Reply {
+/// Sends a text on a new connection; returns the response.
+fn send_text(server: &Server, text: &str) -> Reply {
     let mut connection = Connection::open(server.address).expect("the server accepts connections");
-    // A server that has heard enough closes early; its answer is there all the same.
+    // The server may close early; its response can still be read.
     let _ = connection.send(text);
-    connection.reply_to("GET").expect("it is answered")
+    connection.reply_to("GET").expect("the server responds")
 }
 
 fn assert_refused(reply: &Reply, status: u16, code: &str) {

@@ -1,8 +1,8 @@
-//! What only the real program can prove: `garth` runs here as child processes, is killed, stopped,
-//! starved of its disk and talked to byte by byte. What the interface does is tested in `tests/api`.
+//! Tests of the `garth` binary as a child process: crashes, shutdown, disk failures, settings and raw HTTP. `tests/api`
+//! tests the operations of the API.
 //!
-//! Every test has a folder of its own and ends only the processes it started. Nothing is timed but
-//! what the server itself promises to time; everything else is waited for.
+//! Each test has its own folder and stops only the processes that it started. Only documented timeouts are timed; for
+//! everything else, the tests poll.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Child processes: started, waited for with patience, and never left behind.
+//! Child processes. They are killed when the test ends.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,32 +9,32 @@ use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// How long anything may take that is only waited for: far longer than it ever should.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+/// Maximum time to wait for a condition; far longer than it should take.
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Looks until there is something to see.
-pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let end = Instant::now() + PATIENCE;
+/// Polls until there is a value.
+pub fn eventually<T>(condition: &str, mut poll: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + WAIT_TIMEOUT;
     loop {
-        if let Some(found) = look() {
+        if let Some(found) = poll() {
             return found;
         }
-        assert!(Instant::now() < end, "waited in vain for {what}");
+        assert!(Instant::now() < end, "timed out waiting for {condition}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// A child process and what it prints. It does not outlive this value.
+/// A child process and its output. Dropping this value kills the process.
 pub struct Process {
     child: Child,
-    stdout: Printed,
-    stderr: Printed,
+    stdout: PipeReader,
+    stderr: PipeReader,
 }
 
-/// How a process ended.
+/// The exit code and the output of a process.
 #[derive(Debug)]
-pub struct Ended {
-    /// `None` if a signal ended it.
+pub struct ProcessOutput {
+    /// `None` if a signal killed the process.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -44,8 +44,8 @@ impl Process {
     pub fn spawn(command: &mut Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program can be started");
-        let stdout = Printed::gather(child.stdout.take().expect("stdout is piped"));
-        let stderr = Printed::gather(child.stderr.take().expect("stderr is piped"));
+        let stdout = PipeReader::start(child.stdout.take().expect("stdout is piped"));
+        let stderr = PipeReader::start(child.stderr.take().expect("stderr is piped"));
         Self {
             child,
             stdout,
@@ -53,27 +53,27 @@ impl Process {
         }
     }
 
-    /// The same with a terminal as its standard output.
+    /// Like `spawn`, with a terminal as the standard output.
     pub fn spawn_in_terminal(command: &mut Command) -> Self {
         let (controller, terminal) = open_terminal();
         command.stdout(terminal).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program can be started");
         // The command holds the terminal open; without it, reading ends with the child.
         command.stdout(Stdio::null());
-        let stderr = Printed::gather(child.stderr.take().expect("stderr is piped"));
+        let stderr = PipeReader::start(child.stderr.take().expect("stderr is piped"));
         Self {
             child,
-            stdout: Printed::gather(controller),
+            stdout: PipeReader::start(controller),
             stderr,
         }
     }
 
-    /// Waits until it ends by itself.
-    pub fn ended(mut self) -> Ended {
-        let status = eventually("the process to end", || {
+    /// Waits until the process exits.
+    pub fn wait(mut self) -> ProcessOutput {
+        let status = eventually("the process to exit", || {
             self.child.try_wait().expect("a child can be waited for")
         });
-        Ended {
+        ProcessOutput {
             code: status.code(),
             stdout: self.stdout.all(),
             stderr: self.stderr.all(),
@@ -81,25 +81,25 @@ impl Process {
     }
 
     pub fn is_running(&mut self) -> bool {
-        let ended = self.child.try_wait().expect("a child can be waited for");
-        ended.is_none()
+        let status = self.child.try_wait().expect("a child can be waited for");
+        status.is_none()
     }
 
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// What it has written to its standard output so far.
-    pub fn printed(&self) -> String {
+    /// The standard output so far.
+    pub fn stdout(&self) -> String {
         self.stdout.so_far()
     }
 
-    /// What it has written to its standard error so far.
-    pub fn logged(&self) -> String {
+    /// The standard error so far.
+    pub fn stderr(&self) -> String {
         self.stderr.so_far()
     }
 
-    /// `kill -9`, at once.
+    /// Sends SIGKILL and waits.
     pub fn kill(&mut self) {
         self.child.kill().expect("a child can be killed");
         self.child.wait().expect("a child can be waited for");
@@ -123,37 +123,37 @@ impl Drop for Process {
 /// The two ends of a new terminal.
 fn open_terminal() -> (File, File) {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal can be opened");
-    grantpt(&controller).expect("the terminal is ours");
+    grantpt(&controller).expect("access to the terminal can be granted");
     unlockpt(&controller).expect("the terminal can be unlocked");
     let name = ptsname(&controller, Vec::new()).expect("the terminal has a name");
-    let name = name.into_string().expect("the name is plain text");
+    let name = name.into_string().expect("the name is UTF-8");
     let terminal = File::options()
         .write(true)
         .open(name)
-        .expect("the terminal is there");
+        .expect("the terminal exists");
     (controller.into(), terminal)
 }
 
-/// What comes out of a pipe, gathered by a thread so that nobody has to block on it.
-struct Printed {
+/// The output of a pipe, read by a thread so that tests do not block.
+struct PipeReader {
     bytes: Arc<Mutex<Vec<u8>>>,
-    gatherer: Option<JoinHandle<()>>,
+    reader: Option<JoinHandle<()>>,
 }
 
-impl Printed {
-    fn gather(mut pipe: impl Read + Send + 'static) -> Self {
+impl PipeReader {
+    fn start(mut pipe: impl Read + Send + 'static) -> Self {
         let bytes = Arc::new(Mutex::new(Vec::new()));
-        let gathered = bytes.clone();
-        let gatherer = std::thread::spawn(move || {
+        let shared = bytes.clone();
+        let reader = std::thread::spawn(move || {
             let mut buffer = [0; 8192];
             while let Ok(count @ 1..) = pipe.read(&mut buffer) {
-                let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
-                gathered.extend_from_slice(&buffer[..count]);
+                let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                shared.extend_from_slice(&buffer[..count]);
             }
         });
         Self {
             bytes,
-            gatherer: Some(gatherer),
+            reader: Some(reader),
         }
     }
 
@@ -163,8 +163,8 @@ impl Printed {
     }
 
     fn all(&mut self) -> String {
-        if let Some(gatherer) = self.gatherer.take() {
-            gatherer.join().expect("gathering does not panic");
+        if let Some(reader) = self.reader.take() {
+            reader.join().expect("the reader does not panic");
         }
         self.so_far()
     }

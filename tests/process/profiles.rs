@@ -1,14 +1,14 @@
-//! Settings that shape what clients see: the public service's limits, spellings, regions, ranges.
+//! Settings of the API: the profile of the public service, field names, regions, forbidden ranges.
 
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::connection::text;
-use crate::expected_state::dice;
+use crate::expected_state::random_below;
 use crate::harness::{Folder, Server};
 
 #[test]
-fn the_upstream_profile_has_the_public_limits_and_single_settings_still_win() {
+fn upstream_profile_has_public_limits_and_can_be_overridden() {
     let folder = Folder::new("upstream");
     let server = Server::start(folder.serve().args(["--profile", "upstream"]));
     let mut client = server.client();
@@ -44,7 +44,7 @@ fn the_upstream_profile_has_the_public_limits_and_single_settings_still_win() {
 }
 
 #[test]
-fn wire_names_trim_the_subnet_to_one_spelling() {
+fn wire_names_select_the_field_names_of_a_subnet() {
     let folder = Folder::new("names");
     let body =
         json!({"label": "core", "region": "us-east", "subnets": [{"label": "web", "ipv4": "10.0.0.0/24"}]});
@@ -56,13 +56,13 @@ fn wire_names_trim_the_subnet_to_one_spelling() {
     ] {
         let server = Server::start(folder.serve().args(["--wire-names", names]));
         let subnet = server.client().get("/v4/vpcs").ok()["data"][0]["subnets"][0].take();
-        let spelled = (subnet.get("linodes").is_some(), subnet.get("computes").is_some());
-        assert_eq!(spelled, (linodes, computes), "{names}: {subnet}");
+        let fields = (subnet.get("linodes").is_some(), subnet.get("computes").is_some());
+        assert_eq!(fields, (linodes, computes), "{names}: {subnet}");
     }
 }
 
 #[test]
-fn regions_of_the_file_replace_the_built_in_ones() {
+fn configured_regions_replace_the_built_in_ones() {
     let folder = Folder::new("regions");
     let file = folder.write(
         "garth.toml",
@@ -98,7 +98,7 @@ fn regions_of_the_file_replace_the_built_in_ones() {
 }
 
 #[test]
-fn forbidden_ranges_are_what_the_provider_says() {
+fn forbidden_ranges_are_configurable() {
     let folder = Folder::new("ranges");
     for (setting, range, code) in [
         (None, "192.168.128.0/24", Some("cidr_forbidden")),
@@ -120,13 +120,13 @@ fn forbidden_ranges_are_what_the_provider_says() {
         serve.args(setting.map(|ranges| format!("--forbidden-ranges={ranges}")));
         let server = Server::start(&mut serve);
         let mut client = server.client();
-        let vpc = client.creates_vpc(&format!("core-{}", dice(1 << 30)));
+        let vpc = client.create_vpc(&format!("core-{}", random_below(1 << 30)));
         let subnet = json!({"label": "web", "ipv4": range});
         let reply = client.post(&format!("/v4/vpcs/{vpc}/subnets"), subnet);
-        let told = match reply.status {
+        let result = match reply.status {
             200 => Value::Null,
             _ => json!(reply.code()),
         };
-        assert_eq!(told, json!(code), "{range} beside {setting:?}");
+        assert_eq!(result, json!(code), "{range} with {setting:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! A wire between the server and something it needs, which can be cut and mended.
+//! A TCP proxy between the server and a service that it uses. Tests can cut the connections.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -13,25 +13,25 @@ pub struct Proxy {
 
 struct Shared {
     cut: AtomicBool,
-    /// After how many more bytes from the server it is cut by itself.
-    left: AtomicUsize,
+    /// The proxy cuts all connections after this many more bytes from the server.
+    bytes_left: AtomicUsize,
     open: Mutex<Vec<TcpStream>>,
 }
 
 impl Proxy {
-    pub fn before(target: String) -> Self {
+    pub fn new(target: String) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("it is bound");
+        let address = listener.local_addr().expect("the listener is bound");
         let shared = Arc::new(Shared {
             cut: AtomicBool::new(false),
-            left: AtomicUsize::new(usize::MAX),
+            bytes_left: AtomicUsize::new(usize::MAX),
             open: Mutex::default(),
         });
         let accepting = shared.clone();
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 if !accepting.cut.load(Ordering::SeqCst) {
-                    let server = TcpStream::connect(&target).expect("the target is there");
+                    let server = TcpStream::connect(&target).expect("the target accepts connections");
                     accepting.join(client, server);
                 }
             }
@@ -39,22 +39,22 @@ impl Proxy {
         Self { address, shared }
     }
 
-    /// Ends every connection, and every later one at once.
+    /// Closes every connection, and every new one immediately.
     pub fn cut(&self) {
         self.shared.cut();
     }
 
-    /// The same, in the middle of what comes next.
+    /// Like `cut`, after this many bytes from the server.
     pub fn cut_after(&self, bytes: usize) {
-        self.shared.left.store(bytes, Ordering::SeqCst);
+        self.shared.bytes_left.store(bytes, Ordering::SeqCst);
     }
 
     pub fn is_cut(&self) -> bool {
         self.shared.cut.load(Ordering::SeqCst)
     }
 
-    pub fn mend(&self) {
-        self.shared.left.store(usize::MAX, Ordering::SeqCst);
+    pub fn restore(&self) {
+        self.shared.bytes_left.store(usize::MAX, Ordering::SeqCst);
         self.shared.cut.store(false, Ordering::SeqCst);
     }
 }
@@ -62,28 +62,28 @@ impl Proxy {
 impl Shared {
     fn cut(&self) {
         self.cut.store(true, Ordering::SeqCst);
-        let mut open = self.open.lock().expect("nobody panics with it");
+        let mut open = self.open.lock().expect("no thread panicked");
         for stream in open.drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 
     fn join(self: &Arc<Self>, client: TcpStream, server: TcpStream) {
-        let hand = |stream: &TcpStream| stream.try_clone().expect("a second hand");
-        let mut open = self.open.lock().expect("nobody panics with it");
-        open.extend([hand(&client), hand(&server)]);
+        let clone = |stream: &TcpStream| stream.try_clone().expect("the socket can be cloned");
+        let mut open = self.open.lock().expect("no thread panicked");
+        open.extend([clone(&client), clone(&server)]);
         drop(open);
-        let (there, back) = ((hand(&client), hand(&server)), (server, client));
-        for ((mut from, mut to), counted) in [(there, true), (back, false)] {
+        let (upstream, downstream) = ((clone(&client), clone(&server)), (server, client));
+        for ((mut from, mut to), counted) in [(upstream, true), (downstream, false)] {
             let shared = self.clone();
             std::thread::spawn(move || {
                 let mut buffer = [0; 16 * 1024];
                 while let Ok(count @ 1..) = from.read(&mut buffer) {
-                    if counted && shared.left.load(Ordering::SeqCst) < count {
+                    if counted && shared.bytes_left.load(Ordering::SeqCst) < count {
                         return shared.cut();
                     }
-                    if counted && shared.left.load(Ordering::SeqCst) != usize::MAX {
-                        shared.left.fetch_sub(count, Ordering::SeqCst);
+                    if counted && shared.bytes_left.load(Ordering::SeqCst) != usize::MAX {
+                        shared.bytes_left.fetch_sub(count, Ordering::SeqCst);
                     }
                     if to.write_all(&buffer[..count]).is_err() {
                         break;

@@ -1,4 +1,4 @@
-//! The log line of a request: which address it names.
+//! The client address in the log line of a request.
 
 use crate::connection::Connection;
 use crate::harness::{Folder, Server};
@@ -6,14 +6,14 @@ use crate::harness::{Folder, Server};
 const FORWARDED: &str = "x-forwarded-for: 2001:db8:7:8::9, 203.0.113.9\r\n";
 
 #[test]
-fn a_request_log_line_names_the_address_of_the_client() {
+fn request_log_has_the_client_address() {
     let folder = Folder::new("log-client");
     assert_logs(&folder, &[], "", "client=127.0.0.1 ");
     assert_logs(&folder, &[], FORWARDED, "client=127.0.0.1 ");
 }
 
 #[test]
-fn behind_a_trusted_proxy_the_log_names_the_client_and_not_the_proxy() {
+fn request_log_has_the_client_address_behind_a_trusted_proxy() {
     let folder = Folder::new("log-proxied");
     let trusted = ["--trusted-proxies", "127.0.0.1"];
     assert_logs(&folder, &trusted, FORWARDED, "client=203.0.113.9 ");
@@ -22,7 +22,7 @@ fn behind_a_trusted_proxy_the_log_names_the_client_and_not_the_proxy() {
 }
 
 #[test]
-fn the_logged_address_can_be_truncated_or_left_out() {
+fn logged_address_can_be_truncated_or_omitted() {
     let folder = Folder::new("log-truncated");
     let proxies = ["--trusted-proxies", "127.0.0.1"];
     let flags = |value| [&proxies[..], &["--log-client-address", value]].concat();
@@ -33,7 +33,7 @@ fn the_logged_address_can_be_truncated_or_left_out() {
 }
 
 #[test]
-fn the_log_settings_of_the_file_are_a_text_or_a_table() {
+fn log_setting_of_the_file_is_a_string_or_a_table() {
     let folder = Folder::new("log-table");
     let line = |toml: &str| {
         let file = folder.write("garth.toml", toml);
@@ -51,15 +51,18 @@ fn assert_logs(folder: &Folder, flags: &[&str], headers: &str, expected: &str) {
     assert!(line.contains(expected), "{flags:?} {headers:?}: {line}");
 }
 
-/// The line that a server logs for one request.
+/// The log line of one request.
 fn request_line(folder: &Folder, flags: &[&str], headers: &str) -> String {
     let server = Server::start(folder.serve().args(flags));
     let mut connection = Connection::open(server.address).expect("the server accepts connections");
     let head = server
         .client()
         .head("GET", "/v4/vpcs", &format!("x-request-id: the-one\r\n{headers}"));
-    connection.send(head).expect("a request can be sent");
-    assert_eq!(connection.reply_to("GET").expect("an answer").status, 200);
+    connection.send(head).expect("the request can be sent");
+    assert_eq!(
+        connection.reply_to("GET").expect("the server responds").status,
+        200
+    );
     let log = server.stop().stderr;
     let line = log.lines().find(|line| line.contains("the-one"));
     line.unwrap_or_else(|| panic!("no line for the request: {log}"))

@@ -1,4 +1,4 @@
-//! The provider's scanner: what it refuses nobody gets, what it cannot judge is not kept either.
+//! The malware scanner of the provider: refused files and scan failures store nothing.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::connection::text;
 use crate::harness::{Folder, Server, TOKEN};
 
-/// Refuses what has a bad word in it, cannot judge what has another, and tells what it was started with.
+/// Refuses files with one word, fails on others, and records its arguments and environment.
 const SCANNER: &str = r#"#!/bin/sh
 { echo "$0 $*"; env; } >> "$(dirname "$0")/started"
 grep -q EICAR "$1" && exit 1
@@ -20,7 +20,7 @@ exit 0
 fn scanner(folder: &Folder) -> String {
     let script = folder.write("scanner", SCANNER);
     let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&script, executable).expect("it is ours");
+    std::fs::set_permissions(&script, executable).expect("the mode can be set");
     script.display().to_string()
 }
 
@@ -30,10 +30,10 @@ fn start(folder: &Folder, command: &str) -> Server {
     Server::start(&mut serve)
 }
 
-/// What the staff read of the first ticket: action, who, and what it was about.
+/// The history of the first ticket: action, user and new value.
 fn history(folder: &Folder, server: &Server) -> Vec<(String, String, Value)> {
     folder.run("user create --staff --username agent --email agent@example.com");
-    let (_, token) = folder.make_token("agent");
+    let (_, token) = folder.create_token("agent");
     let steps = server.client_with(&token).all("/v4/desk/tickets/1/history");
     let step = |mut step: Value| {
         (
@@ -45,54 +45,57 @@ fn history(folder: &Folder, server: &Server) -> Vec<(String, String, Value)> {
     steps.into_iter().map(step).collect()
 }
 
-fn assert_only(folder: &Folder, client: &mut Client, names: &[&str]) {
-    let attached = client.attached(1);
+fn assert_stored_files(folder: &Folder, client: &mut Client, names: &[&str]) {
+    let attached = client.attachments(1);
     let listed: Vec<_> = attached.iter().map(|file| text(&file["name"])).collect();
     assert_eq!(listed, names);
     for file in &attached {
-        client.downloads(1, file);
+        client.download(1, file);
     }
-    folder.waits_until_swept();
-    assert_eq!(folder.kept().names().len(), names.len());
+    folder.wait_until_swept();
+    assert_eq!(folder.stored_files().names().len(), names.len());
 }
 
 #[test]
-fn a_file_that_the_scanner_refuses_is_kept_from_everybody_and_the_staff_know() {
+fn file_refused_by_the_scanner_is_not_stored_and_recorded_for_staff() {
     let folder = Folder::new("scan");
     let server = start(&folder, &scanner(&folder));
     let mut client = server.client();
-    let ticket = client.opens_ticket();
+    let ticket = client.open_ticket();
     client
-        .attaches(ticket, "good.txt", b"words")
-        .expect("it is answered")
+        .upload(ticket, "good.txt", b"words")
+        .expect("the server responds")
         .ok();
 
     let refused = client
-        .attaches(ticket, "bad.txt", b"X5O!P%@AP EICAR")
-        .expect("it is answered");
+        .upload(ticket, "bad.txt", b"X5O!P%@AP EICAR")
+        .expect("the server responds");
 
     assert_eq!((refused.status, refused.code().as_str()), (400, "file_refused"));
     assert_eq!(refused.json()["errors"][0]["field"], "file");
-    assert_only(&folder, &mut client, &["good.txt"]);
+    assert_stored_files(&folder, &mut client, &["good.txt"]);
     for file in crate::stored_files::files_in(folder.data()) {
         let bytes = std::fs::read(folder.data().join(&file)).unwrap_or_default();
-        assert!(!bytes.windows(5).any(|word| word == b"EICAR"), "{file} has it");
+        assert!(
+            !bytes.windows(5).any(|word| word == b"EICAR"),
+            "{file} contains the refused file"
+        );
     }
     let tenant = client.get("/v4/account/events?after=0").text();
     assert!(!tenant.contains("bad.txt"), "{tenant}");
     let step = |action: &str, after: Value| (action.to_owned(), "admin".to_owned(), after);
-    let told = [
+    let expected = [
         step("opened", Value::Null),
         step("attachment", "good.txt".into()),
         step("attachment_refused", "bad.txt".into()),
     ];
     let history = history(&folder, &server);
     assert_eq!(history[0].0, "opened");
-    assert_eq!(history[1..], told[1..]);
+    assert_eq!(history[1..], expected[1..]);
 }
 
 #[test]
-fn a_scanner_that_cannot_judge_lets_nothing_in() {
+fn scan_failure_refuses_the_file() {
     let folder = Folder::new("no-scan");
     let scanner = scanner(&folder);
     let nowhere = folder.path("nowhere").display().to_string();
@@ -105,11 +108,11 @@ fn a_scanner_that_cannot_judge_lets_nothing_in() {
     ] {
         let server = start(&folder, command);
         let mut client = server.client();
-        let ticket = client.opens_ticket();
+        let ticket = client.open_ticket();
 
         let reply = client
-            .attaches(ticket, "a.txt", content.as_bytes())
-            .expect("it is answered");
+            .upload(ticket, "a.txt", content.as_bytes())
+            .expect("the server responds");
 
         assert_eq!(
             (reply.status, reply.code().as_str()),
@@ -118,14 +121,14 @@ fn a_scanner_that_cannot_judge_lets_nothing_in() {
         );
         assert!(reply.header("retry-after").is_some());
         assert!(!reply.text().contains(command), "{}", reply.text());
-        assert_only(&folder, &mut client, &[]);
+        assert_stored_files(&folder, &mut client, &[]);
         let log = server.stop().stderr;
         assert!(log.contains("the scanner: "), "{log}");
     }
 }
 
 #[test]
-fn a_scanner_is_told_the_file_and_none_of_the_servers_secrets() {
+fn scanner_gets_the_file_and_none_of_the_server_secrets() {
     let folder = Folder::new("scan-env");
     let scanner = scanner(&folder);
     let mut serve = folder.serve();
@@ -139,23 +142,23 @@ fn a_scanner_is_told_the_file_and_none_of_the_servers_secrets() {
     serve.env("PASSWORD", "s3cr3t");
     let server = Server::start(&mut serve);
     let mut client = server.client();
-    let ticket = client.opens_ticket();
+    let ticket = client.open_ticket();
 
     client
-        .attaches(ticket, "$(reboot).txt", b"words")
-        .expect("it is answered")
+        .upload(ticket, "$(reboot).txt", b"words")
+        .expect("the server responds")
         .ok();
 
     let started = std::fs::read_to_string(folder.path("started")).expect("the scanner was started");
-    let (words, environment) = started.split_once('\n').expect("a first line");
+    let (command, environment) = started.split_once('\n').expect("a first line");
     let spool = folder.data().join("spool");
     assert!(
-        words.starts_with(&format!("{scanner} {}/", spool.display())),
-        "{words}"
+        command.starts_with(&format!("{scanner} {}/", spool.display())),
+        "{command}"
     );
     assert!(
-        words.ends_with(" --for garth") && !words.contains("reboot"),
-        "{words}"
+        command.ends_with(" --for garth") && !command.contains("reboot"),
+        "{command}"
     );
     for secret in ["GARTH_", "AWS_", "PASSWORD", "s3cr3t", TOKEN] {
         assert!(!environment.contains(secret), "{environment}");

@@ -1,5 +1,4 @@
-//! What nobody gets to read: tokens and passwords anywhere, and in logs and figures nothing of
-//! what clients send.
+//! Tokens and passwords are not stored; logs and metrics contain no data of clients.
 
 use std::fs::File;
 
@@ -13,14 +12,14 @@ use crate::harness::{Folder, Server, TOKEN};
 use crate::process::{Process, eventually};
 use crate::settings::free_address;
 
-/// Never known to the server, but a token all the same.
+/// A token that does not exist.
 const UNKNOWN: &str = "feedfacefeedfacefeedfacefeedfacefeedfacefeedfacefeedfacefeedface";
 const PASSWORD: &str = "correct horse battery staple";
-/// Stands for whatever a client would not like to see in a log.
+/// Stands for private data of a client.
 const CANARY: &str = "canary-7f3a";
 
 #[test]
-fn logs_figures_and_refusals_tell_no_secrets() {
+fn logs_metrics_and_errors_contain_no_secrets() {
     let folder = Folder::new("secrets");
     let metrics = free_address();
     let mut serve = folder.serve();
@@ -34,58 +33,58 @@ fn logs_figures_and_refusals_tell_no_secrets() {
     ]);
     let server = Server::start(&mut serve);
     let tokens = use_tokens(&folder, &server);
-    let refusals = send_canaries(&server);
-    speak_http2(&server);
+    let errors = send_canaries(&server);
+    send_http2(&server);
 
-    let figures = Client::new(metrics, UNKNOWN).get("/metrics").text();
+    let metrics_page = Client::new(metrics, UNKNOWN).get("/metrics").text();
     for operation in ["getVpcs", "createVpc", "none"] {
         let counter = format!("garth_http_requests_total{{operation=\"{operation}\"");
-        assert!(figures.contains(&counter), "{figures}");
+        assert!(metrics_page.contains(&counter), "{metrics_page}");
     }
     let log = server.stop().stderr;
     for operation in ["getVpcs", "createVpc"] {
-        assert!(log.contains(operation), "the log tells what was done: {log}");
+        assert!(log.contains(operation), "the log names the operation: {log}");
     }
     for secret in tokens
         .iter()
         .map(String::as_str)
         .chain([UNKNOWN, CANARY, PASSWORD])
     {
-        for (place, text) in [("log", &log), ("metrics", &figures), ("refusals", &refusals)] {
-            assert!(!text.contains(secret), "{secret} is in the {place}: {text}");
+        for (location, text) in [("log", &log), ("metrics", &metrics_page), ("errors", &errors)] {
+            assert!(!text.contains(secret), "{secret} is in the {location}: {text}");
         }
     }
 }
 
 #[test]
-fn the_store_keeps_neither_tokens_nor_passwords() {
+fn store_contains_no_tokens_or_passwords() {
     let folder = Folder::new("hashes");
     let server = folder.start();
-    let typed = File::open(folder.write("typed", PASSWORD)).expect("it was just written");
+    let typed = File::open(folder.write("typed", PASSWORD)).expect("the file was just written");
     let create = "user create --account 1 --username ada --email ada@example.com --password-stdin";
-    let made = Process::spawn(folder.garth(create).stdin(typed)).ended();
-    assert_eq!(made.code, Some(0), "{made:?}");
+    let created = Process::spawn(folder.garth(create).stdin(typed)).wait();
+    assert_eq!(created.code, Some(0), "{created:?}");
     let tokens = use_tokens(&folder, &server);
 
     let mut bytes = Vec::new();
     for file in std::fs::read_dir(folder.data())
-        .expect("the store is there")
+        .expect("the store exists")
         .flatten()
     {
         bytes.extend(std::fs::read(file.path()).unwrap_or_default());
     }
     let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
-    assert!(holds("ada@example.com"), "this is where things are kept");
+    assert!(holds("ada@example.com"), "the files have the stored data");
     for secret in tokens.iter().map(String::as_str).chain([PASSWORD]) {
         assert!(!holds(secret), "{secret} is in the store");
     }
 }
 
-/// Uses every kind of token there is; those that somebody really had.
+/// Uses every kind of token; returns the ones that existed.
 fn use_tokens(folder: &Folder, server: &Server) -> Vec<String> {
-    let (_, good) = folder.make_token("admin");
-    let (_, short) = folder.make_token("admin --expiry 1s");
-    let (id, revoked) = folder.make_token("admin");
+    let (_, good) = folder.create_token("admin");
+    let (_, short) = folder.create_token("admin --expiry 1s");
+    let (id, revoked) = folder.create_token("admin");
     folder.run(&format!("token revoke {id}"));
     eventually("the token to expire", || {
         (server.client_with(&short).get("/v4/vpcs").status == 401).then_some(())
@@ -96,7 +95,7 @@ fn use_tokens(folder: &Folder, server: &Server) -> Vec<String> {
     vec![TOKEN.to_owned(), good, short, revoked]
 }
 
-/// Sends the canary wherever a client's own words can stand; all that was refused.
+/// Sends the canary in every kind of input; returns the texts of all errors.
 fn send_canaries(server: &Server) -> String {
     let mut client = server.client();
     let good = json!({"label": "core", "region": "us-east", "description": CANARY});
@@ -123,10 +122,10 @@ fn send_canaries(server: &Server) -> String {
             .client_with(CANARY)
             .get(&format!("/v4/vpcs?secret={CANARY}")),
     ];
-    let mut said = String::new();
+    let mut errors = String::new();
     for reply in refused {
         assert!((400..500).contains(&reply.status), "{reply:?}");
-        said += &reply.text();
+        errors += &reply.text();
     }
     for (extra, body) in [
         ("", format!("{{\"label\": \"{CANARY}\"")),
@@ -135,33 +134,37 @@ fn send_canaries(server: &Server) -> String {
         let extra = format!("{extra}content-length: {}\r\n", body.len());
         let head = client.head("POST", &format!("/v4/vpcs?secret={CANARY}"), &extra);
         let mut connection = Connection::open(server.address).expect("the server accepts connections");
-        connection.send(format!("{head}{body}")).expect("it can be sent");
-        said += &connection.reply_to("POST").expect("it is answered").text();
+        connection
+            .send(format!("{head}{body}"))
+            .expect("the request can be sent");
+        errors += &connection.reply_to("POST").expect("the server responds").text();
     }
-    // Not even HTTP, and broken off: what a log would be most eager to tell of.
+    // Malformed and incomplete requests, which a log might print.
     let mut broken = Connection::open(server.address).expect("the server accepts connections");
     let head = client.head("POST", "/v4/vpcs", "content-length: 1000\r\n");
-    broken.send(format!("{head}{CANARY}")).expect("it can be sent");
-    let mut nonsense = Connection::open(server.address).expect("the server accepts connections");
-    nonsense
+    broken
+        .send(format!("{head}{CANARY}"))
+        .expect("the request can be sent");
+    let mut malformed = Connection::open(server.address).expect("the server accepts connections");
+    malformed
         .send(format!("{CANARY} {TOKEN}\r\n\r\n"))
-        .expect("it can be sent");
-    let answer = nonsense.reply_to("GET").expect("it is answered");
-    said + &answer.text()
+        .expect("the request can be sent");
+    let error = malformed.reply_to("GET").expect("the server responds");
+    errors + &error.text()
 }
 
-fn speak_http2(server: &Server) {
+fn send_http2(server: &Server) {
     let url = format!("http://{}/v4/vpcs?secret={CANARY}", server.address);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("a runtime can be made").block_on(async {
+    runtime.expect("a runtime can be created").block_on(async {
         let client = Http2::builder(TokioExecutor::new()).http2_only(true).build_http();
         for token in [TOKEN, UNKNOWN] {
             let request = hyper::Request::post(&url).header("authorization", format!("Bearer {token}"));
             let body = http_body_util::Full::new(bytes::Bytes::from(CANARY));
-            let answered = client
-                .request(request.body(body).expect("it is well-formed"))
+            let response = client
+                .request(request.body(body).expect("the request is well-formed"))
                 .await;
-            assert!(answered.expect("it is answered").status().is_client_error());
+            assert!(response.expect("the server responds").status().is_client_error());
         }
     });
 }

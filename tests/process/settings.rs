@@ -1,4 +1,4 @@
-//! Where settings come from, which of them wins, and what becomes of wrong ones.
+//! Sources of settings and their precedence.
 
 use std::net::{SocketAddr, TcpListener};
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::client::Client;
 use crate::harness::{Folder, Server, TOKEN};
 
 #[test]
-fn a_flag_wins_over_the_environment_and_that_over_the_file() {
+fn flags_override_the_environment_which_overrides_the_file() {
     let folder = Folder::new("order");
     let file = folder.write("garth.toml", "page_size_min = 7");
     let smallest_page = |serve: &mut Command| {
@@ -28,17 +28,17 @@ fn a_flag_wins_over_the_environment_and_that_over_the_file() {
 }
 
 #[test]
-fn every_setting_can_be_given_in_each_of_the_three_ways() {
+fn settings_work_as_flags_variables_and_in_the_file() {
     let metrics = free_address();
     let folder = Folder::new("flags");
-    let mut flags = bare(&folder);
+    let mut flags = without_settings(&folder);
     flags.args([
         "--listen",
         "127.0.0.1:0",
         "--metrics-listen",
         &metrics.to_string(),
     ]);
-    flags.args(["--data", "kept-here", "--log", "info", "--log-format", "json"]);
+    flags.args(["--data", "other-folder", "--log", "info", "--log-format", "json"]);
     flags.args([
         "--wire-names",
         "linode",
@@ -58,11 +58,11 @@ fn every_setting_can_be_given_in_each_of_the_three_ways() {
 
     let metrics = free_address();
     let folder = Folder::new("environment");
-    let mut environment = bare(&folder);
+    let mut environment = without_settings(&folder);
     for (name, value) in [
         ("LISTEN", "127.0.0.1:0"),
         ("METRICS_LISTEN", &metrics.to_string()),
-        ("DATA", "kept-here"),
+        ("DATA", "other-folder"),
         ("LOG", "info"),
         ("LOG_FORMAT", "json"),
         ("WIRE_NAMES", "linode"),
@@ -83,7 +83,7 @@ fn every_setting_can_be_given_in_each_of_the_three_ways() {
         r#"
         listen = "127.0.0.1:0"
         metrics_listen = "{metrics}"
-        data = "kept-here"
+        data = "other-folder"
         log = "info"
         log_format = "json"
         wire_names = "linode"
@@ -98,11 +98,15 @@ fn every_setting_can_be_given_in_each_of_the_three_ways() {
         "#
     );
     let config = folder.write("garth.toml", &text);
-    assert_settings_work(&folder, bare(&folder).arg("--config").arg(config), metrics);
+    assert_settings_work(
+        &folder,
+        without_settings(&folder).arg("--config").arg(config),
+        metrics,
+    );
 }
 
-/// `garth serve` with nothing set but the first token.
-fn bare(folder: &Folder) -> Command {
+/// `garth serve` with no setting but the first token.
+fn without_settings(folder: &Folder) -> Command {
     let mut serve = folder.serve();
     serve.env_remove("GARTH_LISTEN").env_remove("GARTH_DATA");
     serve
@@ -111,7 +115,7 @@ fn bare(folder: &Folder) -> Command {
 fn assert_settings_work(folder: &Folder, serve: &mut Command, metrics: SocketAddr) {
     let server = Server::start(serve);
     let mut client = server.client();
-    assert!(folder.path("kept-here/garth.db").exists());
+    assert!(folder.path("other-folder/garth.db").exists());
     assert_eq!(client.get("/v4/vpcs?page_size=6").code(), "page_size_invalid");
     let quotas = client.get("/v4/account/quotas").ok();
     assert_eq!(quotas["vpcs_per_region"]["limit"], 3);
@@ -120,10 +124,10 @@ fn assert_settings_work(folder: &Folder, serve: &mut Command, metrics: SocketAdd
     for forbidden in ["10.1.0.0/24", "172.16.0.0/24"] {
         assert_eq!(client.post("/v4/vpcs", vpc(forbidden)).code(), "cidr_forbidden");
     }
-    // The range that is forbidden if nothing is said.
-    let made = client.post("/v4/vpcs", vpc("192.168.200.0/24"));
-    assert_eq!(made.header("x-ratelimit-limit"), Some("400"));
-    let subnet = made.ok()["subnets"][0].take();
+    // This range is forbidden by default.
+    let created = client.post("/v4/vpcs", vpc("192.168.200.0/24"));
+    assert_eq!(created.header("x-ratelimit-limit"), Some("400"));
+    let subnet = created.ok()["subnets"][0].take();
     assert!(
         subnet["linodes"].is_array() && subnet["computes"].is_null(),
         "{subnet}"
@@ -140,24 +144,24 @@ fn assert_settings_work(folder: &Folder, serve: &mut Command, metrics: SocketAdd
     assert!(!lines.unwrap_or_else(|e| panic!("{e}: {log}")).is_empty());
 }
 
-/// A place where nobody listened a moment ago, for a listener that does not say where it is.
+/// A free address, for a listener that does not print its port.
 pub fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    listener.local_addr().expect("it is bound")
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("the listener is bound")
 }
 
 #[test]
-fn the_help_names_every_setting_and_its_variable() {
+fn help_lists_every_setting_and_its_variable() {
     let help = Folder::new("help").run("serve --help");
     for option in help.split("\n      --").skip(1) {
-        let words: Vec<_> = option.split_whitespace().collect();
-        let name = words[0].to_uppercase().replace('-', "_");
-        // Of one that may hold a password, the value is not told. The place for attachments is the
-        // setting `attachments.url`, and its variable is called after that.
-        let told = ["=", "]", "_URL="]
+        let parts: Vec<_> = option.split_whitespace().collect();
+        let name = parts[0].to_uppercase().replace('-', "_");
+        // For a setting that may have a password, the value is hidden. The variable of `--attachments` is named after
+        // the setting `attachments.url`.
+        let is_listed = ["=", "]", "_URL="]
             .iter()
-            .any(|end| words.join(" ").contains(&format!("[env: GARTH_{name}{end}")));
-        assert!(told || words[0] == "json", "--{option}");
+            .any(|end| parts.join(" ").contains(&format!("[env: GARTH_{name}{end}")));
+        assert!(is_listed || parts[0] == "json", "--{option}");
     }
     for name in [
         "listen",

@@ -1,5 +1,4 @@
-//! Asked to stop, the server takes on nothing new, finishes what it has begun, and says so with a
-//! good exit code.
+//! Shutdown: the server refuses new connections, completes running requests and exits with 0.
 
 use std::net::TcpStream;
 use std::time::Duration;
@@ -12,24 +11,24 @@ use crate::harness::{Folder, Server, TOKEN};
 use crate::process::eventually;
 
 #[test]
-fn sigterm_finishes_what_runs_and_then_stops() {
-    finishes_what_runs_after("TERM");
+fn sigterm_drains_requests_then_exits() {
+    assert_drains_requests_on("TERM");
 }
 
 #[test]
-fn sigint_finishes_what_runs_and_then_stops() {
-    finishes_what_runs_after("INT");
+fn sigint_drains_requests_then_exits() {
+    assert_drains_requests_on("INT");
 }
 
-fn finishes_what_runs_after(signal: &str) {
+fn assert_drains_requests_on(signal: &str) {
     let folder = Folder::new(signal);
     let server = folder.start();
     let mut idle = Connection::open(server.address).expect("the server accepts connections");
     idle.send(server.client().head("GET", "/v4/vpcs", ""))
-        .expect("a request can be sent");
-    assert_eq!(idle.reply_to("GET").expect("it is answered").status, 200);
+        .expect("the request can be sent");
+    assert_eq!(idle.reply_to("GET").expect("the server responds").status, 200);
     let mut events = server.stream(TOKEN);
-    let (mut slow, rest) = begin_to_create(&server, "slowly-made");
+    let (mut slow, rest) = start_to_create(&server, "slow");
 
     server.process.signal(signal);
 
@@ -38,46 +37,49 @@ fn finishes_what_runs_after(signal: &str) {
     });
     assert!(idle.is_closed());
     while events.next().is_some() {}
-    // A server that did not wait for the slow request would be gone by now.
+    // A server that does not wait for the slow request would have exited by now.
     std::thread::sleep(Duration::from_millis(500));
-    slow.send(rest).expect("the slow request goes on");
-    let made = slow.reply_to("POST").expect("what was begun is answered");
-    assert_eq!(made.ok()["label"], "slowly-made");
-    let ended = server.process.ended();
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    slow.send(rest).expect("the rest can be sent");
+    let created = slow.reply_to("POST").expect("the request is completed");
+    assert_eq!(created.ok()["label"], "slow");
+    let output = server.process.wait();
+    assert_eq!(output.code, Some(0), "{output:?}");
 
     let server = folder.start();
-    assert_eq!(server.client().vpc_labels(), ["slowly-made"]);
+    assert_eq!(server.client().vpc_labels(), ["slow"]);
 }
 
-/// Sends half of a request that creates a VPC; the connection, and the other half.
+/// Sends half of a request that creates a VPC; returns the connection and the other half.
 ///
-/// The server says `100 Continue` once it waits for the body: from then on the request runs.
-fn begin_to_create(server: &Server, label: &str) -> (Connection, String) {
+/// After `100 Continue` the server waits for the body, so the request is running.
+fn start_to_create(server: &Server, label: &str) -> (Connection, String) {
     let body = format!(r#"{{"label": "{label}", "region": "us-east"}}"#);
     let extra = format!("content-length: {}\r\nexpect: 100-continue\r\n", body.len());
     let head = server.client().head("POST", "/v4/vpcs", &extra);
     let mut connection = Connection::open(server.address).expect("the server accepts connections");
-    connection.send(head).expect("a head can be sent");
-    assert_eq!(connection.head().expect("it asks for the body").status, 100);
+    connection.send(head).expect("the headers can be sent");
+    assert_eq!(
+        connection.head().expect("the server sends 100 Continue").status,
+        100
+    );
     let (half, rest) = body.split_at(body.len() / 2);
     connection.send(half).expect("half a body can be sent");
     (connection, rest.to_owned())
 }
 
-/// Whoever starts a server may change their mind as soon as it says that it runs.
+/// A signal can arrive immediately after the server prints its address.
 #[test]
-fn a_server_can_be_stopped_from_the_moment_it_says_that_it_listens() {
+fn sigterm_works_as_soon_as_the_server_listens() {
     let folder = Folder::new("early");
     for _ in 0..20 {
-        let ended = folder.start().stop();
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let output = folder.start().stop();
+        assert_eq!(output.code, Some(0), "{output:?}");
     }
 }
 
-/// Streams, idle connections and half a head are nothing to wait for.
+/// The server does not wait for event streams and idle connections.
 #[test]
-fn nobody_who_only_listens_keeps_the_server_from_stopping() {
+fn event_streams_do_not_delay_shutdown() {
     let folder = Folder::new("idle");
     let server = folder.start();
     let mut streams: Vec<_> = (0..20).map(|_| server.stream(TOKEN)).collect();
@@ -86,40 +88,40 @@ fn nobody_who_only_listens_keeps_the_server_from_stopping() {
         assert_eq!(client.get("/v4/vpcs").status, 200);
     }
 
-    let ended = server.stop();
+    let output = server.stop();
 
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(!ended.stderr.contains("requests aborted"), "{}", ended.stderr);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(!output.stderr.contains("requests aborted"), "{}", output.stderr);
     for stream in &mut streams {
         while stream.next().is_some() {}
     }
 }
 
 #[test]
-fn after_a_stop_the_whole_store_is_in_its_one_file_and_nobody_else_may_read_it() {
+fn stopped_store_is_one_file_readable_by_the_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("one-file");
     let server = folder.start();
-    server.client().creates_vpc("kept");
+    server.client().create_vpc("core");
     assert_eq!(server.stop().code, Some(0));
 
     let log = std::fs::metadata(folder.data().join("garth.db-wal")).map_or(0, |log| log.len());
-    assert_eq!(log, 0, "the log is empty or gone");
+    assert_eq!(log, 0, "the log is empty or deleted");
     let file = folder.data().join("garth.db");
     let mode = std::fs::metadata(&file)
-        .expect("the store is there")
+        .expect("the store exists")
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o600);
     let copy = Folder::new("one-file-copied");
     std::fs::create_dir_all(copy.data()).expect("a folder");
     std::fs::copy(&file, copy.data().join("garth.db")).expect("a copy");
-    assert_eq!(copy.start().client().vpc_labels(), ["kept"]);
+    assert_eq!(copy.start().client().vpc_labels(), ["core"]);
 }
 
 #[test]
-fn a_restart_finishes_what_instances_had_under_way() {
-    let folder = Folder::new("under-way");
+fn restart_completes_pending_instance_jobs() {
+    let folder = Folder::new("pending");
     let slow = || {
         let mut serve = folder.serve();
         serve.env("GARTH_COMPUTE_SETTLE_MS", "2000");
@@ -128,8 +130,8 @@ fn a_restart_finishes_what_instances_had_under_way() {
     let mut server = Server::start(&mut slow());
     let body =
         json!({"type": "g6-nanode-1", "region": "us-east", "image": "linode/debian12", "root_pass": "x"});
-    let made = server.client().post("/v4/linode/instances", body);
-    assert_eq!(made.ok()["status"], "provisioning");
+    let created = server.client().post("/v4/linode/instances", body);
+    assert_eq!(created.ok()["status"], "provisioning");
     server.process.kill();
 
     let server = Server::start(&mut slow());
@@ -138,10 +140,10 @@ fn a_restart_finishes_what_instances_had_under_way() {
         (instance["status"] == "running").then_some(())
     });
     let events = server.client().get("/v4/account/events?after=0").ok();
-    let told = events["data"].as_array().expect("a list").iter();
-    let told: Vec<_> = told
+    let events = events["data"].as_array().expect("a list").iter();
+    let events: Vec<_> = events
         .map(|event| (event["action"].clone(), event["status"].clone()))
         .collect();
     let finished = |action: &str| (action.into(), "finished".into());
-    assert_eq!(told, [finished("linode_create"), finished("linode_boot")]);
+    assert_eq!(events, [finished("linode_create"), finished("linode_boot")]);
 }

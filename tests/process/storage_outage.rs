@@ -1,5 +1,4 @@
-//! A place for attachments that goes away: it is told, nothing is half done, and when it is back all
-//! is as before.
+//! Attachment storage outages: requests get 503, no partial writes, and uploads work again afterwards.
 
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -9,163 +8,167 @@ use crate::harness::{Folder, Server, TOKEN};
 use crate::proxy::Proxy;
 use crate::uploads::files_of;
 
-/// How long somebody may have to wait until they are told: clients give up after a minute.
-const SOON: Duration = Duration::from_secs(30);
+/// Maximum time until an error response. Clients give up after a minute.
+const MAX_ERROR_DELAY: Duration = Duration::from_secs(30);
 
-/// What can be taken from a server and given back.
-enum Place {
+/// The attachment storage of a server, with outages on command.
+enum Storage {
     Folder(PathBuf),
     Bucket(Proxy),
 }
 
-impl Place {
-    fn of(folder: &Folder) -> Self {
+impl Storage {
+    fn new(folder: &Folder) -> Self {
         match std::env::var("AWS_ENDPOINT") {
             Ok(endpoint) if std::env::var("GARTH_TEST_ATTACHMENTS").is_ok() => {
                 let target = endpoint.trim_start_matches("http://").trim_end_matches('/');
-                Place::Bucket(Proxy::before(target.to_owned()))
+                Storage::Bucket(Proxy::new(target.to_owned()))
             }
-            _ => Place::Folder(folder.data().join("attachments")),
+            _ => Storage::Folder(folder.data().join("attachments")),
         }
     }
 
     fn start(&self, folder: &Folder) -> Server {
         let mut serve = folder.serve();
-        if let Place::Bucket(proxy) = self {
+        if let Storage::Bucket(proxy) = self {
             serve.env("AWS_ENDPOINT", format!("http://{}", proxy.address));
         }
         Server::start(&mut serve)
     }
 
-    fn take_away(&self) {
+    fn fail(&self) {
         match self {
-            Place::Bucket(proxy) => proxy.cut(),
-            Place::Folder(path) => {
-                std::fs::rename(path, path.with_extension("away")).expect("it can be moved");
-                std::fs::write(path, "no folder").expect("something else is there");
+            Storage::Bucket(proxy) => proxy.cut(),
+            Storage::Folder(path) => {
+                std::fs::rename(path, path.with_extension("moved")).expect("the folder can be renamed");
+                std::fs::write(path, "not a folder").expect("the file can be written");
             }
         }
     }
 
-    /// Lets the next upload begin, and takes it away then.
-    fn take_away_soon(&self) {
+    /// Starts an outage in the middle of the next upload. A folder fails immediately.
+    fn fail_during_next_upload(&self) {
         match self {
-            Place::Bucket(proxy) => proxy.cut_after(500_000),
-            Place::Folder(_) => self.take_away(),
+            Storage::Bucket(proxy) => proxy.cut_after(500_000),
+            Storage::Folder(_) => self.fail(),
         }
     }
 
-    fn bring_back(&self) {
+    fn recover(&self) {
         match self {
-            Place::Bucket(proxy) => {
+            Storage::Bucket(proxy) => {
                 assert!(proxy.is_cut());
-                proxy.mend();
+                proxy.restore();
             }
-            Place::Folder(path) => {
-                std::fs::remove_file(path).expect("it is there");
-                std::fs::rename(path.with_extension("away"), path).expect("it can be moved");
+            Storage::Folder(path) => {
+                std::fs::remove_file(path).expect("the file exists");
+                std::fs::rename(path.with_extension("moved"), path).expect("the folder can be renamed");
             }
         }
     }
 }
 
 #[test]
-fn a_place_that_goes_away_is_told_in_time_and_comes_back() {
-    let folder = Folder::new("away");
-    let place = Place::of(&folder);
-    let server = place.start(&folder);
+fn storage_outage_returns_503_and_recovers() {
+    let folder = Folder::new("outage");
+    let storage = Storage::new(&folder);
+    let server = storage.start(&folder);
     let mut client = server.client();
-    let ticket = client.opens_ticket();
+    let ticket = client.open_ticket();
     let content = vec![b'x'; 2_000_000];
     client
-        .attaches(ticket, "before.txt", &content)
-        .expect("it is answered")
+        .upload(ticket, "before.txt", &content)
+        .expect("the server responds")
         .ok();
     let first = format!("{}/1", files_of(ticket));
 
-    place.take_away();
+    storage.fail();
     for _ in 0..2 {
-        let begun = Instant::now();
+        let started = Instant::now();
         let upload = client
-            .attaches(ticket, "away.txt", &content)
-            .expect("it is answered");
+            .upload(ticket, "during.txt", &content)
+            .expect("the server responds");
         let download = client.get(&first);
         for reply in [upload, download] {
             assert_eq!((reply.status, reply.code().as_str()), (503, "files_unavailable"));
             assert!(reply.header("retry-after").is_some());
         }
-        assert!(begun.elapsed() < 2 * SOON, "it took {:?}", begun.elapsed());
+        assert!(
+            started.elapsed() < 2 * MAX_ERROR_DELAY,
+            "the errors took {:?}",
+            started.elapsed()
+        );
     }
-    assert_eq!(client.attached(ticket).len(), 1, "the list needs no files");
-    place.bring_back();
+    assert_eq!(client.attachments(ticket).len(), 1, "the list is in the database");
+    storage.recover();
     assert_eq!(client.get(&first).body, content);
 
-    place.take_away_soon();
+    storage.fail_during_next_upload();
     let cut_off = client
-        .attaches(ticket, "cut-off.txt", &content)
-        .expect("it is answered");
+        .upload(ticket, "cut-off.txt", &content)
+        .expect("the server responds");
     assert_eq!(
         (cut_off.status, cut_off.code().as_str()),
         (503, "files_unavailable")
     );
     assert!(folder.spooled().is_empty());
-    place.bring_back();
+    storage.recover();
     client
-        .attaches(ticket, "after.txt", &content)
-        .expect("it is answered")
+        .upload(ticket, "after.txt", &content)
+        .expect("the server responds")
         .ok();
 
-    let files = client.attached(ticket);
+    let files = client.attachments(ticket);
     assert_eq!(files.len(), 2);
     for file in &files {
-        assert_eq!(client.downloads(ticket, file), content);
+        assert_eq!(client.download(ticket, file), content);
     }
     assert!(
-        !server.process.logged().contains("panicked"),
+        !server.process.stderr().contains("panicked"),
         "{}",
-        server.process.logged()
+        server.process.stderr()
     );
-    // What could not be removed while the place was away is swept by the next life at the latest.
+    // The next start at the latest sweeps files that could not be deleted during the outage.
     assert_eq!(server.stop().code, Some(0));
-    let _server = place.start(&folder);
-    folder.waits_until_swept();
+    let _server = storage.start(&folder);
+    folder.wait_until_swept();
 }
 
 #[test]
-fn a_server_starts_although_the_place_is_away() {
-    let folder = Folder::new("away-at-first");
-    let place = Place::of(&folder);
-    let Place::Bucket(_) = &place else {
-        // A folder that is none is a wrong setting: there is nothing to wait for.
+fn server_starts_during_a_storage_outage() {
+    let folder = Folder::new("outage-at-start");
+    let storage = Storage::new(&folder);
+    let Storage::Bucket(_) = &storage else {
+        // A path that is not a folder is an invalid setting, not an outage.
         std::fs::create_dir_all(folder.data()).expect("a folder");
-        std::fs::write(folder.data().join("attachments"), "no folder").expect("it can be written");
-        let ended = crate::process::Process::spawn(&mut folder.serve()).ended();
-        assert_eq!(ended.code, Some(1), "{ended:?}");
-        assert!(ended.stderr.contains("attachments"), "{ended:?}");
+        std::fs::write(folder.data().join("attachments"), "not a folder").expect("the file can be written");
+        let output = crate::process::Process::spawn(&mut folder.serve()).wait();
+        assert_eq!(output.code, Some(1), "{output:?}");
+        assert!(output.stderr.contains("attachments"), "{output:?}");
         return;
     };
-    place.take_away();
-    let server = place.start(&folder);
+    storage.fail();
+    let server = storage.start(&folder);
     let mut client = server.client();
-    let ticket = client.opens_ticket();
+    let ticket = client.open_ticket();
     let early = client
-        .attaches(ticket, "a.txt", b"words")
-        .expect("it is answered");
+        .upload(ticket, "a.txt", b"words")
+        .expect("the server responds");
     assert_eq!((early.status, early.code().as_str()), (503, "files_unavailable"));
-    assert!(server.process.logged().contains("attachment storage unavailable"));
-    place.bring_back();
+    assert!(server.process.stderr().contains("attachment storage unavailable"));
+    storage.recover();
     client
-        .attaches(ticket, "a.txt", b"words")
-        .expect("it is answered")
+        .upload(ticket, "a.txt", b"words")
+        .expect("the server responds")
         .ok();
 }
 
-/// Worse than one that is away: it takes everything and says nothing.
+/// The storage accepts connections and never responds.
 #[test]
-fn a_place_that_never_answers_holds_up_nobody_for_long() {
+fn unresponsive_storage_returns_503_in_time() {
     let folder = Folder::new("silent");
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let endpoint = format!("http://{}", silent.local_addr().expect("it is bound"));
+    let endpoint = format!("http://{}", silent.local_addr().expect("the listener is bound"));
     let mut serve = folder.garth("serve --listen 127.0.0.1:0 --attachments s3://silent/place");
     serve.env("GARTH_BOOTSTRAP_TOKEN", TOKEN);
     serve.env("AWS_ENDPOINT", endpoint).env("AWS_ALLOW_HTTP", "true");
@@ -174,24 +177,28 @@ fn a_place_that_never_answers_holds_up_nobody_for_long() {
         .env("AWS_REGION", "us-east-1");
     serve.env("AWS_SECRET_ACCESS_KEY", "s3-for-tests-only");
 
-    let begun = Instant::now();
+    let started = Instant::now();
     let server = Server::start(&mut serve);
-    assert!(begun.elapsed() < SOON, "it started after {:?}", begun.elapsed());
+    assert!(
+        started.elapsed() < MAX_ERROR_DELAY,
+        "the server started after {:?}",
+        started.elapsed()
+    );
     let mut client = server.client();
-    let ticket = client.opens_ticket();
-    let begun = Instant::now();
+    let ticket = client.open_ticket();
+    let started = Instant::now();
     let upload = client
-        .attaches(ticket, "a.txt", b"words")
-        .expect("it is answered");
+        .upload(ticket, "a.txt", b"words")
+        .expect("the server responds");
     assert_eq!(
         (upload.status, upload.code().as_str()),
         (503, "files_unavailable")
     );
     assert!(
-        begun.elapsed() < 2 * SOON,
-        "it was told after {:?}",
-        begun.elapsed()
+        started.elapsed() < 2 * MAX_ERROR_DELAY,
+        "the error came after {:?}",
+        started.elapsed()
     );
     assert!(folder.spooled().is_empty());
-    assert_eq!(client.attached(ticket).len(), 0);
+    assert_eq!(client.attachments(ticket).len(), 0);
 }

@@ -1,4 +1,4 @@
-//! TLS, and proxies that are trusted.
+//! TLS and trusted proxies.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use crate::connection::Connection;
 use crate::harness::{Folder, Server, TOKEN};
-use crate::process::{PATIENCE, Process, eventually};
+use crate::process::{Process, WAIT_TIMEOUT, eventually};
 
-/// A certificate for this machine, in two files.
+/// A certificate for localhost, in two files.
 struct Certificate {
     chain: PathBuf,
     key: PathBuf,
@@ -24,7 +24,8 @@ struct Certificate {
 impl Certificate {
     fn new(folder: &Folder, name: &str) -> Self {
         let names = vec!["localhost".to_owned()];
-        let CertifiedKey { cert, signing_key } = generate_simple_self_signed(names).expect("it can be made");
+        let CertifiedKey { cert, signing_key } =
+            generate_simple_self_signed(names).expect("a certificate can be created");
         Self {
             chain: folder.write(&format!("{name}.pem"), &cert.pem()),
             key: folder.write(&format!("{name}.key"), &signing_key.serialize_pem()),
@@ -32,7 +33,7 @@ impl Certificate {
         }
     }
 
-    /// Speaks TLS to a server that must prove itself with this certificate.
+    /// Opens a TLS connection to a server with this certificate.
     fn connect(
         &self,
         address: SocketAddr,
@@ -50,21 +51,21 @@ impl Certificate {
         let name = ServerName::try_from("localhost").expect("a name");
         let mut connection = ClientConnection::new(Arc::new(config), name).expect("a connection");
         let mut stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(WAIT_TIMEOUT))?;
         connection.complete_io(&mut stream)?;
         Ok(StreamOwned::new(connection, stream))
     }
 
-    /// The head and the body that a request is answered with.
+    /// The head and the body of the response.
     fn get(&self, address: SocketAddr, path: &str) -> std::io::Result<(String, Value)> {
         let mut stream = self.connect(address, b"http/1.1")?;
         let head = format!(
             "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer {TOKEN}\r\n\r\n"
         );
         stream.write_all(head.as_bytes())?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+        let mut response = String::new();
+        stream.read_to_string(&mut response)?;
+        let (head, body) = response.split_once("\r\n\r\n").expect("a head and a body");
         Ok((head.to_owned(), serde_json::from_str(body).expect("JSON")))
     }
 }
@@ -77,19 +78,19 @@ fn start(folder: &Folder, certificate: &Certificate) -> Server {
 }
 
 #[test]
-fn the_interface_is_served_through_tls() {
+fn api_is_served_over_tls() {
     let folder = Folder::new("tls");
     let certificate = Certificate::new(&folder, "one");
     let server = start(&folder, &certificate);
     assert!(
-        server.process.printed().contains("https://"),
+        server.process.stdout().contains("https://"),
         "{}",
-        server.process.printed()
+        server.process.stdout()
     );
 
     let (head, vpcs) = certificate
         .get(server.address, "/v4/vpcs")
-        .expect("it is answered");
+        .expect("the server responds");
 
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
     assert!(
@@ -98,26 +99,28 @@ fn the_interface_is_served_through_tls() {
     );
     assert_eq!(vpcs["results"], 0);
     let path = "/.well-known/oauth-authorization-server";
-    let (_, told) = certificate.get(server.address, path).expect("it is answered");
-    assert_eq!(told["issuer"], "https://localhost");
+    let (_, metadata) = certificate
+        .get(server.address, path)
+        .expect("the server responds");
+    assert_eq!(metadata["issuer"], "https://localhost");
     let stream = certificate.connect(server.address, b"h2").expect("a connection");
     assert_eq!(stream.conn.alpn_protocol(), Some(&b"h2"[..]));
     drop(stream);
 
-    // Somebody who does not speak TLS, or says nothing at all, keeps nobody up.
+    // Plain HTTP and silent connections do not block other clients.
     let mut plain = Connection::open(server.address).expect("the port is open");
     plain
         .send("GET /v4/vpcs HTTP/1.1\r\nhost: x\r\n\r\n")
-        .expect("it can be sent");
-    let said = plain.end().unwrap_or_default();
-    assert!(!said.starts_with(b"HTTP"), "{said:?}");
+        .expect("the request can be sent");
+    let received = plain.read_to_end().unwrap_or_default();
+    assert!(!received.starts_with(b"HTTP"), "{received:?}");
     let _silent = Connection::open(server.address).expect("the port is open");
     assert!(certificate.get(server.address, "/v4/vpcs").is_ok());
     assert_eq!(server.stop().code, Some(0));
 }
 
 #[test]
-fn a_head_that_does_not_come_is_told_so_through_tls_too() {
+fn incomplete_headers_return_408_over_tls() {
     let folder = Folder::new("tls-slow");
     let certificate = Certificate::new(&folder, "one");
     let server = start(&folder, &certificate);
@@ -126,61 +129,64 @@ fn a_head_that_does_not_come_is_told_so_through_tls_too() {
         .expect("a connection");
     stream
         .write_all(b"GET /v4/vpcs HTTP/1.1\r\nhost:")
-        .expect("it can be sent");
-    let mut answer = Vec::new();
-    // The connection is cut off after it, without the politeness of an end.
-    let _ = stream.read_to_end(&mut answer);
-    let answer = String::from_utf8_lossy(&answer);
+        .expect("the request can be sent");
+    let mut response = Vec::new();
+    // The server closes the connection without a TLS close_notify.
+    let _ = stream.read_to_end(&mut response);
+    let response = String::from_utf8_lossy(&response);
     assert!(
-        answer.starts_with("HTTP/1.1 408") && answer.contains("header_timeout"),
-        "{answer}"
+        response.starts_with("HTTP/1.1 408") && response.contains("header_timeout"),
+        "{response}"
     );
 }
 
 #[test]
-fn a_certificate_is_read_anew_while_the_server_runs() {
+fn sighup_reloads_the_certificate() {
     let folder = Folder::new("tls-renewed");
     let (old, new) = (Certificate::new(&folder, "one"), Certificate::new(&folder, "two"));
     let mut server = start(&folder, &old);
-    let answers = |certificate: &Certificate, address| certificate.get(address, "/v4/vpcs").is_ok();
+    let accepts = |certificate: &Certificate, address| certificate.get(address, "/v4/vpcs").is_ok();
     let mut open = old.connect(server.address, b"http/1.1").expect("a connection");
-    assert!(!answers(&new, server.address));
+    assert!(!accepts(&new, server.address));
 
     std::fs::copy(&new.chain, &old.chain).expect("a copy");
     std::fs::copy(&new.key, &old.key).expect("a copy");
-    assert!(answers(&old, server.address), "not before it is asked to");
+    assert!(
+        accepts(&old, server.address),
+        "the old certificate is used until the signal"
+    );
     server.process.signal("HUP");
 
     eventually("the new certificate", || {
-        answers(&new, server.address).then_some(())
+        accepts(&new, server.address).then_some(())
     });
-    assert!(!answers(&old, server.address));
+    assert!(!accepts(&old, server.address));
     // Open connections are not affected.
     let head = "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-    open.write_all(head.as_bytes()).expect("it can be sent");
-    let mut answer = String::new();
-    open.read_to_string(&mut answer).expect("it is answered");
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    open.write_all(head.as_bytes()).expect("the request can be sent");
+    let mut response = String::new();
+    open.read_to_string(&mut response).expect("the server responds");
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
 
     // An invalid certificate is logged, and the valid one remains in use.
-    std::fs::write(&old.chain, "nothing").expect("it can be written");
+    std::fs::write(&old.chain, "nothing").expect("the file can be written");
     server.process.signal("HUP");
-    eventually("the log to say so", || {
-        let log = server.process.logged();
+    eventually("the log message", || {
+        let log = server.process.stderr();
         (log.contains("certificate reload failed") && log.contains("tls_cert")).then_some(())
     });
-    assert!(server.process.is_running() && answers(&new, server.address));
+    assert!(server.process.is_running() && accepts(&new, server.address));
 }
 
 #[test]
-fn a_signal_to_read_anew_does_not_end_a_server_without_a_certificate() {
+fn sighup_is_ignored_without_a_certificate() {
     let folder = Folder::new("hup");
     let server = folder.start();
     server.process.signal("HUP");
-    eventually("the log to say so", || {
+    eventually("the log message", || {
         server
             .process
-            .logged()
+            .stderr()
             .contains("certificate reload ignored")
             .then_some(())
     });
@@ -188,12 +194,12 @@ fn a_signal_to_read_anew_does_not_end_a_server_without_a_certificate() {
 }
 
 #[test]
-fn a_certificate_that_is_no_good_stops_the_start_and_is_named() {
-    let folder = Folder::new("tls-wrong");
+fn invalid_certificate_prevents_the_start() {
+    let folder = Folder::new("tls-invalid");
     let (one, two) = (Certificate::new(&folder, "one"), Certificate::new(&folder, "two"));
     let empty = folder.write("empty.pem", "");
     let missing = folder.path("missing.pem");
-    for (chain, key, says) in [
+    for (chain, key, expected) in [
         (Some(&one.chain), None, "tls_key: required"),
         (None, Some(&one.key), "tls_cert: required"),
         (Some(&missing), Some(&one.key), "missing.pem"),
@@ -212,26 +218,26 @@ fn a_certificate_that_is_no_good_stops_the_start_and_is_named() {
                 serve.env(name, file);
             }
         }
-        let ended = Process::spawn(&mut serve).ended();
-        assert_eq!(ended.code, Some(1), "{says}: {ended:?}");
-        assert!(ended.stderr.contains(says), "{says}: {}", ended.stderr);
+        let output = Process::spawn(&mut serve).wait();
+        assert_eq!(output.code, Some(1), "{expected}: {output:?}");
+        assert!(output.stderr.contains(expected), "{expected}: {}", output.stderr);
     }
-    assert!(!folder.data().exists(), "no store is made before all is clear");
+    assert!(!folder.data().exists(), "no store is created");
 }
 
 /// RFC 6797, 7.2.
 #[test]
-fn over_plain_http_no_browser_is_sent_to_https() {
+fn plain_http_has_no_strict_transport_security() {
     for (trusted, is_secured) in [("127.0.0.1", true), ("192.0.2.1", false)] {
         let folder = Folder::new("hsts");
         let mut serve = folder.serve();
         let server = Server::start(serve.args(["--trusted-proxies", trusted]));
-        let has_it = |path: &str, proto: &str| {
+        let has_hsts = |path: &str, proto: &str| {
             let head =
                 format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nx-forwarded-proto: {proto}\r\n\r\n");
             let mut connection = Connection::open(server.address).expect("the server accepts connections");
-            connection.send(head).expect("it can be sent");
-            let reply = connection.reply_to("GET").expect("it is answered");
+            connection.send(head).expect("the request can be sent");
+            let reply = connection.reply_to("GET").expect("the server responds");
             reply.header("strict-transport-security").is_some()
         };
         for path in [
@@ -241,16 +247,16 @@ fn over_plain_http_no_browser_is_sent_to_https() {
             "/healthz",
             "/not http\r\n",
         ] {
-            assert!(!has_it(path, "http"), "{path}");
+            assert!(!has_hsts(path, "http"), "{path}");
         }
         for path in ["/v4/regions", "/v4/nowhere", "/login"] {
-            assert_eq!(has_it(path, "https"), is_secured, "{path} {trusted}");
+            assert_eq!(has_hsts(path, "https"), is_secured, "{path} {trusted}");
         }
     }
 }
 
 #[test]
-fn a_trusted_proxy_says_where_requests_come_from_and_nobody_else_does() {
+fn forwarded_headers_are_accepted_from_trusted_proxies_only() {
     for (trusted, statuses, issuer) in [
         (
             "10.0.0.0/8, 127.0.0.1".replace(' ', ""),
@@ -263,7 +269,7 @@ fn a_trusted_proxy_says_where_requests_come_from_and_nobody_else_does() {
         let mut serve = folder.serve();
         serve.args(["--trusted-proxies", &trusted, "--rate-limit-enabled", "true"]);
         let server = Server::start(&mut serve);
-        let ask = |origin: &str| {
+        let status = |origin: &str| {
             let body = "client_id=x";
             let head = format!(
                 "POST /oauth/token HTTP/1.1\r\nhost: garth\r\nx-forwarded-for: {origin}\r\n\
@@ -271,25 +277,25 @@ fn a_trusted_proxy_says_where_requests_come_from_and_nobody_else_does() {
                 body.len()
             );
             let mut connection = Connection::open(server.address).expect("the server accepts connections");
-            connection.send(head).expect("it can be sent");
-            connection.reply_to("POST").expect("it is answered").status
+            connection.send(head).expect("the request can be sent");
+            connection.reply_to("POST").expect("the server responds").status
         };
-        assert_eq!(ask("203.0.113.1"), statuses[0]);
+        assert_eq!(status("203.0.113.1"), statuses[0]);
         for _ in 0..59 {
-            ask("203.0.113.1");
+            status("203.0.113.1");
         }
         assert_eq!(
-            ask("1.1.1.1, 203.0.113.1"),
+            status("1.1.1.1, 203.0.113.1"),
             statuses[1],
-            "it can say what it likes before"
+            "earlier addresses in the header are ignored"
         );
-        assert_eq!(ask("203.0.113.2"), statuses[2]);
+        assert_eq!(status("203.0.113.2"), statuses[2]);
         let mut connection = Connection::open(server.address).expect("the server accepts connections");
         let path = "/.well-known/oauth-authorization-server";
         let head = format!("GET {path} HTTP/1.1\r\nhost: garth\r\nx-forwarded-proto: https\r\n\r\n");
-        connection.send(head).expect("it can be sent");
+        connection.send(head).expect("the request can be sent");
         assert_eq!(
-            connection.reply_to("GET").expect("it is answered").json()["issuer"],
+            connection.reply_to("GET").expect("the server responds").json()["issuer"],
             issuer
         );
     }

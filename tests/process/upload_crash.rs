@@ -1,5 +1,4 @@
-//! `kill -9` in the middle of uploads: what was acknowledged is there, whatever is listed is whole,
-//! and nothing is left of the rest.
+//! `kill -9` during uploads: acknowledged files exist, listed files are complete, and incomplete files are removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,19 +6,19 @@ use std::time::Duration;
 
 use crate::client::Client;
 use crate::connection::text;
-use crate::expected_state::dice;
+use crate::expected_state::random_below;
 use crate::harness::{Folder, Server};
 use crate::process::eventually;
 
-/// How often the server is killed, on one and the same store.
+/// The number of kills, all with the same store.
 const KILLS: usize = 30;
-const SENDERS: usize = 6;
+const UPLOADERS: usize = 6;
 
 #[test]
-fn killing_the_server_in_a_storm_of_uploads_loses_none_and_leaves_no_rest() {
-    let folder = Folder::new("storm");
-    let mut senders: Vec<Sender> = (0..SENDERS).map(Sender::new).collect();
-    let mut looked_at = BTreeSet::new();
+fn kill_during_uploads_loses_no_acknowledged_file() {
+    let folder = Folder::new("upload-crash");
+    let mut uploaders: Vec<Uploader> = (0..UPLOADERS).map(Uploader::new).collect();
+    let mut verified = BTreeSet::new();
     let (mut acknowledged, mut listed) = (0, 0);
 
     for kill in 0..=KILLS {
@@ -27,24 +26,24 @@ fn killing_the_server_in_a_storm_of_uploads_loses_none_and_leaves_no_rest() {
         serve.args(["--attachments-max-per-ticket", "10000"]);
         let mut server = Server::start(&mut serve);
         if kill == 0 {
-            senders
+            uploaders
                 .iter_mut()
-                .for_each(|sender| sender.ticket = server.client().opens_ticket());
+                .for_each(|uploader| uploader.ticket = server.client().open_ticket());
         }
-        // From the first moment, while what the last life left is still being swept.
-        storm(&mut senders, &mut server, 3 + dice(4), false);
-        for sender in &mut senders {
-            sender.settle(&mut server.client(), &mut looked_at);
+        // From the start, while the sweep removes files of the previous process.
+        upload_until(&mut uploaders, &mut server, 3 + random_below(4), false);
+        for uploader in &mut uploaders {
+            uploader.reconcile(&mut server.client(), &mut verified);
         }
-        folder.waits_until_swept();
+        folder.wait_until_swept();
         if kill < KILLS {
-            storm(&mut senders, &mut server, 1 + dice(12), true);
+            upload_until(&mut uploaders, &mut server, 1 + random_below(12), true);
         } else {
-            // Some of all that was ever sent, once more.
-            looked_at.retain(|_| dice(8) > 0);
-            for sender in &mut senders {
-                acknowledged += sender.sent.values().filter(|known| **known).count();
-                listed += sender.settle(&mut server.client(), &mut looked_at);
+            // Verify a sample of all files again.
+            verified.retain(|_| random_below(8) > 0);
+            for uploader in &mut uploaders {
+                acknowledged += uploader.sent.values().filter(|known| **known).count();
+                listed += uploader.reconcile(&mut server.client(), &mut verified);
             }
             assert_eq!(server.stop().code, Some(0));
         }
@@ -53,16 +52,15 @@ fn killing_the_server_in_a_storm_of_uploads_loses_none_and_leaves_no_rest() {
     assert!(acknowledged > 3 * KILLS);
 }
 
-/// Has everybody send file after file until enough were acknowledged; then the server is killed, or
-/// they stop.
-fn storm(senders: &mut [Sender], server: &mut Server, enough: usize, kill: bool) {
+/// All uploaders send files until enough are acknowledged. Then the server is killed, or they stop.
+fn upload_until(uploaders: &mut [Uploader], server: &mut Server, enough: usize, kill: bool) {
     let (acknowledged, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
-        for sender in senders {
+        for uploader in uploaders {
             let mut client = server.client();
             let (acknowledged, stop) = (&acknowledged, &stop);
             scope.spawn(move || {
-                while !stop.load(Ordering::Relaxed) && sender.send(&mut client) {
+                while !stop.load(Ordering::Relaxed) && uploader.send(&mut client) {
                     acknowledged.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -71,22 +69,22 @@ fn storm(senders: &mut [Sender], server: &mut Server, enough: usize, kill: bool)
             (acknowledged.load(Ordering::Relaxed) >= enough).then_some(())
         });
         if kill {
-            std::thread::sleep(Duration::from_micros(dice(20_000) as u64));
+            std::thread::sleep(Duration::from_micros(random_below(20_000) as u64));
             server.process.kill();
         }
         stop.store(true, Ordering::Relaxed);
     });
 }
 
-/// Somebody with a ticket, who knows what was sent to it over all lives of the server.
-struct Sender {
+/// Uploads files to one ticket and records them, across restarts of the server.
+struct Uploader {
     number: usize,
     ticket: i64,
-    /// By name; true if it was acknowledged, or found to be there.
+    /// By name; true if the file was acknowledged, or found in the list.
     sent: BTreeMap<String, bool>,
 }
 
-impl Sender {
+impl Uploader {
     fn new(number: usize) -> Self {
         Self {
             number,
@@ -95,12 +93,12 @@ impl Sender {
         }
     }
 
-    /// Sends one more file; false if the server went away meanwhile.
+    /// Uploads one more file; false if the server was killed meanwhile.
     fn send(&mut self, client: &mut Client) -> bool {
-        let size = [10, 5_000, 50_000, 300_000][dice(4)] + dice(1000);
+        let size = [10, 5_000, 50_000, 300_000][random_below(4)] + random_below(1000);
         let name = format!("{}-{}-{size}.txt", self.number, self.sent.len());
         self.sent.insert(name.clone(), false);
-        let Ok(reply) = client.attaches(self.ticket, &name, &content(&name)) else {
+        let Ok(reply) = client.upload(self.ticket, &name, &content(&name)) else {
             return false;
         };
         reply.ok();
@@ -108,25 +106,25 @@ impl Sender {
         true
     }
 
-    /// Compares what is listed with what was sent, and looks at each file that is new; how many.
-    fn settle(&mut self, client: &mut Client, looked_at: &mut BTreeSet<(i64, String)>) -> usize {
-        let files = client.attached(self.ticket);
+    /// Compares the list with the uploads and downloads each new file. Returns the number of listed files.
+    fn reconcile(&mut self, client: &mut Client, verified: &mut BTreeSet<(i64, String)>) -> usize {
+        let files = client.attachments(self.ticket);
         let names: Vec<_> = files.iter().map(|file| text(&file["name"])).collect();
         let missing: Vec<_> = self
             .sent
             .iter()
             .filter(|(name, known)| **known && !names.contains(name))
             .collect();
-        assert!(missing.is_empty(), "acknowledged, but gone: {missing:?}");
-        let mut once = BTreeSet::new();
+        assert!(missing.is_empty(), "acknowledged, but missing: {missing:?}");
+        let mut unique = BTreeSet::new();
         for (file, name) in files.iter().zip(names) {
-            assert!(once.insert(name.clone()), "{name} is there twice");
+            assert!(unique.insert(name.clone()), "{name} is listed twice");
             let known = self.sent.get_mut(&name);
-            *known.unwrap_or_else(|| panic!("nobody sent {name}")) = true;
-            if looked_at.insert((self.ticket, name.clone())) {
+            *known.unwrap_or_else(|| panic!("{name} was never uploaded")) = true;
+            if verified.insert((self.ticket, name.clone())) {
                 assert!(
-                    client.downloads(self.ticket, file) == content(&name),
-                    "{name} is another"
+                    client.download(self.ticket, file) == content(&name),
+                    "{name} has other content"
                 );
             }
         }
@@ -134,7 +132,7 @@ impl Sender {
     }
 }
 
-/// What a file of this name has in it: as many letters as the name says, unlike any other's.
+/// The content of a file: unique, with the size that its name says.
 fn content(name: &str) -> Vec<u8> {
     let size = name.trim_end_matches(".txt").rsplit('-').next();
     let size = size.and_then(|size| size.parse().ok()).expect("a size");

@@ -1,11 +1,11 @@
-//! `docs/oauth.md`, typed as written.
+//! Runs the commands of `docs/oauth.md` as written.
 
 use std::process::Command;
 
 use crate::harness::Folder;
 
 #[test]
-fn oauth_step_by_step_works_as_it_is_written() {
+fn commands_of_the_oauth_guide_work() {
     let folder = Folder::new("walkthrough");
     let server = folder.start();
     let doc = include_str!("../../docs/oauth.md");
@@ -23,12 +23,12 @@ fn oauth_step_by_step_works_as_it_is_written() {
 
     let ran = shell.args(["-c", &script]).output().expect("a shell");
 
-    let (said, wrong) = (
+    let (stdout, stderr) = (
         String::from_utf8_lossy(&ran.stdout),
         String::from_utf8_lossy(&ran.stderr),
     );
-    assert!(ran.status.success(), "{said}\n{wrong}");
-    assert!(said.contains("\"username\":\"admin\""), "{said}\n{wrong}");
-    assert!(said.contains("\"results\":0"), "{said}\n{wrong}");
-    assert!(said.ends_with("{}401\n"), "{said}\n{wrong}");
+    assert!(ran.status.success(), "{stdout}\n{stderr}");
+    assert!(stdout.contains("\"username\":\"admin\""), "{stdout}\n{stderr}");
+    assert!(stdout.contains("\"results\":0"), "{stdout}\n{stderr}");
+    assert!(stdout.ends_with("{}401\n"), "{stdout}\n{stderr}");
 }

@@ -28,7 +28,11 @@ async fn an_account_cannot_exceed_its_attachment_quota() {
     assert_eq!(bob.attaches(2, "e.txt", "0").await.errors(), EXCEEDED);
     // The account is full: the refusal comes before the file is read.
     assert_eq!(bob.attaches(2, "virus.exe", "").await.errors(), EXCEEDED);
-    assert_eq!(app.kept.names().len(), 3, "a refused file leaves no bytes");
+    assert_eq!(
+        app.stored_files.names().len(),
+        3,
+        "a refused file leaves no bytes"
+    );
 }
 
 #[tokio::test]

@@ -159,7 +159,7 @@ async fn a_refused_file_does_not_change_the_ticket() {
     );
     assert_eq!(ada.events().await, ["ticket_create 1"]);
     assert_eq!(ada.count(FILES).await, 0);
-    assert_eq!(app.kept.names().len(), 0);
+    assert_eq!(app.stored_files.names().len(), 0);
 }
 
 #[tokio::test]
@@ -177,7 +177,7 @@ async fn files_may_have_the_same_name_and_the_same_content() {
     }
     let ticket = ada.get("/support/tickets/1").await.json();
     assert_eq!(ticket["attachments"], json!(["a.txt", "a.txt", "a.txt"]));
-    assert_eq!(app.kept.names().len(), 3);
+    assert_eq!(app.stored_files.names().len(), 3);
 }
 
 #[tokio::test]
@@ -264,7 +264,7 @@ async fn an_upload_with_an_outdated_tag_is_refused() {
     );
     assert_eq!(attach("*").await.status, 200);
     assert_eq!(ada.count(FILES).await, 2);
-    assert_eq!(app.kept.names().len(), 2);
+    assert_eq!(app.stored_files.names().len(), 2);
 }
 
 #[tokio::test]
@@ -304,7 +304,7 @@ async fn reading_and_attaching_files_need_read_and_write_access_to_the_ticket() 
         }
         assert_eq!(ada.count(FILES).await, attached);
     }
-    assert_eq!(app.kept.names().len(), 3);
+    assert_eq!(app.stored_files.names().len(), 3);
 }
 
 #[tokio::test]

@@ -51,7 +51,7 @@ async fn a_file_cannot_exceed_the_maximum_size() {
         assert_too_large(&attach(size).chunked().await);
     }
     assert_eq!(listed(&ada).await, vec![("a.txt".to_owned(), 100_000); 2]);
-    assert_eq!(app.kept.names().len(), 2);
+    assert_eq!(app.stored_files.names().len(), 2);
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn a_ticket_cannot_exceed_the_maximum_number_of_files() {
         (400, vec!["- attachment_limit".into()])
     );
     assert_eq!(ada.attaches(2, "a.txt", "words").await.status, 200);
-    assert_eq!(app.kept.names().len(), 3);
+    assert_eq!(app.stored_files.names().len(), 3);
 }
 
 #[tokio::test]
@@ -105,7 +105,7 @@ async fn concurrent_uploads_do_not_exceed_the_limit_per_ticket() {
         assert_eq!(refused.errors(), ["- attachment_limit"]);
     }
     assert_eq!(ada.count(FILES).await, 3);
-    assert_eq!(app.kept.names().len(), 3);
+    assert_eq!(app.stored_files.names().len(), 3);
 }
 
 #[tokio::test]
@@ -142,7 +142,7 @@ async fn a_form_must_have_one_file_that_is_not_empty() {
         assert_eq!(reply.errors(), errors, "{parts:?}");
     }
     assert_eq!(listed(&ada).await, []);
-    assert_eq!(app.kept.names().len(), 0);
+    assert_eq!(app.stored_files.names().len(), 0);
 }
 
 #[tokio::test]

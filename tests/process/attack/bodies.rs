@@ -1,24 +1,24 @@
-//! Bodies that are much work to refuse: the writer is everybody's, so no request may keep it long.
+//! Bodies that are expensive to validate: all accounts share the writer, so no request may block it for long.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::bystander::{is_not_disturbed, token_of_another_account};
+use super::bystander::{assert_undisturbed, token_of_another_account};
 use crate::harness::Folder;
 
-/// Between two requests: without it any request at all would take the processor away from others.
+/// Pause between two requests. Without it, any request would use up the CPU.
 const PAUSE: Duration = Duration::from_millis(10);
 
 #[test]
-fn long_lists_of_wrong_values_do_not_stop_the_writes_of_others() {
+fn long_invalid_lists_do_not_block_other_writes() {
     let folder = Folder::new("attack-bodies");
     let server = folder.start();
     let token = token_of_another_account(&folder);
     folder.run("user create --account 1 --username weak --email weak@example.com --restricted");
-    let (_, weak) = folder.make_token("weak");
-    // 80 KB of wrong keys, and as many as may be sent at all.
+    let (_, weak) = folder.create_token("weak");
+    // 80 KB of invalid keys, and the maximum number of items.
     let bodies = [40_000, 1_000].map(|keys| json!({"authorized_keys": vec![1; keys]}));
 
     let send = |stop: &AtomicBool| {
@@ -26,13 +26,13 @@ fn long_lists_of_wrong_values_do_not_stop_the_writes_of_others() {
         while !stop.load(Ordering::SeqCst) {
             for body in &bodies {
                 let refused = attacker.try_send("PUT", "/v4/profile", Some(body));
-                assert_eq!(refused.expect("it is answered").status, 400);
+                assert_eq!(refused.expect("the server responds").status, 400);
                 std::thread::sleep(PAUSE);
             }
         }
     };
-    // Two at once, so that one is always in the queue if it takes long.
-    is_not_disturbed(&server, &token, |stop: &AtomicBool| {
+    // Two threads, so that one request is always queued if they are slow.
+    assert_undisturbed(&server, &token, |stop: &AtomicBool| {
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| send(stop));
@@ -44,7 +44,7 @@ fn long_lists_of_wrong_values_do_not_stop_the_writes_of_others() {
 }
 
 #[test]
-fn an_answer_lists_a_hundred_errors_and_says_how_many_more_there_are() {
+fn response_lists_100_errors_and_the_number_of_omitted_ones() {
     let folder = Folder::new("attack-errors");
     let server = folder.start();
     let mut client = server.client();
@@ -52,7 +52,7 @@ fn an_answer_lists_a_hundred_errors_and_says_how_many_more_there_are() {
 
     let refused = client
         .try_send("PUT", "/v4/profile", Some(&body))
-        .expect("it is answered");
+        .expect("the server responds");
 
     let Value::Array(errors) = refused.json()["errors"].take() else {
         panic!("no list of errors: {refused:?}")
@@ -69,7 +69,7 @@ fn an_answer_lists_a_hundred_errors_and_says_how_many_more_there_are() {
     ] {
         let refused = client
             .try_send("PUT", "/v4/profile", Some(&body))
-            .expect("it is answered");
+            .expect("the server responds");
         assert_eq!((refused.status, refused.code().as_str()), (400, "json_too_many"));
         assert!(refused.text().contains(reason), "{}", refused.text());
     }

@@ -1,4 +1,4 @@
-//! Another tenant, who works while somebody attacks: how long its creates take, and whether health checks are answered.
+//! Another tenant during an attack: the time of its creates, and the health check.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -7,59 +7,59 @@ use crate::client::Client;
 use crate::connection::{Connection, number};
 use crate::harness::{Folder, Server};
 
-/// How often each side is measured.
+/// The number of measurements with and without the attack.
 const ROUNDS: usize = 4;
 const CREATES: usize = 15;
-/// A create may take so many times as long while somebody attacks.
+/// Maximum slowdown of a create during an attack.
 const MAX_RATIO: f64 = 2.0;
-/// On a machine that does something else as well, one measurement says little: the best of these counts.
+/// The best attempt counts, because the machine may be busy.
 const ATTEMPTS: usize = 3;
 
-/// A user of an account of its own.
+/// A token of a user of another account.
 pub fn token_of_another_account(folder: &Folder) -> String {
     let account = number(&folder.json("account create --email else@example.com")["id"]);
     folder.run(&format!(
         "user create --account {account} --username else --email else@example.com"
     ));
-    folder.make_token("else").1
+    folder.create_token("else").1
 }
 
-/// Runs an attack on and off. It must not slow down the bystander's creates out of proportion, nor the health check.
-pub fn is_not_disturbed(server: &Server, token: &str, attack: impl Fn(&AtomicBool) + Sync) {
+/// Runs an attack with pauses. It must not slow down the creates of the bystander too much, nor the health check.
+pub fn assert_undisturbed(server: &Server, token: &str, attack: impl Fn(&AtomicBool) + Sync) {
     let mut measured = Vec::new();
     for _ in 0..ATTEMPTS {
-        let (alone, beside) = measure(server, token, &attack);
-        let ratio = beside.as_secs_f64() / alone.as_secs_f64();
+        let (baseline, attacked) = measure(server, token, &attack);
+        let ratio = attacked.as_secs_f64() / baseline.as_secs_f64();
         if ratio <= MAX_RATIO {
             return;
         }
-        measured.push(format!("{alone:?} alone, {beside:?} beside the attack"));
+        measured.push(format!("{baseline:?} without, {attacked:?} with the attack"));
     }
     panic!("a create takes too long: {measured:?}");
 }
 
 fn measure(server: &Server, token: &str, attack: &(impl Fn(&AtomicBool) + Sync)) -> (Duration, Duration) {
     let mut client = server.client_with(token);
-    let (mut alone, mut beside) = (Vec::new(), Vec::new());
+    let (mut baseline, mut attacked) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        alone.extend(creates(&mut client));
+        baseline.extend(time_creates(&mut client));
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| attack(&stop));
-            // The attack has begun by then.
+            // Wait until the attack has started.
             std::thread::sleep(Duration::from_millis(300));
-            beside.extend(creates(&mut client));
-            is_healthy(server);
+            attacked.extend(time_creates(&mut client));
+            assert_healthy(server);
             stop.store(true, Ordering::SeqCst);
         });
     }
-    (median(alone), median(beside))
+    (median(baseline), median(attacked))
 }
 
-fn creates(client: &mut Client) -> Vec<Duration> {
+fn time_creates(client: &mut Client) -> Vec<Duration> {
     let timed = |number| {
         let since = Instant::now();
-        let id = client.creates_vpc(&format!("bystander-{number}"));
+        let id = client.create_vpc(&format!("bystander-{number}"));
         let took = since.elapsed();
         client.delete(&format!("/v4/vpcs/{id}")).ok();
         took
@@ -72,21 +72,21 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// The health check answers within a second, on a connection of its own.
-pub fn is_healthy(server: &Server) {
+/// The health check responds within a second, on a new connection.
+pub fn assert_healthy(server: &Server) {
     let since = Instant::now();
     let mut connection = Connection::open(server.address).expect("the server accepts connections");
     connection
         .send("GET /healthz HTTP/1.1\r\nhost: garth\r\n\r\n")
-        .expect("a request can be sent");
-    let reply = connection.reply_to("GET").expect("health is answered");
+        .expect("the request can be sent");
+    let reply = connection.reply_to("GET").expect("the health check responds");
     assert_eq!(reply.status, 200);
     let took = since.elapsed();
     assert!(took < Duration::from_secs(1), "the health check took {took:?}");
 }
 
-/// The memory that a server has, in KiB.
-pub fn resident(server: &Server) -> u64 {
+/// The resident memory of a server, in KiB.
+pub fn resident_kib(server: &Server) -> u64 {
     let path = format!("/proc/{}/status", server.process.id());
     let status = std::fs::read_to_string(path).expect("the server runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

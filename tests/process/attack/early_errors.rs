@@ -1,4 +1,4 @@
-//! Refusals that come before the body is read: the connection goes on, or says that it does not.
+//! Errors before the body is read: the connection stays usable, or the response announces its end.
 
 use serde_json::json;
 
@@ -6,10 +6,10 @@ use crate::client::Client;
 use crate::connection::Connection;
 use crate::harness::{Folder, Server, TOKEN};
 
-/// A request that is refused before its body is read, as often as it takes to meet a connection that is cut.
-const REPEATED: usize = 300;
+/// The number of repetitions, enough to hit a race.
+const ROUNDS: usize = 300;
 
-fn alternates(server: &Server, token: &str, method: &str, path: &str, refused: u16) {
+fn assert_connection_stays_usable(server: &Server, token: &str, method: &str, path: &str, refused: u16) {
     let body = format!("{{\"description\": \"{}\"}}", "x".repeat(20_000));
     let client = Client::new(server.address, token);
     let good = Client::new(server.address, TOKEN).head("GET", "/v4/vpcs", "");
@@ -19,10 +19,10 @@ fn alternates(server: &Server, token: &str, method: &str, path: &str, refused: u
     );
     let head = client.head(method, path, &length);
     let mut connection = Connection::open(server.address).expect("the server accepts connections");
-    for round in 0..REPEATED {
-        let mut talk = || {
+    for round in 0..ROUNDS {
+        let mut exchange = || {
             connection.send(&head)?;
-            // The answer may be on its way before the body is.
+            // The response may be sent before the body.
             if round % 2 == 0 {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
@@ -32,23 +32,23 @@ fn alternates(server: &Server, token: &str, method: &str, path: &str, refused: u
             assert_eq!(
                 reply.header("connection"),
                 None,
-                "a short body is read to its end"
+                "a short body is read completely"
             );
             connection.send(&good)?;
             connection.reply_to("GET")
         };
-        let followed = talk().unwrap_or_else(|cause| panic!("round {round} of {method} {path}: {cause}"));
+        let followed = exchange().unwrap_or_else(|cause| panic!("round {round} of {method} {path}: {cause}"));
         assert_eq!(followed.status, 200);
     }
 }
 
 #[test]
-fn a_request_behind_a_refused_one_is_answered() {
-    let folder = Folder::new("attack-refusals");
+fn connection_works_after_an_early_error() {
+    let folder = Folder::new("attack-early-errors");
     let server = folder.start();
     let (_, reader) = {
         folder.run("user create --account 1 --username reader --email reader@example.com --restricted");
-        folder.make_token("reader")
+        folder.create_token("reader")
     };
     for (token, method, path, refused) in [
         ("no-token", "POST", "/v4/vpcs", 401),
@@ -56,12 +56,12 @@ fn a_request_behind_a_refused_one_is_answered() {
         (TOKEN, "POST", "/v4/nothing-here", 404),
         (TOKEN, "PUT", "/v4/vpcs", 405),
     ] {
-        alternates(&server, token, method, path, refused);
+        assert_connection_stays_usable(&server, token, method, path, refused);
     }
 }
 
 #[test]
-fn a_long_body_that_is_not_read_is_announced_with_a_close() {
+fn unread_long_body_closes_the_connection() {
     let folder = Folder::new("attack-long-body");
     let server = folder.start();
     let client = Client::new(server.address, "no-token");
@@ -72,15 +72,15 @@ fn a_long_body_that_is_not_read_is_announced_with_a_close() {
         let mut connection = Connection::open(server.address).expect("the server accepts connections");
         connection
             .send(client.head("POST", "/v4/vpcs", extra))
-            .expect("a head can be sent");
-        let reply = connection.reply_to("POST").expect("it is answered");
+            .expect("the headers can be sent");
+        let reply = connection.reply_to("POST").expect("the server responds");
         assert_eq!(reply.status, 401, "{}", reply.text());
         assert_eq!(reply.header("connection"), Some("close"), "{extra}");
     }
 }
 
 #[test]
-fn a_head_needs_one_host_and_lines_that_end_well() {
+fn request_head_needs_one_host_and_crlf() {
     let folder = Folder::new("attack-heads");
     let server = folder.start();
     for (head, status) in [
@@ -92,8 +92,8 @@ fn a_head_needs_one_host_and_lines_that_end_well() {
         ("GET /healthz HTTP/1.1\r\nhost: garth\nx: y\r\n\r\n", 400),
     ] {
         let mut connection = Connection::open(server.address).expect("the server accepts connections");
-        connection.send(head).expect("a head can be sent");
-        let reply = connection.reply_to("GET").expect("it is answered");
+        connection.send(head).expect("the headers can be sent");
+        let reply = connection.reply_to("GET").expect("the server responds");
         assert_eq!(reply.status, status, "{head:?}");
         if status == 400 {
             assert_eq!(reply.code(), "http_invalid", "{head:?}");

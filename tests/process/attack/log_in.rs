@@ -1,4 +1,4 @@
-//! A flood of guesses at log-in, with and without users of the names, from many addresses.
+//! Many concurrent password guesses, for existing and unknown users, from many addresses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -14,20 +14,20 @@ use crate::harness::{Folder, Server};
 use crate::process::{Process, eventually};
 
 const PASSWORD: &str = "correct horse battery staple";
-/// More at a time than passwords may wait to be hashed for any one address, and than a queue of 64 would take.
+/// More than the queue for password hashing holds, for one address and in total.
 const ATTACKERS: usize = 120;
 /// 127.0.0.2 to 127.0.0.201.
 const ADDRESSES: usize = 200;
-const MIB: u64 = 1024;
+const KIB_PER_MIB: u64 = 1024;
 
 #[test]
-fn the_right_password_gets_in_during_a_flood_of_guesses() {
+fn correct_password_works_during_many_guesses() {
     let folder = Folder::new("attack-log-in");
     let server = folder.start();
     set_password(&folder);
-    // A browser at the address that is about to take part in the flood.
+    // A browser at one of the addresses of the attackers.
     let mut known = Browser::new(server.address, 2);
-    assert_eq!(known.logs_in("admin", PASSWORD).status, 303);
+    assert_eq!(known.log_in("admin", PASSWORD).status, 303);
     let (rows, resident) = (rows(&folder), resident(&server));
 
     let stop = AtomicBool::new(false);
@@ -42,23 +42,30 @@ fn the_right_password_gets_in_during_a_flood_of_guesses() {
                     browser.at = (number % ADDRESSES) as u8 + 2;
                     let unknown = format!("name-{number}");
                     let name = if attacker % 2 == 0 { "admin" } else { &unknown };
-                    let status = browser.logs_in(name, "wrong password").status;
-                    *statuses.lock().expect("no panic").entry(status).or_insert(0) += 1;
+                    let status = browser.log_in(name, "wrong password").status;
+                    *statuses
+                        .lock()
+                        .expect("no thread panicked")
+                        .entry(status)
+                        .or_insert(0) += 1;
                 }
             });
         }
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            eventually("the flood to be at its height", || {
+            eventually("many guesses", || {
                 (guesses.load(Ordering::SeqCst) > 600).then_some(())
             });
             for _ in 0..5 {
-                let asked = Instant::now();
+                let started = Instant::now();
                 assert_eq!(get(server.address, "/healthz").status, 200);
-                assert!(asked.elapsed() < Duration::from_secs(1), "health answers at once");
+                assert!(
+                    started.elapsed() < Duration::from_secs(1),
+                    "the health check is fast"
+                );
                 let mut fresh = Browser::new(server.address, 1);
-                assert_eq!(fresh.logs_in("admin", PASSWORD).status, 303, "a fresh device");
+                assert_eq!(fresh.log_in("admin", PASSWORD).status, 303, "a fresh device");
                 known.session = None;
-                assert_eq!(known.logs_in("admin", PASSWORD).status, 303, "a known device");
+                assert_eq!(known.log_in("admin", PASSWORD).status, 303, "a known device");
             }
         }));
         stop.store(true, Ordering::SeqCst);
@@ -67,31 +74,31 @@ fn the_right_password_gets_in_during_a_flood_of_guesses() {
         }
     });
 
-    let statuses = statuses.into_inner().expect("no panic");
+    let statuses = statuses.into_inner().expect("no thread panicked");
     let kinds: BTreeSet<u16> = statuses.keys().copied().collect();
     assert!(
         kinds.is_subset(&BTreeSet::from([401, 429, 503])) && kinds.contains(&401),
         "{statuses:?}"
     );
-    // The eleven that got in are sessions.
+    // Each log-in during the attack creates a session.
     let after = self::rows(&folder);
     assert_eq!(after - rows, 10, "no guess leaves a row: {statuses:?}");
     let grown = self::resident(&server).saturating_sub(resident);
-    assert!(grown < 96 * MIB, "the flood left {grown} KiB behind");
+    assert!(grown < 96 * KIB_PER_MIB, "memory has grown by {grown} KiB");
     assert_eq!(server.stop().code, Some(0));
 }
 
 fn set_password(folder: &Folder) {
-    let typed = File::open(folder.write("typed", PASSWORD)).expect("it was just written");
+    let typed = File::open(folder.write("typed", PASSWORD)).expect("the file was just written");
     let mut set = folder.garth("user password admin --password-stdin");
-    assert_eq!(Process::spawn(set.stdin(typed)).ended().code, Some(0));
+    assert_eq!(Process::spawn(set.stdin(typed)).wait().code, Some(0));
 }
 
 /// The rows of all tables together.
 fn rows(folder: &Folder) -> i64 {
     let path = folder.data().join("garth.db");
     let store = rusqlite::Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
-    let store = store.expect("the store is there");
+    let store = store.expect("the store exists");
     let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
     let mut tables = store.prepare(sql).expect("SQL");
     let tables = tables.query_map([], |row| row.get::<_, String>(0)).expect("SQL");
@@ -109,10 +116,10 @@ fn resident(server: &Server) -> u64 {
     let path = format!("/proc/{}/status", server.process.id());
     let status = std::fs::read_to_string(path).expect("the server runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let figure = line
+    let size = line
         .and_then(|line| line.split_whitespace().next())
-        .expect("a figure");
-    figure.parse().expect("a number")
+        .expect("a number");
+    size.parse().expect("a number")
 }
 
 /// A browser at 127.0.0.`at`.
@@ -136,17 +143,17 @@ impl Browser {
         }
     }
 
-    fn logs_in(&mut self, username: &str, password: &str) -> Reply {
+    fn log_in(&mut self, username: &str, password: &str) -> Reply {
         let (cookie, token) = self.form.get_or_insert_with(|| form(self.server)).clone();
         let device = self.device.as_deref().unwrap_or_default();
-        let mut written = form_urlencoded::Serializer::new(String::new());
-        written.extend_pairs([
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        form.extend_pairs([
             ("form_token", token.as_str()),
             ("return_to", ""),
             ("username", username),
             ("password", password),
         ]);
-        let body = written.finish();
+        let body = form.finish();
         let request = format!(
             "POST /login HTTP/1.1\r\nhost: localhost\r\ncookie: {cookie}; {device}\r\n\
              content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{body}",
@@ -184,11 +191,11 @@ fn get(server: SocketAddr, path: &str) -> Reply {
 fn exchange(server: SocketAddr, at: u8, method: &str, request: &str) -> Reply {
     let stream = connect(server, Ipv4Addr::new(127, 0, 0, at));
     let mut connection = Connection::over(stream).expect("a connection");
-    connection.send(request).expect("it can be sent");
-    connection.reply_to(method).expect("it is answered")
+    connection.send(request).expect("the request can be sent");
+    connection.reply_to(method).expect("the server responds")
 }
 
-/// A connection from an address of this machine.
+/// A connection from a loopback address.
 fn connect(server: SocketAddr, from: Ipv4Addr) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
     let stream = runtime.expect("a runtime").block_on(async {

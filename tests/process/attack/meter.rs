@@ -8,8 +8,8 @@ use std::process::Command;
 
 use crate::harness::{Folder, Server};
 
-/// How often a request is sent for one figure.
-const REPEATED: u64 = 2;
+/// Requests per measurement.
+const REQUESTS_PER_MEASUREMENT: u64 = 2;
 /// Differences below this are noise: 3 ms of CPU, or about as many instructions.
 const MIN_NANOS: u64 = 3_000_000;
 const MIN_INSTRUCTIONS: u64 = 10_000_000;
@@ -45,13 +45,13 @@ impl Meter {
     /// The average cost of a request, in nanoseconds of CPU or in instructions.
     pub fn cost_of(&self, mut request: impl FnMut() -> io::Result<()>) -> u64 {
         let before = self.total();
-        for _ in 0..REPEATED {
-            request().expect("a request is answered");
+        for _ in 0..REQUESTS_PER_MEASUREMENT {
+            request().expect("the server responds");
         }
-        (self.total() - before) / REPEATED
+        (self.total() - before) / REQUESTS_PER_MEASUREMENT
     }
 
-    /// The cost below which a ratio says nothing.
+    /// The cost below which ratios are noise.
     pub fn min_cost(&self) -> u64 {
         match self.dumps {
             Some(_) => MIN_INSTRUCTIONS,

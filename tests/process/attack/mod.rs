@@ -1,4 +1,4 @@
-//! Attacks on a running server, and what everybody else notices of them: nothing.
+//! Attacks on a running server. They must not affect other clients.
 
 mod bodies;
 mod bystander;

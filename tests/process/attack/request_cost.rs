@@ -1,5 +1,5 @@
-//! The worst bodies and filters that the limits allow, for each operation: none costs the server out of proportion to
-//! an ordinary request of the same size.
+//! The most expensive bodies and filters within the limits, for each operation, compared with ordinary requests of the
+//! same size.
 
 use serde_json::{Map, Value, json};
 
@@ -8,20 +8,20 @@ use super::stalled_clients::large_vpc;
 use crate::client::Client;
 use crate::harness::{Folder, Server};
 
-/// How much more than an ordinary request of the same size the worst may cost. Naming a hundred errors, or comparing a
-/// thousand values with what is stored, is more work than reading one long text.
+/// Maximum cost, relative to an ordinary request of the same size. Listing a hundred errors, or comparing a thousand
+/// values with stored ones, is more work than reading one long string.
 const MAX_RATIO: f64 = 12.0;
-/// As many items as an array may have, and many characters.
+/// The maximum number of items, and a large number of characters.
 const ITEMS: usize = 1_000;
-const LONG: usize = 200_000;
+const LONG_TEXT_LENGTH: usize = 200_000;
 
 #[test]
-fn no_body_costs_more_than_its_size_explains() {
-    let folder = Folder::new("attack-proportion");
+fn cost_of_a_body_is_proportional_to_its_size() {
+    let folder = Folder::new("attack-cost");
     let (server, meter) = Meter::start(&folder);
     let (mut tenant, mut staff) = prepare(&folder, &server);
     let openapi = tenant.get("/openapi.json").ok();
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     let mut seen = 0;
     for operation in operations(&openapi) {
         let client = match operation.path.starts_with("/v4/desk") {
@@ -36,24 +36,24 @@ fn no_body_costs_more_than_its_size_explains() {
             seen += 1;
             if let Some((worst, ordinary)) = cost {
                 let (method, path, unit) = (&operation.method, &operation.path, meter.unit());
-                wrong.push(format!(
+                failures.push(format!(
                     "{method} {path}, {what}: {worst} {unit}, ordinary {ordinary}"
                 ));
             }
         }
     }
-    assert!(seen > 150, "every operation with a body was tried: {seen} bodies");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(seen > 150, "only {seen} bodies were tried");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
-fn no_filter_costs_more_than_its_size_explains() {
+fn cost_of_a_filter_is_proportional_to_its_size() {
     let folder = Folder::new("attack-filters");
     let (server, meter) = Meter::start(&folder);
     let (mut tenant, _) = prepare(&folder, &server);
     let values: Vec<_> = (0..250).map(|at| format!("value-{at}")).collect();
     let ordinary = json!({"label": {"+or": values}}).to_string();
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for (what, filter) in worst_filters() {
         for path in [
             "/v4/vpcs",
@@ -73,16 +73,16 @@ fn no_filter_costs_more_than_its_size_explains() {
                 meter.cost_of(|| tenant.try_send_head("GET", &head).map(drop))
             };
             let (worst, plain) = (cost(&with_field(&filter)), cost(&with_field(&ordinary)));
-            if is_out_of_proportion(&meter, worst, plain) {
+            if is_too_expensive(&meter, worst, plain) {
                 let unit = meter.unit();
-                wrong.push(format!("{path}, {what}: {worst} {unit}, ordinary {plain}"));
+                failures.push(format!("{path}, {what}: {worst} {unit}, ordinary {plain}"));
             }
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// One thing of each kind, so that bodies are read and not refused before. Everything has the number 1.
+/// Creates one object of each kind, with the ID 1, so that bodies are validated.
 fn prepare(folder: &Folder, server: &Server) -> (Client, Client) {
     folder.run("user create --account 1 --username weak --email weak@example.com --restricted");
     folder.run("user create --staff --username grace --email grace@example.com");
@@ -94,7 +94,7 @@ fn prepare(folder: &Folder, server: &Server) -> (Client, Client) {
     tenant
         .post("/v4/support/tickets", json!({"summary": "a", "description": "b"}))
         .ok();
-    let mut staff = server.client_with(&folder.make_token("grace").1);
+    let mut staff = server.client_with(&folder.create_token("grace").1);
     staff
         .post(
             "/v4/desk/canned-replies",
@@ -110,7 +110,7 @@ struct Operation {
     fields: Vec<String>,
 }
 
-/// The operations that take JSON, with the names of all fields they know at any depth.
+/// The operations with JSON bodies, and the names of their fields at any depth.
 fn operations(openapi: &Value) -> Vec<Operation> {
     let mut found = Vec::new();
     for (path, methods) in openapi["paths"].as_object().expect("paths") {
@@ -120,7 +120,7 @@ fn operations(openapi: &Value) -> Vec<Operation> {
                 continue;
             }
             let mut fields = Vec::new();
-            gather(openapi, schema, 0, &mut fields);
+            collect_fields(openapi, schema, 0, &mut fields);
             let path: Vec<_> = path
                 .split('/')
                 .map(|part| match part {
@@ -139,12 +139,12 @@ fn operations(openapi: &Value) -> Vec<Operation> {
     found
 }
 
-fn gather(openapi: &Value, schema: &Value, depth: usize, fields: &mut Vec<String>) {
+fn collect_fields(openapi: &Value, schema: &Value, depth: usize, fields: &mut Vec<String>) {
     if depth > 6 {
         return;
     }
     if let Some(name) = schema["$ref"].as_str().and_then(|name| name.rsplit('/').next()) {
-        return gather(
+        return collect_fields(
             openapi,
             &openapi["components"]["schemas"][name],
             depth + 1,
@@ -155,25 +155,25 @@ fn gather(openapi: &Value, schema: &Value, depth: usize, fields: &mut Vec<String
         if !fields.contains(name) {
             fields.push(name.clone());
         }
-        gather(openapi, inner, depth + 1, fields);
+        collect_fields(openapi, inner, depth + 1, fields);
     }
-    gather_all(openapi, schema, depth, fields);
+    collect_nested_fields(openapi, schema, depth, fields);
 }
 
-fn gather_all(openapi: &Value, schema: &Value, depth: usize, fields: &mut Vec<String>) {
-    for several in ["allOf", "anyOf", "oneOf"] {
-        for inner in schema[several].as_array().unwrap_or(&Vec::new()) {
-            gather(openapi, inner, depth + 1, fields);
+fn collect_nested_fields(openapi: &Value, schema: &Value, depth: usize, fields: &mut Vec<String>) {
+    for keyword in ["allOf", "anyOf", "oneOf"] {
+        for inner in schema[keyword].as_array().unwrap_or(&Vec::new()) {
+            collect_fields(openapi, inner, depth + 1, fields);
         }
     }
     if !schema["items"].is_null() {
-        gather(openapi, &schema["items"], depth + 1, fields);
+        collect_fields(openapi, &schema["items"], depth + 1, fields);
     }
 }
 
-/// Every field wrong in every way that is long.
+/// Bodies with long invalid values in every field.
 fn worst_bodies(fields: &[String]) -> Vec<(String, Value)> {
-    let everywhere = |value: Value| -> Value {
+    let in_all_fields = |value: Value| -> Value {
         fields
             .iter()
             .map(|name| (name.clone(), value.clone()))
@@ -185,24 +185,24 @@ fn worst_bodies(fields: &[String]) -> Vec<(String, Value)> {
     let mut bodies = vec![
         (
             "all fields as long lists of numbers".to_owned(),
-            everywhere(json!(vec![1; ITEMS.min(9_000 / fields.len().max(1))])),
+            in_all_fields(json!(vec![1; ITEMS.min(9_000 / fields.len().max(1))])),
         ),
         (
             "all fields as lists of objects".to_owned(),
-            everywhere(json!(vec![full.clone(); many])),
+            in_all_fields(json!(vec![full.clone(); many])),
         ),
-        ("all fields as objects".to_owned(), everywhere(full.clone())),
+        ("all fields as objects".to_owned(), in_all_fields(full.clone())),
     ];
     let keys: Map<_, _> = (0..9_000).map(|at| (format!("key-{at}"), json!(1))).collect();
     bodies.push(("nine thousand unknown keys".to_owned(), keys.into()));
-    let share = LONG / fields.len().max(1);
+    let share = LONG_TEXT_LENGTH / fields.len().max(1);
     bodies.push((
         "all fields as long texts".to_owned(),
-        everywhere(json!("\u{e9}\u{1}".repeat(share / 8))),
+        in_all_fields(json!("\u{e9}\u{1}".repeat(share / 8))),
     ));
     bodies.push((
-        "all fields as many words".to_owned(),
-        everywhere(json!("a:b, ".repeat(share / 5))),
+        "all fields as texts of many words".to_owned(),
+        in_all_fields(json!("a:b, ".repeat(share / 5))),
     ));
     for name in fields {
         bodies.push((
@@ -237,7 +237,7 @@ fn worst_filters() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The cost of a body and of an ordinary one, if it is out of proportion.
+/// The cost of a body and of an ordinary one, if the ratio is too high.
 fn compare(
     meter: &Meter,
     client: &mut Client,
@@ -268,14 +268,14 @@ fn compare(
         })
     };
     let first = (cost(worst), cost(ordinary));
-    if !is_out_of_proportion(meter, first.0, first.1) {
+    if !is_too_expensive(meter, first.0, first.1) {
         return None;
     }
-    // Something else may have come between.
+    // Another process may have disturbed the measurement.
     let second = (cost(worst).min(first.0), cost(ordinary).max(first.1));
-    is_out_of_proportion(meter, second.0, second.1).then_some(second)
+    is_too_expensive(meter, second.0, second.1).then_some(second)
 }
 
-fn is_out_of_proportion(meter: &Meter, worst: u64, ordinary: u64) -> bool {
+fn is_too_expensive(meter: &Meter, worst: u64, ordinary: u64) -> bool {
     worst > meter.min_cost() && worst as f64 > MAX_RATIO * ordinary as f64
 }

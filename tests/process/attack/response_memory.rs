@@ -1,24 +1,24 @@
-//! Large answers that are not read: they have a bounded memory together, and it is free again afterwards.
+//! Clients that do not read large responses: the memory is limited, and free again afterwards.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::bystander::{is_not_disturbed, resident, token_of_another_account};
-use super::stalled_clients::{large_vpc, readers};
+use super::bystander::{assert_undisturbed, resident_kib, token_of_another_account};
+use super::stalled_clients::{large_vpc, stalled_clients};
 use crate::harness::{Folder, Server};
 use crate::process::eventually;
 
-const MIB: u64 = 1024;
-/// The memory for answers in this test.
-const BUDGET: u64 = 32 * MIB;
-/// What else may grow: one page in the making on each thread, and its rows.
-const BESIDES: u64 = 96 * MIB;
-const READERS: usize = 60;
+const KIB_PER_MIB: u64 = 1024;
+/// The limit for responses in this test.
+const RESPONSE_KIB: u64 = 32 * KIB_PER_MIB;
+/// Other growth: one page with its rows on each thread.
+const OTHER_KIB: u64 = 96 * KIB_PER_MIB;
+const CLIENTS: usize = 60;
 
 #[test]
-fn readers_of_large_pages_that_do_not_read_take_a_bounded_memory_and_give_it_back() {
-    let folder = Folder::new("attack-answers");
+fn unread_responses_use_limited_memory_and_release_it() {
+    let folder = Folder::new("attack-responses");
     let mut serve = folder.serve();
     serve.args(["--limits-response-memory-mib", "32"]);
     let server = Server::start(&mut serve);
@@ -35,27 +35,28 @@ fn readers_of_large_pages_that_do_not_read_take_a_bounded_memory_and_give_it_bac
         "the page is large: {}",
         page.body.len()
     );
-    let idle = resident(&server);
+    let idle = resident_kib(&server);
     let head = client.head("GET", "/v4/vpcs?page_size=500", "");
 
-    let stuck = [2, 3, 4].map(|last| readers(&server, READERS / 3, &head, Ipv4Addr::new(127, 0, 0, last)));
-    let most = AtomicU64::new(0);
-    is_not_disturbed(&server, &token, |stop: &AtomicBool| {
+    let stalled =
+        [2, 3, 4].map(|last| stalled_clients(&server, CLIENTS / 3, &head, Ipv4Addr::new(127, 0, 0, last)));
+    let peak = AtomicU64::new(0);
+    assert_undisturbed(&server, &token, |stop: &AtomicBool| {
         while !stop.load(Ordering::SeqCst) {
-            most.fetch_max(resident(&server), Ordering::SeqCst);
+            peak.fetch_max(resident_kib(&server), Ordering::SeqCst);
             std::thread::sleep(Duration::from_millis(50));
         }
     });
-    drop(stuck);
-    let most = most.into_inner();
+    drop(stalled);
+    let peak = peak.into_inner();
     assert!(
-        most < idle + BUDGET + BESIDES,
+        peak < idle + RESPONSE_KIB + OTHER_KIB,
         "{} MiB while idle, {} MiB at most",
-        idle / MIB,
-        most / MIB
+        idle / KIB_PER_MIB,
+        peak / KIB_PER_MIB
     );
     eventually("the memory to be free again", || {
-        let now = resident(&server);
+        let now = resident_kib(&server);
         (now * 2 <= idle * 3).then_some(())
     });
 }

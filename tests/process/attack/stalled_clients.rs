@@ -1,4 +1,4 @@
-//! Clients that ask and do not read the answer.
+//! Clients that send requests and do not read the responses.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -8,17 +8,17 @@ use tokio::net::TcpSocket;
 
 use crate::harness::Server;
 
-/// How little a stuck client lets the system take in for it.
-const RECEIVE_BUFFER: u32 = 4096;
+/// The size of the receive buffer of a stalled client, in bytes.
+const RECEIVE_BUFFER_BYTES: u32 = 4096;
 
-/// Opens a connection from an address of the loopback network, which takes in next to nothing.
+/// Opens a connection from a loopback address, with a small receive buffer.
 pub fn connect(to: SocketAddr, from: Ipv4Addr) -> std::io::Result<TcpStream> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let stream = runtime.block_on(async {
         let socket = TcpSocket::new_v4()?;
-        socket.set_recv_buffer_size(RECEIVE_BUFFER)?;
+        socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES)?;
         socket.bind((from, 0).into())?;
         socket.connect(to).await?.into_std()
     })?;
@@ -26,20 +26,22 @@ pub fn connect(to: SocketAddr, from: Ipv4Addr) -> std::io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// How often each asks: the system takes some megabytes of answers before the server has to wait.
-const REPEATED: usize = 40;
+/// Requests per client. The kernel buffers some megabytes of responses before the server blocks.
+const REQUESTS_PER_CLIENT: usize = 40;
 
-/// So many connections that ask for a path again and again, and read nothing.
-pub fn readers(server: &Server, count: usize, head: &str, from: Ipv4Addr) -> Vec<TcpStream> {
-    let ask = |_| {
+/// Connections that send a request many times and do not read.
+pub fn stalled_clients(server: &Server, count: usize, head: &str, from: Ipv4Addr) -> Vec<TcpStream> {
+    let stall = |_| {
         let mut stream = connect(server.address, from).ok()?;
-        stream.write_all(head.repeat(REPEATED).as_bytes()).ok()?;
+        stream
+            .write_all(head.repeat(REQUESTS_PER_CLIENT).as_bytes())
+            .ok()?;
         Some(stream)
     };
-    (0..count).filter_map(ask).collect()
+    (0..count).filter_map(stall).collect()
 }
 
-/// A body for a VPC with as many subnets as it may have.
+/// The body of a VPC with many subnets.
 pub fn large_vpc(label: &str, subnets: usize) -> Value {
     let subnet = |at: usize| {
         let range = format!("10.{}.{}.0/24", at / 250, at % 250);
