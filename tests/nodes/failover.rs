@@ -11,7 +11,7 @@ use crate::harness::{Nodes, three};
 use crate::postgres::Postgres;
 use crate::process::eventually;
 use crate::proxy::{Mischief, Proxy};
-use crate::writers::Promises;
+use crate::write_log::Promises;
 
 const WRITERS: usize = 8;
 
