@@ -14,7 +14,7 @@ FILLING = (
     "src/store/migrations/*",
     "src/store/tallies.rs",
     "examples/baseline/fill.rs",
-    "examples/baseline/furnishing.rs",
+    "examples/baseline/setup.rs",
 )
 
 

@@ -91,7 +91,7 @@ def write_rows(program, folder, seconds, *more):
 
 def flood(program, server, path, rate, seconds, before, connections):
     """Asks at a steady pace, answered or not; what came back."""
-    command = [program, "flood", "--to", server.url.removeprefix("http://"), "--path", path, "--rate", str(rate)]
+    command = [program, "open-loop", "--to", server.url.removeprefix("http://"), "--path", path, "--rate", str(rate)]
     command += ["--seconds", str(seconds), "--before", str(before), "--connections", str(connections)]
     env = {**own_environment(), "GARTH_BOOTSTRAP_TOKEN": TOKEN}
     ended = subprocess.run(command, capture_output=True, text=True, env=env, timeout=seconds + before + 60)

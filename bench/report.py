@@ -11,7 +11,7 @@ from pathlib import Path
 from verdict import written
 
 # What figures do not say: where the time goes, and why a goal is missed. Written by hand.
-WORDS = Path(__file__).resolve().parent / "words.md"
+WORDS = Path(__file__).resolve().parent / "analysis.md"
 KINDS = {"met": "#2f7d4f", "MISSED": "#b3261e", "too noisy to judge": "#8a8a8a"}
 
 

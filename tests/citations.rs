@@ -12,7 +12,7 @@ const CITING: [&str; 9] = [
     "src",
     "tests",
     "docs",
-    "bench/words.md",
+    "bench/analysis.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",

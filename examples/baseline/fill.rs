@@ -16,7 +16,7 @@ use garth::store::context::Clock;
 use garth::store::{Database, Store, WriteTx};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::furnishing::{caller, context, error_in, make_first_account, object, request, text, token};
+use crate::setup::{caller, context, error_in, make_first_account, object, request, text, token};
 
 /// Makes a store with so many rows of one kind, and of the events that tell of them
 #[derive(Args)]

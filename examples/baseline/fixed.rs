@@ -11,7 +11,7 @@ use axum::routing::get;
 use axum::serve::ListenerExt;
 use clap::Args;
 
-use crate::furnishing::listen;
+use crate::setup::listen;
 
 /// Answers one path with fixed bytes
 #[derive(Args)]

@@ -18,8 +18,8 @@ use garth::store::context::Clock;
 use garth::store::{ReadTx, WriteTx};
 use garth::web::WireNames;
 
-use crate::furnishing::{caller, context, error_in, object, open, request, text, token};
 use crate::rows::written;
+use crate::setup::{caller, context, error_in, object, open, request, text, token};
 
 /// Runs one path so many times
 #[derive(Args)]
@@ -121,7 +121,7 @@ fn look(tx: &mut ReadTx, path: Path, times: usize, raw: &str, caller: &Caller) -
         match path {
             Path::Token => {
                 let token = TokenText::parse(black_box(raw)).expect("it was one before");
-                black_box(crate::furnishing::caller(tx, token.hash())?);
+                black_box(crate::setup::caller(tx, token.hash())?);
             }
             Path::TokenAgain => drop(black_box(caller.clone().confirm(tx)?)),
             Path::View => drop(black_box(rules::vpcs::view(tx, caller, black_box(VpcId(1)))?)),

@@ -1,9 +1,9 @@
 //! The baselines of the benchmarks, and other Rust helpers for them; `bench/run` starts this program.
 //!
-//! One program, so that it is linked once. `fixed` and `rows` are servers with only the connection stack, and
-//! the connection stack with JSON. `ungrouped` is Garth with a store that commits each write alone. `raw` is
-//! not a server: it writes the same rows as a create. `fill` and `crowd` create stores with many rows and
-//! exit. `flood` sends more requests than can be answered. `instructions` runs one code path, for Callgrind.
+//! One program, so that it is linked once. `fixed` and `rows` are servers with only the connection stack, and the
+//! connection stack with JSON. `ungrouped` is Garth with a store that commits each write alone. `raw` is not a server:
+//! it writes the same rows as a create. `fill` and `fill-subnet` create stores with many rows and exit. `open-loop`
+//! sends more requests than the server can answer. `instructions` runs one code path, for Callgrind.
 
 #![expect(
     clippy::disallowed_methods,
@@ -12,14 +12,14 @@
     reason = "it measures with the system's clock, and prints what it has measured"
 )]
 
-mod crowd;
 mod fill;
+mod fill_subnet;
 mod fixed;
-mod flood;
-mod furnishing;
 mod instructions;
+mod open_loop;
 mod raw;
 mod rows;
+mod setup;
 mod ungrouped;
 
 use clap::Parser;
@@ -35,9 +35,9 @@ enum Baseline {
     Rows(rows::Rows),
     Ungrouped(ungrouped::Ungrouped),
     Raw(raw::Raw),
-    Crowd(crowd::Crowd),
+    FillSubnet(fill_subnet::FillSubnet),
     Fill(fill::Fill),
-    Flood(flood::Flood),
+    OpenLoop(open_loop::OpenLoop),
     Instructions(instructions::Instructions),
 }
 
@@ -59,9 +59,9 @@ fn main() -> anyhow::Result<()> {
             Baseline::Rows(rows) => rows.run().await,
             Baseline::Ungrouped(ungrouped) => ungrouped.run().await,
             Baseline::Raw(raw) => raw.run().await,
-            Baseline::Crowd(crowd) => crowd.run().await,
+            Baseline::FillSubnet(fill_subnet) => fill_subnet.run().await,
             Baseline::Fill(fill) => fill.run().await,
-            Baseline::Flood(flood) => flood.run().await,
+            Baseline::OpenLoop(open_loop) => open_loop.run().await,
             Baseline::Instructions(instructions) => instructions.run().await,
         }
     })

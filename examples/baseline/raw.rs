@@ -14,7 +14,7 @@ use garth::model::token::TokenText;
 use garth::store::context::Clock;
 use rusqlite::{Connection, params};
 
-use crate::furnishing::{context, open, token};
+use crate::setup::{context, open, token};
 
 /// Writes the rows of VPCs with one subnet for a while, 32 to a transaction
 #[derive(Args)]

@@ -19,7 +19,7 @@ use garth::store::context::Clock;
 use garth::web::WireNames;
 use serde::Serialize;
 
-use crate::furnishing::{caller, context, error_in, listen, open, token};
+use crate::setup::{caller, context, error_in, listen, open, token};
 
 /// Answers `/v4/vpcs` with the first page of a store, from memory
 #[derive(Args)]

@@ -13,7 +13,7 @@ use garth::store::{Store, StoreContext};
 use garth::web::{self, App, Options};
 use tokio::sync::watch;
 
-use crate::furnishing::{listen, make_first_account, token};
+use crate::setup::{listen, make_first_account, token};
 
 /// Serves Garth with one transaction per write
 #[derive(Args)]

@@ -9,7 +9,7 @@ use hyper::Method;
 use serde_json::json;
 
 use crate::harness::TestApp;
-use crate::promise::{DOCUMENT, promised};
+use crate::openapi::{DOCUMENT, promised};
 
 #[tokio::test]
 async fn the_document_is_served_and_the_page_needs_no_external_resources() {

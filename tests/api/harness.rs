@@ -35,7 +35,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::engine::{Engine, Home};
-use crate::promise;
+use crate::openapi;
 use crate::stored_files::{StoredFiles, attachments_url};
 
 /// The start time of every test.
@@ -459,7 +459,7 @@ impl<'a> IntoFuture for Call<'a> {
                 headers: head.headers,
                 body,
             };
-            promise::hold(&self.method, &self.path, &self.body, &reply);
+            openapi::hold(&self.method, &self.path, &self.body, &reply);
             reply
         })
     }

@@ -9,7 +9,7 @@
 
 mod engine;
 mod harness;
-mod promise;
+mod openapi;
 mod rows;
 #[path = "../s3/stored_files.rs"]
 mod stored_files;
@@ -23,20 +23,20 @@ mod conditional;
 mod console;
 mod copy;
 mod docs;
-mod equality;
+mod engine_equality;
+mod field_validation;
 mod filters;
-mod hostile;
 mod identity;
-mod insecure;
 mod jobs;
 mod lists;
 mod long_lists;
+mod malicious_files;
 mod network;
+mod plain_http_login;
 mod races;
 mod rate_limits;
 mod requests;
 mod revisions;
 mod scenario;
 mod support;
-mod tables;
 mod upgrades;

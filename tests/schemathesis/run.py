@@ -16,7 +16,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from world import World
+from fixtures import World
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "clients"))

@@ -4,7 +4,7 @@ mod account;
 mod conflicts;
 mod desk;
 mod desk_customers;
-mod desk_writing;
+mod desk_replies;
 mod live;
 mod tickets;
 mod tokens;

@@ -5,7 +5,7 @@ pub mod login_throttle;
 pub mod logins;
 pub mod oauth;
 pub mod oauth_clients;
-pub mod oauth_endings;
+pub mod oauth_revocation;
 pub mod oauth_tokens;
 pub mod profile;
 pub mod tokens;

@@ -204,7 +204,7 @@ def wait_for(server, sockets, marker):
 
 
 def overload(programs, folder, extent):
-    """Four times what it can answer, at a steady pace; see flood.rs for why wrk cannot do that."""
+    """Four times what it can answer, at a steady pace; see open_loop.rs for why wrk cannot do that."""
     allow_many_connections(8_000)
     # All of them come from one address.
     share = ["--limits-connections-per-address", "8000"]

@@ -48,7 +48,7 @@ def assign(programs, folder, extent):
         for name in SERVERS:
             data = folder / name
             taken = crowd if name == GARTH else 0
-            fill = [programs.baseline, "crowd", "--data", data, "--taken", str(taken)]
+            fill = [programs.baseline, "fill-subnet", "--data", data, "--taken", str(taken)]
             run_to_end(fill, f"filling the store of {name}")
             servers[name] = running.enter_context(start_garth(programs, data))
         table = Table(

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// Sends requests at a steady pace for a while
 #[derive(Args)]
-pub struct Flood {
+pub struct OpenLoop {
     /// Host and port
     #[arg(long)]
     to: String,
@@ -54,7 +54,7 @@ struct Plan {
     seen: Mutex<Seen>,
 }
 
-impl Flood {
+impl OpenLoop {
     pub async fn run(self) -> anyhow::Result<()> {
         let request = format!(
             "GET {} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",

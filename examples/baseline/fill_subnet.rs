@@ -10,12 +10,12 @@ use garth::rules::{self, Error};
 use garth::store::WriteTx;
 use garth::store::context::Clock;
 
-use crate::furnishing::{caller, context, error_in, object, open, request, text, token};
+use crate::setup::{caller, context, error_in, object, open, request, text, token};
 
 /// Makes a store with a VPC, a subnet of ten million addresses, an instance, and configs of it that
 /// have taken so many of the addresses
 #[derive(Args)]
-pub struct Crowd {
+pub struct FillSubnet {
     /// Folder of the store
     #[arg(long)]
     data: PathBuf,
@@ -27,7 +27,7 @@ pub struct Crowd {
     token: TokenText,
 }
 
-impl Crowd {
+impl FillSubnet {
     const ADDRESSES_PER_TRANSACTION: usize = 2000;
 
     pub async fn run(self) -> anyhow::Result<()> {
