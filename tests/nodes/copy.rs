@@ -12,12 +12,12 @@ use crate::process::Process;
 fn a_store_is_copied_to_a_database_and_back_completely() {
     let (folder, postgres) = (Folder::new("copy"), Postgres::new("copy"));
     let server = folder.start();
-    furnish(&mut server.client());
+    create_objects(&mut server.client());
     let content = read_all(&mut server.client());
     assert_eq!(server.stop().code, Some(0));
-    let (data, back) = (
+    let (data, copy) = (
         folder.data().display().to_string(),
-        folder.path("back").display().to_string(),
+        folder.path("copied").display().to_string(),
     );
 
     folder.run(&format!("copy --from {data} --to {}", postgres.url()));
@@ -31,15 +31,15 @@ fn a_store_is_copied_to_a_database_and_back_completely() {
             .post("/v4/vpcs", json!({"label": "new", "region": "us-east"}))
             .ok()["id"],
     );
-    assert_eq!(new, 5, "the number of the deleted fourth is not given again");
+    assert_eq!(new, 5, "the ID of the deleted VPC is not reused");
     server.client().delete(&format!("/v4/vpcs/{new}")).ok();
     let content = read_all(&mut server.client());
     assert_eq!(server.stop().code, Some(0));
 
-    folder.run(&format!("copy --from {} --to {back}", postgres.url()));
+    folder.run(&format!("copy --from {} --to {copy}", postgres.url()));
 
     let mut serve = folder.serve();
-    let server = Server::start(serve.env("GARTH_DATA", &back));
+    let server = Server::start(serve.env("GARTH_DATA", &copy));
     assert_eq!(read_all(&mut server.client()), content);
     let new = number(
         &server
@@ -59,7 +59,7 @@ fn a_store_is_copied_to_a_database_and_back_completely() {
     );
 }
 
-fn furnish(client: &mut Client) {
+fn create_objects(client: &mut Client) {
     for (label, range) in [("a", "10.0.0.0/24"), ("b", "10.1.0.0/16"), ("c", "10.2.0.0/20")] {
         let subnets = json!([{"label": "first", "ipv4": range}]);
         let body =

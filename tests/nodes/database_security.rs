@@ -10,9 +10,9 @@ fn list(folder: &Folder, url: &str) -> ProcessOutput {
     Process::spawn(folder.garth("account list --json").env("GARTH_DATABASE", url)).wait()
 }
 
-fn assert_refused(output: &ProcessOutput, because: &str) {
+fn assert_refused(output: &ProcessOutput, expected: &str) {
     assert_eq!(output.code, Some(1), "{output:?}");
-    assert!(output.stderr.contains(because), "{output:?}");
+    assert!(output.stderr.contains(expected), "{output:?}");
     for secret in [SECRET, "open%20sesame", "sesame"] {
         assert!(
             !output.stderr.contains(secret) && !output.stdout.contains(secret),
@@ -23,12 +23,12 @@ fn assert_refused(output: &ProcessOutput, because: &str) {
 
 #[test]
 fn passwords_come_from_the_url_a_file_or_the_environment_and_are_never_logged() {
-    let (postgres, _) = Postgres::secretive("passwords");
+    let (postgres, _) = Postgres::with_password("passwords");
     let folder = Folder::new("passwords");
-    let place = format!("localhost:{}/postgres", postgres.port);
+    let address = format!("localhost:{}/postgres", postgres.port);
     let (without, with) = (
-        format!("postgres://keeper@{place}"),
-        format!("postgres://keeper:open%20sesame@{place}"),
+        format!("postgres://owner@{address}"),
+        format!("postgres://owner:open%20sesame@{address}"),
     );
 
     assert_eq!(list(&folder, &with).code, Some(0));
@@ -70,31 +70,41 @@ fn passwords_come_from_the_url_a_file_or_the_environment_and_are_never_logged() 
 
 #[test]
 fn tls_verifies_the_server_if_configured() {
-    let (postgres, certificate) = Postgres::secretive("tls");
+    let (postgres, certificate) = Postgres::with_password("tls");
     let folder = Folder::new("tls");
     let certificate = certificate.display();
-    let at = |host: &str, parameters: &str| {
+    let url = |host: &str, parameters: &str| {
         format!("postgres://garth@{host}:{}/postgres?{parameters}", postgres.port)
     };
     assert_refused(
-        &list(&folder, &at("localhost", "sslmode=require")),
+        &list(&folder, &url("localhost", "sslmode=require")),
         "UnknownIssuer",
     );
-    let trusting = format!("sslmode=require&sslrootcert={certificate}");
-    assert_eq!(list(&folder, &at("localhost", &trusting)).code, Some(0));
-    assert_refused(&list(&folder, &at("127.0.0.1", &trusting)), "not valid for name");
+    let with_root_certificate = format!("sslmode=require&sslrootcert={certificate}");
+    assert_eq!(
+        list(&folder, &url("localhost", &with_root_certificate)).code,
+        Some(0)
+    );
     assert_refused(
-        &list(&folder, &at("localhost", "sslmode=sometimes")),
+        &list(&folder, &url("127.0.0.1", &with_root_certificate)),
+        "not valid for name",
+    );
+    assert_refused(
+        &list(&folder, &url("localhost", "sslmode=sometimes")),
         "sslmode: must be",
     );
 
-    for (parameters, encrypted) in [("", "t"), ("sslmode=disable", "f"), (trusting.as_str(), "t")] {
+    for (parameters, encrypted) in [
+        ("", "t"),
+        ("sslmode=disable", "f"),
+        (with_root_certificate.as_str(), "t"),
+    ] {
         let mut serve = folder.serve();
-        let server = Server::start(serve.env("GARTH_DATABASE", at("localhost", parameters)));
+        let server = Server::start(serve.env("GARTH_DATABASE", url("localhost", parameters)));
         assert_eq!(server.client().get("/v4/vpcs").status, 200);
         let sessions = "SELECT DISTINCT s.ssl FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid)
             WHERE a.application_name = 'garth'";
-        assert_eq!(postgres.ask(sessions), encrypted, "{parameters}");
+        assert_eq!(postgres.query(sessions), encrypted, "{parameters}");
         assert_eq!(server.stop().code, Some(0));
     }
 }

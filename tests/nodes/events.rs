@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::connection::number;
-use crate::harness::three;
+use crate::harness::three_nodes;
 
 const WRITERS: usize = 16;
 const WRITES: usize = 25;
 
 #[test]
 fn readers_see_all_events_in_order_while_sixteen_clients_write_on_three_nodes() {
-    let (_postgres, nodes) = three("events");
+    let (_postgres, nodes) = three_nodes("events");
     let writing = AtomicUsize::new(WRITERS);
     let sequences: Vec<Vec<i64>> = std::thread::scope(|scope| {
         let readers: Vec<_> = (0..3)
@@ -19,14 +19,14 @@ fn readers_see_all_events_in_order_while_sixteen_clients_write_on_three_nodes() 
                 scope.spawn(move || {
                     let mut seen: Vec<i64> = Vec::new();
                     loop {
-                        let over = writing.load(Ordering::SeqCst) == 0;
+                        let is_finished = writing.load(Ordering::SeqCst) == 0;
                         let last = seen.last().copied().unwrap_or(0);
                         let list = client
                             .get(&format!("/v4/account/events?page_size=500&after={last}"))
                             .ok();
                         let events = list["data"].as_array().expect("data is a list");
                         seen.extend(events.iter().map(|event| number(&event["id"])));
-                        if over && events.is_empty() {
+                        if is_finished && events.is_empty() {
                             return seen;
                         }
                     }
@@ -44,11 +44,11 @@ fn readers_see_all_events_in_order_while_sixteen_clients_write_on_three_nodes() 
         }
         readers
             .into_iter()
-            .map(|reader| reader.join().expect("a reader reads"))
+            .map(|reader| reader.join().expect("the reader does not panic"))
             .collect()
     });
     for seen in sequences {
         assert!(seen.is_sorted_by(|a, b| a < b), "out of order");
-        assert_eq!(seen.len(), WRITERS * WRITES, "a reader has missed events");
+        assert_eq!(seen.len(), WRITERS * WRITES, "a reader missed events");
     }
 }

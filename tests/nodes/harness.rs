@@ -48,36 +48,40 @@ impl Nodes {
     }
 
     /// Runs `garth …` and returns its output.
-    pub fn run(&self, words: &str) -> String {
-        let mut command = self.folder.garth(words);
+    pub fn run(&self, arguments: &str) -> String {
+        let mut command = self.folder.garth(arguments);
         let output = command
             .env("GARTH_DATABASE", &self.url)
             .output()
             .expect("garth runs");
         assert!(
             output.status.success(),
-            "garth {words}: {}",
+            "garth {arguments}: {}",
             String::from_utf8_lossy(&output.stderr)
         );
         String::from_utf8(output.stdout).expect("text")
     }
 
-    pub fn json(&self, words: &str) -> Value {
-        serde_json::from_str(&self.run(&format!("{words} --json"))).expect("--json prints JSON")
+    pub fn json(&self, arguments: &str) -> Value {
+        serde_json::from_str(&self.run(&format!("{arguments} --json"))).expect("--json prints JSON")
     }
 
-    /// Runs a closure on many threads at once, each with a client of one of the nodes.
-    pub fn at_once<T: Send>(&self, clients: usize, work: impl Fn(usize, &mut Client) -> T + Sync) -> Vec<T> {
+    /// Runs a closure on many threads concurrently, each with a client of one of the nodes.
+    pub fn run_concurrently<T: Send>(
+        &self,
+        clients: usize,
+        work: impl Fn(usize, &mut Client) -> T + Sync,
+    ) -> Vec<T> {
         let start = std::sync::Barrier::new(clients);
         std::thread::scope(|scope| {
-            let one = |number| {
+            let spawn = |number| {
                 let (start, work, mut client) = (&start, &work, self.client(number));
                 scope.spawn(move || {
                     start.wait();
                     work(number, &mut client)
                 })
             };
-            let threads: Vec<_> = (0..clients).map(one).collect();
+            let threads: Vec<_> = (0..clients).map(spawn).collect();
             threads
                 .into_iter()
                 .map(|thread| thread.join().expect("no client panics"))
@@ -87,7 +91,7 @@ impl Nodes {
 }
 
 /// A PostgreSQL server with three nodes.
-pub fn three(test: &str) -> (Postgres, Nodes) {
+pub fn three_nodes(test: &str) -> (Postgres, Nodes) {
     let postgres = Postgres::new(test);
     let nodes = Nodes::start(test, &postgres.url());
     (postgres, nodes)

@@ -40,7 +40,7 @@ fn nodes_share_jobs_and_run_each_once() {
     });
     let body =
         json!({"type": "g6-nanode-1", "region": "us-east", "image": "linode/debian12", "root_pass": "x"});
-    nodes.at_once(4, |_, client| {
+    nodes.run_concurrently(4, |_, client| {
         for _ in 0..INSTANCES / 4 {
             client.post("/v4/linode/instances", body.clone()).ok();
         }
@@ -53,20 +53,20 @@ fn nodes_share_jobs_and_run_each_once() {
     });
 
     let metrics = metrics.lock().expect("a list");
-    let shares = eventually("all nodes to have counted", || {
+    let shares = eventually("the metrics of all nodes", || {
         let shares: Vec<usize> = metrics.iter().map(|address| completed(*address)).collect();
         (shares.iter().sum::<usize>() >= INSTANCES * STEPS).then_some(shares)
     });
     assert_eq!(shares.iter().sum::<usize>(), INSTANCES * STEPS, "{shares:?}");
     assert!(
         shares.iter().filter(|share| **share > 0).count() > 1,
-        "one node did it all: {shares:?}"
+        "one node ran all jobs: {shares:?}"
     );
     let events = nodes.client(1).all("/v4/account/events");
     let boots = events.iter().filter(|event| event["action"] == "linode_boot");
-    assert_eq!(boots.count(), INSTANCES, "each was booted once");
-    let left = postgres.ask("SELECT count(*) FROM job WHERE kind = 'instance_power'");
-    assert_eq!(left, "0");
+    assert_eq!(boots.count(), INSTANCES, "each instance was booted once");
+    let remaining = postgres.query("SELECT count(*) FROM job WHERE kind = 'instance_power'");
+    assert_eq!(remaining, "0");
 }
 
 #[test]
@@ -81,35 +81,35 @@ fn a_job_of_a_killed_node_is_taken_over_when_its_lease_expires() {
     std::thread::scope(|scope| {
         // The row is locked, so the node that runs the last step blocks.
         let lock = "SELECT id FROM instance FOR UPDATE; SELECT pg_sleep(4)";
-        scope.spawn(|| postgres.ask(lock));
+        scope.spawn(|| postgres.query(lock));
         let owner = eventually("a node to lease the last step", || {
             let sql = "SELECT lease_owner FROM job WHERE payload LIKE 'finish%' AND lease_owner IS NOT NULL";
-            Some(postgres.ask(sql)).filter(|owner| !owner.is_empty())
+            Some(postgres.query(sql)).filter(|owner| !owner.is_empty())
         });
         let id: u32 = owner
             .split('-')
             .next()
             .and_then(|id| id.parse().ok())
             .expect("a process");
-        let doomed = nodes
+        let victim = nodes
             .servers
             .iter()
             .position(|server| server.process.id() == id)
             .expect("one of the nodes");
-        nodes.servers.remove(doomed).process.kill();
+        nodes.servers.remove(victim).process.kill();
     });
     let status = |nodes: &Nodes| nodes.client(0).get("/v4/linode/instances/1").ok()["status"].clone();
     assert_eq!(
         status(&nodes),
         "provisioning",
-        "the killed node has not finished it"
+        "the killed node has not completed the job"
     );
     assert_ne!(
-        postgres.ask("SELECT attempts FROM job WHERE payload LIKE 'finish%'"),
+        postgres.query("SELECT attempts FROM job WHERE payload LIKE 'finish%'"),
         ""
     );
 
-    eventually("another node to finish it", || {
+    eventually("another node to complete the job", || {
         (status(&nodes) == "offline").then_some(())
     });
 

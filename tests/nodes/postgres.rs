@@ -29,17 +29,16 @@ impl Postgres {
             "--locale=C",
             "--encoding=UTF8",
         ]);
-        done(init.arg("--pgdata").arg(server.data()));
+        run_successfully(init.arg("--pgdata").arg(server.data()));
         server.start();
         server
     }
 
-    /// A server with TLS as `localhost` that requires a password of the user `keeper`; returns the CA
-    /// certificate file.
-    pub fn secretive(test: &str) -> (Self, PathBuf) {
+    /// A server with TLS as `localhost` that requires a password of the user `owner`; returns the CA certificate file.
+    pub fn with_password(test: &str) -> (Self, PathBuf) {
         let mut server = Self::new(test);
-        server.ask("CREATE ROLE keeper LOGIN SUPERUSER PASSWORD 'open sesame'");
-        server.stop_at_once();
+        server.query("CREATE ROLE owner LOGIN SUPERUSER PASSWORD 'open sesame'");
+        server.stop_immediately();
         let script = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 \\
                 -keyout ca.key -out ca.crt -subj /CN=test-authority
             openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout data/server.key \\
@@ -48,9 +47,9 @@ impl Postgres {
             openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 30 \\
                 -extfile extensions -out data/server.crt
             chmod 600 data/server.key
-            printf 'host all keeper all scram-sha-256\nhost all garth all trust\n' >data/pg_hba.conf";
+            printf 'host all owner all scram-sha-256\nhost all garth all trust\n' >data/pg_hba.conf";
         let mut shell = server.as_owner(Path::new("sh"));
-        done(shell.args(["-ec", script]));
+        run_successfully(shell.args(["-ec", script]));
         server.settings.push("ssl=on".to_owned());
         server.start();
         let certificate = server.folder.join("ca.crt");
@@ -68,7 +67,7 @@ impl Postgres {
             "--host=127.0.0.1",
             "--username=garth",
         ]);
-        done(
+        run_successfully(
             copy.arg(format!("--port={}", self.port))
                 .arg("--pgdata")
                 .arg(replica.data()),
@@ -80,9 +79,9 @@ impl Postgres {
     fn in_folder(test: &str, settings: &[&str]) -> Self {
         let folder = std::env::temp_dir().join(format!("garth-{}-{test}-postgres", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+        std::fs::create_dir_all(&folder).expect("a temporary folder can be created");
         if is_root() {
-            done(Command::new("chown").arg("postgres").arg(&folder));
+            run_successfully(Command::new("chown").arg("postgres").arg(&folder));
         }
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         Self {
@@ -123,44 +122,44 @@ impl Postgres {
             .expect("a log");
         server.stdout(Stdio::null()).stderr(log);
         self.process = Some(server.spawn().expect("the server can be started"));
-        eventually("PostgreSQL to answer", || {
-            let mut ask = self.program("pg_isready");
-            let asked = ask
+        eventually("PostgreSQL to accept connections", || {
+            let mut check = self.program("pg_isready");
+            let check = check
                 .args(["-q", "-h", "127.0.0.1", "-p"])
                 .arg(self.port.to_string());
-            asked.status().expect("it can be asked").success().then_some(())
+            check.status().expect("pg_isready runs").success().then_some(())
         });
     }
 
     /// `pg_ctl stop -m immediate`: without a checkpoint.
-    pub fn stop_at_once(&mut self) {
-        self.end("QUIT");
+    pub fn stop_immediately(&mut self) {
+        self.stop_with("QUIT");
     }
 
     /// `kill -9` of the server; its child processes exit by themselves.
     pub fn kill(&mut self) {
-        self.end("KILL");
+        self.stop_with("KILL");
     }
 
     pub fn promote(&self) {
         let mut promote = self.program("pg_ctl");
-        done(promote.args(["promote", "--wait", "--pgdata"]).arg(self.data()));
+        run_successfully(promote.args(["promote", "--wait", "--pgdata"]).arg(self.data()));
     }
 
     /// Runs a query; one line per row.
-    pub fn ask(&self, sql: &str) -> String {
-        let mut ask = self.program("psql");
-        let asked = ask
+    pub fn query(&self, sql: &str) -> String {
+        let mut psql = self.program("psql");
+        let output = psql
             .args(["-X", "-q", "-t", "-A", "-c", sql])
             .arg(self.url())
             .output()
             .expect("psql runs");
         assert!(
-            asked.status.success(),
+            output.status.success(),
             "{sql}: {}",
-            String::from_utf8_lossy(&asked.stderr)
+            String::from_utf8_lossy(&output.stderr)
         );
-        String::from_utf8(asked.stdout).expect("text").trim().to_owned()
+        String::from_utf8(output.stdout).expect("text").trim().to_owned()
     }
 
     /// Suspends every process of the server, as if the machine hangs.
@@ -184,12 +183,12 @@ impl Postgres {
         }
     }
 
-    fn end(&mut self, signal: &str) {
+    fn stop_with(&mut self, signal: &str) {
         self.thaw();
         let Some(mut process) = self.process.take() else {
             return;
         };
-        done(
+        run_successfully(
             Command::new("kill")
                 .arg(format!("-{signal}"))
                 .arg(process.id().to_string()),
@@ -228,7 +227,7 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        self.end("QUIT");
+        self.stop_with("QUIT");
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
@@ -242,7 +241,7 @@ fn programs() -> PathBuf {
         .map(|version| version.path().join("bin"))
         .filter(|bin| bin.join("initdb").exists());
     let newest = programs.max_by_key(|bin| version_of(bin));
-    newest.expect("PostgreSQL is there: apt-get install postgresql")
+    newest.expect("PostgreSQL is installed (apt-get install postgresql)")
 }
 
 fn version_of(bin: &Path) -> u32 {
@@ -258,7 +257,7 @@ fn is_root() -> bool {
     id.stdout == b"0\n"
 }
 
-fn done(command: &mut Command) {
+fn run_successfully(command: &mut Command) {
     let output = command.output().expect("the program can be started");
     assert!(
         output.status.success(),

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::connection::{Reply, number};
-use crate::harness::{Nodes, three};
+use crate::harness::{Nodes, three_nodes};
 
 const CLIENTS: usize = 24;
 
 /// The number of successes; all other requests must have failed with this code.
-fn winners(replies: &[Reply], reason: &str) -> usize {
+fn successes(replies: &[Reply], code: &str) -> usize {
     for reply in replies.iter().filter(|reply| reply.status != 200) {
-        assert_eq!((reply.status, reply.code().as_str()), (400, reason));
+        assert_eq!((reply.status, reply.code().as_str()), (400, code));
     }
     replies.iter().filter(|reply| reply.status == 200).count()
 }
@@ -23,59 +23,59 @@ fn new_vpc(nodes: &Nodes, label: &str) -> i64 {
 
 #[test]
 fn the_rules_hold_on_three_nodes() {
-    let (postgres, nodes) = three("races");
+    let (postgres, nodes) = three_nodes("races");
     for round in 0..4 {
         let vpc = new_vpc(&nodes, &format!("equal-{round}"));
-        let replies = nodes.at_once(CLIENTS, |number, client| {
+        let replies = nodes.run_concurrently(CLIENTS, |number, client| {
             let body = json!({"label": format!("s-{number}"), "ipv4": "10.0.0.0/24"});
             client.post(&format!("/v4/vpcs/{vpc}/subnets"), body)
         });
-        assert_eq!(winners(&replies, "cidr_overlap"), 1);
+        assert_eq!(successes(&replies, "cidr_overlap"), 1);
 
         let vpc = new_vpc(&nodes, &format!("mixed-{round}"));
-        let replies = nodes.at_once(CLIENTS, |number, client| {
+        let replies = nodes.run_concurrently(CLIENTS, |number, client| {
             let prefix = 17 + number % 6;
             let third = ((number * 37) % 256) & (0xff00 >> (prefix - 16));
             let body = json!({"label": format!("s-{number}"), "ipv4": format!("10.0.{third}.0/{prefix}")});
             client.post(&format!("/v4/vpcs/{vpc}/subnets"), body)
         });
-        winners(&replies, "cidr_overlap");
+        successes(&replies, "cidr_overlap");
 
-        let replies = nodes.at_once(CLIENTS, |number, client| {
+        let replies = nodes.run_concurrently(CLIENTS, |number, client| {
             let label = format!("{}-{round}", if number % 2 == 0 { "same" } else { "SAME" });
             client.post("/v4/vpcs", json!({"label": label, "region": "us-mia"}))
         });
-        assert_eq!(winners(&replies, "label_taken"), 1);
+        assert_eq!(successes(&replies, "label_taken"), 1);
     }
     let overlaps = "SELECT count(*) FROM subnet a JOIN subnet b ON a.vpc = b.vpc AND a.id < b.id
         AND a.first_address <= b.last_address AND b.first_address <= a.last_address";
-    assert_eq!(postgres.ask(overlaps), "0");
+    assert_eq!(postgres.query(overlaps), "0");
 
     nodes.run("account quota 1 --vpcs-per-region 5 --subnets-per-vpc 5");
     for region in ["fr-par", "us-ord", "us-sea", "it-mil", "jp-osa"] {
-        let replies = nodes.at_once(CLIENTS, |number, client| {
+        let replies = nodes.run_concurrently(CLIENTS, |number, client| {
             let body = json!({"label": format!("{region}-{number}"), "region": region});
             client.post("/v4/vpcs", body)
         });
-        assert_eq!(winners(&replies, "quota_exceeded"), 5);
+        assert_eq!(successes(&replies, "quota_exceeded"), 5);
         let vpc = number(
             &replies
                 .iter()
                 .find(|reply| reply.status == 200)
-                .expect("a winner")
+                .expect("a success")
                 .ok()["id"],
         );
-        let replies = nodes.at_once(CLIENTS, |number, client| {
+        let replies = nodes.run_concurrently(CLIENTS, |number, client| {
             let body = json!({"label": format!("s-{number}"), "ipv4": format!("10.{number}.0.0/16")});
             client.post(&format!("/v4/vpcs/{vpc}/subnets"), body)
         });
-        assert_eq!(winners(&replies, "quota_exceeded"), 5);
+        assert_eq!(successes(&replies, "quota_exceeded"), 5);
     }
 }
 
 #[test]
 fn three_nodes_never_assign_an_address_twice() {
-    let (_postgres, nodes) = three("addresses");
+    let (_postgres, nodes) = three_nodes("addresses");
     let vpc = new_vpc(&nodes, "core");
     let body = json!({"label": "small", "ipv4": "10.0.0.0/28"});
     nodes
@@ -83,13 +83,13 @@ fn three_nodes_never_assign_an_address_twice() {
         .post(&format!("/v4/vpcs/{vpc}/subnets"), body)
         .ok();
 
-    let replies = nodes.at_once(CLIENTS, |_, client| {
+    let replies = nodes.run_concurrently(CLIENTS, |_, client| {
         let interfaces = json!([{"purpose": "vpc", "subnet_id": 1}]);
         let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
         client.post("/v4/linode/instances", body)
     });
     assert_eq!(
-        winners(&replies, "addresses_exhausted"),
+        successes(&replies, "addresses_exhausted"),
         12,
         "all but the first two and the last two"
     );

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 
 use crate::connection::{number, text};
-use crate::harness::three;
+use crate::harness::three_nodes;
 
 #[test]
 fn a_revoked_token_is_invalid_on_all_nodes_immediately() {
-    let (_postgres, nodes) = three("revoking");
+    let (_postgres, nodes) = three_nodes("revoking");
     for round in 0..6 {
-        let made = nodes.json("token create --user admin");
-        let (id, token) = (number(&made["id"]), text(&made["token"]));
+        let created = nodes.json("token create --user admin");
+        let (id, token) = (number(&created["id"]), text(&created["token"]));
         let revoked = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let users: Vec<_> = (0..6)
@@ -33,7 +33,7 @@ fn a_revoked_token_is_invalid_on_all_nodes_immediately() {
                                 }
                             };
                             if is_revoked {
-                                assert_eq!(status, 401, "round {round}: used after it was revoked");
+                                assert_eq!(status, 401, "round {round}: used after its revocation");
                                 after += 1;
                             } else {
                                 assert!([200, 400, 401].contains(&status), "{status}");
@@ -49,26 +49,29 @@ fn a_revoked_token_is_invalid_on_all_nodes_immediately() {
             revoked.store(true, Ordering::SeqCst);
             let used: usize = users
                 .into_iter()
-                .map(|user| user.join().expect("no success after it"))
+                .map(|user| user.join().expect("no success after the revocation"))
                 .sum();
-            assert!(used > 6, "the token was used before: {used}");
+            assert!(used > 6, "too few requests before the revocation: {used}");
         });
     }
 }
 
 #[test]
 fn a_stream_gets_the_events_of_all_nodes_and_ends_when_its_token_is_revoked() {
-    let (_postgres, nodes) = three("streams");
-    let made = nodes.json("token create --user admin");
-    let (id, token) = (number(&made["id"]), text(&made["token"]));
+    let (_postgres, nodes) = three_nodes("streams");
+    let created = nodes.json("token create --user admin");
+    let (id, token) = (number(&created["id"]), text(&created["token"]));
     let mut stream = nodes.servers[2].stream(&token);
     for (node, label) in ["one", "two"].iter().enumerate() {
         nodes.client(node).create_vpc(label);
-        let piece = stream.next().expect("the stream goes on");
-        assert!(piece.contains("vpc_create") && piece.contains(label), "{piece}");
+        let chunk = stream.next().expect("the stream stays open");
+        assert!(chunk.contains("vpc_create") && chunk.contains(label), "{chunk}");
     }
     nodes.run(&format!("token revoke {id}"));
-    while let Some(piece) = stream.next() {
-        assert!(!piece.contains("still here"), "it lived to see a heartbeat");
+    while let Some(chunk) = stream.next() {
+        assert!(
+            !chunk.contains("still here"),
+            "the stream is open at the next heartbeat"
+        );
     }
 }

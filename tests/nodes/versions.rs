@@ -30,7 +30,7 @@ const ADDITIVE: Migration = Migration {
     name: "additive",
     sql: "ALTER TABLE vpc ADD COLUMN color TEXT;
 ALTER TABLE event ADD COLUMN weight BIGINT NOT NULL DEFAULT 1;
-CREATE TABLE thing (id {identity}, vpc BIGINT NOT NULL REFERENCES vpc (id));
+CREATE TABLE example (id {identity}, vpc BIGINT NOT NULL REFERENCES vpc (id));
 CREATE INDEX vpc_color ON vpc (account, color);
 ",
 };
@@ -54,12 +54,12 @@ impl NewerNode {
         let context = StoreContext {
             clock: Clock::System,
             random: RandomSource::System,
-            policy: policy_of(&quotas()).expect("the settings are good"),
+            policy: policy_of(&quotas()).expect("the settings are valid"),
         };
         let store =
             Store::open_shared_with(&Database::at(url), schema, context).expect("the store is migrated");
         let (stop, stopping) = watch::channel(false);
-        let files = Files::open(None, &folder.path("newer")).expect("a place for files");
+        let files = Files::open(None, &folder.path("newer")).expect("the attachment storage");
         let address = runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let address = listener.local_addr().expect("an address");
@@ -87,9 +87,9 @@ impl Drop for NewerNode {
 }
 
 /// Stops the writers, even if an assertion fails.
-struct EndOnDrop<'a>(&'a AtomicBool);
+struct FinishOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for EndOnDrop<'_> {
+impl Drop for FinishOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::SeqCst);
     }
@@ -108,15 +108,15 @@ fn a_newer_node_migrates_while_older_ones_keep_serving() {
     let nodes = Nodes::start_with("versions", &url, |serve| {
         serve.env("GARTH_QUOTA_VPCS_PER_REGION", "100000");
     });
-    let over = AtomicBool::new(false);
+    let is_finished = AtomicBool::new(false);
     let (newer, restarted) = std::thread::scope(|scope| {
-        let _end = EndOnDrop(&over);
+        let _end = FinishOnDrop(&is_finished);
         for writer in 0..4 {
-            let (mut client, over) = (nodes.client(writer), &over);
+            let (mut client, is_finished) = (nodes.client(writer), &is_finished);
             scope.spawn(move || {
                 let mut write = 0;
-                while !over.load(Ordering::SeqCst) {
-                    // It panics if the request fails.
+                while !is_finished.load(Ordering::SeqCst) {
+                    // `create_vpc` panics if the request fails.
                     let vpc = client.create_vpc(&format!("w-{writer}-{write}"));
                     client.get(&format!("/v4/vpcs/{vpc}")).ok();
                     write += 1;
@@ -141,20 +141,20 @@ fn a_newer_node_migrates_while_older_ones_keep_serving() {
     let labels = newer.client(TOKEN).vpc_labels();
     assert_eq!(restarted.client().vpc_labels(), labels);
     assert_eq!(nodes.client(1).vpc_labels(), labels);
-    let rows = postgres.ask("SELECT count(*) FROM vpc WHERE color IS NULL");
+    let rows = postgres.query("SELECT count(*) FROM vpc WHERE color IS NULL");
     assert_eq!(rows, labels.len().to_string());
 
     // A revocation on an older node takes effect on a newer one, and vice versa.
-    let made = nodes.json("token create --user admin");
-    let (id, token) = (number(&made["id"]), text(&made["token"]));
+    let created = nodes.json("token create --user admin");
+    let (id, token) = (number(&created["id"]), text(&created["token"]));
     assert_eq!(newer.client(&token).get("/v4/vpcs").status, 200);
     nodes.run(&format!("token revoke {id}"));
     assert_eq!(newer.client(&token).get("/v4/vpcs").status, 401);
-    let made = newer
+    let created = newer
         .client(TOKEN)
         .post("/v4/profile/tokens", json!({"label": "x", "scopes": "*"}));
-    let made = made.ok();
-    let (id, token) = (number(&made["id"]), text(&made["token"]));
+    let created = created.ok();
+    let (id, token) = (number(&created["id"]), text(&created["token"]));
     assert_eq!(nodes.servers[0].client_with(&token).get("/v4/vpcs").status, 200);
     newer
         .client(TOKEN)

@@ -11,17 +11,17 @@ use crate::client::Client;
 use crate::connection::text;
 use crate::harness::Nodes;
 
-/// The shared record.
+/// The writes of all clients.
 #[derive(Default)]
-pub struct Promises {
-    /// Answered with 200: must exist.
+pub struct WriteLog {
+    /// Acknowledged with 200: must exist.
     acknowledged: Mutex<BTreeSet<String>>,
-    /// Answered with 503, or not at all: may exist.
-    open: Mutex<BTreeSet<String>>,
+    /// Failed with 503, or no response: may exist.
+    unknown: Mutex<BTreeSet<String>>,
 }
 
-impl Promises {
-    /// Writes until stopped; if a node is gone, uses the next.
+impl WriteLog {
+    /// Writes until stopped; after a lost connection, uses the next node.
     pub fn write(&self, nodes: &Nodes, writer: usize, round: &str, stop: &AtomicBool) {
         let mut node = writer;
         let mut client = nodes.client(node);
@@ -38,11 +38,11 @@ impl Promises {
                 Ok(reply) => {
                     assert_eq!(reply.status, 503, "{}", reply.code());
                     assert_eq!(reply.header("retry-after"), Some("1"));
-                    self.open.lock().expect("a list").insert(label);
+                    self.unknown.lock().expect("a list").insert(label);
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 Err(_) => {
-                    self.open.lock().expect("a list").insert(label);
+                    self.unknown.lock().expect("a list").insert(label);
                     node += 1;
                     client = nodes.client(node);
                 }
@@ -56,20 +56,20 @@ impl Promises {
 
     /// Compares with the state of a node: the VPCs, and exactly one event for each.
     pub fn check(&self, client: &mut Client) {
-        let there: BTreeSet<String> = client
+        let stored: BTreeSet<String> = client
             .all("/v4/vpcs")
             .iter()
             .map(|vpc| text(&vpc["label"]))
             .collect();
-        let (acknowledged, open) = (
+        let (acknowledged, unknown) = (
             self.acknowledged.lock().expect("a list"),
-            self.open.lock().expect("a list"),
+            self.unknown.lock().expect("a list"),
         );
-        let lost: Vec<_> = acknowledged.difference(&there).collect();
+        let lost: Vec<_> = acknowledged.difference(&stored).collect();
         assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
-        let unexpected: Vec<_> = there
+        let unexpected: Vec<_> = stored
             .iter()
-            .filter(|label| !acknowledged.contains(*label) && !open.contains(*label))
+            .filter(|label| !acknowledged.contains(*label) && !unknown.contains(*label))
             .collect();
         assert!(unexpected.is_empty(), "unexpected VPCs: {unexpected:?}");
         let mut recorded: Vec<String> = Vec::new();
@@ -81,12 +81,12 @@ impl Promises {
             let events = list["data"].as_array().expect("data is a list").clone();
             let Some(newest) = events.last() else { break };
             last = crate::connection::number(&newest["id"]);
-            let made = events.iter().filter(|event| event["action"] == "vpc_create");
-            recorded.extend(made.map(|event| text(&event["entity"]["label"])));
+            let created = events.iter().filter(|event| event["action"] == "vpc_create");
+            recorded.extend(created.map(|event| text(&event["entity"]["label"])));
         }
         recorded.sort();
         assert!(
-            recorded.iter().eq(there.iter()),
+            recorded.iter().eq(stored.iter()),
             "the events do not match the VPCs"
         );
     }
