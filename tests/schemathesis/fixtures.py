@@ -1,12 +1,12 @@
-"""What there is to ask about: an account with one of everything, another account, and staff."""
+"""Test data: an account with one object of each kind, another account, and staff."""
 
 import json
 
 import requests
 
 
-class World:
-    """`kept` are the ids of what is there from the beginning, by the name they have in paths."""
+class Fixtures:
+    """`protected` has the IDs of the initial objects, by the names of their path parameters."""
 
     def __init__(self, garth):
         self.garth = garth
@@ -15,33 +15,34 @@ class World:
         account = self.account("ada")
         self.account("eve")
         self.tokens["grace"] = garth.staff("grace")
-        self.kept = self.fill(account)
+        self.protected = self.create_objects(account)
 
     def account(self, user):
-        """A new account with one user; its id."""
+        """Creates an account with one user and returns its ID."""
         email = f"{user}@example.com"
         account = json.loads(self.garth.command("account", "create", "--email", email, "--json"))["id"]
         self.garth.command("user", "create", "--account", str(account), "--username", user, "--email", email)
         self.tokens[user] = self.garth.command("token", "create", "--user", user)
         return account
 
-    def fill(self, account):
-        subnets = [{"label": "kept", "ipv4": "10.0.0.0/23"}]
-        vpc = self.post("ada", "/vpcs", label="kept", region="us-east", subnets=subnets)
+    def create_objects(self, account):
+        subnets = [{"label": "initial", "ipv4": "10.0.0.0/23"}]
+        vpc = self.post("ada", "/vpcs", label="initial", region="us-east", subnets=subnets)
         subnet = vpc["subnets"][0]["id"]
-        on = [{"purpose": "vpc", "subnet_id": subnet}]
-        body = {"label": "kept", "type": "g6-nanode-1", "region": "us-east", "interfaces": on}
+        interfaces = [{"purpose": "vpc", "subnet_id": subnet}]
+        body = {"label": "initial", "type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces}
         instance = self.post("ada", "/compute/instances", **body)["id"]
         config = self.get("ada", f"/compute/instances/{instance}/configs")["data"][0]
         ticket = self.post("ada", "/support/tickets", summary="Help", description="Please.")["id"]
         self.post("ada", f"/support/tickets/{ticket}/replies", description="Soon?")
-        self.ask("ada", "POST", f"/support/tickets/{ticket}/attachments", files={"file": ("notes.txt", b"Notes")})
+        self.send("ada", "POST", f"/support/tickets/{ticket}/attachments", files={"file": ("notes.txt", b"Notes")})
         self.post("ada", "/account/users", username="clerk", email="clerk@example.com", restricted=True)
-        client = self.post("ada", "/account/oauth-clients", label="Kept", redirect_uri="https://app.example/callback")
-        # The client of the document's examples.
+        redirect = "https://app.example/callback"
+        client = self.post("ada", "/account/oauth-clients", label="Initial", redirect_uri=redirect)
+        # The OAuth client in the examples of the document.
         example = ["--id", "7c21a9e04d5f38b6120e", "--redirect-uri", "https://app.example.com/oauth/callback"]
         self.garth.command("client", "create", "--label", "Network dashboard", *example)
-        canned = self.post("grace", "/desk/canned-replies", label="Kept", description="Thank you.")
+        canned = self.post("grace", "/desk/canned-replies", label="Initial", description="Thank you.")
         self.post("grace", "/desk/entities", account_id=account, type="domain", id=1, label="example.com")
         self.post("grace", f"/desk/tickets/{ticket}/notes", description="Known.")
         return {
@@ -54,24 +55,24 @@ class World:
             "username": ["clerk"],
             "clientId": [client["id"]],
             "cannedReplyId": [canned["id"]],
-            # Those that the run itself goes on with.
+            # The tokens that the run uses.
             "tokenId": [token["id"] for token in self.get("ada", "/profile/tokens")["data"]],
         }
 
-    def still_works(self):
-        """Fails if a token that was asked with has ended: then nothing was tested from there on."""
+    def check_tokens(self):
+        """Fails if a token of the run was revoked: later requests would have tested nothing."""
         self.get("ada", "/profile")
         self.get("eve", "/profile")
         self.get("grace", "/desk/tickets")
 
     def get(self, user, path):
-        return self.ask(user, "GET", path)
+        return self.send(user, "GET", path)
 
     def post(self, user, path, **body):
-        return self.ask(user, "POST", path, json=body)
+        return self.send(user, "POST", path, json=body)
 
-    def ask(self, user, method, path, **kind):
+    def send(self, user, method, path, **options):
         headers = {"Authorization": f"Bearer {self.tokens[user]}"}
-        answer = requests.request(method, f"{self.garth.root}/v4{path}", headers=headers, timeout=60, **kind)
-        assert answer.status_code == 200, f"{method} {path}: {answer.status_code} {answer.text}"
-        return answer.json()
+        response = requests.request(method, f"{self.garth.root}/v4{path}", headers=headers, timeout=60, **options)
+        assert response.status_code == 200, f"{method} {path}: {response.status_code} {response.text}"
+        return response.json()

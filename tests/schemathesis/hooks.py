@@ -1,7 +1,7 @@
-"""What schemathesis is told of Garth that openapi.yaml cannot say. Each exception has its reason.
+"""Exceptions that openapi.yaml cannot express, with their reasons.
 
-A request that is right by the document may be refused, but only with codes that are listed here.
-Whatever else schemathesis finds is a failure.
+Garth may refuse a request that the document allows, but only with the codes listed here. Any other finding
+is a failure.
 """
 
 import itertools
@@ -12,113 +12,111 @@ import schemathesis
 from schemathesis.core.failures import AcceptedNegativeData
 from schemathesis.openapi.checks import RejectedPositiveData
 
-KEPT = {name: list(map(str, ids)) for name, ids in json.loads(os.environ["GARTH_KEPT"]).items()}
-ANSWERED = os.environ["GARTH_ANSWERED"]
+PROTECTED_IDS = {name: list(map(str, ids)) for name, ids in json.loads(os.environ["GARTH_PROTECTED_IDS"]).items()}
+RESPONSES_FILE = os.environ["GARTH_RESPONSES_FILE"]
 
-# Codes with which a request may be refused although the document allows it, and why no schema can
-# say so beforehand.
-BEYOND_A_SCHEMA = {
-    # There must be no such thing yet.
+# Codes of errors for requests that the document allows, and why no schema can express the rule.
+NOT_IN_SCHEMA = {
+    # The value must be unused.
     "label_taken": "labels are unique",
-    "username_taken": "names of users are unique",
+    "username_taken": "usernames are unique",
     "address_taken": "addresses are unique in a subnet",
     "cidr_overlap": "ranges of a VPC do not overlap",
-    # There must be such a thing.
-    "account_invalid": "a body names an account by its id",
-    "canned_reply_invalid": "a body names a canned reply by its id",
-    "config_invalid": "a body names a config by its id",
-    "config_missing": "the instance has no config, or several, and the body names none",
-    "device_invalid": "a body names a disk by its id",
-    "entity_invalid": "a body names what a ticket is about by its id",
-    "grant_invalid": "a body names what is granted by its id",
-    "nat_invalid": "a body names a public address of the instance",
-    "order_invalid": "a body names the interfaces that the config has",
-    "subnet_invalid": "a body names a subnet by its id",
-    # The provider chooses these in its settings, and lists tell them.
-    "cidr_forbidden": "ranges that the provider keeps for itself",
+    # The object must exist.
+    "account_invalid": "a body has the ID of an account",
+    "canned_reply_invalid": "a body has the ID of a canned reply",
+    "config_invalid": "a body has the ID of a config",
+    "config_missing": "the instance has no config, or several, and the body has none",
+    "device_invalid": "a body has the ID of a disk",
+    "entity_invalid": "a body has the ID of the entity of a ticket",
+    "grant_invalid": "a body has the ID of the granted object",
+    "nat_invalid": "a body has a public address of the instance",
+    "order_invalid": "a body has the IDs of the interfaces of a config",
+    "subnet_invalid": "a body has the ID of a subnet",
+    # Settings of the provider, which clients can list.
+    "cidr_forbidden": "ranges reserved by the provider",
     "image_invalid": "images that the provider offers",
     "plan_invalid": "types that the provider offers",
     "region_invalid": "regions that the provider has",
-    # It depends on the state of the thing, or of something near it.
-    "address_invalid": "an address must be one of those that the subnet gives out",
+    # The result depends on the state of the object, or of a related one.
+    "address_invalid": "the address must be in the usable range of the subnet",
     "addresses_exhausted": "the subnet is full",
-    "attachment_limit": "the ticket has as many files as it may",
+    "attachment_limit": "the ticket has the maximum number of files",
     "config_active": "the instance runs with the config",
     "grants_unrestricted": "the user is unrestricted",
     "instance_busy": "the instance is being booted or shut down",
     "instance_state": "the instance does not run, or runs with another config",
     "interface_active": "the instance runs with the interface",
-    "interface_count": "how many interfaces of a purpose the config has already",
-    "interface_field": "an interface that is there has one purpose, and fields of others are not for it",
-    "precondition_failed": "If-Match names a state that is not the present one",
-    "primary_invalid": "an interface that is there is a VLAN",
-    "quota_exceeded": "the account has as many as it may",
-    "range_invalid": "ranges must lie in the subnet, clear of each other and of the address",
+    "interface_count": "the config has the maximum number of interfaces of a purpose",
+    "interface_field": "the fields of an existing interface depend on its purpose",
+    "precondition_failed": "If-Match does not match the current state",
+    "primary_invalid": "the existing interface is a VLAN",
+    "quota_exceeded": "the account has reached its quota",
+    "range_invalid": "ranges must be in the subnet and must not overlap each other or the address",
     "subnet_in_use": "an interface is on the subnet",
     "ticket_claimed": "a colleague has claimed the ticket",
     "ticket_closed": "the ticket is closed",
-    "ticket_not_claimed": "nobody has claimed the ticket",
+    "ticket_not_claimed": "the ticket is not claimed",
     "ticket_not_closable": "only staff can close the ticket",
     "user_self": "the user is the caller itself",
-    # It depends on who asks, and on the time.
-    "rate_limited": "an account meets 20 taken usernames an hour",
-    "expiry_invalid": "a time must lie ahead",
-    "token_scope_exceeded": "a token gives no more than itself",
-    # One value must fit another one, or the whole must.
-    "filter_field": "each list has fields of its own, told in its description",
-    "filter_too_large": "how many comparisons a filter has in all, and how deep it goes",
-    "filter_type": "a filter's value must have the type of its field",
-    "search_invalid": "what counts as a letter or a digit, in all scripts",
-    "preferences_too_large": "how long the whole is, written out",
+    # The result depends on the caller, or on the time.
+    "rate_limited": "an account can try 20 taken usernames per hour",
+    "expiry_invalid": "the time must be in the future",
+    "token_scope_exceeded": "a token cannot create a token with more scopes",
+    # The rule concerns several values.
+    "filter_field": "each list has its own fields, listed in its description",
+    "filter_too_large": "the total number of comparisons, and the depth",
+    "filter_type": "the value must have the type of the field",
+    "search_invalid": "letters and digits of all scripts",
+    "preferences_too_large": "the length of the serialized preferences",
     "spelling_conflict": "two names of one field must have the same value",
-    # What a form carries beside its values.
-    "file_content": "a file's content must be what its name says",
-    "file_empty": "a schema counts characters, and a file has bytes",
-    "file_extension": "OpenAPI has no words for the name of a file",
-    # A pattern for it would fill a page.
-    "redirect_uri_invalid": "which digits in brackets are an IPv6 address, and which in a port are too many",
-    # OAuth: a secret, a code or a client that was made up is nobody's.
-    "client_invalid": "a form names a client by its id and secret",
-    "code_invalid": "a form names a code that was given out",
-    "refresh_token_invalid": "a form names a token that was given out",
+    # The content and name of an uploaded file.
+    "file_content": "the content of a file must match its extension",
+    "file_empty": "a schema counts characters, not bytes",
+    "file_extension": "OpenAPI cannot describe the name of a file",
+    # A pattern would be too long.
+    "redirect_uri_invalid": "valid IPv6 addresses and ports",
+    # OAuth: a generated secret, code or client does not exist.
+    "client_invalid": "a form has the ID and secret of a client",
+    "code_invalid": "a form has an issued code",
+    "refresh_token_invalid": "a form has an issued refresh token",
 }
 
-# Pages for people tell what is wrong in a sentence, without a code. What was made up names no
-# client, and carries no mark of the page it must come from.
+# HTML pages have errors without a code. A generated request has no valid client and no form token.
 PAGES = {"authorize", "authorizeDecision"}
 
 numbers = itertools.count(1)
 
 
-def name(case):
+def operation_id(case):
     return case.operation.definition.raw["operationId"]
 
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    tell_events(raw_schema)
-    filter_once(raw_schema)
+    describe_events(raw_schema)
+    reduce_filters(raw_schema)
 
 
-def filter_once(document):
-    """One reader reads the filters of all lists, so one list of each part gets all kinds of them.
+def reduce_filters(document):
+    """Gives one list of each part all kinds of filters, because all lists share one parser.
 
-    The coverage phase makes hundreds of filters from the schema of one; the other lists get some.
+    The coverage phase generates hundreds of filters from the full schema. The other lists get a simple schema.
     """
     simple = {"type": "object", "propertyNames": {"pattern": "^[a-z]*$"}}
     simple = {"name": "X-Filter", "in": "header", "content": {"application/json": {"schema": simple}}}
     for methods in document["paths"].values():
         parameters = methods.get("get", {}).get("parameters", [])
         for at, parameter in enumerate(parameters):
-            whole = methods["get"]["operationId"] in ("getVpcs", "getDeskTickets", "getRegions")
-            if parameter.get("$ref", "").endswith("/X-Filter") and not whole:
+            is_full = methods["get"]["operationId"] in ("getVpcs", "getDeskTickets", "getRegions")
+            if parameter.get("$ref", "").endswith("/X-Filter") and not is_full:
                 parameters[at] = simple
 
 
-def tell_events(document):
-    """OpenAPI 3.1 has words for a stream as a whole, which is a string, and none for one event of it.
+def describe_events(document):
+    """Describes one event of the stream, because schemathesis validates each event.
 
-    schemathesis looks at each event, so it is told what one is.
+    OpenAPI 3.1 can only describe the whole stream, as a string.
     """
     content = document["paths"]["/account/events/stream"]["get"]["responses"]["200"]["content"]
     event = {"$ref": "#/components/schemas/Event"}
@@ -129,23 +127,22 @@ def tell_events(document):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    keep(case)
-    renew(case)
+    protect(case)
+    make_unique(case)
 
 
-def keep(case):
-    """What everything else stands on is not deleted: least of all the token that is asked with."""
-    if case.operation.method.upper() == "DELETE" or name(case) == "closeTicket":
+def protect(case):
+    """Prevents the deletion of the initial objects and of the tokens in use."""
+    if case.operation.method.upper() == "DELETE" or operation_id(case) == "closeTicket":
         last = case.operation.path.rsplit("{", 1)[-1].split("}")[0]
-        if str(case.path_parameters.get(last)).strip() in KEPT.get(last, []):
-            case.path_parameters[last] = {"username": "nobody", "clientId": "0" * 20}.get(last, 10**12)
+        if str(case.path_parameters.get(last)).strip() in PROTECTED_IDS.get(last, []):
+            case.path_parameters[last] = {"username": "missing", "clientId": "0" * 20}.get(last, 10**12)
 
 
-def renew(case):
-    """The document's examples can be made once: then their labels and ranges are taken.
+def make_unique(case):
+    """Replaces labels and ranges of the document's examples, which can be created only once.
 
-    Requests that differ from an example in one thing are refused for that thing only if the rest
-    can be done, so what must be new is made new.
+    A request with one invalid value tests that value only if the rest of the request is valid.
     """
     body = case.operation.definition.raw.get("requestBody", {}).get("content", {}).get("application/json", {})
     example = body.get("example", {})
@@ -161,63 +158,63 @@ def renew(case):
 
 @schemathesis.hook
 def after_call(context, case, response):
-    """Writes down what was answered, so that run.py can tell what was never reached."""
+    """Records the status, so that run.py can report operations that never succeeded."""
     if response.request.method == case.operation.method.upper():
-        with open(ANSWERED, "a") as answered:
-            answered.write(f"{name(case)} {response.status_code}\n")
+        with open(RESPONSES_FILE, "a") as responses:
+            responses.write(f"{operation_id(case)} {response.status_code}\n")
 
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """Whether a failure is one."""
+    """Whether to report a failure."""
     if isinstance(failure, AcceptedNegativeData):
-        return not sent_back(case, response)
-    return not (isinstance(failure, RejectedPositiveData) and explained(case, response))
+        return not is_error_redirect(case, response)
+    return not (isinstance(failure, RejectedPositiveData) and is_expected(case, response))
 
 
-def sent_back(case, response):
-    """Whether a browser was sent back with an error, which is how RFC 6749 has it refused."""
-    place = response.headers.get("location", [""])[0]
-    return name(case) == "authorize" and response.status_code == 303 and "error=" in place
+def is_error_redirect(case, response):
+    """Whether the response redirects with an error, as RFC 6749 requires."""
+    location = response.headers.get("location", [""])[0]
+    return operation_id(case) == "authorize" and response.status_code == 303 and "error=" in location
 
 
-def explained(case, response):
-    """Whether a refusal of what the document allows is for reasons that it cannot tell."""
+def is_expected(case, response):
+    """Whether an error for an allowed request has one of the listed reasons."""
     kind = response.headers.get("content-type", [""])[0]
-    if name(case) in PAGES and response.status_code == 400 and kind.startswith("text/html"):
+    if operation_id(case) in PAGES and response.status_code == 400 and kind.startswith("text/html"):
         return True
     if kind != "application/json":
         return False
     errors = response.json()["errors"]
     codes = {error["code"] for error in errors}
     if codes == {"multipart_invalid"}:
-        return has_broken_names(case)
+        return has_invalid_field_names(case)
     if codes == {"form_invalid"}:
-        return has_several(case)
-    return all(error["code"] in BEYOND_A_SCHEMA or has_stray_bits(error) for error in errors)
+        return has_repeated_fields(case)
+    return all(error["code"] in NOT_IN_SCHEMA or has_host_bits(error) for error in errors)
 
 
-def has_stray_bits(error):
-    """Whether a range of an interface has bits behind its prefix.
+def has_host_bits(error):
+    """Whether a range of an interface has host bits.
 
-    Of a subnet's range patterns say that there are none, one for each of 22 prefix lengths; for
-    ranges of all lengths they would fill a page.
+    For subnets, the document has a pattern for each of 22 prefix lengths. Patterns for all prefix lengths would
+    be too long.
     """
     return error["code"] == "cidr_host_bits" and "ip_ranges[" in error["field"]
 
 
-def has_broken_names(case):
-    """Whether a form has a field whose name cannot stand in a header, where forms have their names.
+def has_invalid_field_names(case):
+    """Whether a form has a field name that is invalid in a header.
 
-    schemathesis makes up fields with such names and writes them as they are.
+    schemathesis generates such names and does not encode them.
     """
     names = case.body if isinstance(case.body, dict) else {}
     return any(ord(letter) < 32 or ord(letter) == 127 for field in names for letter in field)
 
 
-def has_several(case):
-    """Whether a form has a list or an object for a field that the document does not know.
+def has_repeated_fields(case):
+    """Whether a form has a list or an object in an undocumented field.
 
-    schemathesis writes the field once for each item, and a form has no field twice.
+    schemathesis repeats the field for each item, which Garth refuses.
     """
     return isinstance(case.body, dict) and any(isinstance(value, (list, dict)) for value in case.body.values())

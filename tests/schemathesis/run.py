@@ -1,10 +1,10 @@
-"""schemathesis against a real server: every operation of the document it serves, all checks, all phases.
+"""Runs schemathesis against a server: every operation of its OpenAPI document, all checks, all phases.
 
-`./check` runs this with the Python of an environment that has schemathesis. What may differ from
-the document, and why, is in hooks.py; whatever is not said there is a failure. So is an operation
-that never succeeded: what is only ever refused is not tested.
+`./check` runs this with the Python of an environment that has schemathesis. hooks.py has the exceptions
+and their reasons; any other difference from the document is a failure. So is an operation that never
+succeeds, because then it was not tested.
 
-For a longer hunt: run.py GARTH --examples 200 --seed 7
+A longer run: run.py GARTH --examples 200 --seed 7
 """
 
 import argparse
@@ -16,25 +16,25 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from fixtures import World
+from fixtures import Fixtures
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "clients"))
 from server import Garth  # noqa: E402
 
-# Who asks, by the parts of the interface: the first asks, and the others must not see what it has.
-PARTS = {"tenants": ["ada", "eve"], "the desk": ["grace"], "everybody": []}
+# The users of each part of the API: the first sends the requests, and the others must not see its objects.
+PARTS = {"tenants": ["ada", "eve"], "the desk": ["grace"], "public": []}
 
-# Operations that need not succeed: what they take cannot be made up, or only by luck. tests/api and
-# tests/clients do all of it.
-HARD = {
-    "createTicketAttachment": "needs a file whose name ends in an extension that is taken",
-    "orderConfigInterfaces": "needs the ids of all interfaces that a config has at the time",
-    "getProfileApp": "needs a program that a user has allowed in a browser",
-    "deleteProfileApp": "needs a program that a user has allowed in a browser",
+# Operations that may never succeed, because their input cannot be generated. tests/api and tests/clients
+# test all of them.
+UNREACHABLE = {
+    "createTicketAttachment": "needs a file name with an accepted extension",
+    "orderConfigInterfaces": "needs the IDs of all current interfaces of a config",
+    "getProfileApp": "needs an application that a user has authorized in a browser",
+    "deleteProfileApp": "needs an application that a user has authorized in a browser",
     "authorizeDecision": "needs the form of a page, and its cookie",
     "logIn": "needs the form of a page, and its cookie",
-    "getOauthToken": "needs a code that a user has allowed in a browser",
+    "getOauthToken": "needs a code that a user has authorized in a browser",
     "getPasswordPage": "needs a link that was sent to a user",
     "setPassword": "needs a link that was sent to a user",
 }
@@ -42,7 +42,7 @@ HARD = {
 SETTINGS = """
 request-timeout = 30
 max-redirects = 0
-# A stream never ends: its first event says what all of them look like.
+# A stream never ends. Its first event represents all of them.
 max-stream-events = 1
 {auth}
 [warnings]
@@ -56,14 +56,13 @@ enabled = false
 max-payload-size = 4000
 [phases.stateful]
 max-steps = 6
-# The order of checks is that of docs/decisions/0003: If-Match is looked at before the body, and
-# what is too long is refused before anything is looked at.
+# docs/decisions/0003 defines the order of checks: size limits first, and If-Match before the body.
 [checks.negative_data_rejection]
 expected-statuses = [400, 401, 403, 404, 405, 412, 413, 414, 415, 431]
-# A 4xx other than these must be explained by its codes, in hooks.py.
+# Any other 4xx needs one of the codes in hooks.py.
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "3xx", 401, 403, 404]
-# A stream on which nothing happens says nothing: few requests, and little patience.
+# An idle stream sends nothing: few requests, and a short timeout.
 [[operations]]
 include-operation-id = "streamEvents"
 request-timeout = 2
@@ -77,20 +76,20 @@ user = {user}
 
 
 def operations(document, part):
-    """The ids of the operations of a part."""
+    """The IDs of the operations of a part."""
     for path in document["paths"].values():
         for operation in path.values():
             if isinstance(operation, dict) and "operationId" in operation:
                 secured = "the desk" if "Desk" in operation["tags"] else "tenants"
-                if part == (secured if operation["security"] else "everybody"):
+                if part == (secured if operation["security"] else "public"):
                     yield operation["operationId"]
 
 
-def settings(folder, world, users, examples):
-    """The file with the settings of a run: who asks, and how much."""
+def settings(folder, fixtures, users, examples):
+    """Writes the settings file of a run: users and number of examples."""
     auth = ""
     if users:
-        header = lambda user: {"name": "Authorization", "value": f"Bearer {world.tokens[user]}"}
+        header = lambda user: {"name": "Authorization", "value": f"Bearer {fixtures.tokens[user]}"}
         entries = [{"name": user, "fixedHeaders": [header(user)]} for user in users]
         path = folder / "users.json"
         path.write_text(json.dumps({"auth": entries}))
@@ -102,24 +101,24 @@ def settings(folder, world, users, examples):
     return file
 
 
-def unreached(chosen, answered):
-    """The operations that never succeeded and should have."""
-    lines = answered.read_text().splitlines() if answered.exists() else []
+def unreached(chosen, responses):
+    """The operations that should have succeeded at least once."""
+    lines = responses.read_text().splitlines() if responses.exists() else []
     good = {line.split()[0] for line in lines if line.split()[1][0] in "23"}
-    return [name for name in chosen if name not in good and name not in HARD]
+    return [name for name in chosen if name not in good and name not in UNREACHABLE]
 
 
 def run(part, options):
-    """One part against a server of its own: whether all is well, and what to tell."""
-    begun = time.monotonic()
+    """Tests one part with its own server; returns whether it passed, and the output."""
+    started = time.monotonic()
     with Garth(options.binary) as garth:
-        world = World(garth)
+        fixtures = Fixtures(garth)
         folder = Path(garth.folder.name)
-        chosen = [name for name in operations(world.document, part) if name in (options.operation or [name])]
+        chosen = [name for name in operations(fixtures.document, part) if name in (options.operation or [name])]
         if not chosen:
             return True, ""
-        answered = folder / "answered"
-        file = settings(folder, world, PARTS[part], options.examples)
+        responses = folder / "responses"
+        file = settings(folder, fixtures, PARTS[part], options.examples)
         program = Path(sys.executable).with_name("schemathesis")
         command = [program, "--config-file", file, "run", f"{garth.root}/openapi.json", "--no-color"]
         command += ["--checks", "all", "--phases", "examples,coverage,fuzzing,stateful", "--continue-on-failure"]
@@ -127,34 +126,34 @@ def run(part, options):
         for name in chosen:
             command += ["--include-operation-id", name]
         env = {**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(HERE)}
-        env |= {"GARTH_KEPT": json.dumps(world.kept), "GARTH_ANSWERED": str(answered)}
-        ran = subprocess.run(list(map(str, command)), env=env, cwd=folder, text=True, capture_output=True)
-        world.still_works()
-        missing = [] if options.operation else unreached(chosen, answered)
-    good = ran.returncode == 0 and not missing
-    told = [] if good and not options.verbose else [ran.stdout, ran.stderr]
-    told += [f"{name} never succeeded" for name in missing]
-    counted = next((line.strip() for line in ran.stdout.splitlines() if " generated" in line), "nothing was counted")
-    took = time.monotonic() - begun
-    told.append(f"{'ok    ' if good else 'FAILED'} {part}: {len(chosen)} operations, {counted} ({took:.0f} s)")
-    return good, "\n".join(told)
+        env |= {"GARTH_PROTECTED_IDS": json.dumps(fixtures.protected), "GARTH_RESPONSES_FILE": str(responses)}
+        result = subprocess.run(list(map(str, command)), env=env, cwd=folder, text=True, capture_output=True)
+        fixtures.check_tokens()
+        missing = [] if options.operation else unreached(chosen, responses)
+    passed = result.returncode == 0 and not missing
+    output = [] if passed and not options.verbose else [result.stdout, result.stderr]
+    output += [f"{name} never succeeded" for name in missing]
+    counted = next((line.strip() for line in result.stdout.splitlines() if " generated" in line), "no count")
+    took = time.monotonic() - started
+    output.append(f"{'ok    ' if passed else 'FAILED'} {part}: {len(chosen)} operations, {counted} ({took:.0f} s)")
+    return passed, "\n".join(output)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("binary", help="the garth to ask")
-    parser.add_argument("--seed", type=int, default=1, help="where chance begins")
-    parser.add_argument("--examples", type=int, default=5, help="how many requests an operation gets by chance")
+    parser.add_argument("binary", help="the garth binary")
+    parser.add_argument("--seed", type=int, default=1, help="the seed of the random generator")
+    parser.add_argument("--examples", type=int, default=5, help="the number of random requests per operation")
     parser.add_argument("--part", choices=PARTS, action="append", help="only this part")
     parser.add_argument("--operation", action="append", metavar="ID", help="only this operation")
-    parser.add_argument("--verbose", action="store_true", help="show what schemathesis prints")
+    parser.add_argument("--verbose", action="store_true", help="show the output of schemathesis")
     options = parser.parse_args()
-    all_good = True
+    all_passed = True
     with ThreadPoolExecutor(2) as pool:
-        for good, told in pool.map(lambda part: run(part, options), options.part or PARTS):
-            all_good = all_good and good
-            print(told, flush=True)
-    return 0 if all_good else 1
+        for passed, output in pool.map(lambda part: run(part, options), options.part or PARTS):
+            all_passed = all_passed and passed
+            print(output, flush=True)
+    return 0 if all_passed else 1
 
 
 if __name__ == "__main__":

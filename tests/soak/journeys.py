@@ -1,4 +1,4 @@
-"""What the load does. What a journey creates it deletes, or it writes so little that it does not count."""
+"""The operations of the load. Each deletes the objects that it creates, or writes too little to matter."""
 import http.client
 import json
 import re
@@ -26,8 +26,8 @@ def new_vpc(client, subnets: int) -> dict:
 
 
 @journey(20)
-def vpcs(client, chance, tickets):
-    vpc = new_vpc(client, chance.randrange(1, 8))
+def vpcs(client, generator, tickets):
+    vpc = new_vpc(client, generator.randrange(1, 8))
     path = f"/v4/vpcs/{vpc['id']}"
     client.json("GET", path)
     client.json("PUT", path, {"description": "Changed."})
@@ -38,24 +38,24 @@ def vpcs(client, chance, tickets):
 
 
 @journey(20)
-def lists(client, chance, tickets):
-    contains = json.dumps({"label": {"+contains": chance.choice("abcdef")}})
+def lists(client, generator, tickets):
+    contains = json.dumps({"label": {"+contains": generator.choice("abcdef")}})
     client.json("GET", "/v4/vpcs?page_size=50", headers={"X-Filter": contains})
-    client.json("GET", f"/v4/account/events?page_size=100&page={chance.randrange(1, 20)}", expected=(200, 404))
+    client.json("GET", f"/v4/account/events?page_size=100&page={generator.randrange(1, 20)}", expected=(200, 404))
     ordered = json.dumps({"+order_by": "opened", "+order": "desc"})
     client.json("GET", "/v4/support/tickets", headers={"X-Filter": ordered})
     client.json("GET", "/v4/regions")
 
 
 @journey(4)
-def refusals(client, chance, tickets):
-    client.json("POST", "/v4/vpcs", {"label": "not_good", "region": "nowhere"}, expected=(400,))
+def errors(client, generator, tickets):
+    client.json("POST", "/v4/vpcs", {"label": "not_valid", "region": "nowhere"}, expected=(400,))
     client.json("GET", "/v4/vpcs/999999999", expected=(404,))
     client.json("GET", "/v4/vpcs", headers={"Authorization": "Bearer " + "f" * 64}, expected=(401,))
 
 
 @journey(6)
-def instances(client, chance, tickets):
+def instances(client, generator, tickets):
     vpc = new_vpc(client, 1)
     interface = {"purpose": "vpc", "subnet_id": vpc["subnets"][0]["id"]}
     body = {"type": "g6-nanode-1", "region": "us-east", "interfaces": [interface]}
@@ -66,69 +66,69 @@ def instances(client, chance, tickets):
 
 
 @journey(2)
-def tokens_and_users(client, chance, tickets):
+def tokens_and_users(client, generator, tickets):
     token = client.json("POST", "/v4/profile/tokens", {"label": "soak", "scopes": "vpc:read_only"})
-    own = {"Authorization": f"Bearer {token['token']}"}
-    client.json("GET", "/v4/vpcs", headers=own)
+    headers = {"Authorization": f"Bearer {token['token']}"}
+    client.json("GET", "/v4/vpcs", headers=headers)
     client.json("DELETE", f"/v4/profile/tokens/{token['id']}")
-    client.json("GET", "/v4/vpcs", headers=own, expected=(401,))
+    client.json("GET", "/v4/vpcs", headers=headers, expected=(401,))
     name = f"soak-{uuid.uuid4().hex[:12]}"
     client.json("POST", "/v4/account/users", {"username": name, "email": "soak@example.com"})
     client.json("DELETE", f"/v4/account/users/{name}")
 
 
 @journey(2)
-def ticket_pages(client, chance, tickets):
-    path = f"/v4/support/tickets/{chance.choice(tickets)}"
+def ticket_pages(client, generator, tickets):
+    path = f"/v4/support/tickets/{generator.choice(tickets)}"
     client.json("GET", path)
     client.json("GET", f"{path}/replies?page_size=25")
-    # Replies stay: few of them are written.
-    if chance.random() < 0.2:
-        client.json("POST", f"{path}/replies", {"description": "Still here."})
+    # Replies are not deleted, so only a few are written.
+    if generator.random() < 0.2:
+        client.json("POST", f"{path}/replies", {"description": "More details."})
 
 
 @journey(2)
-def uploads(client, chance, tickets):
-    # A ticket takes only a few files; the rest are received, and refused.
-    path = f"/v4/support/tickets/{chance.choice(tickets)}/attachments"
-    client.upload(path, "soak.txt", b"x" * chance.randrange(1000, 200_000), (200, 400))
+def uploads(client, generator, tickets):
+    # A ticket has a limit of a few files. The server receives the others and refuses them.
+    path = f"/v4/support/tickets/{generator.choice(tickets)}/attachments"
+    client.upload(path, "soak.txt", b"x" * generator.randrange(1000, 200_000), (200, 400))
     files = client.json("GET", path)["data"]
     if files:
         headers = {"Authorization": f"Bearer {TOKEN}"}
-        client.ask("GET", f"{path}/{chance.choice(files)['id']}", headers=headers)
+        client.send("GET", f"{path}/{generator.choice(files)['id']}", headers=headers)
 
 
-def log_in(client, cookies, before_sending=lambda: None):
+def log_in(client, cookies, before_submit=lambda: None):
     page = client.page("GET", "/login", cookies)
-    proof = re.search(r'name="form_token" value="([^"]+)"', page)[1]
-    fields = {"form_token": proof, "return_to": "", "username": "admin", "password": PASSWORD}
-    before_sending()
+    form_token = re.search(r'name="form_token" value="([^"]+)"', page)[1]
+    fields = {"form_token": form_token, "return_to": "", "username": "admin", "password": PASSWORD}
+    before_submit()
     client.page("POST", "/login", cookies, fields, (303,))
 
 
 @journey(3)
-def console(client, chance, tickets):
+def console(client, generator, tickets):
     cookies = {}
     log_in(client, cookies)
-    for path in ("/vpcs", "/vpcs/new", "/tickets", f"/tickets/{chance.choice(tickets)}", "/account", "/events"):
+    for path in ("/vpcs", "/vpcs/new", "/tickets", f"/tickets/{generator.choice(tickets)}", "/account", "/events"):
         client.page("GET", path, cookies)
     client.page("GET", "/logout", cookies)
 
 
-def FILL(client, chance, tickets):
-    """Many events in few requests."""
+def fill(client, generator, tickets):
+    """Creates many events with few requests."""
     vpc = new_vpc(client, 60)
     client.json("DELETE", f"/v4/vpcs/{vpc['id']}")
 
 
 def follow_stream(address, seconds: float, stop) -> None:
-    """Follows the account's events for a while, then hangs up."""
+    """Reads the event stream for a while, then closes it."""
     connection = http.client.HTTPConnection(*address, timeout=30)
     try:
         connection.request("GET", "/v4/account/events/stream", headers={"Authorization": f"Bearer {TOKEN}"})
         reply = connection.getresponse()
         if reply.status != 200:
-            raise OSError(f"the stream answered {reply.status}")
+            raise OSError(f"the stream returned {reply.status}")
         end = time.monotonic() + seconds
         while time.monotonic() < end and not stop.is_set():
             reply.readline()

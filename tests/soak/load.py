@@ -1,19 +1,19 @@
-"""The load: threads that do what clients and people do, each over a connection of its own."""
+"""The load: threads that act as clients, each with its own connection."""
 import collections
 import random
 import threading
 
-from client import Client, Refused
-from journeys import FILL, JOURNEYS, follow_stream, log_in
+from client import Client, UnexpectedResponse
+from journeys import JOURNEYS, fill, follow_stream, log_in
 
 WORKERS = 6
 FILLERS = 4
 STREAMS = 4
-HASHED_AT_ONCE = 2
+CONCURRENT_LOG_INS = 2
 
 
 class Load:
-    """Runs while it is entered."""
+    """Runs the load inside a `with` statement."""
 
     def __init__(self, garth, rate: float):
         self.garth, self.rate = garth, rate
@@ -37,19 +37,19 @@ class Load:
         for thread in self.threads:
             thread.join()
 
-    def fill(self, wanted: bool) -> None:
-        self.filling.set() if wanted else self.filling.clear()
+    def set_filling(self, enabled: bool) -> None:
+        self.filling.set() if enabled else self.filling.clear()
 
-    def hash_together(self) -> None:
-        """Has the server hash as many passwords at once as it ever does: it keeps the memory, 19 MiB for each."""
-        together = threading.Barrier(HASHED_AT_ONCE)
+    def log_in_concurrently(self) -> None:
+        """Makes the server hash the maximum number of passwords concurrently: it retains 19 MiB for each."""
+        barrier = threading.Barrier(CONCURRENT_LOG_INS)
 
-        def log_in_again_and_again():
+        def log_in_repeatedly():
             client = Client(self.garth.address, self.count)
             for _ in range(20):
-                self._try("log in together", lambda: log_in(client, {}, together.wait))
+                self._try("concurrent log-in", lambda: log_in(client, {}, barrier.wait))
 
-        threads = [threading.Thread(target=log_in_again_and_again) for _ in range(HASHED_AT_ONCE)]
+        threads = [threading.Thread(target=log_in_repeatedly) for _ in range(CONCURRENT_LOG_INS)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -67,23 +67,23 @@ class Load:
 
     def _open_tickets(self) -> list[int]:
         client = Client(self.garth.address, lambda _: None)
-        body = {"summary": "Soak", "description": "A ticket to write in."}
+        body = {"summary": "Soak", "description": "A ticket for replies."}
         return [client.json("POST", "/v4/support/tickets", body)["id"] for _ in range(20)]
 
     def _work(self, number: int) -> None:
-        chance = random.Random(number)
+        generator = random.Random(number)
         client = Client(self.garth.address, self._pace)
         names, weights = zip(*[(journey, journey.weight) for journey in JOURNEYS])
         while not self.stop.is_set():
-            journey = chance.choices(names, weights)[0]
-            self._try(journey.__name__, lambda: journey(client, chance, self.tickets))
+            journey = generator.choices(names, weights)[0]
+            self._try(journey.__name__, lambda: journey(client, generator, self.tickets))
 
     def _fill(self, number: int) -> None:
         client = Client(self.garth.address, self.count)
-        chance = random.Random(number)
+        generator = random.Random(number)
         while not self.stop.is_set():
             if self.filling.wait(0.5):
-                self._try("fill", lambda: FILL(client, chance, self.tickets))
+                self._try("fill", lambda: fill(client, generator, self.tickets))
 
     def _stream(self, number: int) -> None:
         while not self.stop.is_set():
@@ -92,7 +92,7 @@ class Load:
     def _try(self, name: str, work) -> None:
         try:
             work()
-        except (Refused, OSError, ValueError, KeyError, IndexError) as cause:
+        except (UnexpectedResponse, OSError, ValueError, KeyError, IndexError) as cause:
             with self.lock:
                 self.failures[f"{name}: {type(cause).__name__}: {cause}"[:200]] += 1
             self.stop.wait(0.2)
@@ -101,6 +101,6 @@ class Load:
                 self.counts[name] += 1
 
     def _pace(self, requests: int) -> None:
-        """Each worker has its share of the rate."""
+        """Limits each worker to its share of the rate."""
         self.count(requests)
         self.stop.wait(requests * WORKERS / self.rate * random.uniform(0.5, 1.5))

@@ -14,20 +14,20 @@ NAMES = ("VmRSS", "RssAnon")
 class Samples:
     def __init__(self, pid: int):
         self.status = pathlib.Path(f"/proc/{pid}/status")
-        self.begun = time.monotonic()
+        self.started = time.monotonic()
         self.printed = 0.0
-        self.taken: list[tuple[float, dict[str, float]]] = []
+        self.samples: list[tuple[float, dict[str, float]]] = []
 
-    def measure(self) -> None:
-        """Forgets what was sampled so far."""
-        self.taken = []
+    def reset(self) -> None:
+        """Discards the samples so far."""
+        self.samples = []
 
     def take(self) -> str:
-        """Takes a sample; a line about it now and then."""
-        now = time.monotonic() - self.begun
+        """Takes a sample; returns a line to print every half minute."""
+        now = time.monotonic() - self.started
         text = self.status.read_text()
         found = {name: int(re.search(rf"{name}:\s+(\d+) kB", text)[1]) / 1024 for name in NAMES}
-        self.taken.append((now, found))
+        self.samples.append((now, found))
         if now - self.printed < PRINT_EVERY:
             return ""
         self.printed = now
@@ -35,10 +35,10 @@ class Samples:
 
     def minutes(self, name: str) -> list[tuple[float, float]]:
         """The median of each minute: seconds since the first sample, MiB."""
-        first = self.taken[0][0]
+        first = self.samples[0][0]
         by_minute: dict[int, list[float]] = {}
-        for taken, found in self.taken:
-            by_minute.setdefault(int((taken - first) // 60), []).append(found[name])
+        for time, found in self.samples:
+            by_minute.setdefault(int((time - first) // 60), []).append(found[name])
         return [(60.0 * minute, statistics.median(values)) for minute, values in sorted(by_minute.items())]
 
     def slope(self, name: str) -> float:
@@ -53,8 +53,8 @@ class Samples:
 
     def line(self, name: str) -> tuple[float, float]:
         """Least squares: MiB at the first sample, MiB a second."""
-        first = self.taken[0][0]
-        points = [(time - first, found[name]) for time, found in self.taken]
+        first = self.samples[0][0]
+        points = [(time - first, found[name]) for time, found in self.samples]
         mean_x = sum(x for x, _ in points) / len(points)
         mean_y = sum(y for _, y in points) / len(points)
         spread = sum((x - mean_x) ** 2 for x, _ in points)
@@ -67,10 +67,10 @@ class Samples:
         return 100 * slope * 600 / start
 
     def describe(self, name: str) -> str:
-        values = [found[name] for _, found in self.taken]
+        values = [found[name] for _, found in self.samples]
         start, _ = self.line(name)
         return (
-            f"{start:.1f} MiB at first, least {min(values):.1f}, most {max(values):.1f}, "
+            f"{start:.1f} MiB at the start, minimum {min(values):.1f}, maximum {max(values):.1f}, "
             f"slope {self.slope(name):+.2f} % in 10 minutes, by least squares {self.least_squares(name):+.2f} % "
             f"({len(values)} samples)"
         )

@@ -1,4 +1,4 @@
-"""A server of the soak's own, in a folder that is removed after."""
+"""A server in a temporary folder."""
 import os
 import pathlib
 import re
@@ -29,7 +29,7 @@ class Server:
         }
         if engine == "postgres":
             self.environment["GARTH_DATABASE"] = os.environ["GARTH_TEST_DATABASE"]
-            # Where files that arrive are spooled; commands find the store by the database.
+            # The spool is in this folder. Commands find the store by its database.
             self.serve = ["serve", "--attachments", str(self.folder / "attachments")]
         else:
             self.environment["GARTH_DATA"] = str(self.folder / "data")
@@ -46,7 +46,7 @@ class Server:
                 stderr=log,
             )
         self.address = self._wait()
-        self.garth("user", "password", "admin", "--password-stdin", said=PASSWORD)
+        self.garth("user", "password", "admin", "--password-stdin", stdin=PASSWORD)
         return self
 
     def __exit__(self, *_) -> None:
@@ -54,18 +54,18 @@ class Server:
         try:
             self.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            print(f"the server does not stop within {STOP_SECONDS} seconds")
+            print(f"the server did not stop within {STOP_SECONDS} seconds")
             self.process.kill()
             self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def garth(self, *words: str, said: str = "") -> str:
-        """Runs a command beside the server."""
-        command = [self.binary, *words]
-        done = subprocess.run(
-            command, cwd=self.folder, env=self.environment, input=said, capture_output=True, text=True, check=True
+    def garth(self, *arguments: str, stdin: str = "") -> str:
+        """Runs a command while the server runs."""
+        command = [self.binary, *arguments]
+        result = subprocess.run(
+            command, cwd=self.folder, env=self.environment, input=stdin, capture_output=True, text=True, check=True
         )
-        return done.stdout
+        return result.stdout
 
     def store_bytes(self) -> int:
         file = self.folder / "data/garth.db"
@@ -82,4 +82,4 @@ class Server:
                 return found[1], int(found[2])
             time.sleep(0.05)
         self.process.kill()
-        raise SystemExit(f"the server does not start:\n{self.tail()}")
+        raise SystemExit(f"the server did not start:\n{self.tail()}")
