@@ -17,8 +17,6 @@ import traceback
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-import browser
-import browser_shell
 import command_line
 import command_line_identity
 import coverage
@@ -26,6 +24,8 @@ import javascript
 import python_client
 import python_identity
 import readme
+import web_app
+import web_app_shell
 from server import Garth
 
 
@@ -48,7 +48,7 @@ def chosen(options):
             tests.append((python_client.client(), named(test), test))
         tests.append((python_client.client(), "README", readme.python))
     if options.browser:
-        for test in browser.TESTS + browser_shell.TESTS:
+        for test in web_app.TESTS + web_app_shell.TESTS:
             tests.append(("web app", named(test), test))
         tests.append(("web app", "README", readme.web_app))
     return tests

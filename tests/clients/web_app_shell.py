@@ -8,7 +8,7 @@ import re
 from urllib.parse import parse_qs, quote
 
 import requests
-from browser import APP, curl, get, ids, post
+from web_app import APP, curl, get, ids, post
 from server import OWN, PASSWORD, TOKEN
 
 VERIFIER = "v" * 40 + "-" + "w" * 45
