@@ -4,23 +4,23 @@ import difflib
 
 METHODS = ("get", "post", "put", "delete")
 
-# The operations of interface §4: every client must have done it, but for what it cannot do.
+# The operations of interface §4. Every client must call them, except those in UNSUPPORTED.
 INTERFACE = (
     "getVpcs createVpc getVpc updateVpc deleteVpc getVpcSubnets createVpcSubnet getVpcSubnet updateVpcSubnet "
     "deleteVpcSubnet getVpcsIps getVpcIps getTickets createTicket getTicket closeTicket getTicketReplies "
     "createTicketReply createTicketAttachment"
 ).split()
 
-# What a client cannot do of it, by the beginning of the client's name, and why.
-CANNOT = {
+# Operations that a client does not support, by the prefix of the client's name, with the reason.
+UNSUPPORTED = {
     ("linode-cli", "createTicketAttachment"): "linode-cli has no command for attachments",
     ("linode-cli 5.50.0", "getVpcsIps"): "linode-cli has a command for it only in later releases",
     ("web app", "getVpcsIps"): "the web app has no page with a list of addresses",
     ("web app", "getVpcIps"): "the web app has no page with a list of addresses",
 }
 
-# What no published client can call, and why.
-NOBODY = {
+# Operations that no published client supports, with the reason.
+UNSUPPORTED_BY_ALL = {
     "streamEvents": "Garth's own addition; clients poll `/account/events`",
     "getQuotas": "Garth's own addition",
     "getTicketAttachments": "Garth's own addition; clients show the names in the ticket",
@@ -41,60 +41,60 @@ NOBODY = {
 DESK = "Garth's own: the desk of the provider; tested by `tests/api/support/desk.rs`"
 
 
-def hold(document, driven, file, update):
-    """Whether what was done is enough, and is what the file says (or is written into it)."""
+def check(document, operations_by_client, file, update):
+    """Whether the clients called all supported operations, and the file is up to date. `update` writes the file."""
     operations = {
         details["operationId"]: (f"{method.upper()} {path}", details["tags"][0])
         for path, methods in document["paths"].items()
         for method, details in methods.items()
         if method in METHODS
     }
-    nobody = {id: DESK if tag == "Desk" else NOBODY.get(id) for id, (_, tag) in operations.items()}
-    nobody = {id: why for id, why in nobody.items() if why}
-    wrong = list(complaints(operations, nobody, driven))
-    table = drawn(operations, nobody, driven)
+    unsupported = {id: DESK if tag == "Desk" else UNSUPPORTED_BY_ALL.get(id) for id, (_, tag) in operations.items()}
+    unsupported = {id: why for id, why in unsupported.items() if why}
+    errors = list(find_errors(operations, unsupported, operations_by_client))
+    table = render_table(operations, unsupported, operations_by_client)
     if update:
         file.write_text(table)
     written = file.read_text() if file.exists() else ""
     if table != written:
-        wrong.append(f"{file} tells something else; `--update` writes it anew:")
-        wrong += difflib.unified_diff(written.splitlines(), table.splitlines(), "written", "done", n=0, lineterm="")
-    for line in wrong:
+        errors.append(f"{file} is out of date; `--update` updates it:")
+        errors += difflib.unified_diff(written.splitlines(), table.splitlines(), "file", "test run", n=0, lineterm="")
+    for line in errors:
         print(line)
-    done = sum(any(id in asked for asked in driven.values()) for id in operations)
-    print(f"{done} operations done by clients, {len(nobody)} that none can call, {len(operations)} in all")
-    return not wrong
+    count = sum(any(id in called for called in operations_by_client.values()) for id in operations)
+    print(f"{count} operations called by clients, {len(unsupported)} not supported by any, {len(operations)} in total")
+    return not errors
 
 
-def complaints(operations, nobody, driven):
+def find_errors(operations, unsupported, operations_by_client):
     for id in operations:
-        by = [client for client, asked in driven.items() if id in asked]
-        if id in nobody and by:
-            yield f"{id} is said to be nobody's, but {by[0]} asked for it"
-        if id not in nobody and not by:
-            yield f"{id} was done by no client"
-        for client in driven if id in INTERFACE else ():
-            excused = reason(client, id)
-            if client not in by and not excused:
-                yield f"{id} was not done by {client}"
-            if client in by and excused:
-                yield f"{id} was done by {client}, of which is said: {excused}"
-    for id in [*NOBODY, *INTERFACE]:
+        by = [client for client, called in operations_by_client.items() if id in called]
+        if id in unsupported and by:
+            yield f"{id} is listed as unsupported, but {by[0]} called it"
+        if id not in unsupported and not by:
+            yield f"no client called {id}"
+        for client in operations_by_client if id in INTERFACE else ():
+            unsupported_reason = reason(client, id)
+            if client not in by and not unsupported_reason:
+                yield f"{client} did not call {id}"
+            if client in by and unsupported_reason:
+                yield f"{client} called {id}, but: {unsupported_reason}"
+    for id in [*UNSUPPORTED_BY_ALL, *INTERFACE]:
         if id not in operations:
-            yield f"{id} is no operation"
-    for asked in driven.values():
-        for id in asked - operations.keys() - {"none"}:
+            yield f"{id} is not an operation"
+    for called in operations_by_client.values():
+        for id in called - operations.keys() - {"none"}:
             yield f"{id} is not in the document"
 
 
 def reason(client, id):
-    """Why a client cannot do it, if so."""
-    return next((why for (name, what), why in CANNOT.items() if what == id and client.startswith(name)), None)
+    """Why a client does not support an operation, or None."""
+    return next((why for (name, operation), why in UNSUPPORTED.items() if operation == id and client.startswith(name)), None)
 
 
-def drawn(operations, nobody, driven):
-    clients = sorted(driven, key=lambda client: (client == "web app", client))
-    rows = {id: [client for client in clients if id in driven[client]] for id in operations if id not in nobody}
+def render_table(operations, unsupported, operations_by_client):
+    clients = sorted(operations_by_client, key=lambda client: (client == "web app", client))
+    rows = {id: [client for client in clients if id in operations_by_client[client]] for id in operations if id not in unsupported}
     lines = [
         "# Tested clients",
         "",
@@ -117,9 +117,9 @@ def drawn(operations, nobody, driven):
                 marks = " | ".join("+" if client in by else " " for client in clients)
                 lines.append(f"| `{operations[id][0]}` | {marks} |")
     lines += ["", "## Operations that a client does not support", ""]
-    for (name, id), why in CANNOT.items():
+    for (name, id), why in UNSUPPORTED.items():
         lines.append(f"- `{operations[id][0]}`, {name}: {why}.")
     lines += ["", "## Operations that no published client supports", "", "| operation | reason |", "|---|---|"]
-    lines += [f"| `{operations[id][0]}` | {why} |" for id, why in nobody.items() if why != DESK]
-    lines.append(f"| the {list(nobody.values()).count(DESK)} operations below `/desk` | {DESK} |")
+    lines += [f"| `{operations[id][0]}` | {why} |" for id, why in unsupported.items() if why != DESK]
+    lines.append(f"| the {list(unsupported.values()).count(DESK)} operations below `/desk` | {DESK} |")
     return "\n".join(lines) + "\n"

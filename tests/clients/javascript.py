@@ -1,12 +1,12 @@
-"""@linode/api-v4, the JavaScript client: `javascript.mjs` drives it, in a Node of its own."""
+"""@linode/api-v4, the JavaScript client. `javascript.mjs` runs the tests in Node."""
 
 import json
 import os
 import subprocess
 from pathlib import Path
 
-from python_identity import CALLBACK, allow
-from server import NOWHERE, TOKEN
+from python_identity import CALLBACK, authorize
+from server import NO_NETWORK, TOKEN
 
 TESTS = [
     "VPCs",
@@ -16,8 +16,8 @@ TESTS = [
     "attachments",
     "the provider's tickets",
     "tokens and users",
-    "profile and programs",
-    "the account and what there is",
+    "profile and applications",
+    "account and catalog",
 ]
 
 
@@ -28,11 +28,11 @@ def client(folder):
 
 def run(garth, folder, name):
     program = Path(__file__).with_suffix(".mjs")
-    if name == "profile and programs":
-        made = garth.command("client", "create", "--label", "Tool", "--redirect-uri", CALLBACK, "--json")
-        made = json.loads(made)
-        allow(garth, made["id"], made["secret"])
+    if name == "profile and applications":
+        created = garth.command("client", "create", "--label", "Tool", "--redirect-uri", CALLBACK, "--json")
+        created = json.loads(created)
+        authorize(garth, created["id"], created["secret"])
     command = ["node", program, folder, garth.root, TOKEN, garth.staff("grace"), name]
-    env = os.environ | NOWHERE
-    ran = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
-    assert ran.returncode == 0, ran.stderr.strip()
+    env = os.environ | NO_NETWORK
+    result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr.strip()

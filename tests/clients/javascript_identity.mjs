@@ -1,31 +1,31 @@
-// @linode/api-v4 on who its users are and what there is for them; javascript.mjs runs these.
+// @linode/api-v4: users, tokens, profile, account and catalog. javascript.mjs runs these tests.
 
 import assert from 'node:assert/strict';
 
 export default function tests(linode, { token, useToken, refused, ids }, name) {
-  const labels = (page) => page.data.map((thing) => thing.label);
+  const labels = (page) => page.data.map((item) => item.label);
 
   return {
     async 'tokens and users'() {
-      const made = await linode.createPersonalAccessToken({
-        label: 'made',
+      const created = await linode.createPersonalAccessToken({
+        label: 'created',
         scopes: 'vpc:read_write account:read_only',
         expiry: '2099-01-02T03:04:05',
       });
-      assert.match(made.token, /^[0-9a-f]{64}$/);
-      assert.deepEqual([made.label, made.expiry], ['made', '2099-01-02T03:04:05']);
-      assert.equal((await linode.updatePersonalAccessToken(made.id, { label: 'renamed' })).label, 'renamed');
-      const seen = await linode.getPersonalAccessToken(made.id);
-      assert.deepEqual([seen.label, seen.token], ['renamed', made.token.slice(0, 16)]);
+      assert.match(created.token, /^[0-9a-f]{64}$/);
+      assert.deepEqual([created.label, created.expiry], ['created', '2099-01-02T03:04:05']);
+      assert.equal((await linode.updatePersonalAccessToken(created.id, { label: 'renamed' })).label, 'renamed');
+      const seen = await linode.getPersonalAccessToken(created.id);
+      assert.deepEqual([seen.label, seen.token], ['renamed', created.token.slice(0, 16)]);
       assert.deepEqual(labels(await linode.getPersonalAccessTokens({ page_size: 25 }, { label: 'renamed' })), ['renamed']);
-      useToken(made.token);
+      useToken(created.token);
       assert.equal((await linode.createVPC({ label: 'by-token', region: 'us-mia' })).label, 'by-token');
       assert.equal(
         await refused(linode.createUser({ username: 'eve', email: 'eve@example.com', restricted: true }), 401, undefined),
         'Your OAuth token is not authorized to use this endpoint.'
       );
       useToken(token);
-      assert.deepEqual(await linode.deletePersonalAccessToken(made.id), {});
+      assert.deepEqual(await linode.deletePersonalAccessToken(created.id), {});
       assert.deepEqual(labels(await linode.getPersonalAccessTokens()), ['first start']);
 
       const ada = await linode.createUser({ username: 'ada', email: 'ada@example.com', restricted: true });
@@ -34,11 +34,11 @@ export default function tests(linode, { token, useToken, refused, ids }, name) {
       const none = await linode.getGrants('ada');
       assert.deepEqual(none.vpc.map((grant) => [grant.label, grant.permissions]), [['by-token', null]]);
       assert.equal(none.global.add_vpcs, false);
-      const given = await linode.updateGrants('ada', {
+      const granted = await linode.updateGrants('ada', {
         global: { ...none.global, add_vpcs: true, account_access: 'read_only' },
         vpc: none.vpc.map((grant) => ({ ...grant, permissions: 'read_write' })),
       });
-      assert.deepEqual([given.global.add_vpcs, given.global.account_access], [true, 'read_only']);
+      assert.deepEqual([granted.global.add_vpcs, granted.global.account_access], [true, 'read_only']);
       assert.equal((await linode.getGrants('ada')).vpc[0].permissions, 'read_write');
       const changed = await linode.updateUser('ada', { username: 'eda', email: 'eda@example.com' });
       assert.deepEqual([changed.username, changed.email, changed.restricted], ['eda', 'eda@example.com', true]);
@@ -50,16 +50,16 @@ export default function tests(linode, { token, useToken, refused, ids }, name) {
       assert.equal((await linode.getUsers()).results, 1);
     },
 
-    async 'profile and programs'() {
+    async 'profile and applications'() {
       const mine = await linode.getProfile();
       assert.deepEqual([mine.username, mine.uid, mine.restricted], ['admin', 1, false]);
       const changed = await linode.updateProfile({ email: 'root@example.com', timezone: 'Europe/Berlin' });
       assert.deepEqual([changed.email, changed.timezone], ['root@example.com', 'Europe/Berlin']);
       assert.deepEqual(await linode.getProfile(), changed);
-      assert.equal(await linode.listGrants(), '', 'who is not restricted needs none');
-      const kept = { sortKeys: { 'vpcs-order': { order: 'asc', orderBy: 'label' } }, theme: 'dark' };
-      assert.deepEqual(await linode.updateUserPreferences(kept), kept);
-      assert.deepEqual(await linode.getUserPreferences(), kept);
+      assert.equal(await linode.listGrants(), '', 'unrestricted users have no grants');
+      const preferences = { sortKeys: { 'vpcs-order': { order: 'asc', orderBy: 'label' } }, theme: 'dark' };
+      assert.deepEqual(await linode.updateUserPreferences(preferences), preferences);
+      assert.deepEqual(await linode.getUserPreferences(), preferences);
 
       const client = await linode.createOAuthClient({ label: 'App', redirect_uri: 'https://app.example/cb', public: true });
       assert.match(client.secret, /^[0-9a-f]{64}$/);
@@ -80,7 +80,7 @@ export default function tests(linode, { token, useToken, refused, ids }, name) {
       assert.equal((await linode.getAppTokens()).results, 0);
     },
 
-    async 'the account and what there is'() {
+    async 'account and catalog'() {
       const account = await linode.getAccountInfo();
       assert.equal(account.email, 'admin@localhost');
       assert.ok(account.capabilities.includes('VPCs'));

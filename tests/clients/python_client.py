@@ -21,7 +21,7 @@ from linode_api4 import (
     or_,
 )
 from linode_api4.objects.filtering import order_by
-from server import OWN, PNG, TOKEN, Desk
+from server import PNG, TEST_HEADERS, TOKEN, Desk
 
 
 def client():
@@ -50,22 +50,22 @@ def vpcs(garth):
     assert ids(client.vpcs(or_(VPC.label == "other", VPC.region == "us-mia"), VPC.id > 0)) == [vpc.id, other.id]
     assert ids(client.vpcs(order_by(VPC.label))) == [other.id, vpc.id]
     assert len(vpc.ips) == len(client.vpcs.ips()) == 0
-    refuses(400, "Must only use ASCII letters, numbers, and dashes", client.vpcs.create, "bad_label", "us-mia")
-    refuses(400, "Label must be unique among your VPCs", client.vpcs.create, "py-two", "us-mia")
-    refuses(400, "region is not valid", client.vpcs.create, "elsewhere", "mars")
-    refuses(400, "overlaps 10.0.1.0/24 (bb)", vpc.subnet_create, "c", "10.0.1.128/25")
+    assert_refused(400, "Must only use ASCII letters, numbers, and dashes", client.vpcs.create, "bad_label", "us-mia")
+    assert_refused(400, "Label must be unique among your VPCs", client.vpcs.create, "py-two", "us-mia")
+    assert_refused(400, "region is not valid", client.vpcs.create, "elsewhere", "mars")
+    assert_refused(400, "overlaps 10.0.1.0/24 (bb)", vpc.subnet_create, "c", "10.0.1.128/25")
 
     poller = client.polling.event_poller_create("vpc", "vpc_delete", entity_id=vpc.id)
     assert subnet.delete() and vpc.delete()
-    told = poller.wait_for_next_event_finished(timeout=20)
-    assert (told.action, told.status, told.entity.label, told.username) == ("vpc_delete", "notification", "py-two", "admin")
-    refuses(404, "Not found", lambda: client.load(VPC, vpc.id).label)
+    event = poller.wait_for_next_event_finished(timeout=20)
+    assert (event.action, event.status, event.entity.label, event.username) == ("vpc_delete", "notification", "py-two", "admin")
+    assert_refused(404, "Not found", lambda: client.load(VPC, vpc.id).label)
     assert ids(client.vpcs()) == [other.id]
 
 
 def events(garth):
     client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
-    vpc = client.vpcs.create("told", "us-mia", subnets=[{"label": "a", "ipv4": "10.0.0.0/24"}])
+    vpc = client.vpcs.create("core", "us-mia", subnets=[{"label": "a", "ipv4": "10.0.0.0/24"}])
     first, second = client.account.events(order_by(Event.id))
     assert (first.action, first.entity.id, first.entity.type) == ("vpc_create", vpc.id, "vpc")
     assert (second.action, second.entity.label, second.secondary_entity.id) == ("subnet_create", "a", vpc.id)
@@ -76,7 +76,7 @@ def events(garth):
     first.mark_seen()
     assert client.load(Event, first.id).seen and not client.load(Event, second.id).seen
     client.account.events_mark_seen(second.id)
-    assert client.load(Event, second.id).seen, "it and all before it"
+    assert client.load(Event, second.id).seen, "this event and all earlier ones"
     assert ids(client.account.events(Event.action == "subnet_create")) == [second.id]
     assert [event["id"] for event in client.load(Event, "")._raw_json["data"]] == [second.id, first.id]
     client.polling.wait_for_entity_free("vpc", vpc.id, timeout=20)
@@ -113,20 +113,20 @@ def instances(garth):
     poller = client.polling.event_poller_create("linode", "linode_shutdown", entity_id=instance.id)
     assert instance.shutdown()
     poller.wait_for_next_event_finished(timeout=20)
-    assert config.save(), "what was read can be written back"
+    assert config.save(), "a config can be saved unchanged"
 
     other = instance.config_create(label="second", devices={"sda": None})
     public = other.interface_create_public(primary=True)
     vlan = other.interface_create_vlan("backstage", ipam_address="10.9.0.1/24")
-    ours = other.interface_create_vpc(
+    attached = other.interface_create_vpc(
         subnet=subnet.id, ipv4=ConfigInterfaceIPv4(vpc="10.0.0.9", nat_1_1="any"), ip_ranges=["10.0.0.64/28"]
     )
-    assert ours.ipv4.nat_1_1 == instance.ipv4[0] and ours.ip_ranges == ["10.0.0.64/28"]
-    ours.ip_ranges = ["10.0.0.80/28"]
-    assert ours.save()
-    other.interface_reorder([ours, public, vlan])
-    assert [i.id for i in client.load(Instance, instance.id).configs[1].network_interfaces] == [ours.id, public.id, vlan.id]
-    again = NetworkInterface(client, ours.id, other.id, instance_id=instance.id)
+    assert attached.ipv4.nat_1_1 == instance.ipv4[0] and attached.ip_ranges == ["10.0.0.64/28"]
+    attached.ip_ranges = ["10.0.0.80/28"]
+    assert attached.save()
+    other.interface_reorder([attached, public, vlan])
+    assert [i.id for i in client.load(Instance, instance.id).configs[1].network_interfaces] == [attached.id, public.id, vlan.id]
+    again = NetworkInterface(client, attached.id, other.id, instance_id=instance.id)
     assert again.ip_ranges == ["10.0.0.80/28"]
     assert vlan.delete() and instance.boot(config=other)
     assert client.load(VPCSubnet, subnet.id, vpc.id).linodes[0].interfaces[-1].active
@@ -139,9 +139,9 @@ def instances(garth):
 
 def tickets(garth):
     client, desk = LinodeClient(TOKEN, base_url=f"{garth.root}/v4"), Desk(garth)
-    text = "Since noon.\n\n\tping: no answer   \r\nÄ 你好 "
+    text = "Since noon.\n\n\tping: no response   \r\nÄ 你好 "
     ticket = client.support.ticket_open("No route", text)
-    assert (ticket.summary, ticket.description) == ("No route", text), "text is kept as sent"
+    assert (ticket.summary, ticket.description) == ("No route", text), "the text is stored unchanged"
     assert (ticket.status, ticket.closable, ticket.closed) == ("new", True, None)
     assert (ticket.opened_by, ticket.updated_by) == ("admin", "admin")
     assert isinstance(ticket.opened, datetime) and ticket.updated == ticket.opened
@@ -150,7 +150,7 @@ def tickets(garth):
 
     reply = ticket.post_reply("Any news?")
     assert (reply.description, reply.created_by, reply.from_linode) == ("Any news?", "admin", False)
-    assert seen(client, ticket).status == "new", "only the staff make it open"
+    assert seen(client, ticket).status == "new", "only staff change the status to open"
 
     poller = client.polling.event_poller_create("ticket", "ticket_update", entity_id=ticket.id)
     desk.post(f"/tickets/{ticket.id}/claim")
@@ -161,20 +161,20 @@ def tickets(garth):
 
     desk.post(f"/tickets/{ticket.id}/notes", description="It was the switch.")
     desk.post(f"/tickets/{ticket.id}/replies", description="It works again.")
-    said = [(r.description, r.created_by, r.from_linode) for r in seen(client, ticket).replies]
-    assert said == [("Any news?", "admin", False), ("It works again.", "Support", True)], said
+    replies = [(r.description, r.created_by, r.from_linode) for r in seen(client, ticket).replies]
+    assert replies == [("Any news?", "admin", False), ("It works again.", "Support", True)], replies
     assert seen(client, ticket).updated_by == "Support"
 
-    refuses(400, "Must be 1 to 64 characters", client.support.ticket_open, "", "text")
-    refuses(400, "Must be 1 to 65535 characters", ticket.post_reply, " \n")
-    refuses(404, "Not found", lambda: client.load(SupportTicket, 999).status)
+    assert_refused(400, "Must be 1 to 64 characters", client.support.ticket_open, "", "text")
+    assert_refused(400, "Must be 1 to 65535 characters", ticket.post_reply, " \n")
+    assert_refused(404, "Not found", lambda: client.load(SupportTicket, 999).status)
 
     ticket.support_ticket_close()
     closed = seen(client, ticket)
     assert (closed.status, closed.closable, closed.updated_by) == ("closed", False, "admin")
     assert isinstance(closed.closed, datetime) and closed.closed == closed.updated
     ticket.support_ticket_close()
-    refuses(400, "This ticket is closed; open a new one", ticket.post_reply, "One more thing")
+    assert_refused(400, "This ticket is closed; open a new one", ticket.post_reply, "One more thing")
     desk.post(f"/tickets/{ticket.id}/reopen")
     assert (seen(client, ticket).status, seen(client, ticket).closable) == ("open", True)
 
@@ -182,7 +182,7 @@ def tickets(garth):
     assert actions == ["ticket_create"] + ["ticket_update"] * 5, actions
 
 
-def tickets_about_things(garth):
+def tickets_with_entities(garth):
     client, desk = LinodeClient(TOKEN, base_url=f"{garth.root}/v4"), Desk(garth)
     vpc = client.vpcs.create("core", "us-mia")
     instance = client.linode.instance_create("g6-nanode-1", "us-mia", label="web-1", booted=False)
@@ -195,7 +195,7 @@ def tickets_about_things(garth):
     assert (about.entity.type, about.entity.id, about.entity.label) == ("vpc", vpc.id, "core")
     vpc.label = "kernel"
     assert vpc.save() and seen(client, about).entity.label == "kernel"
-    assert vpc.delete() and seen(client, about).entity.label == "kernel", "a deleted thing keeps its last label"
+    assert vpc.delete() and seen(client, about).entity.label == "kernel", "a deleted entity has its last label"
 
     desk.post("/entities", account_id=1, type="domain", id=7, label="example.com")
     about = client.support.ticket_open("DNS", "what?", regarding=Domain(client, 7))
@@ -204,16 +204,16 @@ def tickets_about_things(garth):
     vlans = [client.support.ticket_open("VLAN", "what?", vlan="back", region="us-mia") for _ in range(2)]
     assert [v.entity.label for v in vlans] == ["back", "back"] and vlans[0].entity.id == vlans[1].entity.id
     assert client.support.ticket_open("Managed", "what?", managed_issue=True).entity is None
-    refuses(400, "vpc_id is not valid", client.support.ticket_open, "VPC", "gone", vpc_id=vpc.id)
-    refuses(400, "one thing only", client.support.ticket_open, "Two", "things", domain_id=7, volume_id=8)
-    refuses(400, "region is required", client.support.ticket_open, "VLAN", "where?", vlan="back")
+    assert_refused(400, "vpc_id is not valid", client.support.ticket_open, "VPC", "gone", vpc_id=vpc.id)
+    assert_refused(400, "one thing only", client.support.ticket_open, "Two", "things", domain_id=7, volume_id=8)
+    assert_refused(400, "region is required", client.support.ticket_open, "VLAN", "where?", vlan="back")
 
-    told = desk.post("/tickets", account_id=1, summary="Maintenance", description="On Sunday.")
-    ours = client.load(SupportTicket, told["id"])
-    assert (ours.status, ours.opened_by, ours.closable, ours.closed) == ("new", "Support", False, None)
-    refuses(400, "only be closed by your provider", ours.support_ticket_close)
-    desk.post(f"/tickets/{ours.id}/close")
-    assert seen(client, ours).status == "closed"
+    opened = desk.post("/tickets", account_id=1, summary="Maintenance", description="On Sunday.")
+    ticket = client.load(SupportTicket, opened["id"])
+    assert (ticket.status, ticket.opened_by, ticket.closable, ticket.closed) == ("new", "Support", False, None)
+    assert_refused(400, "only be closed by your provider", ticket.support_ticket_close)
+    desk.post(f"/tickets/{ticket.id}/close")
+    assert seen(client, ticket).status == "closed"
 
 
 def lists_of_tickets(garth):
@@ -225,7 +225,7 @@ def lists_of_tickets(garth):
     closed = [opened[29], opened[5], opened[3]]
     still_open = [id for id in newest_first if id not in closed]
 
-    assert ids(client.support.tickets()) == still_open + closed, "open ones come first"
+    assert ids(client.support.tickets()) == still_open + closed, "open tickets come first"
     assert ids(client.support.tickets(SupportTicket.status == "closed")) == closed
     either = or_(SupportTicket.status == "open", SupportTicket.status == "new")
     assert ids(client.support.tickets(either)) == still_open
@@ -233,7 +233,7 @@ def lists_of_tickets(garth):
     assert ids(client.support.tickets(order_by(SupportTicket.summary, desc=True))) == newest_first
     assert ids(client.support.tickets(SupportTicket.opened >= "2999-01-01T00:00:00")) == []
     assert ids(client.support.tickets(SupportTicket.opened_by == "admin", SupportTicket.id <= opened[1])) == opened[1::-1]
-    refuses(400, "gravatar_id", client.support.tickets, SupportTicket.gravatar_id == "x")
+    assert_refused(400, "gravatar_id", client.support.tickets, SupportTicket.gravatar_id == "x")
 
     small = LinodeClient(TOKEN, base_url=f"{garth.root}/v4", page_size=25)
     assert ids(small.support.tickets()) == still_open + closed, "the second page follows the first"
@@ -255,10 +255,10 @@ def tickets_of_restricted_users(garth):
     assert his.opened_by == "bob" and his.gravatar_id == hashlib.md5(b"bob@x.org").hexdigest()
     assert ids(admin.support.tickets()) == ids(eve.support.tickets()) == [his.id, hers.id]
     assert ids(bob.support.tickets()) == [his.id] and ids(mallory.support.tickets()) == []
-    refuses(404, "Not found", lambda: seen(bob, hers).status)
-    refuses(403, "Unauthorized", seen(eve, his).post_reply, "Me too")
+    assert_refused(404, "Not found", lambda: seen(bob, hers).status)
+    assert_refused(403, "Unauthorized", seen(eve, his).post_reply, "Me too")
     assert seen(bob, his).post_reply("Me again").created_by == "bob"
-    refuses(401, "not authorized", bob.account.events)
+    assert_refused(401, "not authorized", bob.account.events)
     his.support_ticket_close()
     assert seen(admin, his).updated_by == "bob"
 
@@ -282,39 +282,39 @@ def attachments(garth):
         ("empty.txt", b"", 400, "empty"),
         ("large.txt", b"x" * (5 * 1024 * 1024 + 1), 413, "5242880"),
     ]:
-        refuses(status, reason, ticket.upload_attachment, garth.file(name, content))
+        assert_refused(status, reason, ticket.upload_attachment, garth.file(name, content))
     assert seen(client, ticket).attachments == names
 
-    # The client has no call for what follows, so the test asks for itself.
-    own = {"Authorization": f"Bearer {TOKEN}", **OWN}
-    listed = requests.get(f"{garth.root}/v4/support/tickets/{ticket.id}/attachments", headers=own, timeout=60).json()["data"]
+    # The client does not support these operations, so the test sends the requests.
+    headers = {"Authorization": f"Bearer {TOKEN}", **TEST_HEADERS}
+    listed = requests.get(f"{garth.root}/v4/support/tickets/{ticket.id}/attachments", headers=headers, timeout=60).json()["data"]
     assert [file["size"] for file in listed] == [len(notes), len(shot), len(notes)]
     assert listed[1]["sha256"] == hashlib.sha256(shot).hexdigest()
     path = f"/tickets/{ticket.id}/attachments/{listed[1]['id']}"
-    answer = requests.get(f"{garth.root}/v4/support{path}", headers=own, timeout=60)
-    assert answer.content == shot == desk.bytes(path)
+    response = requests.get(f"{garth.root}/v4/support{path}", headers=headers, timeout=60)
+    assert response.content == shot == desk.bytes(path)
     history = desk.get(f"/tickets/{ticket.id}/history")["data"]
     assert [step["action"] for step in history] == ["opened"] + ["attachment"] * 3 + ["download"]
 
     ticket.support_ticket_close()
-    refuses(400, "This ticket is closed", ticket.upload_attachment, garth.file("late.txt", b"late"))
+    assert_refused(400, "This ticket is closed", ticket.upload_attachment, garth.file("late.txt", b"late"))
 
 
-def ids(things):
-    return [thing.id for thing in things]
+def ids(items):
+    return [item.id for item in items]
 
 
 def seen(client, ticket):
-    """A ticket as it is now."""
+    """The current state of a ticket."""
     return client.load(SupportTicket, ticket.id)
 
 
-def refuses(status, reason, call, *arguments, **named):
+def assert_refused(status, reason, call, *arguments, **named):
     try:
         call(*arguments, **named)
     except ApiError as error:
-        told = " ".join(error.errors)
-        assert error.status == status and reason in told, f"{error.status} {told}"
+        message = " ".join(error.errors)
+        assert error.status == status and reason in message, f"{error.status} {message}"
     else:
         raise AssertionError(f"not refused: {reason}")
 
@@ -324,7 +324,7 @@ TESTS = [
     events,
     instances,
     tickets,
-    tickets_about_things,
+    tickets_with_entities,
     lists_of_tickets,
     tickets_of_restricted_users,
     attachments,

@@ -1,4 +1,4 @@
-"""linode_api4 on who its users are and what there is for them, and log-in as its own client does it."""
+"""linode_api4: users, tokens, profile, account, catalog, and its log-in client."""
 
 import html
 import json
@@ -20,28 +20,31 @@ from linode_api4 import (
     Type,
     User,
 )
-from python_client import refuses
-from server import OWN, PASSWORD, TOKEN
+from python_client import assert_refused
+from server import PASSWORD, TEST_HEADERS, TOKEN
 
 
 CALLBACK = "http://localhost:4567/callback"
 
 
 class Browser:
-    """Just enough of one to log in: it keeps cookies and sends forms. What it sends is not the client's, if not said."""
+    """A minimal browser for log-in: it stores cookies and submits forms.
+
+    By default, its requests do not count as requests of the client.
+    """
 
     def __init__(self, garth):
         self.garth = garth
         self.cookies = {}
 
-    def send(self, path, form=None, by=OWN):
+    def send(self, path, form=None, headers=TEST_HEADERS):
         url = path if path.startswith("http") else f"{self.garth.root}/oauth/{path}"
         cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        answer = requests.request(
-            "POST" if form else "GET", url, data=form, headers={"Cookie": cookies, **by}, allow_redirects=False, timeout=60
+        response = requests.request(
+            "POST" if form else "GET", url, data=form, headers={"Cookie": cookies, **headers}, allow_redirects=False, timeout=60
         )
-        self.cookies |= {cookie.name: cookie.value for cookie in answer.cookies}
-        return answer
+        self.cookies |= {cookie.name: cookie.value for cookie in response.cookies}
+        return response
 
     def submit(self, page, path, **fields):
         for name in ("form_token", "return_to"):
@@ -49,33 +52,33 @@ class Browser:
         return self.send(path, fields)
 
 
-def allow(garth, client, secret):
-    """Somebody lets a program act for them, so that there is something to list."""
+def authorize(garth, client, secret):
+    """Authorizes an application, so that it can be listed."""
     garth.command("user", "password", "admin", "--password-stdin", stdin=PASSWORD)
     browser = Browser(garth)
     page = browser.send(f"authorize?client_id={client}&response_type=code&scope=vpc:read_write&redirect_uri={CALLBACK}")
     page = browser.send(browser.submit(page, "login", username="admin", password=PASSWORD).headers["location"])
     code = browser.submit(page, "authorize", decision="allow").headers["location"].split("code=")[1].split("&")[0]
-    given = browser.send("token", {"client_id": client, "client_secret": secret, "code": code})
-    assert given.status_code == 200, given.text
+    tokens = browser.send("token", {"client_id": client, "client_secret": secret, "code": code})
+    assert tokens.status_code == 200, tokens.text
 
 
 def log_in(garth):
-    """The log-in client of linode_api4, unchanged: code, refresh and end of a token."""
+    """The log-in client of linode_api4: code, refresh and revocation of a token."""
     garth.command("user", "password", "admin", "--password-stdin", stdin=PASSWORD)
-    made = garth.command("client", "create", "--label", "Python", "--redirect-uri", CALLBACK, "--json")
-    made = json.loads(made)
-    login = LinodeLoginClient(made["id"], made["secret"], base_url=garth.root)
+    created = garth.command("client", "create", "--label", "Python", "--redirect-uri", CALLBACK, "--json")
+    created = json.loads(created)
+    login = LinodeLoginClient(created["id"], created["secret"], base_url=garth.root)
     scopes = [OAuthScopes.Account.read_only, OAuthScopes.Linodes.read_write]
 
     browser = Browser(garth)
-    page = browser.send(login.generate_login_url(scopes=scopes), by={})
-    sent_on = browser.submit(page, "login", username="admin", password=PASSWORD)
-    assert sent_on.status_code == 303, sent_on.text
-    page = browser.send(sent_on.headers["location"])
-    back = browser.submit(page, "authorize", decision="allow").headers["location"]
-    assert back.startswith(f"{CALLBACK}?code="), back
-    code = back.split("code=")[1].split("&")[0]
+    page = browser.send(login.generate_login_url(scopes=scopes), headers={})
+    redirect = browser.submit(page, "login", username="admin", password=PASSWORD)
+    assert redirect.status_code == 303, redirect.text
+    page = browser.send(redirect.headers["location"])
+    callback = browser.submit(page, "authorize", decision="allow").headers["location"]
+    assert callback.startswith(f"{CALLBACK}?code="), callback
+    code = callback.split("code=")[1].split("&")[0]
 
     def works(token):
         try:
@@ -97,34 +100,34 @@ def log_in(garth):
     for refused in (lambda: login.refresh_oauth_token(next_refresh), lambda: login.finish_oauth(code)):
         try:
             refused()
-            raise AssertionError("what has ended was given again")
+            raise AssertionError("a revoked token was accepted")
         except ApiError as error:
             assert error.status == 400 and error.errors, error
 
-    page = browser.send(login.generate_login_url(scopes=scopes), by={})
-    back = browser.submit(page, "authorize", decision="allow").headers["location"]
-    token = login.finish_oauth(back.split("code=")[1].split("&")[0])[0]
+    page = browser.send(login.generate_login_url(scopes=scopes), headers={})
+    callback = browser.submit(page, "authorize", decision="allow").headers["location"]
+    token = login.finish_oauth(callback.split("code=")[1].split("&")[0])[0]
     (app,) = client.profile.apps()
     app = client.load(AuthorizedApp, app.id)
     assert app.label == "Python" and works(token)
-    assert app.delete() and not works(token), "taken back by the user"
-    refuses(404, "Not found", lambda: client.load(AuthorizedApp, app.id).label)
+    assert app.delete() and not works(token), "revoked by the user"
+    assert_refused(404, "Not found", lambda: client.load(AuthorizedApp, app.id).label)
 
 
 def tokens(garth):
     client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
-    token = client.profile.token_create(label="made", scopes="vpc:read_write", expiry=datetime(2099, 1, 2, 3, 4, 5))
-    assert len(token.token) == 64 and [t.label for t in client.profile.tokens()] == ["first start", "made"]
-    made = LinodeClient(token.token, base_url=f"{garth.root}/v4")
-    vpc = made.vpcs.create("by-token", "us-mia")
-    refuses(401, "Your OAuth token is not authorized to use this endpoint.", made.account.users)
+    token = client.profile.token_create(label="first", scopes="vpc:read_write", expiry=datetime(2099, 1, 2, 3, 4, 5))
+    assert len(token.token) == 64 and [t.label for t in client.profile.tokens()] == ["first start", "first"]
+    created = LinodeClient(token.token, base_url=f"{garth.root}/v4")
+    vpc = created.vpcs.create("by-token", "us-mia")
+    assert_refused(401, "Your OAuth token is not authorized to use this endpoint.", created.account.users)
     token.label = "renamed"
     assert token.save()
     seen = client.load(PersonalAccessToken, token.id)
     assert (seen.label, seen.scopes, seen.token) == ("renamed", "vpc:read_write", token.token[:16])
     assert seen.expiry == datetime(2099, 1, 2, 3, 4, 5)
     assert token.delete() and [t.label for t in client.profile.tokens()] == ["first start"]
-    refuses(401, "Invalid Token", vpc.delete)
+    assert_refused(401, "Invalid Token", vpc.delete)
 
 
 def users(garth):
@@ -141,11 +144,11 @@ def users(garth):
     assert user.grants.vpc[0].permissions == "read_write" and user.grants.global_grants.add_vpcs
 
     ada = LinodeClient(garth.command("token", "create", "--user", "ada"), base_url=f"{garth.root}/v4")
-    hers = ada.profile().grants
-    assert [(g.id, g.permissions) for g in hers.vpc] == [(vpc.id, "read_write")] and hers.global_grants.add_vpcs
+    grants = ada.profile().grants
+    assert [(g.id, g.permissions) for g in grants.vpc] == [(vpc.id, "read_write")] and grants.global_grants.add_vpcs
     assert [v.id for v in ada.vpcs()] == [vpc.id] and ada.vpcs.create("hers", "us-mia").label == "hers"
-    refuses(403, "Unauthorized", ada.account.users)
-    assert client.profile().grants is None, "who is not restricted needs none"
+    assert_refused(403, "Unauthorized", ada.account.users)
+    assert client.profile().grants is None, "unrestricted users have no grants"
 
     user.restricted = False
     assert user.save()
@@ -157,18 +160,18 @@ def users(garth):
 
 def profile(garth):
     client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
-    mine = client.profile()
-    assert (mine.username, mine.uid, mine.restricted) == ("admin", 1, False)
-    mine.email, mine.timezone, mine.email_notifications = "root@example.com", "Europe/Berlin", False
-    assert mine.save()
-    mine = client.profile()
-    assert (mine.email, mine.timezone, mine.email_notifications) == ("root@example.com", "Europe/Berlin", False)
+    profile = client.profile()
+    assert (profile.username, profile.uid, profile.restricted) == ("admin", 1, False)
+    profile.email, profile.timezone, profile.email_notifications = "root@example.com", "Europe/Berlin", False
+    assert profile.save()
+    profile = client.profile()
+    assert (profile.email, profile.timezone, profile.email_notifications) == ("root@example.com", "Europe/Berlin", False)
     assert client.profile.user_preferences_update(theme="dark", order={"vpcs": "asc"}).theme == "dark"
-    kept = client.profile.user_preferences()
-    assert (kept.theme, kept.order.vpcs) == ("dark", "asc")
+    preferences = client.profile.user_preferences()
+    assert (preferences.theme, preferences.order.vpcs) == ("dark", "asc")
 
 
-def account_and_what_there_is(garth):
+def account_and_catalog(garth):
     client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
     account = client.account()
     assert account.active_since and "VPCs" in account.capabilities and len(account.euuid) == 35
@@ -203,4 +206,4 @@ def oauth_clients(garth):
     assert app.delete() and len(client.account.oauth_clients()) == 0
 
 
-TESTS = [tokens, users, profile, account_and_what_there_is, oauth_clients, log_in]
+TESTS = [tokens, users, profile, account_and_catalog, oauth_clients, log_in]

@@ -1,4 +1,4 @@
-"""A Garth to drive clients against, on either engine; what it was asked; and its desk."""
+"""A Garth server for client tests, on either engine, and a client for its desk."""
 
 import itertools
 import json
@@ -14,11 +14,11 @@ TOKEN = "c1" * 32
 PASSWORD = "correct horse battery staple"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 
-# The id of requests that a test sends by itself, beside the client it drives: they are not the client's.
-OWN = {"X-Request-Id": "by-the-test-itself"}
+# The ID of requests that a test sends itself, and not the client.
+TEST_HEADERS = {"X-Request-Id": "sent-by-test"}
 
-# For a client's environment: what would leave for the public service over https goes nowhere instead.
-NOWHERE = {"HTTPS_PROXY": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
+# The environment of a client: requests to the public service fail.
+NO_NETWORK = {"HTTPS_PROXY": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
 
 
 class Database:
@@ -30,19 +30,19 @@ class Database:
         self.server = os.environ["GARTH_TEST_DATABASE"]
         self.name = f"garth_clients_{os.getpid()}_{next(self.numbers)}"
         self.url = f"{self.server.rsplit('/', 1)[0]}/{self.name}"
-        self.order(f"CREATE DATABASE {self.name}")
+        self.execute(f"CREATE DATABASE {self.name}")
 
-    def order(self, statement):
+    def execute(self, statement):
         program = f"{os.environ['GARTH_TEST_POSTGRES']}/psql"
         command = [program, "--quiet", "--no-psqlrc", "--dbname", self.server, "--command", statement]
         subprocess.run(command, check=True, capture_output=True, timeout=60)
 
     def drop(self):
-        self.order(f"DROP DATABASE {self.name}")
+        self.execute(f"DROP DATABASE {self.name}")
 
 
 class Garth:
-    """A server on a fresh store; leaving its `with` ends it, by its process id."""
+    """A server on a fresh store. The end of its `with` statement stops it."""
 
     def __init__(self, binary):
         self.binary = binary
@@ -56,9 +56,9 @@ class Garth:
         command = [binary, "serve", "--listen", "127.0.0.1:0", "--log", "info", "--log-format", "json"]
         with self.log.open("w") as log:
             self.process = subprocess.Popen(command, env=self.env, stdout=subprocess.PIPE, stderr=log, text=True)
-        said = self.process.stdout.readline()
-        assert said, f"the server did not start: {self.log.read_text()}"
-        self.address = re.search(r"http://([\d.]+:\d+)", said)[1]
+        output = self.process.stdout.readline()
+        assert output, f"the server did not start: {self.log.read_text()}"
+        self.address = re.search(r"http://([\d.]+:\d+)", output)[1]
         self.root = f"http://{self.address}"
 
     def __enter__(self):
@@ -66,31 +66,31 @@ class Garth:
 
     def __exit__(self, *_):
         self.process.terminate()
-        ended = self.process.wait(30)
+        code = self.process.wait(30)
         self.process.stdout.close()
         self.requests = [line for line in map(json.loads, self.log.open()) if line["message"] == "request"]
         if self.database:
             self.database.drop()
         self.folder.cleanup()
-        assert ended == 0, "the server did not end well"
+        assert code == 0, f"the server exited with {code}"
 
-    def driven(self):
-        """The operations that the client asked for with success, once the server has ended."""
-        broken = [request for request in self.requests if request["status"] >= 500]
-        assert not broken, f"the server failed: {broken}"
-        theirs = [request for request in self.requests if request["id"] != OWN["X-Request-Id"]]
-        return {request["operation"] for request in theirs if request["status"] < 400}
+    def called_operations(self):
+        """The operations that the client called successfully. The server must have stopped."""
+        failed = [request for request in self.requests if request["status"] >= 500]
+        assert not failed, f"the server failed: {failed}"
+        of_client = [request for request in self.requests if request["id"] != TEST_HEADERS["X-Request-Id"]]
+        return {request["operation"] for request in of_client if request["status"] < 400}
 
-    def command(self, *words, stdin=""):
-        """What a command of the binary prints, beside the running server."""
-        ran = subprocess.run(
-            [self.binary, *words], env=self.env, input=stdin, capture_output=True, text=True, timeout=60
+    def command(self, *arguments, stdin=""):
+        """Runs a command of the binary and returns its output."""
+        result = subprocess.run(
+            [self.binary, *arguments], env=self.env, input=stdin, capture_output=True, text=True, timeout=60
         )
-        assert ran.returncode == 0, f"garth {' '.join(words)}: {ran.stderr}"
-        return ran.stdout.strip()
+        assert result.returncode == 0, f"garth {' '.join(arguments)}: {result.stderr}"
+        return result.stdout.strip()
 
     def staff(self, username):
-        """The token of a new member of the staff."""
+        """Creates a staff user and returns a token."""
         self.command("user", "create", "--staff", "--username", username, "--email", f"{username}@example.com")
         return self.command("token", "create", "--user", username, "--scopes", "desk:read_write")
 
@@ -102,28 +102,28 @@ class Garth:
 
 
 class Desk:
-    """The desk, as one of the staff works at it."""
+    """A client for the desk."""
 
     def __init__(self, garth, username="grace"):
         self.root = f"{garth.root}/v4/desk"
         self.session = requests.Session()
-        self.session.headers.update({"Authorization": f"Bearer {garth.staff(username)}", **OWN})
+        self.session.headers.update({"Authorization": f"Bearer {garth.staff(username)}", **TEST_HEADERS})
 
     def get(self, path):
-        return self.ask("GET", path)
+        return self.send("GET", path)
 
     def post(self, path, **body):
-        return self.ask("POST", path, body)
+        return self.send("POST", path, body)
 
     def put(self, path, **body):
-        return self.ask("PUT", path, body)
+        return self.send("PUT", path, body)
 
-    def ask(self, method, path, body=None):
-        answer = self.session.request(method, f"{self.root}{path}", json=body, timeout=60)
-        assert answer.status_code == 200, f"{method} /desk{path}: {answer.status_code} {answer.text}"
-        return answer.json()
+    def send(self, method, path, body=None):
+        response = self.session.request(method, f"{self.root}{path}", json=body, timeout=60)
+        assert response.status_code == 200, f"{method} /desk{path}: {response.status_code} {response.text}"
+        return response.json()
 
     def bytes(self, path):
-        answer = self.session.get(f"{self.root}{path}", timeout=60)
-        assert answer.status_code == 200, answer.text
-        return answer.content
+        response = self.session.get(f"{self.root}{path}", timeout=60)
+        assert response.status_code == 200, response.text
+        return response.content

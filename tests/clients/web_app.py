@@ -1,4 +1,4 @@
-"""What the public service's web app sends, replayed with curl: the same paths, headers and bodies."""
+"""Replays requests of the public service's web app with curl: the same paths, headers and bodies."""
 
 import json
 import subprocess
@@ -11,11 +11,11 @@ OPEN = '{"+order":"desc","+order_by":"opened","+or":[{"status":"open"},{"status"
 CLOSED = '{"+order":"desc","+order_by":"opened","status":"closed"}'
 
 
-class Answer:
-    """Status, headers and body of what curl got."""
+class Response:
+    """The status, headers and body that curl received."""
 
-    def __init__(self, said):
-        head, self.body = said.split("\r\n\r\n", 1)
+    def __init__(self, output):
+        head, self.body = output.split("\r\n\r\n", 1)
         first, *lines = head.split("\r\n")
         self.status = int(first.split()[1])
         pairs = [line.split(": ", 1) for line in lines]
@@ -27,28 +27,28 @@ class Answer:
 
 
 def curl(garth, path, *arguments, token=TOKEN):
-    own = ["-H", f"Authorization: Bearer {token}"] if token else []
-    command = ["curl", "-sS", "-i", "-H", f"Origin: {APP}", *own, *arguments, f"{garth.root}{path}"]
-    ran = subprocess.run(command, capture_output=True, timeout=60)
-    assert ran.returncode == 0, ran.stderr
-    return Answer(ran.stdout.decode())
+    authorization = ["-H", f"Authorization: Bearer {token}"] if token else []
+    command = ["curl", "-sS", "-i", "-H", f"Origin: {APP}", *authorization, *arguments, f"{garth.root}{path}"]
+    result = subprocess.run(command, capture_output=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+    return Response(result.stdout.decode())
 
 
 def get(garth, path, filtered=None, token=TOKEN):
-    answer = curl(garth, path, *(["-H", f"X-Filter: {filtered}"] if filtered else []), token=token)
-    assert answer.status == 200, f"{path} {filtered}: {answer.status} {answer.body}"
-    assert answer.headers["access-control-allow-origin"] in ("*", APP)
-    return answer.json()
+    response = curl(garth, path, *(["-H", f"X-Filter: {filtered}"] if filtered else []), token=token)
+    assert response.status == 200, f"{path} {filtered}: {response.status} {response.body}"
+    assert response.headers["access-control-allow-origin"] in ("*", APP)
+    return response.json()
 
 
 def post(garth, path, body):
-    answer = curl(garth, path, "-H", "Content-Type: application/json", "-d", body)
-    assert answer.status == 200, f"{path} {body}: {answer.status} {answer.body}"
-    return answer.json()
+    response = curl(garth, path, "-H", "Content-Type: application/json", "-d", body)
+    assert response.status == 200, f"{path} {body}: {response.status} {response.body}"
+    return response.json()
 
 
 def ids(page):
-    return [thing["id"] for thing in page["data"]]
+    return [item["id"] for item in page["data"]]
 
 
 def support_pages(garth):
@@ -56,29 +56,29 @@ def support_pages(garth):
     tickets = "/v4/support/tickets"
     landing = f"{tickets}?page=1&page_size=25"
     empty = {"data": [], "page": 1, "pages": 1, "results": 0}
-    assert get(garth, landing, OPEN) == empty == get(garth, landing, CLOSED), "pages is 1 even then"
+    assert get(garth, landing, OPEN) == empty == get(garth, landing, CLOSED), "an empty list has one page"
 
     vpc = post(garth, "/v4beta/vpcs", '{"description":"","label":"vpc-one","region":"us-east","subnets":[]}')["id"]
-    assert ids(get(garth, "/v4beta/vpcs?page_size=500")) == [vpc], "the picker of the form"
+    assert ids(get(garth, "/v4beta/vpcs?page_size=500")) == [vpc], "the select box of the form"
     general = post(garth, tickets, '{"general":0,"description":"It is **slow**.","summary":"Slow"}')
     assert general["entity"] is None and general["attachments"] == [] and general["status"] == "new"
     about = post(garth, tickets, f'{{"vpc_id":{vpc},"description":"What is it?","summary":"About my VPC"}}')
     assert about["entity"] == {"id": vpc, "label": "vpc-one", "type": "vpc", "url": f"/v4/vpcs/{vpc}"}
     one, two = general["id"], about["id"]
 
-    # From the form of a new ticket the file comes with its name as a text beside it.
+    # The form of a new ticket sends the name of the file in another field.
     shot = garth.file("shot.png", PNG)
     file = f"{tickets}/{one}/attachments"
     for form in (["-F", f"file=@{shot};type=image/png", "-F", "name=shot.png"], ["-F", f"file=@{shot}"]):
-        answer = curl(garth, file, *form)
-        assert (answer.status, answer.json()) == (200, {}), answer.body
-    wrong = curl(garth, file, "-F", f"file=@{garth.file('run.sh', b'#!/bin/sh')}", "-F", "name=run.sh")
-    assert wrong.status == 400 and [e["field"] for e in wrong.json()["errors"]] == ["file"], wrong.body
-    assert wrong.headers["access-control-allow-origin"] in ("*", APP), "a browser may read refusals too"
+        response = curl(garth, file, *form)
+        assert (response.status, response.json()) == (200, {}), response.body
+    refused = curl(garth, file, "-F", f"file=@{garth.file('run.sh', b'#!/bin/sh')}", "-F", "name=run.sh")
+    assert refused.status == 400 and [e["field"] for e in refused.json()["errors"]] == ["file"], refused.body
+    assert refused.headers["access-control-allow-origin"] in ("*", APP), "a browser can read errors, too"
     assert get(garth, f"{tickets}/{one}")["attachments"] == ["shot.png", "shot.png"]
 
     page = get(garth, f"{tickets}/{one}/replies?page=1&page_size=25")
-    assert page == empty, "it asks for another page while page is not pages"
+    assert page == empty, "the app requests pages until page equals pages"
     post(garth, f"{tickets}/{one}/replies", f'{{"description":"Any news?","ticket_id":{one}}}')
     desk.post(f"/tickets/{one}/replies", description="Soon.")
     replies = get(garth, f"{tickets}/{one}/replies?page=1&page_size=25")
@@ -95,18 +95,18 @@ def support_pages(garth):
             assert ids(get(garth, landing, filtered)) == expected, filtered
 
     close = ["-X", "POST", "-H", "Content-Type: application/x-www-form-urlencoded", "-d", ""]
-    answer = curl(garth, f"{tickets}/{one}/close", *close)
-    assert (answer.status, answer.json()) == (200, {})
+    response = curl(garth, f"{tickets}/{one}/close", *close)
+    assert (response.status, response.json()) == (200, {})
     assert ids(get(garth, landing, OPEN)) == [two] and ids(get(garth, landing, CLOSED)) == [one]
-    assert get(garth, f"{tickets}/{one}")["updated_by"] == "admin", "it is shown as who closed it"
+    assert get(garth, f"{tickets}/{one}")["updated_by"] == "admin", "the app shows this user as the one who closed it"
 
-    wrong = curl(garth, tickets, "-H", "Content-Type: application/json", "-d", '{"general":0,"description":"","summary":""}')
-    fields = [error["field"] for error in wrong.json()["errors"]]
-    assert wrong.status == 400 and fields == ["summary", "description"], wrong.body
+    refused = curl(garth, tickets, "-H", "Content-Type: application/json", "-d", '{"general":0,"description":"","summary":""}')
+    fields = [error["field"] for error in refused.json()["errors"]]
+    assert refused.status == 400 and fields == ["summary", "description"], refused.body
 
 
 def events(garth):
-    """The bell: what it asks for at first, when it polls, and for older ones."""
+    """The notification menu: the first request, polling, and older events."""
     desk = Desk(garth)
     ticket = post(garth, "/v4/support/tickets", '{"general":0,"description":"text","summary":"Slow"}')["id"]
     week = (datetime.now(timezone.utc) - timedelta(days=7)).strftime("%Y-%m-%dT%H:%M:%S")
@@ -121,33 +121,33 @@ def events(garth):
     poll = f'{{"+and":[{{"created":{{"+gte":"{known["created"]}"}}}},{{"id":{{"+neq":{known["id"]}}}}}],{tail}}}'
     assert get(garth, path, poll)["data"] == []
     desk.post(f"/tickets/{ticket}/replies", description="Soon.")
-    told = get(garth, path, poll)["data"]
-    assert [(e["action"], e["username"], e["seen"]) for e in told] == [("ticket_update", "Support", False)]
-    desk.post(f"/tickets/{ticket}/notes", description="Not for you.")
-    assert get(garth, path, poll)["results"] == 1, "of notes nothing is told"
-    older = get(garth, path, f'{{{tail},"id":{{"+lt":{told[0]["id"]}}}}}')
+    news = get(garth, path, poll)["data"]
+    assert [(e["action"], e["username"], e["seen"]) for e in news] == [("ticket_update", "Support", False)]
+    desk.post(f"/tickets/{ticket}/notes", description="Internal.")
+    assert get(garth, path, poll)["results"] == 1, "notes create no events"
+    older = get(garth, path, f'{{{tail},"id":{{"+lt":{news[0]["id"]}}}}}')
     assert ids(older) == [known["id"]]
-    answer = curl(garth, f"/v4/account/events/{told[0]['id']}/seen", "-X", "POST")
-    assert answer.status == 200 and all(event["seen"] for event in get(garth, path, f"{{{tail}}}")["data"])
+    response = curl(garth, f"/v4/account/events/{news[0]['id']}/seen", "-X", "POST")
+    assert response.status == 200 and all(event["seen"] for event in get(garth, path, f"{{{tail}}}")["data"])
 
 
-def questions_before_the_question(garth):
-    """What a browser asks before it sends such requests to another origin."""
+def preflight_requests(garth):
+    """CORS preflight requests of a browser."""
     for path, method, names in [
         ("/v4/support/tickets", "GET", "authorization,x-filter"),
         ("/v4/support/tickets", "POST", "authorization,content-type"),
         ("/v4/support/tickets/1/attachments", "POST", "authorization"),
         ("/v4beta/vpcs/1", "DELETE", "authorization"),
     ]:
-        asked = ["-H", f"Access-Control-Request-Method: {method}", "-H", f"Access-Control-Request-Headers: {names}"]
-        answer = curl(garth, path, "-X", "OPTIONS", *asked, token=None)
-        assert answer.status in (200, 204), answer.status
-        assert method in answer.headers["access-control-allow-methods"]
-        allowed = answer.headers["access-control-allow-headers"].lower()
+        headers = ["-H", f"Access-Control-Request-Method: {method}", "-H", f"Access-Control-Request-Headers: {names}"]
+        response = curl(garth, path, "-X", "OPTIONS", *headers, token=None)
+        assert response.status in (200, 204), response.status
+        assert method in response.headers["access-control-allow-methods"]
+        allowed = response.headers["access-control-allow-headers"].lower()
         assert all(name in allowed for name in names.split(",")), allowed
     for path, token, status in [("/v4/support/tickets", None, 401), ("/v4/support/tickets/9", TOKEN, 404)]:
-        answer = curl(garth, path, token=token)
-        assert answer.status == status and answer.headers["access-control-allow-origin"] in ("*", APP)
+        response = curl(garth, path, token=token)
+        assert response.status == status and response.headers["access-control-allow-origin"] in ("*", APP)
 
 
 def vpc_pages(garth):
@@ -173,21 +173,21 @@ def vpc_pages(garth):
     assert get(garth, "/v4beta/linode/instances?page_size=500", '{"region":"us-east"}')["data"] == []
 
     def change(method, path, body=""):
-        answer = curl(garth, path, "-X", method, *(["-H", "Content-Type: application/json", "-d", body] if body else []))
-        assert answer.status == 200, f"{method} {path}: {answer.status} {answer.body}"
-        return answer.json()
+        response = curl(garth, path, "-X", method, *(["-H", "Content-Type: application/json", "-d", body] if body else []))
+        assert response.status == 200, f"{method} {path}: {response.status} {response.body}"
+        return response.json()
 
     changed = change("PUT", f"/v4beta/vpcs/{one}", '{"description":"ours","label":"vpc-two"}')
     assert (changed["label"], changed["description"]) == ("vpc-two", "ours")
     assert get(garth, f"/v4beta/vpcs/{one}") == changed
     b = found["data"][0]["id"]
-    assert get(garth, f"{subnets}/{b}")["label"] == "subnet-b", "the dialogs load it first"
+    assert get(garth, f"{subnets}/{b}")["label"] == "subnet-b", "the dialogs load the subnet first"
     assert change("PUT", f"{subnets}/{b}", '{"label":"subnet-c"}')["label"] == "subnet-c"
     assert change("DELETE", f"{subnets}/{b}") == {} and curl(garth, f"{subnets}/{b}").status == 404
-    wrong = '{"description":"","label":"vpc-x","region":"us-east","subnets":[{"ipv4":"10.0.0.1/24","label":"a"}]}'
-    wrong = curl(garth, "/v4beta/vpcs", "-H", "Content-Type: application/json", "-d", wrong)
-    assert wrong.status == 400 and [e["field"] for e in wrong.json()["errors"]] == ["subnets[0].ipv4"], wrong.body
+    refused = '{"description":"","label":"vpc-x","region":"us-east","subnets":[{"ipv4":"10.0.0.1/24","label":"a"}]}'
+    refused = curl(garth, "/v4beta/vpcs", "-H", "Content-Type: application/json", "-d", refused)
+    assert refused.status == 400 and [e["field"] for e in refused.json()["errors"]] == ["subnets[0].ipv4"], refused.body
     assert change("DELETE", f"/v4beta/vpcs/{one}") == {} and get(garth, "/v4beta/vpcs?page_size=500")["results"] == 0
 
 
-TESTS = [support_pages, events, questions_before_the_question, vpc_pages]
+TESTS = [support_pages, events, preflight_requests, vpc_pages]

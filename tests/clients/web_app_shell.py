@@ -1,4 +1,4 @@
-"""What the public service's web app sends before and around its pages, with curl: log-in, the shell, instances, log-out."""
+"""Replays other requests of the web app with curl: log-in, requests of every page, instances, log-out."""
 
 import base64
 import hashlib
@@ -9,104 +9,104 @@ from urllib.parse import parse_qs, quote
 
 import requests
 from web_app import APP, curl, get, ids, post
-from server import OWN, PASSWORD, TOKEN
+from server import PASSWORD, TEST_HEADERS, TOKEN
 
 VERIFIER = "v" * 40 + "-" + "w" * 45
 CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
 
 
 def web_app(garth):
-    """Registers the web app as the README says, and gives its client id."""
-    words = ["--label", "Web app", "--redirect-uri", f"{APP}/oauth/callback", "--public", "--json"]
-    return json.loads(garth.command("client", "create", *words))["id"]
+    """Registers the web app as in the README; returns its client ID."""
+    options = ["--label", "Web app", "--redirect-uri", f"{APP}/oauth/callback", "--public", "--json"]
+    return json.loads(garth.command("client", "create", *options))["id"]
 
 
 def log_in_and_out(garth):
     for path in ("/v4beta/account", "/v4beta/account/settings", "/v4/profile", "/v4/profile/preferences"):
-        answer = curl(garth, path, token=None)
-        assert answer.status == 401 and answer.headers["access-control-allow-origin"] in ("*", APP), "this starts log-in"
+        response = curl(garth, path, token=None)
+        assert response.status == 401 and response.headers["access-control-allow-origin"] in ("*", APP), "a 401 starts the log-in"
 
     client = web_app(garth)
     garth.command("user", "password", "admin", "--password-stdin", stdin=PASSWORD)
-    # The place to return to may have a question mark of its own.
-    back = f"{APP}/oauth/callback?returnTo=/support/tickets?dialogOpen=true"
-    asked = {
+    # The return URL may contain a question mark.
+    callback = f"{APP}/oauth/callback?returnTo=/support/tickets?dialogOpen=true"
+    parameters = {
         "client_id": client,
         "code_challenge": CHALLENGE,
         "code_challenge_method": "S256",
-        "redirect_uri": back,
+        "redirect_uri": callback,
         "response_type": "code",
         "scope": "*",
         "state": "0b6b8d4c-2f5e-4b63-9a0c-6f1f2b1d7a10",
     }
-    query = "&".join(f"{name}={quote(value, safe='')}" for name, value in asked.items())
+    query = "&".join(f"{name}={quote(value, safe='')}" for name, value in parameters.items())
     cookies = Cookies(garth)
     page = cookies.get(f"/oauth/authorize?{query}")
-    sent_on = cookies.submit(page, "/oauth/login", username="admin", password=PASSWORD)
-    page = cookies.get(f"/oauth/{sent_on.headers['location'].removeprefix('/oauth/')}")
+    redirect = cookies.submit(page, "/oauth/login", username="admin", password=PASSWORD)
+    page = cookies.get(f"/oauth/{redirect.headers['location'].removeprefix('/oauth/')}")
     location = cookies.submit(page, "/oauth/authorize", decision="allow").headers["location"]
-    assert location.startswith(f"{back}&"), location
-    found = parse_qs(location.removeprefix(f"{back}&"))
+    assert location.startswith(f"{callback}&"), location
+    found = parse_qs(location.removeprefix(f"{callback}&"))
     code, state = found["code"][0], found["state"][0]
-    assert found["iss"] == [garth.root], "the server that has answered"
-    assert state == asked["state"] and not re.match(r"[-\d\"tfn\[{]", code), "the app's router reads JSON values"
+    assert found["iss"] == [garth.root], "the issuer"
+    assert state == parameters["state"] and not re.match(r"[-\d\"tfn\[{]", code), "the app's router parses JSON values"
 
     form = {"grant_type": "authorization_code", "client_id": client, "code": code, "state": state}
     parts = [part for name, value in form.items() for part in ("-F", f"{name}={value}")]
-    wrong = curl(garth, "/oauth/token", *parts, "-F", "code_verifier=" + "x" * 86, token=None)
-    assert wrong.status == 400 and wrong.headers["access-control-allow-origin"] in ("*", APP), wrong.body
-    # The app is on this machine, where any program might listen: it is asked for again each time.
+    refused = curl(garth, "/oauth/token", *parts, "-F", "code_verifier=" + "x" * 86, token=None)
+    assert refused.status == 400 and refused.headers["access-control-allow-origin"] in ("*", APP), refused.body
+    # The redirect URI is on localhost, so consent is required each time.
     page = cookies.get(f"/oauth/authorize?{query}")
     location = cookies.submit(page, "/oauth/authorize", decision="allow").headers["location"]
-    form["code"] = parse_qs(location.removeprefix(f"{back}&"))["code"][0]
+    form["code"] = parse_qs(location.removeprefix(f"{callback}&"))["code"][0]
     parts = [part for name, value in form.items() for part in ("-F", f"{name}={value}")]
-    answer = curl(garth, "/oauth/token", *parts, "-F", f"code_verifier={VERIFIER}", token=None)
-    assert answer.status == 200 and answer.headers["access-control-allow-origin"] in ("*", APP), answer.body
-    given = answer.json()
-    assert (given["token_type"], given["expires_in"], given["scopes"]) == ("bearer", 7200, "*"), given
-    token = given["access_token"]
+    response = curl(garth, "/oauth/token", *parts, "-F", f"code_verifier={VERIFIER}", token=None)
+    assert response.status == 200 and response.headers["access-control-allow-origin"] in ("*", APP), response.body
+    tokens = response.json()
+    assert (tokens["token_type"], tokens["expires_in"], tokens["scopes"]) == ("bearer", 7200, "*"), tokens
+    token = tokens["access_token"]
     assert get(garth, "/v4/profile", token=token)["username"] == "admin"
 
-    ended = curl(garth, "/oauth/revoke", "-d", f"client_id={client}&token={token}", token=None)
-    assert ended.status == 200 and ended.headers["access-control-allow-origin"] in ("*", APP)
+    revoked = curl(garth, "/oauth/revoke", "-d", f"client_id={client}&token={token}", token=None)
+    assert revoked.status == 200 and revoked.headers["access-control-allow-origin"] in ("*", APP)
     assert curl(garth, "/v4/profile", token=token).status == 401
     page = cookies.get("/logout")
     assert page.status == 200 and page.headers["content-type"].startswith("text/html")
-    assert "name=\"password\"" in cookies.get(f"/oauth/authorize?{query}").body, "it asks for the password again"
+    assert "name=\"password\"" in cookies.get(f"/oauth/authorize?{query}").body, "the password is required again"
 
 
 class Cookies:
-    """A browser at the log-in pages: it keeps cookies and sends forms."""
+    """A browser for the log-in pages: it stores cookies and submits forms."""
 
     def __init__(self, garth):
-        self.garth, self.kept = garth, {}
+        self.garth, self.cookies = garth, {}
 
     def get(self, path, *more):
-        said = "; ".join(f"{name}={value}" for name, value in self.kept.items())
-        answer = curl(self.garth, path, "-H", f"Cookie: {said}", *more, token=None)
-        for cookie in answer.cookies:
+        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        response = curl(self.garth, path, "-H", f"Cookie: {cookies}", *more, token=None)
+        for cookie in response.cookies:
             name, _, value = cookie.split(";")[0].partition("=")
-            self.kept[name] = value
-        return answer
+            self.cookies[name] = value
+        return response
 
     def submit(self, page, path, **fields):
         for name in ("form_token", "return_to"):
             fields[name] = html.unescape(re.search(f'name="{name}" value="([^"]*)"', page.body)[1])
         parts = [part for name, value in fields.items() for part in ("--data-urlencode", f"{name}={value}")]
-        answer = self.get(path, *parts)
-        assert answer.status == 303, f"{path}: {answer.status} {answer.body}"
-        return answer
+        response = self.get(path, *parts)
+        assert response.status == 303, f"{path}: {response.status} {response.body}"
+        return response
 
 
 def shell(garth):
-    """What every page asks for first, and what is 404 and no more than that."""
+    """Requests of every page, and requests that return 404."""
     profile = get(garth, "/v4/profile")
     assert (profile["uid"], profile["username"], profile["restricted"]) == (1, "admin", False)
     assert profile["timezone"] and profile["email"]
     assert get(garth, "/v4/profile/preferences") == {}
-    kept = {"collapsedSideNavProductFamilies": [1, 2, 4], "sortKeys": {"vpcs-order": {"order": "asc", "orderBy": "label"}}}
-    body = ["-X", "PUT", "-H", "Content-Type: application/json", "-d", json.dumps(kept)]
-    assert curl(garth, "/v4/profile/preferences", *body).json() == kept == get(garth, "/v4/profile/preferences")
+    preferences = {"collapsedSideNavProductFamilies": [1, 2, 4], "sortKeys": {"vpcs-order": {"order": "asc", "orderBy": "label"}}}
+    body = ["-X", "PUT", "-H", "Content-Type: application/json", "-d", json.dumps(preferences)]
+    assert curl(garth, "/v4/profile/preferences", *body).json() == preferences == get(garth, "/v4/profile/preferences")
     account = get(garth, "/v4beta/account")
     assert "VPCs" in account["capabilities"] and account["euuid"]
     assert get(garth, "/v4beta/account/settings")["managed"] is False
@@ -121,8 +121,8 @@ def shell(garth):
         "/v4beta/networking/firewalls/settings",
         "/v4/account/maintenance",
     ):
-        answer = curl(garth, path)
-        assert answer.status == 404 and answer.json()["errors"][0]["reason"] == "Not found", f"{path}: {answer.status}"
+        response = curl(garth, path)
+        assert response.status == 404 and response.json()["errors"][0]["reason"] == "Not found", f"{path}: {response.status}"
 
     garth.command("user", "create", "--account", "1", "--username", "bob", "--email", "bob@x.org", "--restricted")
     garth.command("user", "grant", "bob", "--global", "add_vpcs")
@@ -133,21 +133,21 @@ def shell(garth):
 
 
 def instances_of_a_subnet(garth):
-    """The rows of a subnet, the drawer that assigns, and the menu of a row."""
+    """The rows of a subnet, the form that assigns an instance, and the menu of a row."""
     vpc = post(
         garth,
         "/v4beta/vpcs",
         '{"description":"","label":"net","region":"us-east","subnets":[{"ipv4":"10.0.0.0/24","label":"a"}]}',
     )
     one, subnet = vpc["id"], vpc["subnets"][0]["id"]
-    # Instances come from elsewhere: the app's page for them was not looked at.
-    own = {"Authorization": f"Bearer {TOKEN}", **OWN}
-    made = {"label": "web-1", "region": "us-east", "type": "g6-nanode-1", "booted": False}
-    made = requests.post(f"{garth.root}/v4/linode/instances", json=made, headers=own, timeout=60).json()
-    instance = f"/v4/linode/instances/{made['id']}"
-    config = requests.post(f"{garth.root}{instance}/configs", json={"label": "boot"}, headers=own, timeout=60).json()["id"]
+    # The test creates the instance, because the app's page for instances is not covered.
+    headers = {"Authorization": f"Bearer {TOKEN}", **TEST_HEADERS}
+    created = {"label": "web-1", "region": "us-east", "type": "g6-nanode-1", "booted": False}
+    created = requests.post(f"{garth.root}/v4/linode/instances", json=created, headers=headers, timeout=60).json()
+    instance = f"/v4/linode/instances/{created['id']}"
+    config = requests.post(f"{garth.root}{instance}/configs", json={"label": "boot"}, headers=headers, timeout=60).json()["id"]
     assert get(garth, "/v4beta/linode/types/g6-nanode-1")["memory"] == 1024
-    assert ids(get(garth, "/v4beta/linode/instances?page_size=500", '{"region":"us-east"}')) == [made["id"]]
+    assert ids(get(garth, "/v4beta/linode/instances?page_size=500", '{"region":"us-east"}')) == [created["id"]]
     assert ids(get(garth, f"{instance}/configs?page_size=500")) == [config]
     assigned = post(
         garth,
@@ -157,10 +157,10 @@ def instances_of_a_subnet(garth):
     )
     assert (assigned["ipv4"]["vpc"], assigned["primary"], assigned["active"]) == ("10.0.0.2", True, False)
     for action, status, active in (("boot", "running", True), ("reboot", "running", True), ("shutdown", "offline", False)):
-        answer = curl(garth, f"{instance}/{action}", "-X", "POST")
-        assert (answer.status, answer.json()) == (200, {})
+        response = curl(garth, f"{instance}/{action}", "-X", "POST")
+        assert (response.status, response.json()) == (200, {})
         row = get(garth, f"/v4beta/vpcs/{one}/subnets/{subnet}")["linodes"][0]
-        assert row == {"id": made["id"], "interfaces": [{"id": assigned["id"], "active": active, "config_id": config}]}
+        assert row == {"id": created["id"], "interfaces": [{"id": assigned["id"], "active": active, "config_id": config}]}
         assert get(garth, f"/v4beta{instance.removeprefix('/v4')}")["status"] == status
         assert get(garth, f"{instance}/configs/{config}")["interfaces"][0]["active"] is active
     busy = curl(garth, f"/v4beta/vpcs/{one}/subnets/{subnet}", "-X", "DELETE")
