@@ -2,7 +2,7 @@
 // the granted resources.
 
 import assert from "node:assert/strict";
-import { PASSWORD, play } from "./harness.mjs";
+import { PASSWORD, runTest } from "./harness.mjs";
 
 const ANOTHER = "another horse, another battery";
 
@@ -28,7 +28,7 @@ async function profile(page, { origin }) {
   await page.getByText("Password changed.").waitFor();
 }
 
-async function tokens(page, stage) {
+async function tokens(page, harness) {
   await page.getByRole("link", { name: "Tokens" }).click();
   await page.getByRole("heading", { name: "No tokens yet" }).waitFor();
   await page.getByRole("link", { name: "Create token" }).first().click();
@@ -36,7 +36,7 @@ async function tokens(page, stage) {
   await page.getByRole("row", { name: /VPCs and subnets/ }).getByLabel("Read/write").check();
   await page.getByRole("button", { name: "Create token" }).click();
   const token = await page.locator("#secret").innerText();
-  assert.deepEqual((await stage.api(token, "GET", "/vpcs")).data.map((vpc) => vpc.label), ["core"]);
+  assert.deepEqual((await harness.api(token, "GET", "/vpcs")).data.map((vpc) => vpc.label), ["core"]);
   // Only this page shows the token, and reloading it creates no second token.
   await page.reload();
   await page.getByRole("heading", { name: "This token was already created" }).waitFor();
@@ -48,11 +48,11 @@ async function tokens(page, stage) {
   await page.getByRole("link", { name: "Revoke terraform" }).click();
   await page.getByRole("button", { name: "Revoke token" }).click();
   await page.getByText("It no longer gives access.").waitFor();
-  const answer = await fetch(`${stage.origin}/v4/vpcs`, { headers: { authorization: `Bearer ${token}` } });
-  assert.equal(answer.status, 401);
+  const response = await fetch(`${harness.origin}/v4/vpcs`, { headers: { authorization: `Bearer ${token}` } });
+  assert.equal(response.status, 401);
 }
 
-async function users(page, stage) {
+async function users(page, harness) {
   await page.getByRole("link", { name: "Users" }).click();
   await page.getByRole("link", { name: "Create user" }).click();
   await page.getByLabel("Username").fill("b");
@@ -71,28 +71,28 @@ async function users(page, stage) {
   await page.getByText("Grants updated.").waitFor();
 
   // The new user sets a password with the link, and sees only the granted resources.
-  const bob = await stage.browse("bob");
-  await bob.goto(link.replace(/^http:\/\/[^/]+/, stage.origin));
+  const bob = await harness.newPage("bob");
+  await bob.goto(link.replace(/^http:\/\/[^/]+/, harness.origin));
   for (const label of ["New password", "Confirm new password"]) await bob.getByLabel(label, { exact: true }).fill(PASSWORD);
   await bob.getByRole("button", { name: "Set password" }).click();
   await bob.getByRole("heading", { name: "Password set" }).waitFor();
-  await bob.goto(`${stage.origin}/vpcs`);
+  await bob.goto(`${harness.origin}/vpcs`);
   await bob.getByLabel("Username").fill("bob");
   await bob.getByLabel("Password").fill(PASSWORD);
   await bob.getByRole("button", { name: "Log in" }).click();
   await bob.getByRole("link", { name: "core" }).click();
   await bob.getByRole("heading", { name: "core" }).waitFor();
   assert.equal(await bob.getByRole("link", { name: /Edit|Delete|Add subnet/ }).count(), 0, "actions without permission are not offered");
-  await bob.goto(`${stage.origin}/vpcs/1/edit`);
+  await bob.goto(`${harness.origin}/vpcs/1/edit`);
   await bob.getByRole("link", { name: "Back to home" }).waitFor();
-  await bob.goto(`${stage.origin}/account`);
+  await bob.goto(`${harness.origin}/account`);
   assert.equal(await bob.getByRole("link", { name: "Users" }).count(), 0);
 
   await page.getByRole("link", { name: "Delete" }).click();
   await page.getByLabel("Type bob to confirm").fill("bob");
   await page.getByRole("button", { name: "Delete user" }).click();
   await page.getByText("User deleted.").waitFor();
-  await bob.goto(`${stage.origin}/vpcs`);
+  await bob.goto(`${harness.origin}/vpcs`);
   await bob.getByRole("heading", { name: "Log in" }).waitFor();
 }
 
@@ -128,15 +128,15 @@ async function quotas(page) {
   await page.getByRole("row", { name: /core/ }).getByText(/^0 of/).waitFor();
 }
 
-await play("the account: profile, password, tokens, users and grants, clients, quotas", async (stage) => {
-  await stage.serve();
-  stage.user("ada", "--account", "1");
-  const token = stage.garth(["token", "create", "--user", "admin", "--label", "test"]).trim();
-  await stage.api(token, "POST", "/vpcs", { label: "core", region: "us-east" });
-  const page = await stage.enter("ada");
-  await profile(page, stage);
-  await tokens(page, stage);
-  await users(page, stage);
+await runTest("the account: profile, password, tokens, users and grants, clients, quotas", async (harness) => {
+  await harness.serve();
+  harness.user("ada", "--account", "1");
+  const token = harness.garth(["token", "create", "--user", "admin", "--label", "test"]).trim();
+  await harness.api(token, "POST", "/vpcs", { label: "core", region: "us-east" });
+  const page = await harness.logIn("ada");
+  await profile(page, harness);
+  await tokens(page, harness);
+  await users(page, harness);
   await clients(page);
   await quotas(page);
 });

@@ -1,8 +1,8 @@
 // Live updates at the desk preserve the focused row, an open confirmation, an unsaved selection and unsent text. A ticket
-// that a colleague closes or reopens gets the right boxes, and a page whose session has ended says so.
+// that a colleague closes or reopens gets the right boxes, and a page whose session has ended shows that.
 
 import assert from "node:assert/strict";
-import { play } from "./harness.mjs";
+import { runTest } from "./harness.mjs";
 
 const focused = (page) => page.evaluate(() => document.activeElement.getAttribute("href"));
 
@@ -19,7 +19,7 @@ async function row(grace, open) {
 }
 
 /** A note of a colleague arrives while a confirmation is open and a priority is selected. */
-async function questions(grace, note, { origin }) {
+async function confirmations(grace, note, { origin }) {
   await grace.goto(`${origin}/desk/tickets/1`);
   await grace.getByLabel("Priority").selectOption("urgent");
   const close = grace.locator("details.confirm", { has: grace.locator("summary", { hasText: "Close" }) });
@@ -34,8 +34,8 @@ async function questions(grace, note, { origin }) {
   await grace.goto(`${origin}/desk/tickets/2`);
 }
 
-async function follows(grace, prioritise) {
-  await prioritise("high");
+async function follows(grace, prioritize) {
+  await prioritize("high");
   await grace.locator("#thread").getByText("changed the priority from normal to high").waitFor();
   assert.equal(await grace.getByLabel("Priority").inputValue(), "high");
 }
@@ -54,34 +54,34 @@ async function otherBoxes(grace, act, { origin }) {
 }
 
 /** The user logs out in another tab. */
-async function loggedOut(grace, note, stage) {
+async function loggedOut(grace, note, harness) {
   const other = await grace.context().newPage();
   // The stream and htmx requests fail now, which the browser logs on its console.
-  await stage.offline(async () => {
-    await other.goto(`${stage.origin}/logout`);
+  await harness.whileOffline(async () => {
+    await other.goto(`${harness.origin}/logout`);
     const button = other.getByRole("button", { name: "Log out" });
     if (await button.count()) await button.click();
     await other.close();
     await note("Nobody reads this.");
     await grace.getByText("You are logged out.").waitFor();
-    assert.equal(await grace.getByRole("link", { name: "Log in again" }).getAttribute("href"), `${stage.origin}/desk/tickets/1`);
+    assert.equal(await grace.getByRole("link", { name: "Log in again" }).getAttribute("href"), `${harness.origin}/desk/tickets/1`);
     assert.equal(await grace.getByText("Nobody reads this.").count(), 0);
   });
 }
 
-await play("live updates at the desk: focused row, confirmations, selections, unsent text, closing, log-out", async (stage) => {
-  await stage.serve();
-  stage.user("ada", "--account", "1");
-  for (const name of ["grace", "linus"]) stage.user(name, "--staff");
-  const token = (user) => stage.garth(["token", "create", "--user", user, "--label", "test"]).trim();
+await runTest("live updates at the desk: focused row, confirmations, selections, unsent text, closing, log-out", async (harness) => {
+  await harness.serve();
+  harness.user("ada", "--account", "1");
+  for (const name of ["grace", "linus"]) harness.user(name, "--staff");
+  const token = (user) => harness.garth(["token", "create", "--user", user, "--label", "test"]).trim();
   const [ada, linus] = [token("ada"), token("linus")];
-  const open = (summary) => stage.api(ada, "POST", "/support/tickets", { summary, description: "Please." });
-  const note = (description) => stage.api(linus, "POST", "/desk/tickets/1/notes", { description });
+  const open = (summary) => harness.api(ada, "POST", "/support/tickets", { summary, description: "Please." });
+  const note = (description) => harness.api(linus, "POST", "/desk/tickets/1/notes", { description });
   await open("No route");
-  const grace = await stage.enter("grace");
+  const grace = await harness.logIn("grace");
   await row(grace, open);
-  await questions(grace, note, stage);
-  await follows(grace, (priority) => stage.api(linus, "PUT", "/desk/tickets/2", { priority }));
-  await otherBoxes(grace, (deed) => stage.api(linus, "POST", `/desk/tickets/1/${deed}`), stage);
-  await loggedOut(grace, note, stage);
+  await confirmations(grace, note, harness);
+  await follows(grace, (priority) => harness.api(linus, "PUT", "/desk/tickets/2", { priority }));
+  await otherBoxes(grace, (action) => harness.api(linus, "POST", `/desk/tickets/1/${action}`), harness);
+  await loggedOut(grace, note, harness);
 });

@@ -2,7 +2,7 @@
 // tickets for a customer, closing and reopening.
 
 import assert from "node:assert/strict";
-import { HOSTILE, play } from "./harness.mjs";
+import { HOSTILE, runTest } from "./harness.mjs";
 
 async function queue(grace, { origin }) {
   await grace.waitForURL(/\/desk$/);
@@ -152,20 +152,20 @@ async function forCustomer(grace, ada, { origin }) {
   assert.equal(await ada.getByText("Rack 4.").count(), 0, "only staff can see notes");
 }
 
-await play("the desk: queue, assignment, replies and notes, canned replies, history, customer tickets, keyboard", async (stage) => {
-  await stage.serve();
-  stage.user("ada", "--account", "1");
-  for (const name of ["grace", "linus"]) stage.user(name, "--staff");
-  const token = stage.garth(["token", "create", "--user", "ada", "--label", "test"]).trim();
-  await stage.api(token, "POST", "/vpcs", { label: "core", region: "us-east", subnets: [{ label: "web", ipv4: "10.0.0.0/24" }] });
-  await stage.api(token, "POST", "/support/tickets", { summary: "No route", description: "Since noon.", vpc_id: 1 });
-  await stage.api(token, "POST", "/support/tickets", { summary: "Our bill", description: "It is wrong." });
-  const [ada, grace, linus] = [await stage.enter("ada"), await stage.enter("grace"), await stage.enter("linus")];
-  await queue(grace, stage);
+await runTest("the desk: queue, assignment, replies and notes, canned replies, history, customer tickets, keyboard", async (harness) => {
+  await harness.serve();
+  harness.user("ada", "--account", "1");
+  for (const name of ["grace", "linus"]) harness.user(name, "--staff");
+  const token = harness.garth(["token", "create", "--user", "ada", "--label", "test"]).trim();
+  await harness.api(token, "POST", "/vpcs", { label: "core", region: "us-east", subnets: [{ label: "web", ipv4: "10.0.0.0/24" }] });
+  await harness.api(token, "POST", "/support/tickets", { summary: "No route", description: "Since noon.", vpc_id: 1 });
+  await harness.api(token, "POST", "/support/tickets", { summary: "Our bill", description: "It is wrong." });
+  const [ada, grace, linus] = [await harness.logIn("ada"), await harness.logIn("grace"), await harness.logIn("linus")];
+  await queue(grace, harness);
   await sheet(grace);
-  await claims(grace, linus, stage);
-  await writes(grace, stage);
-  await canned(grace, stage);
-  await handles(grace, stage);
-  await forCustomer(grace, ada, stage);
+  await claims(grace, linus, harness);
+  await writes(grace, harness);
+  await canned(grace, harness);
+  await handles(grace, harness);
+  await forCustomer(grace, ada, harness);
 });

@@ -19,19 +19,19 @@ export const PHONE = { width: 320, height: 700 };
 export const TABLET = { width: 768, height: 1024 };
 export const DESKTOP = { width: 1280, height: 900 };
 /** The statuses of expected error pages. */
-const REFUSALS = [400, 401, 403, 404, 409, 412, 413, 429];
+const EXPECTED_ERRORS = [400, 401, 403, 404, 409, 412, 413, 429];
 
-export class Stage {
+export class Harness {
   #alarms = [];
-  #refused = new Set();
+  #expectedErrors = new Set();
   #offline = false;
   #child;
   #listen = "127.0.0.1:0";
 
   constructor(hosts) {
-    const { GARTH_BINARY: binary, PICTURES: pictures } = process.env;
+    const { GARTH_BINARY: binary, PICTURES: screenshots } = process.env;
     this.binary = binary;
-    this.pictures = pictures;
+    this.screenshots = screenshots;
     this.hosts = hosts;
     this.folder = mkdtempSync(join(tmpdir(), "garth-browser-"));
     this.env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GARTH_")));
@@ -39,14 +39,14 @@ export class Stage {
   }
 
   /** Runs a command next to the server. */
-  garth(words, input = "") {
-    const ran = spawnSync(this.binary, words, { env: this.env, input, encoding: "utf8" });
-    assert.equal(ran.status, 0, `garth ${words.join(" ")}: ${ran.stderr}`);
-    return ran.stdout;
+  garth(command, input = "") {
+    const result = spawnSync(this.binary, command, { env: this.env, input, encoding: "utf8" });
+    assert.equal(result.status, 0, `garth ${command.join(" ")}: ${result.stderr}`);
+    return result.stdout;
   }
 
-  user(name, ...words) {
-    this.garth(["user", "create", "--username", name, "--email", `${name}@example.com`, ...words]);
+  user(name, ...options) {
+    this.garth(["user", "create", "--username", name, "--email", `${name}@example.com`, ...options]);
     this.garth(["user", "password", name, "--password-stdin"], PASSWORD);
   }
 
@@ -57,54 +57,54 @@ export class Stage {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const complete = command === "serve" ? /http:\/\/[\d.]+:\d+/ : /\/v4\/vpcs\n/;
-    const said = await new Promise((ready) => {
+    const output = await new Promise((ready) => {
       let output = "";
       this.#child.stdout.on("data", (bytes) => complete.test((output += bytes)) && ready(output));
     });
-    this.#listen = said.match(/http:\/\/([\d.]+:\d+)/)[1];
+    this.#listen = output.match(/http:\/\/([\d.]+:\d+)/)[1];
     // Browsers accept secure cookies from localhost.
     this.origin = `http://localhost:${this.#listen.split(":")[1]}`;
-    return said;
+    return output;
   }
 
   async stop() {
     if (this.#child.exitCode !== null) return;
     this.#child.kill();
-    await new Promise((ended) => this.#child.once("exit", ended));
+    await new Promise((exited) => this.#child.once("exit", exited));
   }
 
   /** Ignores alarms while the server is down. */
-  async offline(meanwhile) {
+  async whileOffline(action) {
     this.#offline = true;
-    await meanwhile();
+    await action();
     this.#offline = false;
   }
 
-  /** A browser context of its own, whose pages raise alarms. */
-  async browse(name, options = {}) {
+  /** A new browser context, whose pages raise alarms. */
+  async newPage(name, options = {}) {
     const context = await this.browser.newContext({ viewport: DESKTOP, timezoneId: "Asia/Tokyo", locale: "en-GB", ...options });
     context.setDefaultTimeout(15_000);
     const alarm = (text, url = "") => this.#offline || this.#alarms.push({ text: `${name}: ${text}`, url });
-    const ours = (url) => [this.origin, ...this.hosts].some((host) => url === host || url.startsWith(`${host}/`));
+    const isAllowed = (url) => [this.origin, ...this.hosts].some((host) => url === host || url.startsWith(`${host}/`));
     context.on("console", (message) => message.type() === "error" && alarm(`console: ${message.text()}`, message.location().url));
     context.on("weberror", (error) => alarm(`error: ${error.error()}`));
     context.on("dialog", (dialog) => { alarm(`a dialog of a script: ${dialog.message()}`); dialog.dismiss(); });
-    context.on("request", (request) => ours(request.url()) || alarm(`asked another host: ${request.url()}`));
+    context.on("request", (request) => isAllowed(request.url()) || alarm(`a request to another host: ${request.url()}`));
     context.on("response", (response) => {
       const status = response.status();
       if (status < 400) return;
       const request = response.request();
       // Requests of pages on an allowed host may fail.
-      const theirs = () => this.hosts.some((host) => request.frame().url().startsWith(host));
-      if (REFUSALS.includes(status) && (request.isNavigationRequest() || theirs())) this.#refused.add(response.url());
-      else alarm(`${request.method()} ${request.url()} was answered with ${status}`);
+      const isFromAllowedHost = () => this.hosts.some((host) => request.frame().url().startsWith(host));
+      if (EXPECTED_ERRORS.includes(status) && (request.isNavigationRequest() || isFromAllowedHost())) this.#expectedErrors.add(response.url());
+      else alarm(`${request.method()} ${request.url()} returned ${status}`);
     });
     return context.newPage();
   }
 
   /** A browser context with a logged-in user. */
-  async enter(name, options = {}, password = PASSWORD) {
-    const page = await this.browse(name, options);
+  async logIn(name, options = {}, password = PASSWORD) {
+    const page = await this.newPage(name, options);
     await page.goto(`${this.origin}/login`);
     await page.getByLabel("Username").fill(name);
     await page.getByLabel("Password").fill(password);
@@ -116,44 +116,44 @@ export class Stage {
   /** Calls the API. */
   async api(token, method, path, body) {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const answer = await fetch(`${this.origin}/v4${path}`, { method, headers, body: body && JSON.stringify(body) });
-    const json = await answer.json();
-    assert.equal(answer.status, 200, `${method} ${path}: ${JSON.stringify(json)}`);
+    const response = await fetch(`${this.origin}/v4${path}`, { method, headers, body: body && JSON.stringify(body) });
+    const json = await response.json();
+    assert.equal(response.status, 200, `${method} ${path}: ${JSON.stringify(json)}`);
     return json;
   }
 
-  async picture(page, name) {
-    if (!this.pictures) return;
+  async screenshot(page, name) {
+    if (!this.screenshots) return;
     const fullPage = (await page.evaluate(() => document.documentElement.scrollHeight)) < 8000;
-    await page.screenshot({ path: join(this.pictures, `${name}.png`), fullPage });
+    await page.screenshot({ path: join(this.screenshots, `${name}.png`), fullPage });
   }
 
   /** Fails the test if there was an alarm. */
-  quiet() {
+  assertNoAlarms() {
     // The browser also logs expected error pages on its console.
-    const meant = ({ text, url }) => /the server responded with a status of 4\d\d/.test(text) && this.#refused.has(url);
-    assert.deepEqual(this.#alarms.filter((alarm) => !meant(alarm)).map(({ text, url }) => `${text} ${url}`), []);
+    const isExpected = ({ text, url }) => /the server responded with a status of 4\d\d/.test(text) && this.#expectedErrors.has(url);
+    assert.deepEqual(this.#alarms.filter((alarm) => !isExpected(alarm)).map(({ text, url }) => `${text} ${url}`), []);
   }
 
-  async leave() {
+  async close() {
     await this.browser?.close();
     if (this.#child) await this.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
 
-/** Runs one test on a stage of its own. The test may return a summary. */
-export async function play(title, run, { hosts = [] } = {}) {
-  const stage = new Stage(hosts);
-  const begun = performance.now();
+/** Runs one test with its own harness. The test may return a summary. */
+export async function runTest(title, run, { hosts = [] } = {}) {
+  const harness = new Harness(hosts);
+  const started = performance.now();
   try {
-    stage.browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
-    const seen = await run(stage);
-    stage.quiet();
-    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-    console.log(`ok     ${title}${seen ? `: ${seen}` : ""} (${seconds} s)`);
+    harness.browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+    const summary = await run(harness);
+    harness.assertNoAlarms();
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    console.log(`ok     ${title}${summary ? `: ${summary}` : ""} (${seconds} s)`);
   } finally {
-    await stage.leave();
+    await harness.close();
   }
 }
 
@@ -162,20 +162,20 @@ export async function fits(page, name) {
   const { width } = page.viewportSize();
   const found = await page.evaluate((width) => {
     const all = [...document.querySelectorAll("body *")];
-    const sketch = (elements) => elements.slice(0, 3).map((element) => element.outerHTML.slice(0, 120));
+    const describe = (elements) => elements.slice(0, 3).map((element) => element.outerHTML.slice(0, 120));
     // Text for screen readers is one pixel wide.
-    const cuts = (element) => element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX === "hidden";
+    const isCutOff = (element) => element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX === "hidden";
     // A text on the address map must fit into its block.
     const right = (element) => element.getBoundingClientRect().right;
-    const spills = (element) => element.matches(".map svg text") && right(element) > right(element.parentElement.querySelector(".block")) + 1;
+    const leavesBlock = (element) => element.matches(".map svg text") && right(element) > right(element.parentElement.querySelector(".block")) + 1;
     return {
-      wide: document.documentElement.scrollWidth,
-      out: sketch(all.filter((element) => element.getBoundingClientRect().right > width + 1)),
-      cut: sketch(all.filter(cuts)),
-      spilt: sketch(all.filter(spills)),
+      width: document.documentElement.scrollWidth,
+      beyondEdge: describe(all.filter((element) => element.getBoundingClientRect().right > width + 1)),
+      cut: describe(all.filter(isCutOff)),
+      outside: describe(all.filter(leavesBlock)),
     };
   }, width);
-  assert.ok(found.wide <= width, `${name} is ${found.wide} wide in a window of ${width}: ${found.out.join("\n")}`);
+  assert.ok(found.width <= width, `${name} is ${found.width} wide in a window of ${width}: ${found.beyondEdge.join("\n")}`);
   assert.deepEqual(found.cut, [], `${name} is cut off in a window of ${width}`);
-  assert.deepEqual(found.spilt, [], `${name} has texts that leave their blocks in a window of ${width}`);
+  assert.deepEqual(found.outside, [], `${name} has texts that leave their blocks in a window of ${width}`);
 }

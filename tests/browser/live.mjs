@@ -2,7 +2,7 @@
 // viewers, and pages report a lost connection.
 
 import assert from "node:assert/strict";
-import { play } from "./harness.mjs";
+import { runTest } from "./harness.mjs";
 
 /** Marks a page, to detect a reload. */
 const mark = (page) => page.evaluate(() => { globalThis.sameAsBefore = true; });
@@ -71,34 +71,34 @@ async function threads(ada, grace, linus, { origin }) {
 }
 
 /** The server restarts: pages report the lost connection, reconnect and show the changes. */
-async function lostAndFound(ada, grace, stage) {
-  await stage.offline(async () => {
-    await stage.stop();
+async function reconnects(ada, grace, harness) {
+  await harness.whileOffline(async () => {
+    await harness.stop();
     await ada.getByText("Connection lost").waitFor();
-    stage.garth(["desk", "reply", "1", "While you were away.", "--as", "grace"]);
-    await stage.serve();
-    await ada.locator("#thread").getByText("While you were away.").waitFor();
-    await grace.locator("#thread").getByText("While you were away.").waitFor();
+    harness.garth(["desk", "reply", "1", "Sent during the outage.", "--as", "grace"]);
+    await harness.serve();
+    await ada.locator("#thread").getByText("Sent during the outage.").waitFor();
+    await grace.locator("#thread").getByText("Sent during the outage.").waitFor();
     await ada.getByText("Connection lost").waitFor({ state: "hidden" });
   });
   await assertSame(ada, "ada");
 }
 
 /** A ticket is closed while the customer is writing. */
-async function closed(ada, stage) {
+async function closed(ada, harness) {
   await ada.getByLabel("Your reply").fill("One more thing.");
-  stage.garth(["desk", "close", "1", "--as", "grace"]);
+  harness.garth(["desk", "close", "1", "--as", "grace"]);
   await ada.getByText("This ticket was closed. Your text").waitFor();
   assert.equal(await ada.getByLabel("Your reply").inputValue(), "One more thing.");
 }
 
-await play("four browsers at once: live lists, threads and viewers, and a lost connection", async (stage) => {
-  await stage.serve();
-  for (const name of ["ada", "bob"]) stage.user(name, "--account", "1");
-  for (const name of ["grace", "linus"]) stage.user(name, "--staff");
-  const [ada, bob, grace, linus] = [await stage.enter("ada"), await stage.enter("bob"), await stage.enter("grace"), await stage.enter("linus")];
-  await lists(ada, bob, grace, stage);
-  await threads(ada, grace, linus, stage);
-  await lostAndFound(ada, grace, stage);
-  await closed(ada, stage);
+await runTest("four concurrent browsers: live lists, threads and viewers, and a lost connection", async (harness) => {
+  await harness.serve();
+  for (const name of ["ada", "bob"]) harness.user(name, "--account", "1");
+  for (const name of ["grace", "linus"]) harness.user(name, "--staff");
+  const [ada, bob, grace, linus] = [await harness.logIn("ada"), await harness.logIn("bob"), await harness.logIn("grace"), await harness.logIn("linus")];
+  await lists(ada, bob, grace, harness);
+  await threads(ada, grace, linus, harness);
+  await reconnects(ada, grace, harness);
+  await closed(ada, harness);
 });

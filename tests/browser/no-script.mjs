@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { play } from "./harness.mjs";
+import { runTest } from "./harness.mjs";
 
 const press = (page, name) => page.getByRole("button", { name, exact: true }).last().click();
 const shows = (page, text) => page.getByText(text).first().waitFor();
@@ -174,7 +174,7 @@ async function account(page, { origin }) {
   await page.locator("#secret").waitFor();
 }
 
-async function ending(page, { origin }) {
+async function closeAndDelete(page, { origin }) {
   await page.goto(`${origin}/tickets/1`);
   await page.locator("summary", { hasText: "Close ticket" }).click();
   await press(page, "Close ticket 1");
@@ -188,15 +188,15 @@ async function ending(page, { origin }) {
   await shows(page, "VPC deleted.");
 }
 
-await play("without JavaScript: VPCs, tickets, the desk and the account", async (stage) => {
-  await stage.serve();
-  stage.user("ada", "--account", "1");
-  stage.user("grace", "--staff");
+await runTest("without JavaScript: VPCs, tickets, the desk and the account", async (harness) => {
+  await harness.serve();
+  harness.user("ada", "--account", "1");
+  harness.user("grace", "--staff");
   const plain = { javaScriptEnabled: false };
-  const [ada, grace] = [await stage.enter("ada", plain), await stage.enter("grace", plain)];
-  await networks(ada, stage);
-  await tickets(ada, stage);
-  await desk(grace, stage);
-  await account(ada, stage);
-  await ending(ada, stage);
+  const [ada, grace] = [await harness.logIn("ada", plain), await harness.logIn("grace", plain)];
+  await networks(ada, harness);
+  await tickets(ada, harness);
+  await desk(grace, harness);
+  await account(ada, harness);
+  await closeAndDelete(ada, harness);
 });

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import axe from "axe-core";
-import { DESKTOP, PASSWORD, PHONE, TABLET, fits, play } from "./harness.mjs";
+import { DESKTOP, PASSWORD, PHONE, TABLET, fits, runTest } from "./harness.mjs";
 
 /** GET responses that are not pages: files, streams, and fragments of pages. */
 const PARTS = ["consoleAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile"];
@@ -25,8 +25,8 @@ class Walk {
   #seen = new Map();
   #wrong = [];
 
-  constructor(stage) {
-    this.stage = stage;
+  constructor(harness) {
+    this.harness = harness;
     for (const part of PARTS) assert.ok(this.#left.delete(part), `${part} is no longer in the console's table`);
   }
 
@@ -34,8 +34,8 @@ class Walk {
   async visit(page, id, parameters = {}, query = "") {
     const path = this.#left.get(id) ?? table().get(id);
     const filled = path.replace(/\{(\w+)\}/g, (_, name) => parameters[name] ?? assert.fail(`${id} needs ${name}`));
-    const answer = await page.goto(`${this.stage.origin}${filled}${query}`);
-    assert.equal(answer.status(), 200, `${filled}${query}`);
+    const response = await page.goto(`${this.harness.origin}${filled}${query}`);
+    assert.equal(response.status(), 200, `${filled}${query}`);
     assert.equal(new URL(page.url()).pathname, filled, `${id} leads elsewhere`);
     await this.check(page, `${id}${query}`);
     this.#left.delete(id);
@@ -47,13 +47,13 @@ class Walk {
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });
       await this.#audit(page, name, colorScheme);
-      await this.stage.picture(page, `${name.replace(/\W+/g, "-")}-${colorScheme}`);
+      await this.harness.screenshot(page, `${name.replace(/\W+/g, "-")}-${colorScheme}`);
     }
     await page.emulateMedia({ colorScheme: "light" });
     for (const [device, size] of [["tablet", TABLET], ["phone", PHONE]]) {
       await page.setViewportSize(size);
       await fits(page, name).catch((error) => this.#wrong.push(error.message));
-      await this.stage.picture(page, `${name.replace(/\W+/g, "-")}-${device}`);
+      await this.harness.screenshot(page, `${name.replace(/\W+/g, "-")}-${device}`);
     }
     await page.setViewportSize(DESKTOP);
     this.#seen.set(name, page.url());
@@ -80,8 +80,8 @@ class Walk {
 const press = (page, name) => page.getByRole("button", { name, exact: true }).last().click();
 
 /** Resources with names of the maximum length, without spaces. */
-async function longNames(stage, token) {
-  const post = (path, body) => stage.api(token, "POST", path, body);
+async function longNames(harness, token) {
+  const post = (path, body) => harness.api(token, "POST", path, body);
   const label = "a".repeat(64);
   const vpc = await post("/vpcs", { label, region: "us-east", subnets: [{ label, ipv4: "10.200.0.0/29" }] });
   await post("/linode/instances", { label: "b".repeat(64), region: "us-east", type: "g6-nanode-1", interfaces: [{ purpose: "vpc", subnet_id: vpc.subnets[0].id }] });
@@ -92,19 +92,19 @@ async function longNames(stage, token) {
   return { vpcId: vpc.id, vpcSubnetId: vpc.subnets[0].id, ticketId: ticket.id, username: "e".repeat(32) };
 }
 
-async function logIn(walk, stage) {
-  const page = await stage.browse("nobody");
+async function logIn(walk, harness) {
+  const page = await harness.newPage("anonymous");
   await walk.visit(page, "pageLogIn");
   await page.getByLabel("Username").fill("mara");
   await page.getByLabel("Password").fill("not it");
   await press(page, "Log in");
   await page.getByRole("alert").waitFor();
   await walk.check(page, "log-in refused");
-  await page.goto(`${stage.origin}/oauth/authorize?client_id=nobody&response_type=code`);
+  await page.goto(`${harness.origin}/oauth/authorize?client_id=missing&response_type=code`);
   await walk.check(page, "authorization refused");
-  stage.garth(["user", "create", "--account", "1", "--username", "newcomer", "--email", "newcomer@example.com"]);
-  const link = new URL(stage.garth(["user", "link", "newcomer"]).trim());
-  await page.goto(stage.origin + link.pathname);
+  harness.garth(["user", "create", "--account", "1", "--username", "newcomer", "--email", "newcomer@example.com"]);
+  const link = new URL(harness.garth(["user", "link", "newcomer"]).trim());
+  await page.goto(harness.origin + link.pathname);
   await walk.check(page, "password link");
   await page.getByLabel("New password", { exact: true }).fill("a first password");
   await page.getByLabel("Confirm new password").fill("another password");
@@ -115,31 +115,31 @@ async function logIn(walk, stage) {
   await press(page, "Set password");
   await page.getByRole("heading", { name: "Password set" }).waitFor();
   await walk.check(page, "password set");
-  await page.goto(stage.origin + link.pathname);
+  await page.goto(harness.origin + link.pathname);
   await walk.check(page, "password link used");
   // All operations have the same layout. Check a dozen, because axe would take minutes for all.
-  await page.goto(`${stage.origin}/docs`);
+  await page.goto(`${harness.origin}/docs`);
   await page.evaluate(() => { for (const one of document.querySelectorAll("article:nth-of-type(n + 12), nav li:nth-of-type(n + 6)")) one.remove(); });
   await walk.check(page, "docs");
 }
 
 /** Authorizes an application, so that the list of applications is not empty. */
-async function consent(walk, stage, page) {
-  const back = `${stage.origin}/vpcs`;
-  const made = stage.garth(["client", "create", "--label", "Report maker", "--redirect-uri", back]);
-  const [id, secret] = [made.match(/\b[0-9a-f]{20}\b/)[0], made.match(/\b[0-9a-f]{64}\b/)[0]];
-  const ask = new URLSearchParams({ client_id: id, response_type: "code", scope: "vpc:read_only events:read_only", redirect_uri: back });
-  await page.goto(`${stage.origin}/oauth/authorize?${ask}`);
+async function consent(walk, harness, page) {
+  const back = `${harness.origin}/vpcs`;
+  const created = harness.garth(["client", "create", "--label", "Report maker", "--redirect-uri", back]);
+  const [id, secret] = [created.match(/\b[0-9a-f]{20}\b/)[0], created.match(/\b[0-9a-f]{64}\b/)[0]];
+  const query = new URLSearchParams({ client_id: id, response_type: "code", scope: "vpc:read_only events:read_only", redirect_uri: back });
+  await page.goto(`${harness.origin}/oauth/authorize?${query}`);
   await walk.check(page, "consent");
   await press(page, "Allow");
   await page.waitForURL(/code=/);
   const code = new URL(page.url()).searchParams.get("code");
   const fields = new URLSearchParams({ grant_type: "authorization_code", client_id: id, client_secret: secret, code, redirect_uri: back });
-  const given = await fetch(`${stage.origin}/oauth/token`, { method: "POST", body: fields });
+  const given = await fetch(`${harness.origin}/oauth/token`, { method: "POST", body: fields });
   assert.equal(given.status, 200, await given.text());
 }
 
-async function networks(walk, stage, page, long) {
+async function networks(walk, harness, page, long) {
   const vpc = { vpcId: 1 };
   const subnet = { vpcId: 1, vpcSubnetId: 1 };
   await walk.visit(page, "pageVpcs");
@@ -185,7 +185,7 @@ async function networks(walk, stage, page, long) {
   await press(page, "Delete subnet");
   await page.getByRole("alert").waitFor();
   await walk.check(page, "deleting refused");
-  await page.goto(`${stage.origin}/vpcs/999999`);
+  await page.goto(`${harness.origin}/vpcs/999999`);
   await walk.check(page, "not found");
 }
 
@@ -240,11 +240,11 @@ async function account(walk, page, long) {
   await page.reload();
   await page.getByRole("heading", { name: "This token was already created" }).waitFor();
   await walk.check(page, "a token created twice");
-  await page.goto(`${walk.stage.origin}/nope`);
+  await page.goto(`${walk.harness.origin}/nope`);
   await page.getByRole("link", { name: "VPCs" }).waitFor();
   await walk.check(page, "an unknown path");
   const idIn = async (path, pattern) => {
-    await page.goto(`${walk.stage.origin}${path}`);
+    await page.goto(`${walk.harness.origin}${path}`);
     return (await page.content()).match(pattern)[1];
   };
   const token = { tokenId: await idIn("/account/tokens", /tokens\/(\d+)\/revoke/) };
@@ -287,31 +287,31 @@ async function account(walk, page, long) {
 }
 
 /** The pages of an empty account and of a restricted user. */
-async function emptyAndRestricted(walk, stage, password) {
-  stage.garth(["account", "create", "--company", "Empty", "--email", "empty@example.com"]);
-  stage.user("empty", "--account", "3");
-  const empty = await stage.enter("empty");
+async function emptyAndRestricted(walk, harness, password) {
+  harness.garth(["account", "create", "--company", "Empty", "--email", "empty@example.com"]);
+  harness.user("empty", "--account", "3");
+  const empty = await harness.logIn("empty");
   for (const id of ["pageVpcs", "pageTickets", "pageEvents", "pageTokens", "pageApps", "pageClients", "pageQuotas"]) {
     await walk.visit(empty, id, {}, "?empty");
   }
-  const elif = await stage.enter("elif", {}, password);
+  const elif = await harness.logIn("elif", {}, password);
   await walk.visit(elif, "pageVpc", { vpcId: 1 }, "?restricted");
   await walk.visit(elif, "pageProfile", {}, "?restricted");
-  await elif.goto(`${stage.origin}/account/users`);
+  await elif.goto(`${harness.origin}/account/users`);
   await walk.check(elif, "forbidden");
 }
 
-async function desk(walk, stage, sam, noor, long) {
+async function desk(walk, harness, sam, noor, long) {
   const ticket = { ticketId: 3 };
   await walk.visit(sam, "pageDesk");
   await walk.visit(sam, "pageDesk", {}, "?q=nothing-like-it");
-  await sam.goto(`${stage.origin}/desk?q=%21%21`);
+  await sam.goto(`${harness.origin}/desk?q=%21%21`);
   await walk.check(sam, "a refused search");
   const tops = await sam.locator(".search :is(input, select)").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
   assert.equal(new Set(tops).size, 1, `the error of one field moves the others: ${tops}`);
   await walk.visit(sam, "pageDesk", {}, "?status=all&order=pressing");
   await walk.visit(sam, "pageDeskKeys");
-  await sam.goto(`${stage.origin}/desk`);
+  await sam.goto(`${harness.origin}/desk`);
   await sam.keyboard.press("?");
   await sam.locator("dialog").waitFor();
   await walk.check(sam, "keyboard shortcuts");
@@ -322,14 +322,14 @@ async function desk(walk, stage, sam, noor, long) {
   await press(sam, "Open ticket for customer");
   await sam.getByRole("alert").waitFor();
   await walk.check(sam, "a customer's ticket refused");
-  await noor.goto(`${stage.origin}/desk/tickets/3`);
+  await noor.goto(`${harness.origin}/desk/tickets/3`);
   await walk.visit(sam, "pageDeskTicket", ticket);
   await sam.getByText("noor is also viewing this ticket.").waitFor();
   await sam.getByLabel("Canned reply").selectOption({ index: 1 });
   await sam.locator("#canned .md").waitFor();
   await sam.keyboard.press("Escape");
   await sam.locator("summary", { hasText: "Internal note" }).click();
-  await walk.check(sam, "a note beside a colleague");
+  await walk.check(sam, "a note while a colleague views the ticket");
   await sam.getByLabel("Note", { exact: false }).last().fill(" ");
   await press(sam, "Save internal note");
   await sam.getByRole("alert").waitFor();
@@ -350,30 +350,30 @@ async function desk(walk, stage, sam, noor, long) {
   await walk.visit(sam, "pageCannedReply", { cannedReplyId: 1 });
   await sam.locator("summary", { hasText: "Delete" }).click();
   await walk.check(sam, "deleting a canned reply");
-  await sam.goto(`${stage.origin}/desk/tickets/999999`);
+  await sam.goto(`${harness.origin}/desk/tickets/999999`);
   await walk.check(sam, "not found at the desk");
 }
 
-await play("accessibility and layout of every page", async (stage) => {
-  const said = await stage.serve("demo");
-  const password = said.match(/^ {4}(\S+-\S+)$/m)[1];
-  const token = said.match(/Bearer (\w+)/)[1];
-  await stage.api(token, "POST", "/support/tickets", { summary: "About a network", description: "Which one?", vpc_id: 1 });
-  const long = await longNames(stage, token);
-  const walk = new Walk(stage);
-  await logIn(walk, stage);
-  const mara = await stage.enter("mara", {}, password);
-  await consent(walk, stage, mara);
-  await networks(walk, stage, mara, long);
+await runTest("accessibility and layout of every page", async (harness) => {
+  const output = await harness.serve("demo");
+  const password = output.match(/^ {4}(\S+-\S+)$/m)[1];
+  const token = output.match(/Bearer (\w+)/)[1];
+  await harness.api(token, "POST", "/support/tickets", { summary: "About a network", description: "Which one?", vpc_id: 1 });
+  const long = await longNames(harness, token);
+  const walk = new Walk(harness);
+  await logIn(walk, harness);
+  const mara = await harness.logIn("mara", {}, password);
+  await consent(walk, harness, mara);
+  await networks(walk, harness, mara, long);
   await tickets(walk, mara, long);
   await account(walk, mara, long);
-  await emptyAndRestricted(walk, stage, password);
-  const [sam, noor] = [await stage.enter("sam", {}, password), await stage.enter("noor", {}, password)];
-  await desk(walk, stage, sam, noor, long);
-  const about = (await stage.api(token, "GET", "/support/tickets")).data.find((ticket) => ticket.summary === "About a network");
+  await emptyAndRestricted(walk, harness, password);
+  const [sam, noor] = [await harness.logIn("sam", {}, password), await harness.logIn("noor", {}, password)];
+  await desk(walk, harness, sam, noor, long);
+  const about = (await harness.api(token, "GET", "/support/tickets")).data.find((ticket) => ticket.summary === "About a network");
   await walk.visit(sam, "pageDeskVpc", { ticketId: about.id });
   await walk.visit(sam, "pageDeskSubnet", { ticketId: about.id, vpcSubnetId: 4 });
-  await mara.goto(`${stage.origin}/logout`);
+  await mara.goto(`${harness.origin}/logout`);
   await walk.check(mara, "logged out");
   return walk.end();
 });

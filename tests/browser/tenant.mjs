@@ -2,7 +2,7 @@
 // blockers of a deletion, and deletion.
 
 import assert from "node:assert/strict";
-import { play } from "./harness.mjs";
+import { runTest } from "./harness.mjs";
 
 async function create(page, origin) {
   await page.waitForURL(/\/vpcs$/);
@@ -52,12 +52,12 @@ async function search(page, origin) {
   await page.waitForURL(/region=/);
 }
 
-async function map(page, stage, token) {
-  const type = (await stage.api(token, "GET", "/linode/types")).data[0].id;
+async function map(page, harness, token) {
+  const type = (await harness.api(token, "GET", "/linode/types")).data[0].id;
   const instance = (label, subnet_id) =>
-    stage.api(token, "POST", "/linode/instances", { label, region: "us-east", type, interfaces: [{ purpose: "vpc", subnet_id }] });
+    harness.api(token, "POST", "/linode/instances", { label, region: "us-east", type, interfaces: [{ purpose: "vpc", subnet_id }] });
   await instance("web-1", 1);
-  await page.goto(`${stage.origin}/vpcs/1`);
+  await page.goto(`${harness.origin}/vpcs/1`);
   await page.locator("tr", { hasText: "web-1" }).getByText("10.0.0.2").waitFor();
   // From the map of the VPC to the map of a subnet and its addresses.
   await page.locator(".map svg:visible a").first().click();
@@ -108,19 +108,19 @@ async function subnets(page, origin) {
   await page.getByText("Subnet deleted.").waitFor();
 }
 
-async function remove(page, stage, token) {
+async function remove(page, harness, token) {
   // The blocking interface is listed, with a link.
-  await page.goto(`${stage.origin}/vpcs/1`);
+  await page.goto(`${harness.origin}/vpcs/1`);
   await page.getByRole("link", { name: "Delete", exact: true }).click();
   await page.getByText("Remove 1 interface first").waitFor();
   assert.equal(await page.getByRole("button", { name: "Delete VPC" }).count(), 0);
   await page.getByRole("alert").getByRole("link").click();
   await page.waitForURL(/\/vpcs\/1\/subnets\/1#interface-1$/);
   await page.locator("tr:target", { hasText: "web-1" }).waitFor();
-  const [instance] = (await stage.api(token, "GET", "/linode/instances")).data;
-  await stage.api(token, "DELETE", `/linode/instances/${instance.id}`);
+  const [instance] = (await harness.api(token, "GET", "/linode/instances")).data;
+  await harness.api(token, "DELETE", `/linode/instances/${instance.id}`);
 
-  await page.goto(`${stage.origin}/vpcs/1/delete`);
+  await page.goto(`${harness.origin}/vpcs/1/delete`);
   await page.getByLabel("Type backbone to confirm").fill("core");
   await page.getByRole("button", { name: "Delete VPC" }).click();
   await page.getByRole("alert").getByText("Must be backbone").waitFor();
@@ -131,34 +131,34 @@ async function remove(page, stage, token) {
 }
 
 /** The page of a VPC shows the changes of others, and its deletion. */
-async function follow(page, stage, token) {
-  const { id } = await stage.api(token, "POST", "/vpcs", { label: "watched", region: "us-east", subnets: [{ label: "first", ipv4: "10.0.0.0/24" }] });
-  await page.goto(`${stage.origin}/vpcs/${id}`);
+async function follow(page, harness, token) {
+  const { id } = await harness.api(token, "POST", "/vpcs", { label: "watched", region: "us-east", subnets: [{ label: "first", ipv4: "10.0.0.0/24" }] });
+  await page.goto(`${harness.origin}/vpcs/${id}`);
   await page.getByRole("heading", { name: "watched" }).waitFor();
   await page.locator("summary", { hasText: "Show as table" }).click();
-  await stage.api(token, "POST", `/vpcs/${id}/subnets`, { label: "second", ipv4: "10.0.1.0/24" });
+  await harness.api(token, "POST", `/vpcs/${id}/subnets`, { label: "second", ipv4: "10.0.1.0/24" });
   await page.locator("#subnets ~ table").getByRole("link", { name: "second", exact: true }).waitFor();
   assert.equal(await page.locator(".map details").getAttribute("open"), "", "the table stays open");
   await page.getByRole("link", { name: "Edit", exact: true }).focus();
-  await stage.api(token, "PUT", `/vpcs/${id}`, { label: "renamed" });
+  await harness.api(token, "PUT", `/vpcs/${id}`, { label: "renamed" });
   await page.getByRole("heading", { name: "renamed" }).waitFor();
   await page.locator("a:focus", { hasText: "Edit" }).waitFor();
-  await stage.api(token, "DELETE", `/vpcs/${id}`);
+  await harness.api(token, "DELETE", `/vpcs/${id}`);
   await page.getByRole("heading", { name: "VPC not available" }).waitFor();
 }
 
-await play("VPCs: create, search, address map, edit, delete", async (stage) => {
-  await stage.serve();
-  stage.user("ada", "--account", "1");
-  const token = stage.garth(["token", "create", "--user", "ada", "--label", "test"]).trim();
-  const page = await stage.enter("ada");
-  await create(page, stage.origin);
-  await search(page, stage.origin);
-  await map(page, stage, token);
-  await edit(page, stage.origin);
-  await subnets(page, stage.origin);
-  await remove(page, stage, token);
-  await follow(page, stage, token);
+await runTest("VPCs: create, search, address map, edit, delete", async (harness) => {
+  await harness.serve();
+  harness.user("ada", "--account", "1");
+  const token = harness.garth(["token", "create", "--user", "ada", "--label", "test"]).trim();
+  const page = await harness.logIn("ada");
+  await create(page, harness.origin);
+  await search(page, harness.origin);
+  await map(page, harness, token);
+  await edit(page, harness.origin);
+  await subnets(page, harness.origin);
+  await remove(page, harness, token);
+  await follow(page, harness, token);
   await page.getByRole("link", { name: "Log out" }).click();
   await page.getByRole("heading", { name: "Logged out" }).waitFor();
 });

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { HOSTILE, play } from "./harness.mjs";
+import { HOSTILE, runTest } from "./harness.mjs";
 
 async function open(page, { origin, folder }) {
   await page.goto(`${origin}/tickets`);
@@ -101,7 +101,7 @@ async function replyAndClose(page, { origin }, colleague) {
   assert.equal(await page.locator(".unseen").count(), 0);
 }
 
-async function leave(page, { origin }) {
+async function logOut(page, { origin }) {
   // Confirming logs out.
   await page.goto(`${origin}/tickets/1`);
   const [opened] = await Promise.all([page.waitForEvent("popup"), page.getByRole("link", { name: "/logout" }).click()]);
@@ -111,16 +111,16 @@ async function leave(page, { origin }) {
   await page.getByRole("heading", { name: "Log in" }).waitFor();
 }
 
-await play("a tenant's tickets: subject, Markdown, files, drafts, reply, closing, events", async (stage) => {
-  await stage.serve();
-  stage.user("ada", "--account", "1");
-  const token = stage.garth(["token", "create", "--user", "ada", "--label", "test"]).trim();
-  for (const label of ["core", "spare"]) await stage.api(token, "POST", "/vpcs", { label, region: "us-east" });
-  const page = await stage.enter("ada");
-  await open(page, stage);
-  await read(page, stage);
-  stage.user("bob", "--account", "1");
-  const another = stage.garth(["token", "create", "--user", "bob", "--label", "test"]).trim();
-  await replyAndClose(page, stage, () => stage.api(another, "POST", "/vpcs", { label: "edge", region: "us-east" }));
-  await leave(page, stage);
+await runTest("a tenant's tickets: subject, Markdown, files, drafts, reply, closing, events", async (harness) => {
+  await harness.serve();
+  harness.user("ada", "--account", "1");
+  const token = harness.garth(["token", "create", "--user", "ada", "--label", "test"]).trim();
+  for (const label of ["core", "spare"]) await harness.api(token, "POST", "/vpcs", { label, region: "us-east" });
+  const page = await harness.logIn("ada");
+  await open(page, harness);
+  await read(page, harness);
+  harness.user("bob", "--account", "1");
+  const another = harness.garth(["token", "create", "--user", "bob", "--label", "test"]).trim();
+  await replyAndClose(page, harness, () => harness.api(another, "POST", "/vpcs", { label: "edge", region: "us-east" }));
+  await logOut(page, harness);
 });
