@@ -1,4 +1,4 @@
--- Adds configs to one instance, each with an interface that asks for any address of subnet 1.
+-- Adds configs to one instance, each with an interface that gets any free address of subnet 1.
 
 dofile("result.lua")
 

@@ -1,4 +1,4 @@
-"""The benchmarks by name. Each is a function that returns tables and figures; its baseline is told in its title."""
+"""The benchmarks by name. Each is a function that returns tables and figures. The title names the baseline."""
 
 from collections import namedtuple
 
@@ -12,22 +12,22 @@ import resources
 
 Benchmark = namedtuple("Benchmark", "about run")
 BENCHMARKS = {
-    "get_vpc": Benchmark("view one VPC, beside a handler that returns the same bytes", operations.get_vpc),
-    "list_vpcs": Benchmark("list 100 VPCs, beside writing the same rows from memory", lists.list_vpcs),
-    "list_flat": Benchmark("any page of a million rows, beside the first of a thousand", lists.list_flat),
-    "filter": Benchmark("X-Filter on a million rows, beside the plain page", lists.filtered),
-    "console_list": Benchmark("the console's page of 100 VPCs, beside the JSON of them", console.console_list),
-    "create_vpc": Benchmark("create VPCs durably, beside one transaction per request", creates.create_vpc),
-    "create_raw": Benchmark("create VPCs durably, beside writing the rows into SQLite", creates.create_raw),
-    "create_alone": Benchmark("one client that creates, beside one transaction per request", creates.create_alone),
-    "assign": Benchmark("assign addresses in a crowded subnet, beside an empty one", operations.assign),
-    "upload": Benchmark("attach files, beside writing them by hand", operations.upload),
-    "pg_get": Benchmark("view one VPC on PostgreSQL, beside pgbench with the same statements", shared.pg_get),
-    "pg_create": Benchmark("create VPCs on PostgreSQL, beside pgbench with the same statements", shared.pg_create),
-    "pg_nodes": Benchmark("three nodes on one database, beside one", shared.pg_nodes),
-    "start": Benchmark("how soon it answers, and its memory then", resources.start),
-    "memory": Benchmark("memory after a million rows were read, beside idle", resources.memory),
-    "connections": Benchmark("10,000 idle connections and 1,000 streams of events", resources.connections),
-    "overload": Benchmark("four times what can be answered, beside what can", resources.overload),
-    "peer": Benchmark("view and create, beside what one might use instead", peers.peer),
+    "get_vpc": Benchmark("view one VPC, compared with a handler that returns the same bytes", operations.get_vpc),
+    "list_vpcs": Benchmark("list 100 VPCs, compared with the same rows from memory", lists.list_vpcs),
+    "list_flat": Benchmark("any page of a million rows, compared with the first of a thousand", lists.list_flat),
+    "filter": Benchmark("X-Filter on a million rows, compared with the unfiltered page", lists.filtered),
+    "console_list": Benchmark("the console's page of 100 VPCs, compared with their JSON", console.console_list),
+    "create_vpc": Benchmark("create VPCs durably, compared with one transaction per request", creates.create_vpc),
+    "create_raw": Benchmark("create VPCs durably, compared with raw rows in SQLite", creates.create_raw),
+    "create_alone": Benchmark("creates of one client, compared with one transaction per request", creates.create_alone),
+    "assign": Benchmark("assign addresses in a used subnet, compared with an empty one", operations.assign),
+    "upload": Benchmark("attach files, compared with writing them directly", operations.upload),
+    "pg_get": Benchmark("view one VPC on PostgreSQL, compared with pgbench", shared.pg_get),
+    "pg_create": Benchmark("create VPCs on PostgreSQL, compared with pgbench", shared.pg_create),
+    "pg_nodes": Benchmark("three nodes on one database, compared with one", shared.pg_nodes),
+    "start": Benchmark("time until the first response, and memory at that point", resources.start),
+    "memory": Benchmark("memory after reading a million rows, compared with idle", resources.memory),
+    "connections": Benchmark("10,000 idle connections and 1,000 event streams", resources.connections),
+    "overload": Benchmark("four times the capacity, compared with the peak", resources.overload),
+    "peer": Benchmark("view and create, compared with alternatives", peers.peer),
 }

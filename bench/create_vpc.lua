@@ -1,8 +1,7 @@
--- Creates VPCs of one subnet each, no two with the same label, in all regions by turns.
+-- Creates VPCs with one subnet each and unique labels, in all regions in turn.
 --
--- By turns because a create counts the VPCs of its region for the quota: in a single region the
--- run would measure an account larger than the default quota allows. Given tokens, it does so for their
--- accounts by turns.
+-- A create counts the VPCs of its region for the quota. In a single region, the run would measure an account above
+-- the default quota. With tokens, the accounts are used in turn, too.
 
 dofile("result.lua")
 
@@ -10,12 +9,12 @@ not_200 = 0
 
 local regions = {}
 local headers = {}
-local made = 0
+local count = 0
 local body = '{"label":"bench%s-%d-%d","region":"%s","subnets":[{"label":"first","ipv4":"10.0.0.0/24"}]}'
 
 local from = ""
 
--- The arguments after `--` are the regions, tokens as token=…, and from=… where others create too.
+-- The arguments after `--` are the regions, tokens as token=…, and a prefix of labels as from=… for concurrent runs.
 function init(args)
   for _, argument in ipairs(args) do
     local token = argument:match("^token=(.*)")
@@ -29,10 +28,10 @@ function init(args)
 end
 
 function request()
-  made = made + 1
+  count = count + 1
   local accounts = math.max(#headers, 1)
-  local region = regions[math.floor(made / accounts) % #regions + 1]
-  return wrk.format("POST", nil, headers[made % accounts + 1], string.format(body, from, number, made, region))
+  local region = regions[math.floor(count / accounts) % #regions + 1]
+  return wrk.format("POST", nil, headers[count % accounts + 1], string.format(body, from, number, count, region))
 end
 
 function response(status)

@@ -1,11 +1,11 @@
-"""Creating VPCs in the embedded store."""
+"""Creates of VPCs in the embedded store."""
 
 import shutil
 import sqlite3
 from contextlib import closing
 
 import load
-from machine import Trouble
+from machine import BenchmarkError
 from servers import shuffled, start_garth, start_ungrouped, vpc_regions
 from verdict import AGAIN, BASELINE, EMBEDDED, GARTH, SERVERS, Goal, Table
 
@@ -23,9 +23,8 @@ def create_vpc(programs, folder, extent):
         )
         for clients in (32, 128)
     }
-    # Every sample begins with a new process on an empty store: stores that grew on from round to
-    # round would grow faster where more is created in the same time. Within a sample that stays
-    # so, and counts against Garth.
+    # Every sample starts with a new process and an empty store. Otherwise, the store of the faster server would grow
+    # faster from round to round. Within a sample this still counts against Garth.
     for _ in range(rounds):
         for name, clients in shuffled((name, clients) for name in SERVERS for clients in tables):
             sample = create_on_empty_store(programs, folder / "create_vpc", name, clients, seconds)
@@ -37,10 +36,10 @@ def create_alone(programs, folder, extent):
     rounds, seconds = extent.rounds, extent.write_seconds
     table = Table(
         EMBEDDED,
-        f"create_alone: durable create of a VPC with one subnet, one client that waits for each answer; "
+        f"create_alone: durable create of a VPC with one subnet, one client that waits for each response; "
         f"{rounds} rounds of {seconds} s\n"
         "baseline: the same server with one transaction per request",
-        # Alone there is nothing to share a commit with: both should be the same, within what the disk makes of it.
+        # One client has no other writes to share a commit with, so both should be equal, apart from disk noise.
         {"throughput": Goal(">=", 0.95)},
     )
     for _ in range(rounds):
@@ -53,40 +52,40 @@ def create_raw(programs, folder, extent):
     rounds, seconds = extent.rounds, extent.write_seconds
     folder = folder / "create_raw"
     few, many = "Garth, 32 clients", "Garth, 128 clients"
-    beside_raw = Table(
+    against_raw = Table(
         EMBEDDED,
         f"create_raw: durable create of a VPC with one subnet; {rounds} rounds of {seconds} s\n"
-        "baseline: the same rows written straight into SQLite, 32 creates to a transaction",
+        "baseline: the same rows written directly to SQLite, 32 creates per transaction",
         {"throughput": Goal(">=", 0.6)},
         contenders=[few, many],
     )
-    beside_few = Table(
+    against_few = Table(
         EMBEDDED,
         f"create_raw: durable create of a VPC with one subnet, 128 clients; {rounds} rounds of {seconds} s\n"
         "baseline: 32 clients",
         {"throughput": Goal(">=", 1.0)},
-        contenders=["128 clients beside 32"],
+        contenders=["128 clients compared with 32"],
     )
     tallied = Table(
         EMBEDDED,
-        f"create_raw: the same rows written straight into SQLite; {rounds} rounds of {seconds} s\n"
-        "baseline: without the tallies that keep lists flat",
-        # A write price of at most 1.3x.
+        f"create_raw: the same rows written directly to SQLite; {rounds} rounds of {seconds} s\n"
+        "baseline: without tallies",
+        # Tallies may cost at most 1.3x.
         {"throughput": Goal(">=", 1 / 1.3), "CPU": Goal("<=", 1.3)},
         contenders=["raw rows with tallies"],
     )
     revised = Table(
         EMBEDDED,
-        f"create_raw: the same rows written straight into SQLite; {rounds} rounds of {seconds} s\n"
+        f"create_raw: the same rows written directly to SQLite; {rounds} rounds of {seconds} s\n"
         "baseline: without the account's revision and its change log",
-        # At most 1.1x of a create: the difference has to be compared with what Garth takes for one, not with raw rows.
+        # At most 1.1x of a create: compare the difference with the cost of a create, not of raw rows.
         {},
         contenders=["raw rows with revisions"],
     )
-    refuse_unlike(programs, folder)
+    require_equal_rows(programs, folder)
     untallied, untallied_again = "untallied", "untallied again"
     unlogged, unlogged_again = "unlogged", "unlogged again"
-    left_out = {
+    raw_options = {
         BASELINE: [],
         AGAIN: [],
         untallied: ["--untallied"],
@@ -94,53 +93,53 @@ def create_raw(programs, folder, extent):
         unlogged: ["--unlogged"],
         unlogged_again: ["--unlogged"],
     }
-    ways = {
+    uses = {
         untallied: [(tallied, BASELINE)],
         untallied_again: [(tallied, AGAIN)],
         unlogged: [(revised, BASELINE)],
         unlogged_again: [(revised, AGAIN)],
-        BASELINE: [(beside_raw, BASELINE), (tallied, tallied.contenders[0]), (revised, revised.contenders[0])],
-        AGAIN: [(beside_raw, AGAIN)],
-        few: [(beside_raw, few), (beside_few, BASELINE)],
-        "once more": [(beside_few, AGAIN)],
-        many: [(beside_raw, many), (beside_few, beside_few.contenders[0])],
+        BASELINE: [(against_raw, BASELINE), (tallied, tallied.contenders[0]), (revised, revised.contenders[0])],
+        AGAIN: [(against_raw, AGAIN)],
+        few: [(against_raw, few), (against_few, BASELINE)],
+        "once more": [(against_few, AGAIN)],
+        many: [(against_raw, many), (against_few, against_few.contenders[0])],
     }
     for _ in range(rounds):
-        for name in shuffled(ways):
-            if name in left_out:
-                sample = load.write_rows(programs.baseline, folder, seconds, *left_out[name])
+        for name in shuffled(uses):
+            if name in raw_options:
+                sample = load.write_rows(programs.baseline, folder, seconds, *raw_options[name])
                 shutil.rmtree(folder)
             else:
                 clients = 128 if name == many else 32
                 sample = create_on_empty_store(programs, folder, GARTH, clients, seconds)
-            for table, place in ways[name]:
-                table.add(place, sample)
-    return [beside_raw, beside_few, tallied, revised]
+            for table, name_in_table in uses[name]:
+                table.add(name_in_table, sample)
+    return [against_raw, against_few, tallied, revised]
 
 
-def refuse_unlike(programs, folder):
-    """Makes sure that the baseline writes as many rows of each table for a VPC as Garth does."""
+def require_equal_rows(programs, folder):
+    """Checks that the baseline writes the same number of rows per VPC to each table as Garth."""
     load.write_rows(programs.baseline, folder, 0.2)
     raw = rows_per_vpc(folder)
     shutil.rmtree(folder)
     with start_garth(programs, folder) as server:
         regions = vpc_regions(server)
-        load.put(server, "/v4/vpcs", 32, 1, "create_vpc.lua", regions)
+        load.run(server, "/v4/vpcs", 32, 1, "create_vpc.lua", regions)
     garth = rows_per_vpc(folder)
     shutil.rmtree(folder)
     if raw != garth:
-        raise Trouble(
-            f"a create of Garth's writes {garth} for a VPC, and the baseline {raw}: see examples/baseline/raw.rs"
+        raise BenchmarkError(
+            f"Garth writes {garth} rows per VPC, and the baseline {raw}: see examples/baseline/raw.rs"
         )
 
 
 def rows_per_vpc(folder):
-    """Of each table that creates write to: how many rows there are for each VPC, and what is tallied of them."""
+    """The number of rows per VPC in each table that creates write to, and the tallies per VPC."""
     with closing(sqlite3.connect(folder / "garth.db")) as store:
         tables = [name for (name,) in store.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         vpcs = store.execute("SELECT count(*) FROM vpc").fetchone()[0]
         rows = {table: store.execute(f"SELECT count(*) FROM {table}").fetchone()[0] / vpcs for table in tables}
-        # What is there from the beginning is less than one row for each VPC, and a small part of one.
+        # The initial rows are much less than one row per VPC.
         rows = {table: round(count, 1) for table, count in rows.items() if count >= 1 and table != "tally"}
         kind = "CASE WHEN instr(collection, ':') THEN substr(collection, 1, instr(collection, ':')) ELSE collection END"
         tallied = store.execute(f"SELECT {kind}, span, sum(items) FROM tally GROUP BY 1, 2")
@@ -153,11 +152,11 @@ def create_on_empty_store(programs, folder, name, clients, seconds):
         with start(programs, folder) as server:
             regions = vpc_regions(server)
             server.post("/v4/vpcs", {"label": "first", "region": regions[0], "subnets": []})
-            sample = load.put(server, "/v4/vpcs", clients, seconds, "create_vpc.lua", regions)
-            # What was answered must be there; what wrk no longer waited for may be.
-            kept = server.page("/v4/vpcs?page_size=1")["results"] - 1
-            if not sample.requests <= kept <= sample.requests + clients:
-                raise server.trouble(f"answered {sample.requests} creates and keeps {kept} VPCs")
+            sample = load.run(server, "/v4/vpcs", clients, seconds, "create_vpc.lua", regions)
+            # Acknowledged VPCs must exist. Requests that wrk abandoned may have created some, too.
+            stored = server.page("/v4/vpcs?page_size=1")["results"] - 1
+            if not sample.requests <= stored <= sample.requests + clients:
+                raise server.error(f"acknowledged {sample.requests} creates and stores {stored} VPCs")
             return sample
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,6 +1,6 @@
-"""How many instructions the synchronous paths take, counted by Callgrind: the same on every run, busy machine or not.
+"""Counts the instructions of the synchronous paths with Callgrind. The load of the machine does not affect them.
 
-A path runs so many times and then more often, and the difference is its own; what it takes to start is in both.
+Each path runs with two numbers of repetitions. The difference is its cost, without the cost of the start.
 """
 
 import json
@@ -10,12 +10,12 @@ import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from machine import ROOT, TOKEN, Trouble, own_environment
+from machine import ROOT, TOKEN, BenchmarkError, clean_environment
 
 FILE = ROOT / "bench" / "instructions.json"
-# How far a count may be off what is kept.
+# Maximum relative difference from the stored count.
 TOLERANCE = 0.03
-# How often each path runs, first and then.
+# The two numbers of repetitions of each path.
 PATHS = {
     "token": (100, 600),
     "token-again": (100, 600),
@@ -34,75 +34,74 @@ FUNCTIONS = {
 
 
 def measure(programs, folder, accept):
-    """Counts, prints and compares; whether everything is as it is kept."""
-    furnished = folder / "furnished"
-    run(programs, ["furnish", "--times", "0", "--data", furnished])
+    """Counts, prints and compares. Returns whether all counts match the stored ones."""
+    prepared = folder / "prepared"
+    run(programs, ["prepare", "--times", "0", "--data", prepared])
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = {
-            (path, times): pool.submit(count, programs, folder, furnished, path, times)
+            (path, times): pool.submit(count, programs, folder, prepared, path, times)
             for path, both in PATHS.items()
             for times in both
         }
         try:
             counts = {job: run.result() for job, run in jobs.items()}
         except BaseException:
-            # Nobody waits for the others any more.
+            # The other counts are not needed any more.
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     found = {
         path: round((counts[path, more] - counts[path, few]) / (more - few)) for path, (few, more) in PATHS.items()
     }
     known = json.loads(FILE.read_text()) if FILE.exists() else {}
-    off = [path for path, number in found.items() if not within(number, known.get(path))]
-    print(f"instructions: by Callgrind, each time; at most {TOLERANCE:.0%} off what is kept\n")
-    print(f"  {'path':<14}{'instructions':>14}{'kept':>12}{'ratio':>8}")
+    changed = [path for path, number in found.items() if not within(number, known.get(path))]
+    print(f"instructions: counted by Callgrind; at most {TOLERANCE:.0%} from the stored count\n")
+    print(f"  {'path':<14}{'instructions':>14}{'stored':>12}{'ratio':>8}")
     for path, number in found.items():
-        kept = known.get(path)
-        ratio = f"{number / kept:.3f}" if kept else ""
-        print(
-            f"  {path:<14}{number:>14,}{f'{kept:,}' if kept else 'none':>12}{ratio:>8}{'  OFF' if path in off else ''}"
-        )
+        stored = known.get(path)
+        ratio = f"{number / stored:.3f}" if stored else ""
+        mark = "  CHANGED" if path in changed else ""
+        print(f"  {path:<14}{number:>14,}{f'{stored:,}' if stored else 'none':>12}{ratio:>8}{mark}")
     print(flush=True)
     if accept:
         FILE.write_text(json.dumps(found, indent=2) + "\n")
-        print(f"kept in {FILE.relative_to(ROOT)}")
+        print(f"stored in {FILE.relative_to(ROOT)}")
         return True
-    if off:
-        print("If that is meant, keep it with `bench/run instructions --accept`.")
-    return not off
+    if changed:
+        print("If the change is intended, store it with `bench/run instructions --accept`.")
+    return not changed
 
 
-def within(number, kept):
-    return kept is not None and abs(number / kept - 1) <= TOLERANCE
+def within(number, stored):
+    return stored is not None and abs(number / stored - 1) <= TOLERANCE
 
 
-def count(programs, folder, furnished, path, times):
-    """The instructions of running a path so many times."""
+def count(programs, folder, prepared, path, times):
+    """The instructions of running a path this number of times."""
     data = folder / f"{path} {times}"
-    shutil.copytree(furnished, data)
+    shutil.copytree(prepared, data)
     out = folder / f"{path} {times}.callgrind"
-    # Only within the function that does it: what other threads do meanwhile is never quite the same.
-    within = FUNCTIONS.get(path, "baseline::instructions::look")
-    valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--toggle-collect={within}"]
+    # Count only inside the function of the path, because the work of other threads varies.
+    function = FUNCTIONS.get(path, "baseline::instructions::read")
+    valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--toggle-collect={function}"]
     # A revision is written with the commit of each create.
     runs = "create" if path == "revision" else path
-    said = run(programs, [runs, "--times", str(times), "--data", data], valgrind)
+    output = run(programs, [runs, "--times", str(times), "--data", data], valgrind)
     shutil.rmtree(data)
-    counted = int(re.search(r"Collected : (\d+)", said)[1])
+    counted = int(re.search(r"Collected : (\d+)", output)[1])
     if not counted:
-        raise Trouble(f"Callgrind has counted nothing of {path}: is {within} still a function of its own?")
+        raise BenchmarkError(f"Callgrind counted no instructions for {path}: was {function} inlined?")
     return counted
 
 
 def run(programs, arguments, before=()):
     command = [*before, programs.baseline, "instructions", *arguments]
-    env = {**own_environment(), "GARTH_BOOTSTRAP_TOKEN": TOKEN}
-    ended = subprocess.run(command, env=env, capture_output=True, text=True)
-    if ended.returncode != 0:
-        raise Trouble(f"{' '.join(map(str, command))} failed:\n{ended.stdout}{ended.stderr}"[-2000:])
-    return ended.stderr
+    env = {**clean_environment(), "GARTH_BOOTSTRAP_TOKEN": TOKEN}
+    process = subprocess.run(command, env=env, capture_output=True, text=True)
+    if process.returncode != 0:
+        raise BenchmarkError(f"{' '.join(map(str, command))} failed:\n{process.stdout}{process.stderr}"[-2000:])
+    return process.stderr
 
 
-def make_sure_of_valgrind():
+def require_valgrind():
     if not shutil.which("valgrind"):
-        raise Trouble("valgrind is not there: install it (Debian: apt-get install valgrind)")
+        raise BenchmarkError("valgrind is not installed: install it (Debian: apt-get install valgrind)")

@@ -1,4 +1,4 @@
-"""Lists: pages of long ones, and filters on them."""
+"""Pages of long lists, and filters."""
 
 import json
 from contextlib import ExitStack
@@ -6,15 +6,15 @@ from datetime import datetime, timedelta
 
 import datasets
 import load
-from machine import Server, Trouble
+from machine import Server, BenchmarkError
 from postgres import Postgres
-from servers import ANYWHERE, first_vpcs, sample_all, start_garth, start_shared
+from servers import ANY_PORT, create_vpcs, sample_all, start_garth, start_shared
 from verdict import AGAIN, BASELINE, COLUMNS, DATABASE_CPU, EMBEDDED, GARTH, SHARED, Goal, Table
 
 CLIENTS, FEW = 8, 1_000
 # At most twice the time of the baseline is at least half of its throughput.
 HALF = {"throughput": Goal(">=", 0.5), "CPU": Goal("<=", 2.0)}
-# What is listed, in the store that has many of it.
+# The lists, with the kind of the filled store and the path.
 LISTS = {
     "VPCs": ("vpcs", "/v4/vpcs"),
     "subnets of one VPC": ("subnets", "/v4/vpcs/1/subnets"),
@@ -28,19 +28,19 @@ def list_vpcs(programs, folder, extent):
     folder, path = folder / "list_vpcs", "/v4/vpcs"
     with ExitStack() as running:
         embedded = running.enter_context(start_garth(programs, folder))
-        first_vpcs(embedded, 100)
+        create_vpcs(embedded, 100)
         servers = {}
         for name in (BASELINE, AGAIN):
-            command = [programs.baseline, "rows", *ANYWHERE, "--data", folder]
+            command = [programs.baseline, "rows", *ANY_PORT, "--data", folder]
             servers[name] = running.enter_context(Server(command, folder.with_name(f"list_vpcs {name}.log")))
             if servers[name].get(path) != embedded.get(path):
-                raise Trouble("the baseline does not list what Garth lists")
+                raise BenchmarkError("the baseline does not return the same list as Garth")
         postgres = running.enter_context(Postgres(folder.with_name("list_vpcs pg")))
-        postgres.make("store")
+        postgres.create_database("store")
         shared = running.enter_context(
             start_shared(programs, folder.with_name("list_vpcs shared"), postgres.url("store"))
         )
-        first_vpcs(shared, 100)
+        create_vpcs(shared, 100)
 
         def measured(engine, garth, goals):
             table = Table(
@@ -49,13 +49,13 @@ def list_vpcs(programs, folder, extent):
                 "baseline: a handler in the same stack that writes the same rows from memory as JSON",
                 goals,
             )
-            put = lambda server: lambda: load.put(server, path, clients, seconds)
-            samplers = {name: put(server) for name, server in {**servers, GARTH: garth}.items()}
+            sampler = lambda server: lambda: load.run(server, path, clients, seconds)
+            samplers = {name: sampler(server) for name, server in {**servers, GARTH: garth}.items()}
             return sample_all(table, samplers, rounds)
 
         for server in (embedded, shared, *servers.values()):
-            load.put(server, path, clients, 1)
-        # The goal is for rows in the same process; those of PostgreSQL come over a connection.
+            load.run(server, path, clients, 1)
+        # The goal is for rows in the same process. PostgreSQL sends rows over a connection.
         return [measured(EMBEDDED, embedded, HALF), measured(SHARED, shared, {})]
 
 
@@ -71,15 +71,15 @@ def flat_on(engine, programs, folder, extent):
         for what, (kind, path) in LISTS.items():
             last = many.of(kind).page(path)["pages"]
             pages = {"first": 1, "middle": last // 2, "last": last}
-            # Each was asked for once, so that none is measured while the disk is still being read.
+            # Request each page once, so that it is in the page cache.
             for page in pages.values():
                 rows = many.of(kind).page(f"{path}?page={page}")["data"]
                 if len(rows) != 100:
-                    raise Trouble(f"page {page} of the {what} has {len(rows)} rows")
+                    raise BenchmarkError(f"page {page} of the {what} has {len(rows)} rows")
             table = Table(
                 engine,
                 f"list_flat: 100 of {last * 100:,} {what}, {CLIENTS} clients; {rounds} rounds of {seconds} s\n"
-                f"baseline: the first page where there are {few.of(kind).page(path)['results']:,}",
+                f"baseline: the first page of {few.of(kind).page(path)['results']:,}",
                 HALF,
                 few.columns,
                 contenders=[f"{name} page of {what}" for name in pages],
@@ -98,7 +98,7 @@ def filtered_on(engine, programs, folder, extent):
     rounds, seconds = extent.rounds, extent.list_seconds
     with ExitStack() as running:
         many = Stores(running, engine, programs, folder / f"filter {engine}", extent.rows)
-        # The minutes in which the last few thousand rows were made.
+        # The minutes in which the last few thousand rows were created.
         recent = (datetime.fromisoformat(many.last_event()) - timedelta(minutes=5)).isoformat()
         filters = {
             "VPCs": {
@@ -111,29 +111,29 @@ def filtered_on(engine, programs, folder, extent):
             },
             "tickets": {"closed": {"status": "closed"}},
         }
-        for what, wanted in filters.items():
+        for what, queries in filters.items():
             kind, path = LISTS[what]
             found = {}
-            for name, filter in wanted.items():
+            for name, filter in queries.items():
                 found[name] = many.of(kind).page(path, json.dumps(filter))["results"]
                 if not found[name]:
-                    raise Trouble(f"no {what} are found with {filter}")
+                    raise BenchmarkError(f"no {what} match {filter}")
             table = Table(
                 engine,
                 f"filter: {what} of {extent.rows:,} by X-Filter, {CLIENTS} clients; {rounds} rounds of {seconds} s\n"
-                "baseline: the plain first page",
+                "baseline: the unfiltered first page",
                 HALF,
                 many.columns,
                 contenders=[f"{what} by {name} ({count:,} found)" for name, count in found.items()],
             )
             samplers = {name: many.sampler(kind, path, seconds) for name in (BASELINE, AGAIN)}
-            for contender, filter in zip(table.contenders, wanted.values()):
+            for contender, filter in zip(table.contenders, queries.values()):
                 samplers[contender] = many.sampler(kind, path, seconds, [f"X-Filter: {json.dumps(filter)}"])
             yield sample_all(table, samplers, rounds)
 
 
 class Stores:
-    """Servers on stores with so many rows, one for each kind of row, started when it is asked for."""
+    """Servers on filled stores, one for each kind of row, started on first use."""
 
     def __init__(self, running, engine, programs, folder, rows):
         self._running, self._programs, self._folder, self._rows = running, programs, folder, rows
@@ -150,11 +150,11 @@ class Stores:
 
     def sampler(self, kind, path, seconds, headers=()):
         server = self.of(kind)
-        ways = {"database": self._postgres, "headers": headers}
-        return lambda: load.put(server, path, CLIENTS, seconds, **ways)
+        options = {"database": self._postgres, "headers": headers}
+        return lambda: load.run(server, path, CLIENTS, seconds, **options)
 
     def last_event(self):
-        """When the newest event was made; it stands at one end of the list or the other."""
+        """The time of the newest event, which is on the first or the last page."""
         pages = self.of("vpcs").page("/v4/account/events")["pages"]
         ends = [self.of("vpcs").page(f"/v4/account/events?page={page}")["data"] for page in (1, pages)]
         return max(event["created"] for end in ends for event in end)
@@ -162,7 +162,7 @@ class Stores:
     def _start(self, kind):
         if self._postgres:
             folder = self._folder.with_name(f"{self._folder.name} {kind}")
-            return start_shared(self._programs, folder, self._postgres.url(kind), *datasets.AS_FILLED)
+            return start_shared(self._programs, folder, self._postgres.url(kind), *datasets.OPTIONS)
         data = datasets.embedded(self._programs, kind, self._rows)
         log = self._folder.with_name(f"{self._folder.name} {kind}.log")
-        return start_garth(self._programs, data, *datasets.AS_FILLED, log=log)
+        return start_garth(self._programs, data, *datasets.OPTIONS, log=log)

@@ -1,11 +1,11 @@
-"""Viewing one thing, and what is not about lists or creating VPCs: addresses and files."""
+"""Single operations: view a VPC, assign an address, attach a file."""
 
 import json
 from contextlib import ExitStack
 
 import load
-from machine import Server, Trouble, run_to_end
-from servers import ANYWHERE, shuffled, start_garth
+from machine import Server, BenchmarkError, run_step
+from servers import ANY_PORT, shuffled, start_garth
 from verdict import AGAIN, BASELINE, EMBEDDED, GARTH, SERVERS, Figures, Goal, Table
 
 
@@ -20,12 +20,12 @@ def get_vpc(programs, folder, extent):
         body.write_bytes(garth.get(path))
         servers = {GARTH: garth}
         for name in (BASELINE, AGAIN):
-            command = [programs.baseline, "fixed", *ANYWHERE, "--path", path, "--body", body]
+            command = [programs.baseline, "fixed", *ANY_PORT, "--path", path, "--body", body]
             servers[name] = running.enter_context(Server(command, folder / f"get_vpc {name}.log"))
             if servers[name].get(path) != body.read_bytes():
-                raise Trouble("the baseline does not return the bytes it was given")
+                raise BenchmarkError("the baseline does not return the given bytes")
         for server in servers.values():
-            load.put(server, path, clients, 1)
+            load.run(server, path, clients, 1)
 
         table = Table(
             EMBEDDED,
@@ -35,32 +35,32 @@ def get_vpc(programs, folder, extent):
         )
         for _ in range(rounds):
             for name in shuffled(SERVERS):
-                table.add(name, load.put(servers[name], path, clients, seconds))
+                table.add(name, load.run(servers[name], path, clients, seconds))
     return [table]
 
 
 def assign(programs, folder, extent):
     clients, rounds, seconds = 32, extent.rounds, extent.write_seconds
-    crowd, path = extent.crowd, "/v4/linode/instances/1/configs"
+    used_addresses, path = extent.used_addresses, "/v4/linode/instances/1/configs"
     folder = folder / "assign"
     with ExitStack() as running:
         servers = {}
         for name in SERVERS:
             data = folder / name
-            taken = crowd if name == GARTH else 0
-            fill = [programs.baseline, "fill-subnet", "--data", data, "--taken", str(taken)]
-            run_to_end(fill, f"filling the store of {name}")
+            count = used_addresses if name == GARTH else 0
+            fill = [programs.baseline, "fill-subnet", "--data", data, "--taken", str(count)]
+            run_step(fill, f"filling the store of {name}")
             servers[name] = running.enter_context(start_garth(programs, data))
         table = Table(
             EMBEDDED,
-            f"assign: a config with an interface that gets the lowest free address of a /8 in which {crowd:,} are taken, "
+            f"assign: a config with an interface that gets the lowest free address of a /8 with {used_addresses:,} in use, "
             f"{clients} clients; {rounds} rounds of {seconds} s\n"
-            "baseline: the same server on a store in which none was taken before the run",
+            "baseline: the same server, with no address in use before the run",
             {"throughput": Goal(">=", 0.5), "CPU": Goal("<=", 2.0)},
         )
         for _ in range(rounds):
             for name in shuffled(SERVERS):
-                table.add(name, load.put(servers[name], path, clients, seconds, "assign.lua"))
+                table.add(name, load.run(servers[name], path, clients, seconds, "assign.lua"))
     return [table]
 
 
@@ -72,11 +72,11 @@ def upload(programs, folder, extent):
         def attach(seconds):
             ticket = json.loads(garth.post("/v4/support/tickets", {"summary": "Files", "description": "Many."}))
             path = f"/v4/support/tickets/{ticket['id']}/attachments"
-            return load.put(garth, path, clients, seconds, "upload.lua")
+            return load.run(garth, path, clients, seconds, "upload.lua")
 
         samplers = {
             GARTH: attach,
-            BASELINE: lambda seconds: load.write_files(folder / "by hand", clients, seconds),
+            BASELINE: lambda seconds: load.write_files(folder / "direct", clients, seconds),
         }
         samplers[AGAIN] = samplers[BASELINE]
         for sample in samplers.values():
@@ -84,7 +84,7 @@ def upload(programs, folder, extent):
         table = Table(
             EMBEDDED,
             f"upload: attach 5 MiB to a ticket, {clients} clients; {rounds} rounds of {seconds} s\n"
-            "baseline: writing, syncing and naming the same bytes by hand, 8 threads",
+            "baseline: writing, syncing and renaming the same bytes, 8 threads",
             {"throughput": Goal(">=", 0.7)},
         )
         peaks = []
@@ -93,5 +93,5 @@ def upload(programs, folder, extent):
                 table.add(name, samplers[name](seconds))
             peaks.append(garth.peak_mib())
     growth = Figures(EMBEDDED, "upload: Garth's peak memory")
-    growth.add("peak memory after the last round, beside the first", peaks[-1], "MiB", peaks[0], Goal("<=", 1.25))
+    growth.add("peak memory after the last round, compared with the first", peaks[-1], "MiB", peaks[0], Goal("<=", 1.25))
     return [table, growth]

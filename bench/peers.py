@@ -1,6 +1,6 @@
-"""What one might use instead, and how it does the same.
+"""Alternatives to Garth, compared with the same operations.
 
-None of them is like Garth: see README.md for what each does and does not do.
+None of them is equivalent to Garth: see README.md for the differences.
 """
 
 import json
@@ -14,7 +14,7 @@ import urllib.request
 from contextlib import ExitStack
 
 import load
-from machine import ROOT, Server, Trouble
+from machine import ROOT, Server, BenchmarkError
 from postgres import free_port
 from servers import sample_all, start_garth, vpc_regions
 from verdict import AGAIN, BASELINE, EMBEDDED, Goal, Table
@@ -24,57 +24,57 @@ CLIENTS = 32
 
 
 def peer(programs, folder, extent):
-    place = programs.target / "bench" / "peers"
-    place.mkdir(exist_ok=True)
-    moto = lambda number: Moto(install_moto(place), folder / f"moto {number}.log")
-    prism = lambda number: Prism(install_prism(place), folder / f"prism {number}.log")
-    tables = beside(programs, folder, extent, moto, "moto 5.2.5, EC2's VPCs", (100, 40))
-    return tables + beside(programs, folder, extent, prism, "Prism, answering from openapi.yaml", (None, None))
+    cache = programs.target / "bench" / "peers"
+    cache.mkdir(exist_ok=True)
+    moto = lambda number: Moto(install_moto(cache), folder / f"moto {number}.log")
+    prism = lambda number: Prism(install_prism(cache), folder / f"prism {number}.log")
+    tables = compare(programs, folder, extent, moto, "moto 5.2.5, EC2's VPCs", (100, 40))
+    return tables + compare(programs, folder, extent, prism, "Prism with openapi.yaml", (None, None))
 
 
-def beside(programs, folder, extent, begin, name, goals):
-    # Some of them answer so slowly that a second is not enough to count.
+def compare(programs, folder, extent, start, name, goals):
+    # Some are so slow that one second is too short for a sample.
     rounds, seconds = extent.rounds, 2
     tables = []
     with ExitStack() as running:
         garth = running.enter_context(start_garth(programs, folder / "peer"))
-        peers = [running.enter_context(begin(number)) for number in (1, 2)]
+        peers = [running.enter_context(start(number)) for number in (1, 2)]
         for other in peers:
             other.warm_up()
         regions = vpc_regions(garth)
         vpc = json.loads(garth.post("/v4/vpcs", {"label": "first", "region": regions[0]}))
-        view = lambda: load.put(garth, f"/v4/vpcs/{vpc['id']}", CLIENTS, seconds)
+        view = lambda: load.run(garth, f"/v4/vpcs/{vpc['id']}", CLIENTS, seconds)
         prefixes = iter(range(10_000))
-        create = lambda: load.put(
+        create = lambda: load.run(
             garth, "/v4/vpcs", CLIENTS, seconds, "create_vpc.lua", [*regions, f"from={next(prefixes)}"]
         )
-        for what, own, goal in (("view", view, goals[0]), ("create", create, goals[1])):
+        for what, sampler, goal in (("view", view, goals[0]), ("create", create, goals[1])):
             table = Table(
                 EMBEDDED,
                 f"peer: {what} a VPC, {CLIENTS} clients; {rounds} rounds of {seconds} s\nbaseline: {name}",
                 {"throughput": Goal(">=", goal)} if goal else {},
-                contenders=[f"{what}, beside {name.split(',')[0]}"],
+                contenders=[f"{what}, compared with {name.split(',')[0]}"],
             )
-            samplers = {BASELINE: getattr(peers[0], what), AGAIN: getattr(peers[1], what), table.contenders[0]: own}
-            samplers = {name: run if run is own else (lambda run=run: run(seconds)) for name, run in samplers.items()}
+            samplers = {BASELINE: getattr(peers[0], what), AGAIN: getattr(peers[1], what), table.contenders[0]: sampler}
+            samplers = {name: run if run is sampler else (lambda run=run: run(seconds)) for name, run in samplers.items()}
             tables.append(sample_all(table, samplers, rounds))
     shutil.rmtree(folder / "peer")
     return tables
 
 
 class Peer(Server):
-    """A server that says where it listens in words of its own, so it is told where to."""
+    """A server with another output format, so the port is chosen beforehand."""
 
     def __init__(self, command, log):
         self.port = free_port()
         super().__init__([*command, str(self.port)], log)
 
     def warm_up(self):
-        """The first requests of a program that is compiled while it runs are its slowest."""
+        """Sends the first requests, which are the slowest with a just-in-time compiler."""
         for _ in range(3):
             self.view(2)
 
-    def _wait_until_it_listens(self):
+    def _wait_until_listening(self):
         url = f"http://127.0.0.1:{self.port}"
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
@@ -85,38 +85,38 @@ class Peer(Server):
                 return url
             except OSError:
                 if self.process.poll() is not None:
-                    raise self.trouble("could not start")
+                    raise self.error("could not start")
                 time.sleep(0.1)
-        raise self.trouble("did not listen within a minute")
+        raise self.error("did not listen within a minute")
 
 
 class Moto(Peer):
-    """moto's own server: one process, a thread for each request, everything in memory."""
+    """The server of moto: one process, a thread for each request, all data in memory."""
 
     READY = "/moto-api/data.json"
 
     def __init__(self, program, log):
         super().__init__([program, "-H", "127.0.0.1", "-p"], log)
-        answer = self.ask("CreateVpc", CidrBlock="10.0.0.0/16")
-        self.vpc = re.search(r"<vpcId>(vpc-\w+)</vpcId>", answer)[1]
+        response = self.query("CreateVpc", CidrBlock="10.0.0.0/16")
+        self.vpc = re.search(r"<vpcId>(vpc-\w+)</vpcId>", response)[1]
 
-    def ask(self, action, **fields):
+    def query(self, action, **fields):
         body = urllib.parse.urlencode({"Action": action, "Version": "2016-11-15", **fields}).encode()
         request = urllib.request.Request(self.url, data=body, headers={"Authorization": SIGNED})
         return urllib.request.urlopen(request, timeout=20).read().decode()
 
     def view(self, seconds):
-        return self._put(seconds, f"Action=DescribeVpcs&Version=2016-11-15&VpcId.1={self.vpc}")
+        return self._run(seconds, f"Action=DescribeVpcs&Version=2016-11-15&VpcId.1={self.vpc}")
 
     def create(self, seconds):
-        return self._put(seconds, "Action=CreateVpc&Version=2016-11-15&CidrBlock=10.0.0.0/16")
+        return self._run(seconds, "Action=CreateVpc&Version=2016-11-15&CidrBlock=10.0.0.0/16")
 
-    def _put(self, seconds, body):
+    def _run(self, seconds, body):
         arguments = ["POST", body, f"Authorization={SIGNED}", "Content-Type=application/x-www-form-urlencoded"]
-        return load.put(self, "/", CLIENTS, seconds, "same.lua", arguments)
+        return load.run(self, "/", CLIENTS, seconds, "same.lua", arguments)
 
 
-# moto reads the region and the service of it and believes the rest.
+# moto reads only the region and the service, and does not verify the signature.
 SIGNED = (
     "AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/ec2/aws4_request, "
     "SignedHeaders=host, Signature=0000000000000000000000000000000000000000000000000000000000000000"
@@ -124,7 +124,7 @@ SIGNED = (
 
 
 class Prism(Peer):
-    """Prism in mock mode: checks a request against openapi.yaml and answers with its example; keeps nothing."""
+    """Prism in mock mode: validates requests against openapi.yaml and returns examples; stores nothing."""
 
     READY = "/"
 
@@ -135,43 +135,43 @@ class Prism(Peer):
         )
 
     def view(self, seconds):
-        return load.put(self, self.prefix() + "/vpcs/1", CLIENTS, seconds)
+        return load.run(self, self.prefix() + "/vpcs/1", CLIENTS, seconds)
 
     def create(self, seconds):
         body = '{"label":"bench","region":"us-ord","subnets":[{"label":"first","ipv4":"10.0.0.0/24"}]}'
-        return load.put(self, self.prefix() + "/vpcs", CLIENTS, seconds, "same.lua", ["POST", body])
+        return load.run(self, self.prefix() + "/vpcs", CLIENTS, seconds, "same.lua", ["POST", body])
 
     def prefix(self):
-        """Prism leaves out what stands in front of the paths."""
+        """Prism omits the base path."""
         if not hasattr(self, "_prefix"):
-            self._prefix = next((prefix for prefix in ("/v4", "") if self._answers(prefix + "/vpcs/1")), None)
+            self._prefix = next((prefix for prefix in ("/v4", "") if self._responds(prefix + "/vpcs/1")), None)
             if self._prefix is None:
-                raise self.trouble("does not answer")
+                raise self.error("does not respond")
         return self._prefix
 
-    def _answers(self, path):
+    def _responds(self, path):
         try:
             self.get(path)
             return True
-        except Trouble:
+        except BenchmarkError:
             return False
 
 
-def install_moto(place):
-    program = place / "moto" / "bin" / "moto_server"
+def install_moto(cache):
+    program = cache / "moto" / "bin" / "moto_server"
     if not program.exists():
         print(f"installing {MOTO} from the Python package index", flush=True)
-        run([sys.executable, "-m", "venv", place / "moto"])
-        run([place / "moto" / "bin" / "pip", "install", "--quiet", MOTO])
+        run([sys.executable, "-m", "venv", cache / "moto"])
+        run([cache / "moto" / "bin" / "pip", "install", "--quiet", MOTO])
     return program
 
 
-def install_prism(place):
-    folder = place / "prism"
+def install_prism(cache):
+    folder = cache / "prism"
     program = folder / "node_modules" / ".bin" / "prism"
     if not program.exists():
         if not shutil.which("npm"):
-            raise Trouble("npm is not there: install it (Debian: apt-get install npm)")
+            raise BenchmarkError("npm is not installed: install it (Debian: apt-get install npm)")
         print(f"installing {PRISM} from npm", flush=True)
         folder.mkdir(exist_ok=True)
         (folder / "package.json").write_text("{}")
@@ -179,7 +179,7 @@ def install_prism(place):
     return program
 
 
-def run(command, **ways):
-    ended = subprocess.run(command, capture_output=True, text=True, **ways)
-    if ended.returncode != 0:
-        raise Trouble(f"{' '.join(map(str, command))} failed:\n{ended.stdout}{ended.stderr}"[-2000:])
+def run(command, **options):
+    process = subprocess.run(command, capture_output=True, text=True, **options)
+    if process.returncode != 0:
+        raise BenchmarkError(f"{' '.join(map(str, command))} failed:\n{process.stdout}{process.stderr}"[-2000:])

@@ -1,4 +1,4 @@
-"""A PostgreSQL of the run's own, what Garth sends to it, and pgbench sending the same."""
+"""A temporary PostgreSQL, the statements that Garth sends to it, and pgbench with the same statements."""
 
 import json
 import os
@@ -13,10 +13,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from load import Sample
-from machine import START_SECONDS, STOP_SECONDS, Trouble, cpu_seconds
+from machine import START_SECONDS, STOP_SECONDS, BenchmarkError, cpu_seconds
 
 USER = "garth"
-# As Garth readies its own sessions: src/store/postgres/address.rs.
+# The session settings of Garth: src/store/postgres/address.rs.
 SESSION = {
     "statement_timeout": "15s",
     "lock_timeout": "5s",
@@ -24,30 +24,30 @@ SESSION = {
     "enable_seqscan": "off",
     "jit": "off",
 }
-# What a session was sent: alone (`simple`), or prepared and with arguments; `line` is where the log has it.
+# A statement of a session: simple, or prepared with arguments. `line` is its line in the log.
 Statement = namedtuple("Statement", "sql arguments simple line")
 
 
 class Postgres:
-    """A server with a folder of its own, empty or from an earlier one. Leaving its `with` ends it, by its process id."""
+    """A server with its own folder, new or reused. The end of its `with` statement stops it."""
 
-    def __init__(self, folder, again=False):
+    def __init__(self, folder, reuse=False):
         self.programs = find_programs()
-        # It refuses to run as root; Debian's package brings a user for it.
+        # The server refuses to run as root. Debian's package creates a user for it.
         self._user = []
         if os.geteuid() == 0:
             self._user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"]
         self.port = free_port()
         self.folder = folder / "data"
-        if not again:
+        if not reuse:
             folder.mkdir()
-            self._make_reachable(folder)
+            self._allow_access(folder)
             initdb = ["initdb", "--pgdata", self.folder, "--auth=trust", f"--username={USER}"]
             self._run([*self._user, *self._program(initdb), "--locale=C", "--encoding=UTF8"])
         settings = {
             "listen_addresses": "127.0.0.1",
             "unix_socket_directories": "",
-            # A commit is on the disk when it is answered.
+            # A commit is on the disk when it is acknowledged.
             "fsync": "on",
             "synchronous_commit": "on",
             "full_page_writes": "on",
@@ -58,22 +58,22 @@ class Postgres:
         command = ["postgres", "-D", self.folder, "-p", str(self.port)]
         command += [word for setting in settings.items() for word in ("-c", "=".join(setting))]
         with open(folder / "log", "wb") as out:
-            ways = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
-            self.process = subprocess.Popen([*self._user, *self._program(command)], cwd=folder, **ways)
+            streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
+            self.process = subprocess.Popen([*self._user, *self._program(command)], cwd=folder, **streams)
         try:
-            self._wait_until_it_answers()
+            self._wait_until_ready()
         except BaseException:
-            self.end()
+            self.stop()
             raise
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.end()
+        self.stop()
 
-    def end(self):
-        # "Fast": whoever is connected is sent away.
+    def stop(self):
+        # Fast shutdown: it disconnects all sessions.
         self.process.send_signal(signal.SIGINT)
         try:
             self.process.wait(STOP_SECONDS)
@@ -86,28 +86,28 @@ class Postgres:
         url = f"postgres://{USER}@127.0.0.1:{self.port}/{name}"
         return f"{url}?options={quote(options)}" if options else url
 
-    def make(self, name, like="template0"):
-        self.ask("postgres", f"CREATE DATABASE {name} TEMPLATE {like}")
+    def create_database(self, name, like="template0"):
+        self.query("postgres", f"CREATE DATABASE {name} TEMPLATE {like}")
 
-    def drop(self, name):
-        self.ask("postgres", f"DROP DATABASE {name} WITH (FORCE)")
+    def drop_database(self, name):
+        self.query("postgres", f"DROP DATABASE {name} WITH (FORCE)")
 
-    def ask(self, name, sql):
+    def query(self, name, sql):
         return self._run(self._program(["psql", "-XAtq", "-c", sql]), name).strip()
 
     def cpu_seconds(self):
-        """User and system time of all its processes so far, with those that have ended."""
-        # A session that ends is counted with its children as soon as it is gone.
+        """User and system time of all its processes so far, including exited ones."""
+        # The time of an exited session is added to its parent with a delay.
         time.sleep(0.2)
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        own = cpu_seconds(self.process.pid, with_ended_children=True)
-        return own + sum(cpu_seconds(int(child)) for child in children)
+        server = cpu_seconds(self.process.pid, with_exited_children=True)
+        return server + sum(cpu_seconds(int(child)) for child in children)
 
-    def sent(self, name):
-        """What each session on a database has been sent, as far as it is logged: lists of statements."""
+    def statements(self, name):
+        """The logged statements of each session on a database, as lists."""
         sessions = {}
         log = (self.folder / "log" / "server.json").read_text()
-        # The last line may not be whole yet.
+        # The last line may be incomplete.
         for number, line in enumerate(log.split("\n")[:-1]):
             entry = json.loads(line)
             found = re.match(r"(statement|execute \w+): (.*)", entry.get("message", ""), re.DOTALL)
@@ -119,63 +119,63 @@ class Postgres:
         return sessions.values()
 
     def pgbench(self, name, script, connections, seconds):
-        """Keeps the database busy for a while; every transaction must come to a good end."""
+        """Runs pgbench for some seconds. All transactions must succeed."""
         file = self.folder.parent / "script.sql"
         file.write_text(script.text)
         command = ["pgbench", "--no-vacuum", "--protocol=prepared", "--max-tries=0", f"--file={file}"]
         command += [f"--client={connections}", f"--jobs={os.cpu_count()}", f"--time={seconds}"]
         command += [word for constant in script.constants.items() for word in ("-D", "=".join(constant))]
         options = " ".join(f"-c {setting}={value}" for setting, value in SESSION.items())
-        before, own_before = self.cpu_seconds(), os.times()
-        said = self._run(self._program(command), name, {"PGOPTIONS": options})
-        own_after, after = os.times(), self.cpu_seconds()
+        before, children_before = self.cpu_seconds(), os.times()
+        output = self._run(self._program(command), name, {"PGOPTIONS": options})
+        children_after, after = os.times(), self.cpu_seconds()
 
-        failed = int(re.search(r"number of failed transactions: (\d+)", said)[1])
-        done = int(re.search(r"number of transactions actually processed: (\d+)", said)[1])
+        failed = int(re.search(r"number of failed transactions: (\d+)", output)[1])
+        done = int(re.search(r"number of transactions actually processed: (\d+)", output)[1])
         if failed or not done:
-            raise Trouble(f"pgbench did not bring every transaction to a good end:\n{said}")
-        retries = int(re.search(r"total number of retries: (\d+)", said)[1])
-        # Nothing but pgbench has ended in between.
-        cpu = own_after.children_user + own_after.children_system
-        cpu -= own_before.children_user + own_before.children_system
-        throughput = float(re.search(r"^tps = ([\d.]+)", said, re.MULTILINE)[1])
+            raise BenchmarkError(f"pgbench had failed transactions:\n{output}")
+        retries = int(re.search(r"total number of retries: (\d+)", output)[1])
+        # pgbench is the only child process that has exited in between.
+        cpu = children_after.children_user + children_after.children_system
+        cpu -= children_before.children_user + children_before.children_system
+        throughput = float(re.search(r"^tps = ([\d.]+)", output, re.MULTILINE)[1])
         return Sample(throughput, cpu * 1e6 / done, done, (after - before) * 1e6 / done, retries / done)
 
     def _program(self, command):
         return [self.programs / command[0], *command[1:]]
 
     def _run(self, command, name="postgres", env=None):
-        where = {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": USER, "PGDATABASE": name}
+        connection = {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": USER, "PGDATABASE": name}
         run = subprocess.run(
-            command, env={**os.environ, **where, **(env or {})}, capture_output=True, text=True, cwd="/"
+            command, env={**os.environ, **connection, **(env or {})}, capture_output=True, text=True, cwd="/"
         )
         if run.returncode != 0:
-            raise Trouble(f"{' '.join(map(str, command))} failed:\n{run.stdout}{run.stderr}")
+            raise BenchmarkError(f"{' '.join(map(str, command))} failed:\n{run.stdout}{run.stderr}")
         return run.stdout
 
-    def _make_reachable(self, folder):
+    def _allow_access(self, folder):
         if not self._user:
             return
         shutil.chown(folder, "postgres", "postgres")
         folder.parent.chmod(0o711)
         if subprocess.run([*self._user, "test", "-w", folder]).returncode != 0:
-            raise Trouble(f"the user postgres may not write to {folder}: set CARGO_TARGET_DIR to a folder it may enter")
+            raise BenchmarkError(f"the user postgres cannot write to {folder}: set CARGO_TARGET_DIR")
 
-    def _wait_until_it_answers(self):
+    def _wait_until_ready(self):
         deadline = time.monotonic() + START_SECONDS
         ready = [*self._program(["pg_isready"]), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
         while subprocess.run(ready).returncode != 0:
             if self.process.poll() is not None or time.monotonic() > deadline:
-                said = (self.folder.parent / "log").read_text(errors="replace")
-                raise Trouble(f"PostgreSQL did not start. It said:\n{said}")
+                output = (self.folder.parent / "log").read_text(errors="replace")
+                raise BenchmarkError(f"PostgreSQL did not start. Its output:\n{output}")
             time.sleep(0.05)
 
 
 class Script:
-    """A transaction of Garth's, as pgbench repeats it.
+    """A transaction of Garth as a script for pgbench.
 
-    `known` has the values that are not the same every time, and the names of pgbench's variables for them;
-    `head` is what pgbench does before each transaction to set them.
+    `known` maps the variable values to the names of pgbench's variables. `head` has the commands that set
+    them before each transaction.
     """
 
     def __init__(self, statements, known, head=""):
@@ -185,15 +185,15 @@ class Script:
         first = next(at for at, (_, simple) in enumerate(sent) if not simple)
         last = max(at for at, (_, simple) in enumerate(sent) if not simple)
         lines = [head] if head else []
-        # A lock must have been waited for before the transaction begins, and pgbench before version 17 has
-        # no other way to make sure of that than to wait for the answer.
+        # The lock must be held before the transaction begins. pgbench before version 17 can only ensure that by
+        # waiting for the response.
         locks = [command for command, _ in sent[:first] if "lock" in command]
         begin = [command for command, _ in sent[:first] if "lock" not in command]
         lines += locks
-        # Garth sends the beginning along with the first statement, and all of the end together.
-        lines += together([*begin, sent[first][0]])
+        # Garth pipelines BEGIN with the first statement, and all statements of the end.
+        lines += pipelined([*begin, sent[first][0]])
         lines += [command for command, _ in sent[first + 1 : last + 1]]
-        lines += together([command for command, _ in sent[last + 1 :]])
+        lines += pipelined([command for command, _ in sent[last + 1 :]])
         self.text = "\n".join(lines) + "\n"
 
     def _translate(self, statement):
@@ -207,7 +207,7 @@ class Script:
         return f"{sql}\n\\gset {table[1]}_" if table else f"{sql};"
 
     def _argument(self, value):
-        # pgbench has variables for neither of these.
+        # pgbench variables cannot hold these values.
         if value is None or value == "":
             return "NULL" if value is None else "''"
         if value in self._known:
@@ -220,7 +220,7 @@ class Script:
         return f":{name}"
 
 
-def together(commands):
+def pipelined(commands):
     commands = [command for command in commands if command]
     if len(commands) == 1 and "\n" not in commands[0]:
         return commands
@@ -228,12 +228,12 @@ def together(commands):
 
 
 def captured(postgres, name, marker):
-    """The last transaction on a database that had this argument, from its lock to the lock's end."""
+    """The last transaction on a database with this argument, including its lock and unlock."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         marked = [
             (statement.line, at, statements)
-            for statements in postgres.sent(name)
+            for statements in postgres.statements(name)
             for at, statement in enumerate(statements)
             if marker in statement.arguments
         ]
@@ -249,7 +249,7 @@ def captured(postgres, name, marker):
             if end < len(statements):
                 return statements[begin : end + 1]
         time.sleep(0.1)
-    raise Trouble(f"PostgreSQL's log has no transaction with {marker}")
+    raise BenchmarkError(f"PostgreSQL's log has no transaction with {marker}")
 
 
 def find_programs():
@@ -260,14 +260,14 @@ def find_programs():
     programs = newest()
     if programs or os.geteuid() != 0 or not shutil.which("apt-get"):
         if not programs:
-            raise Trouble("PostgreSQL is not there: install it (Debian: apt-get install postgresql)")
+            raise BenchmarkError("PostgreSQL is not installed: install it (Debian: apt-get install postgresql)")
         return programs
-    print("PostgreSQL is not there: installing it with apt-get", flush=True)
+    print("PostgreSQL is not installed: installing it with apt-get", flush=True)
     for command in (["update", "--quiet"], ["install", "--yes", "--quiet", "postgresql"]):
         subprocess.run(["apt-get", *command], stdout=subprocess.DEVNULL)
     programs = newest()
     if not programs:
-        raise Trouble("apt-get could not install PostgreSQL; its messages are above")
+        raise BenchmarkError("apt-get could not install PostgreSQL; its messages are above")
     return programs
 
 

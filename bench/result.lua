@@ -1,4 +1,4 @@
--- What the runner reads of a run: one line of name=number words at its end.
+-- Prints the result line of a run: name=number pairs.
 
 local threads = {}
 
@@ -9,7 +9,7 @@ end
 
 function done(summary)
   local errors = summary.errors
-  -- wrk itself counts only what is above 399; a script that looks at each answer counts them all.
+  -- wrk counts only statuses above 399. A script that reads each response counts all statuses but 200.
   local not_200 = 0
   for _, thread in ipairs(threads) do
     not_200 = not_200 + (thread:get("not_200") or 0)

@@ -1,21 +1,21 @@
--- Sends the same request again and again: the arguments after `--` are its method, its body, and headers as Name=value.
+-- Repeats one request. The arguments after `--` are its method, its body, and headers as Name=value.
 
 dofile("result.lua")
 
 not_200 = 0
 
-local whole
+local message
 
 function init(args)
   for at = 3, #args do
     local name, value = args[at]:match("^([%w-]+)=(.*)$")
     wrk.headers[name] = value
   end
-  whole = wrk.format(args[1], nil, nil, args[2])
+  message = wrk.format(args[1], nil, nil, args[2])
 end
 
 function request()
-  return whole
+  return message
 end
 
 function response(status)

@@ -1,10 +1,10 @@
--- Attaches the same 5 MiB to a ticket again and again.
+-- Attaches the same 5 MiB to a ticket repeatedly.
 
 dofile("result.lua")
 
 not_200 = 0
 
-local whole
+local message
 
 function init()
   local file = string.rep("0123456789abcdef", 5 * 1024 * 1024 / 16)
@@ -14,11 +14,11 @@ function init()
     .. file
     .. "\r\n--part--\r\n"
   wrk.headers["Content-Type"] = "multipart/form-data; boundary=part"
-  whole = wrk.format("POST", nil, nil, body)
+  message = wrk.format("POST", nil, nil, body)
 end
 
 function request()
-  return whole
+  return message
 end
 
 function response(status)

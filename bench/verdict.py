@@ -1,4 +1,4 @@
-"""From samples to figures, and from figures to a verdict."""
+"""Computes figures from samples, and verdicts from figures."""
 
 import enum
 from collections import namedtuple
@@ -6,10 +6,10 @@ from statistics import median
 
 BASELINE, AGAIN, GARTH = "baseline", "baseline again", "Garth"
 SERVERS = (BASELINE, AGAIN, GARTH)
-MOST_NOISE = 1.5
+MAX_NOISE = 1.5
 EMBEDDED, SHARED = "SQLite", "PostgreSQL"
 
-# What is `compared` has a ratio, and a verdict if there is a goal for it.
+# A `compared` column has a ratio, and a verdict if there is a goal.
 Column = namedtuple("Column", "name unit field compared", defaults=[True])
 COLUMNS = (
     Column("throughput", "requests/s", "throughput"),
@@ -18,7 +18,7 @@ COLUMNS = (
 DATABASE_CPU = Column("PostgreSQL CPU", "PostgreSQL CPU us", "database_micros")
 RETRIES = Column("retries", "retries/request", "retries", False)
 
-# A line of the report. What is not there is None.
+# A line of the report. Missing values are None.
 Row = namedtuple("Row", "engine what figure unit spread ratio goal noise verdict")
 
 
@@ -39,7 +39,7 @@ class Goal(namedtuple("Goal", "sign ratio")):
 class Table:
     """The samples of one workload, one of each server in every round.
 
-    There may be several contenders beside Garth's plain name: pages of one list, or numbers of clients.
+    There may be several contenders, such as pages of one list or numbers of clients.
     """
 
     def __init__(self, engine, title, goals, columns=COLUMNS, contenders=(GARTH,), label=None):
@@ -48,7 +48,7 @@ class Table:
         self.goals = goals
         self.columns = columns
         self.contenders = tuple(contenders)
-        # What tells it from the other tables of its benchmark, if Garth is the only contender.
+        # Distinguishes it from other tables of its benchmark, if Garth is the only contender.
         self.label = label
         self.samples = {server: [] for server in self.servers}
 
@@ -60,13 +60,13 @@ class Table:
         self.samples[server].append(sample)
 
     def show(self):
-        """Prints the figures; the lines of the report."""
+        """Prints the figures; returns the lines of the report."""
         wide = max(16, *(len(server) for server in self.servers)) + 2
         print(f"{self.title} ({self.engine})\n")
         print(" " * (wide + 2) + "".join(f"{column.unit:>19}{'spread':>8}" for column in self.columns))
         for server in self.servers:
             figures = [self._of(server, column) for column in self.columns]
-            print(f"  {server:<{wide}}" + "".join(f"{written(median(of)):>19}{spread(of):>8.2f}" for of in figures))
+            print(f"  {server:<{wide}}" + "".join(f"{formatted(median(of)):>19}{spread(of):>8.2f}" for of in figures))
         print(f"\n  {'over the baseline':<{wide + 14}}{'ratio':>12}{'goal':>14}{'noise':>8}")
         compared = [column for column in self.columns if column.compared]
         rows = [self._judge(contender, column) for contender in self.contenders for column in compared]
@@ -77,21 +77,21 @@ class Table:
         return rows
 
     def _judge(self, contender, column):
-        own = self._of(contender, column)
+        measured = self._of(contender, column)
         baseline = self._of(BASELINE, column) + self._of(AGAIN, column)
-        # Judged as it is printed, so that nobody reads "3.00x >= 3.00x missed".
-        ratio = round(median(own) / median(baseline), 2) if median(baseline) else float("inf")
+        # Judged after rounding, so that "3.00x >= 3.00x" is not reported as missed.
+        ratio = round(median(measured) / median(baseline), 2) if median(baseline) else float("inf")
         against_itself = [a / b if b else 1.0 for a, b in zip(self._of(BASELINE, column), self._of(AGAIN, column))]
         noise, goal = round(spread(against_itself), 2), self.goals.get(column.name)
         verdict = None
-        if goal and noise > MOST_NOISE:
+        if goal and noise > MAX_NOISE:
             verdict = Verdict.TOO_NOISY
         elif goal:
             verdict = Verdict.MET if goal.holds(ratio) else Verdict.MISSED
         label = self.label if contender == GARTH else contender
         what = f"{label}: {column.name}" if label else column.name
         return Row(
-            self.engine, what, median(own), column.unit, spread(own), ratio,
+            self.engine, what, median(measured), column.unit, spread(measured), ratio,
             goal and str(goal), noise, verdict and verdict.value,
         )  # fmt: skip
 
@@ -100,17 +100,17 @@ class Table:
 
 
 class Figures:
-    """Figures of Garth alone, some of them held against another of Garth's."""
+    """Figures of Garth alone. Some are compared with other figures of Garth."""
 
     def __init__(self, engine, title):
         self.engine, self.title = engine, title
         self.rows = []
 
-    def add(self, what, figures, unit, beside=None, goal=None):
-        """A figure measured as often as there are figures; `beside` is what it is to be compared with."""
+    def add(self, what, figures, unit, reference=None, goal=None):
+        """Adds the median of the figures, compared with `reference` if given."""
         figures = figures if isinstance(figures, list) else [figures]
         figure = median(figures)
-        ratio = round(figure / beside, 2) if beside else None
+        ratio = round(figure / reference, 2) if reference else None
         verdict = (Verdict.MET if goal.holds(ratio) else Verdict.MISSED).value if goal else None
         width = spread(figures) if len(figures) > 1 else None
         self.rows.append(Row(self.engine, what, figure, unit, width, ratio, goal and str(goal), None, verdict))
@@ -121,18 +121,18 @@ class Figures:
             around = f", spread {row.spread:.2f}" if row.spread else ""
             judged = f"; {row.ratio:.2f}x" if row.ratio is not None else ""
             judged += f", goal {row.goal}  {row.verdict}" if row.goal else ""
-            print(f"  {row.what}: {written(row.figure)} {row.unit}{around}{judged}")
+            print(f"  {row.what}: {formatted(row.figure)} {row.unit}{around}{judged}")
         print(flush=True)
         return self.rows
 
 
-def written(figure):
+def formatted(figure):
     return f"{figure:,.1f}" if figure >= 10 else f"{figure:.2f}"
 
 
 def spread(figures):
-    # Nothing at all has no spread: retries where there is nobody to be in the way.
+    # All values are zero, for example retries without contention.
     if not max(figures):
         return 1.0
-    # A run too short for the clock to have ticked has no CPU time at all.
+    # A very short run has no measurable CPU time.
     return max(figures) / min(figures) if min(figures) > 0 else float("inf")

@@ -1,25 +1,25 @@
-"""Writes files of 5 MiB into a folder for a while, as durably as can be; says what `load.py` reads of wrk."""
+"""Writes files of 5 MiB durably into a folder for some seconds; prints a result line like the wrk scripts."""
 
 import os
 import sys
 import threading
 import time
 
-folder, ways, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+folder, thread_count, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 content = b"0123456789abcdef" * (5 * 1024 * 1024 // 16)
 written = []
 
 
-def write(way):
+def write(thread):
     number = 0
     while time.monotonic() < deadline:
-        name = os.path.join(folder, f"{way}-{number}")
+        name = os.path.join(folder, f"{thread}-{number}")
         with open(f"{name}.new", "xb", buffering=0) as file:
             if file.write(content) != len(content):
-                raise OSError("written in part")
+                raise OSError("incomplete write")
             os.fsync(file.fileno())
         os.rename(f"{name}.new", name)
-        # The name must be as durable as the bytes.
+        # Make the name durable, too.
         directory = os.open(folder, os.O_RDONLY)
         os.fsync(directory)
         os.close(directory)
@@ -27,14 +27,14 @@ def write(way):
     written.append(number)
 
 
-begun = time.monotonic()
-deadline = begun + seconds
-threads = [threading.Thread(target=write, args=[way]) for way in range(ways)]
+started = time.monotonic()
+deadline = started + seconds
+threads = [threading.Thread(target=write, args=[number]) for number in range(thread_count)]
 for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
-if len(written) != ways:
-    sys.exit("a thread has failed")
-micros = int((time.monotonic() - begun) * 1e6)
+if len(written) != thread_count:
+    sys.exit("a thread failed")
+micros = int((time.monotonic() - started) * 1e6)
 print(f"RESULT requests={sum(written)} micros={micros} not_200=0 broken=0")

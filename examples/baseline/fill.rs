@@ -16,9 +16,9 @@ use garth::store::context::Clock;
 use garth::store::{Database, Store, WriteTx};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::setup::{caller, context, error_in, make_first_account, object, request, text, token};
+use crate::setup::{caller, context, create_first_account, error_in, object, request, text, token};
 
-/// Makes a store with so many rows of one kind, and of the events that tell of them
+/// Creates a store with this number of rows of one kind, and their events
 #[derive(Args)]
 pub struct Fill {
     kind: RowKind,
@@ -27,17 +27,17 @@ pub struct Fill {
     /// Folder of the store
     #[arg(long, required_unless_present = "database")]
     data: Option<PathBuf>,
-    /// A database instead
+    /// URL of a database, instead of a folder
     #[arg(long, conflicts_with = "data")]
     database: Option<String>,
-    /// The first account's token
+    /// The token of the first account
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN", value_parser = token)]
     token: TokenText,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum RowKind {
-    /// VPCs in all regions by turns; every tenth has a subnet
+    /// VPCs in all regions in turn; every tenth has a subnet
     Vpcs,
     /// The subnets of one VPC
     Subnets,
@@ -51,14 +51,14 @@ impl Fill {
     const START_TIME: &'static str = "2026-01-01T00:00:00";
 
     pub async fn run(self) -> anyhow::Result<()> {
-        let beginning = Time::parse(Self::START_TIME).expect("it is a time");
-        let context = context(Clock::fixed(beginning))?;
+        let start_time = Time::parse(Self::START_TIME).expect("a valid time");
+        let context = context(Clock::fixed(start_time))?;
         let store = match (&self.data, &self.database) {
             (_, Some(url)) => Store::open_shared(&Database::at(url), context)?,
             (Some(folder), None) => Store::open_embedded(folder, context)?,
-            (None, None) => anyhow::bail!("a store has a folder or a database"),
+            (None, None) => anyhow::bail!("--data or --database is required"),
         };
-        make_first_account(&store, &self.token).await?;
+        create_first_account(&store, &self.token).await?;
         let (kind, hash) = (self.kind, self.token.hash());
         let prepare = move |tx: &mut WriteTx| {
             let caller = caller(tx, hash)?;
@@ -71,16 +71,16 @@ impl Fill {
             "{wide_bar} {human_pos} of {human_len} {msg} {eta}",
         )?);
         bar.set_message(format!("{kind:?}").to_lowercase());
-        for done in (0..self.rows).step_by(Self::ROWS_PER_TRANSACTION) {
-            let some = Self::ROWS_PER_TRANSACTION.min(self.rows - done);
-            let make = move |tx: &mut WriteTx| {
+        for start in (0..self.rows).step_by(Self::ROWS_PER_TRANSACTION) {
+            let count = Self::ROWS_PER_TRANSACTION.min(self.rows - start);
+            let create = move |tx: &mut WriteTx| {
                 let caller = caller(tx, hash)?;
-                (done..done + some).try_for_each(|number| kind.make(tx, &caller, number))
+                (start..start + count).try_for_each(|number| kind.create(tx, &caller, number))
             };
-            store.write(make).await.map_err(error_in("making rows"))?;
+            store.write(create).await.map_err(error_in("creating rows"))?;
             // Ten rows per second: only a small part of the rows is recent.
-            store.context().clock.advance(some as i64 / 10);
-            bar.inc(some as u64);
+            store.context().clock.advance(count as i64 / 10);
+            bar.inc(count as u64);
         }
         bar.finish();
         store.close().await?;
@@ -97,16 +97,16 @@ impl RowKind {
         Ok(())
     }
 
-    fn make(self, tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
+    fn create(self, tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
         match self {
-            RowKind::Vpcs => make_vpc(tx, caller, number),
-            RowKind::Subnets => make_subnet(tx, caller, number),
-            RowKind::Tickets => make_ticket(tx, caller, number),
+            RowKind::Vpcs => create_vpc(tx, caller, number),
+            RowKind::Subnets => create_subnet(tx, caller, number),
+            RowKind::Tickets => create_ticket(tx, caller, number),
         }
     }
 }
 
-fn make_vpc(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
+fn create_vpc(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
     let regions: Vec<_> = tx
         .policy()
         .regions
@@ -126,7 +126,7 @@ fn make_vpc(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Erro
     rules::vpcs::create(tx, caller, &request(vpc, tx.policy())).map(drop)
 }
 
-fn make_subnet(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
+fn create_subnet(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
     // A /29 has eight addresses, and 10.0.0.0/8 has two million of them.
     let address = std::net::Ipv4Addr::from((10 << 24) + number as u32 * 8);
     let subnet = object([
@@ -136,13 +136,10 @@ fn make_subnet(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), E
     rules::subnets::create(tx, caller, VpcId(1), &request(subnet, tx.policy())).map(drop)
 }
 
-fn make_ticket(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
+fn create_ticket(tx: &mut WriteTx, caller: &Caller, number: usize) -> Result<(), Error> {
     let ticket = object([
         ("summary", text(&format!("Question {number}"))),
-        (
-            "description",
-            text(&format!("What is the answer to question {number}?")),
-        ),
+        ("description", text(&format!("Details of question {number}."))),
     ]);
     let ticket = rules::tickets::create(tx, caller, &request(ticket, tx.policy()))?;
     match number % 2 {

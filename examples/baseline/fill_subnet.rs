@@ -12,17 +12,16 @@ use garth::store::context::Clock;
 
 use crate::setup::{caller, context, error_in, object, open, request, text, token};
 
-/// Makes a store with a VPC, a subnet of ten million addresses, an instance, and configs of it that
-/// have taken so many of the addresses
+/// Creates a store with a VPC, a /8 subnet, an instance, and configs that use this number of addresses
 #[derive(Args)]
 pub struct FillSubnet {
     /// Folder of the store
     #[arg(long)]
     data: PathBuf,
-    /// How many addresses are taken
+    /// Number of addresses in use
     #[arg(long)]
     taken: usize,
-    /// The first account's token
+    /// The token of the first account
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN", value_parser = token)]
     token: TokenText,
 }
@@ -33,7 +32,7 @@ impl FillSubnet {
     pub async fn run(self) -> anyhow::Result<()> {
         let store = open(&self.data, context(Clock::System)?, &self.token).await?;
         let hash = self.token.hash();
-        let furnish = move |tx: &mut WriteTx| {
+        let prepare = move |tx: &mut WriteTx| {
             let caller = caller(tx, hash)?;
             let subnet = object([("label", text("wide")), ("ipv4", text("10.0.0.0/8"))]);
             let vpc = [
@@ -46,12 +45,12 @@ impl FillSubnet {
             rules::instances::create(tx, &caller, &request(object(instance), tx.policy()))?;
             Ok::<_, Error>(())
         };
-        store.write(furnish).await.map_err(error_in("furnishing"))?;
-        for done in (0..self.taken).step_by(Self::ADDRESSES_PER_TRANSACTION) {
-            let some = Self::ADDRESSES_PER_TRANSACTION.min(self.taken - done);
-            let take = move |tx: &mut WriteTx| {
+        store.write(prepare).await.map_err(error_in("preparing"))?;
+        for start in (0..self.taken).step_by(Self::ADDRESSES_PER_TRANSACTION) {
+            let count = Self::ADDRESSES_PER_TRANSACTION.min(self.taken - start);
+            let assign = move |tx: &mut WriteTx| {
                 let caller = caller(tx, hash)?;
-                for number in done..done + some {
+                for number in start..start + count {
                     let interface = object([("purpose", text("vpc")), ("subnet_id", Input::Integer(1))]);
                     let label = text(&format!("taken-{number}"));
                     let config = object([("label", label), ("interfaces", Input::List(vec![interface]))]);
@@ -59,8 +58,11 @@ impl FillSubnet {
                 }
                 Ok::<_, Error>(())
             };
-            store.write(take).await.map_err(error_in("taking addresses"))?;
-            eprint!("\r{} of {} addresses taken", done + some, self.taken);
+            store
+                .write(assign)
+                .await
+                .map_err(error_in("assigning addresses"))?;
+            eprint!("\r{} of {} addresses in use", start + count, self.taken);
         }
         eprintln!();
         Ok(())

@@ -13,15 +13,15 @@ use clap::Args;
 
 use crate::setup::listen;
 
-/// Answers one path with fixed bytes
+/// Returns fixed bytes for one path
 #[derive(Args)]
 pub struct Fixed {
     #[arg(long)]
     listen: SocketAddr,
-    /// The path it answers
+    /// The path of the response
     #[arg(long)]
     path: String,
-    /// File with the bytes it answers with
+    /// File with the body of the response
     #[arg(long)]
     body: PathBuf,
 }
@@ -30,8 +30,8 @@ impl Fixed {
     pub async fn run(self) -> anyhow::Result<()> {
         let body = std::fs::read(&self.body).with_context(|| format!("reading {}", self.body.display()))?;
         let body = Bytes::from(body);
-        let answer = move || std::future::ready(([(CONTENT_TYPE, "application/json")], body.clone()));
-        let router = Router::new().route(&self.path, get(answer));
+        let respond = move || std::future::ready(([(CONTENT_TYPE, "application/json")], body.clone()));
+        let router = Router::new().route(&self.path, get(respond));
 
         let listener = listen(self.listen).await?.tap_io(|stream| {
             let _ = stream.set_nodelay(true);

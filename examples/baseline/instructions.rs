@@ -18,16 +18,16 @@ use garth::store::context::Clock;
 use garth::store::{ReadTx, WriteTx};
 use garth::web::WireNames;
 
-use crate::rows::written;
+use crate::rows::to_json;
 use crate::setup::{caller, context, error_in, object, open, request, text, token};
 
-/// Runs one path so many times
+/// Runs one path this number of times
 #[derive(Args)]
 pub struct Instructions {
     path: Path,
     #[arg(long)]
     times: usize,
-    /// Folder of the store; `furnish` makes it
+    /// Folder of the store; `prepare` creates it
     #[arg(long)]
     data: PathBuf,
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN")]
@@ -36,11 +36,11 @@ pub struct Instructions {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Path {
-    /// Makes the store that the others look at
-    Furnish,
-    /// Reads a token, and looks up whose it is
+    /// Creates the store that the other paths read
+    Prepare,
+    /// Parses a token and loads its identity
     Token,
-    /// Makes sure that what is known of a token is still so
+    /// Confirms the cached identity of a token
     TokenAgain,
     /// Views a VPC with three subnets
     View,
@@ -48,9 +48,9 @@ enum Path {
     List,
     /// Creates a VPC with a subnet
     Create,
-    /// Writes a VPC with three subnets as JSON
+    /// Serializes a VPC with three subnets as JSON
     JsonOne,
-    /// Writes a page of a hundred VPCs as JSON
+    /// Serializes a page of a hundred VPCs as JSON
     JsonPage,
 }
 
@@ -58,43 +58,43 @@ impl Instructions {
     pub async fn run(self) -> anyhow::Result<()> {
         let first = token(&self.token).map_err(anyhow::Error::msg)?;
         // A fixed clock writes the same digits every time.
-        let clock = Clock::fixed(Time::parse("2026-01-01T00:00:00").expect("it is a time"));
+        let clock = Clock::fixed(Time::parse("2026-01-01T00:00:00").expect("a valid time"));
         let store = open(&self.data, context(clock)?, &first).await?;
         let (path, times, raw, hash) = (self.path, self.times, self.token, first.hash());
         match path {
-            Path::Furnish => {
-                let make = move |tx: &mut WriteTx| {
+            Path::Prepare => {
+                let write = move |tx: &mut WriteTx| {
                     let caller = caller(tx, hash)?;
-                    furnish(tx, &caller)
+                    prepare(tx, &caller)
                 };
-                store.write(make).await.map_err(error_in("furnishing"))?;
+                store.write(write).await.map_err(error_in("preparing"))?;
                 store.close().await?;
             }
             Path::Create => {
-                let make = move |tx: &mut WriteTx| {
+                let write = move |tx: &mut WriteTx| {
                     let caller = caller(tx, hash)?;
                     (0..times).try_for_each(|number| create(tx, &caller, &format!("new-{number:06}"), 1))
                 };
-                store.write(make).await.map_err(error_in("creating"))?;
+                store.write(write).await.map_err(error_in("creating"))?;
             }
             _ => {
-                let look = move |tx: &mut ReadTx| {
+                let read_path = move |tx: &mut ReadTx| {
                     let caller = caller(tx, hash)?;
-                    look(tx, path, times, &raw, &caller)
+                    read(tx, path, times, &raw, &caller)
                 };
-                store.read(look).await.map_err(error_in("looking"))?;
+                store.read(read_path).await.map_err(error_in("reading"))?;
             }
         }
         Ok(())
     }
 }
 
-fn furnish(tx: &mut WriteTx, caller: &Caller) -> Result<(), Error> {
+fn prepare(tx: &mut WriteTx, caller: &Caller) -> Result<(), Error> {
     create(tx, caller, "core", 3)?;
     (1..100).try_for_each(|number| create(tx, caller, &format!("vpc-{number:06}"), 1))
 }
 
-// Callgrind counts within this function and `look`, so they must not be inlined.
+// Callgrind counts within this function and `read`, so they must not be inlined.
 #[inline(never)]
 fn create(tx: &mut WriteTx, caller: &Caller, label: &str, subnets: usize) -> Result<(), Error> {
     let subnet = |number| {
@@ -114,13 +114,13 @@ fn create(tx: &mut WriteTx, caller: &Caller, label: &str, subnets: usize) -> Res
 }
 
 #[inline(never)]
-fn look(tx: &mut ReadTx, path: Path, times: usize, raw: &str, caller: &Caller) -> Result<(), Error> {
+fn read(tx: &mut ReadTx, path: Path, times: usize, raw: &str, caller: &Caller) -> Result<(), Error> {
     let vpc = rules::vpcs::view(tx, caller, VpcId(1))?;
     let page = rules::vpcs::list(tx, caller, &ListRequest::default())?;
     for _ in 0..times {
         match path {
             Path::Token => {
-                let token = TokenText::parse(black_box(raw)).expect("it was one before");
+                let token = TokenText::parse(black_box(raw)).expect("a valid token");
                 black_box(crate::setup::caller(tx, token.hash())?);
             }
             Path::TokenAgain => drop(black_box(caller.clone().confirm(tx)?)),
@@ -130,8 +130,8 @@ fn look(tx: &mut ReadTx, path: Path, times: usize, raw: &str, caller: &Caller) -
                 let view = VpcView::new(black_box(&vpc), WireNames::Both);
                 drop(black_box(serde_json::to_vec(&view)));
             }
-            Path::JsonPage => drop(black_box(written(black_box(&page)))),
-            Path::Furnish | Path::Create => {}
+            Path::JsonPage => drop(black_box(to_json(black_box(&page)))),
+            Path::Prepare | Path::Create => {}
         }
     }
     Ok(())

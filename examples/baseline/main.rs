@@ -9,7 +9,7 @@
     clippy::disallowed_methods,
     clippy::print_stderr,
     clippy::print_stdout,
-    reason = "it measures with the system's clock, and prints what it has measured"
+    reason = "it measures with the system clock and prints the results"
 )]
 
 mod fill;
@@ -28,7 +28,7 @@ use clap::Parser;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What Garth is held against; servers run until they are ended.
+/// Baselines and helpers for the benchmarks. Servers run until they are stopped.
 #[derive(Parser)]
 enum Baseline {
     Fixed(fixed::Fixed),

@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep_until};
 
-/// Sends requests at a steady pace for a while
+/// Sends requests at a constant rate
 #[derive(Args)]
 pub struct OpenLoop {
     /// Host and port
@@ -24,13 +24,13 @@ pub struct OpenLoop {
     path: String,
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN")]
     token: String,
-    /// Requests a second
+    /// Requests per second
     #[arg(long)]
     rate: f64,
-    /// How long it is measured
+    /// Duration of the measurement
     #[arg(long)]
     seconds: f64,
-    /// How long it goes on before that, for queues to fill
+    /// Duration of the load before the measurement, which fills the queues
     #[arg(long)]
     before: f64,
     #[arg(long)]
@@ -38,7 +38,7 @@ pub struct OpenLoop {
 }
 
 #[derive(Default)]
-struct Seen {
+struct Counts {
     good: Vec<u64>,
     refused: Vec<u64>,
     other: u64,
@@ -46,12 +46,12 @@ struct Seen {
 }
 
 struct Plan {
-    begun: Instant,
+    start: Instant,
     rate: f64,
     counted_from: Instant,
     end: Instant,
     next: AtomicU64,
-    seen: Mutex<Seen>,
+    counts: Mutex<Counts>,
 }
 
 impl OpenLoop {
@@ -64,15 +64,15 @@ impl OpenLoop {
         for _ in 0..self.connections {
             streams.push(connect(&self.to).await.context("connecting")?);
         }
-        let begun = Instant::now();
-        let counted_from = begun + Duration::from_secs_f64(self.before);
+        let start = Instant::now();
+        let counted_from = start + Duration::from_secs_f64(self.before);
         let plan = Arc::new(Plan {
-            begun,
+            start,
             rate: self.rate,
             counted_from,
             end: counted_from + Duration::from_secs_f64(self.seconds),
             next: AtomicU64::new(0),
-            seen: Mutex::default(),
+            counts: Mutex::default(),
         });
         let request = Arc::new(request.into_bytes());
         for stream in streams {
@@ -84,14 +84,14 @@ impl OpenLoop {
             ));
         }
         sleep_until(plan.end).await;
-        // Later responses are not in time to be counted.
-        let mut seen = plan.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let Seen {
+        // Later responses do not count.
+        let mut counts = plan.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let Counts {
             good,
             refused,
             other,
             broken,
-        } = &mut *seen;
+        } = &mut *counts;
         println!(
             "RESULT good={} refused={} other={other} broken={broken} {} {}",
             good.len(),
@@ -113,23 +113,23 @@ async fn send_requests(mut stream: TcpStream, to: String, request: Arc<Vec<u8>>,
     let mut buffer = Vec::new();
     loop {
         let number = plan.next.fetch_add(1, Ordering::Relaxed);
-        let due = plan.begun + Duration::from_secs_f64(number as f64 / plan.rate);
+        let due = plan.start + Duration::from_secs_f64(number as f64 / plan.rate);
         sleep_until(due).await;
-        let answered = send_request(&mut stream, &request, &mut buffer).await;
+        let result = send_request(&mut stream, &request, &mut buffer).await;
         let now = Instant::now();
         if now >= plan.counted_from && now < plan.end {
             let took = (now - due).as_micros() as u64;
-            let mut seen = plan.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            match answered {
-                Ok(200) => seen.good.push(took),
-                Ok(429 | 503) => seen.refused.push(took),
-                Ok(_) => seen.other += 1,
-                Err(_) => seen.broken += 1,
+            let mut counts = plan.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            match result {
+                Ok(200) => counts.good.push(took),
+                Ok(429 | 503) => counts.refused.push(took),
+                Ok(_) => counts.other += 1,
+                Err(_) => counts.broken += 1,
             }
         }
-        if answered.is_err() {
+        if result.is_err() {
             match connect(&to).await {
-                Ok(again) => stream = again,
+                Ok(new) => stream = new,
                 Err(_) => return,
             }
         }
@@ -159,8 +159,8 @@ async fn send_request(stream: &mut TcpStream, request: &[u8], buffer: &mut Vec<u
         name.eq_ignore_ascii_case("content-length")
             .then(|| value.trim().parse::<usize>().ok())?
     });
-    let whole = head + length.ok_or_else(malformed)?;
-    while buffer.len() < whole {
+    let message_length = head + length.ok_or_else(malformed)?;
+    while buffer.len() < message_length {
         if stream.read_buf(buffer).await? == 0 {
             return Err(std::io::ErrorKind::UnexpectedEof.into());
         }

@@ -16,7 +16,7 @@ use rusqlite::{Connection, params};
 
 use crate::setup::{context, open, token};
 
-/// Writes the rows of VPCs with one subnet for a while, 32 to a transaction
+/// Writes the rows of VPCs with one subnet, 32 creates per transaction
 #[derive(Args)]
 pub struct Raw {
     /// Folder of the store
@@ -24,19 +24,19 @@ pub struct Raw {
     data: PathBuf,
     #[arg(long)]
     seconds: f64,
-    /// Leave out the rows of tallies, to see what they cost
+    /// Omit the rows of tallies, to measure their cost
     #[arg(long)]
     untallied: bool,
-    /// Leave out the revision and the change log, to see what they cost
+    /// Omit the revision and the change log, to measure their cost
     #[arg(long)]
     unlogged: bool,
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN", value_parser = token)]
     token: TokenText,
 }
 
-const BATCH: usize = 32;
+const CREATES_PER_TRANSACTION: usize = 32;
 
-/// The bookkeeping rows to write besides the resources.
+/// The bookkeeping rows to write in addition to the resources.
 #[derive(Clone, Copy)]
 struct Bookkeeping {
     tallies: bool,
@@ -67,14 +67,14 @@ impl Raw {
             tallies: !self.untallied,
             changes: !self.unlogged,
         };
-        let begun = Instant::now();
-        let mut made = 0;
-        while begun.elapsed() < Duration::from_secs_f64(self.seconds) {
-            write_batch(&mut connection, &regions, made, bookkeeping)?;
-            made += BATCH;
+        let started = Instant::now();
+        let mut created = 0;
+        while started.elapsed() < Duration::from_secs_f64(self.seconds) {
+            write_batch(&mut connection, &regions, created, bookkeeping)?;
+            created += CREATES_PER_TRANSACTION;
         }
-        let micros = begun.elapsed().as_micros();
-        println!("RESULT requests={made} micros={micros} not_200=0 broken=0");
+        let micros = started.elapsed().as_micros();
+        println!("RESULT requests={created} micros={micros} not_200=0 broken=0");
         Ok(())
     }
 }
@@ -82,26 +82,26 @@ impl Raw {
 fn write_batch(
     connection: &mut Connection,
     regions: &[String],
-    made: usize,
+    first: usize,
     bookkeeping: Bookkeeping,
 ) -> rusqlite::Result<()> {
-    let all = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let tx = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let (mut tallies, mut changes) = (Tallies::new(), Vec::new());
-    for number in made..made + BATCH {
+    for number in first..first + CREATES_PER_TRANSACTION {
         changes.extend(write_vpc(
-            &all,
+            &tx,
             &regions[number % regions.len()],
             number,
             &mut tallies,
         )?);
     }
     if bookkeeping.changes {
-        log_changes(&all, &changes)?;
+        log_changes(&tx, &changes)?;
     }
     if !bookkeeping.tallies {
         tallies.clear();
     }
-    let mut add = all.prepare_cached(
+    let mut add = tx.prepare_cached(
         "INSERT INTO tally (collection, owner, span, bucket, items) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (collection, owner, span, bucket) DO UPDATE SET items = tally.items + excluded.items",
     )?;
@@ -109,17 +109,17 @@ fn write_batch(
         add.execute(params![collection, owner, span, bucket, items])?;
     }
     drop(add);
-    all.commit()
+    tx.commit()
 }
 
 /// Raises the account's revision once, and adds a row for each changed object.
-fn log_changes(all: &Connection, changes: &[(&str, i64)]) -> rusqlite::Result<()> {
-    let revision: i64 = all
+fn log_changes(tx: &Connection, changes: &[(&str, i64)]) -> rusqlite::Result<()> {
+    let revision: i64 = tx
         .prepare_cached(
             "UPDATE account_revision SET revision = revision + 1 WHERE account = 1 RETURNING revision",
         )?
         .query_one([], |row| row.get(0))?;
-    let mut add = all.prepare_cached("INSERT INTO change_log VALUES (1, ?1, ?2, ?3)")?;
+    let mut add = tx.prepare_cached("INSERT INTO change_log VALUES (1, ?1, ?2, ?3)")?;
     for (kind, id) in changes {
         add.execute(params![revision, kind, id])?;
     }
@@ -128,30 +128,30 @@ fn log_changes(all: &Connection, changes: &[(&str, i64)]) -> rusqlite::Result<()
 
 /// Writes a VPC with one subnet; returns the changed objects.
 fn write_vpc(
-    all: &Connection,
+    tx: &Connection,
     region: &str,
     number: usize,
     tallies: &mut Tallies,
 ) -> rusqlite::Result<[(&'static str, i64); 4]> {
     let now = jiff::Timestamp::now().as_second() * 1_000_000;
     let label = format!("bench-1-{number}");
-    let vpc = all
+    let vpc = tx
         .prepare_cached(
             "INSERT INTO vpc (account, label, description, region, created, updated)
              VALUES (1, ?1, '', ?2, ?3, ?3)",
         )?
         .insert(params![label, region, now])?;
     let (first, last) = (10_i64 << 24, (10_i64 << 24) + 255);
-    let subnet = all
+    let subnet = tx
         .prepare_cached(
             "INSERT INTO subnet (vpc, label, ipv4, first_address, last_address, created, updated)
              VALUES (?1, 'first', '10.0.0.0/24', ?2, ?3, ?4, ?4)",
         )?
         .insert(params![vpc, first, last, now])?;
-    all.prepare_cached("INSERT INTO free_range (subnet, first_address, last_address) VALUES (?1, ?2, ?3)")?
+    tx.prepare_cached("INSERT INTO free_range (subnet, first_address, last_address) VALUES (?1, ?2, ?3)")?
         .execute(params![subnet, first + 2, last - 2])?;
 
-    let mut tell = all.prepare_cached(
+    let mut add_event = tx.prepare_cached(
         "INSERT INTO event (account, created, action, username,
              entity_kind, entity_id, entity_label, entity_url,
              secondary_kind, secondary_id, secondary_label, secondary_url,
@@ -162,22 +162,22 @@ fn write_vpc(
         format!("/v4/vpcs/{vpc}"),
         format!("/v4/vpcs/{vpc}/subnets/{subnet}"),
     );
-    let nothing = None::<&str>;
-    let of_vpc = params![
+    let null = None::<&str>;
+    let vpc_event = params![
         now,
         "vpc_create",
         "vpc",
         vpc,
         label,
         vpc_url,
-        nothing,
-        nothing,
-        nothing,
-        nothing,
+        null,
+        null,
+        null,
+        null,
         vpc
     ];
-    let of_vpc = tell.insert(of_vpc)?;
-    let of_subnet = params![
+    let vpc_event = add_event.insert(vpc_event)?;
+    let subnet_event = params![
         now,
         "subnet_create",
         "subnet",
@@ -190,14 +190,14 @@ fn write_vpc(
         vpc_url,
         vpc
     ];
-    let of_subnet = tell.insert(of_subnet)?;
+    let subnet_event = add_event.insert(subnet_event)?;
 
     for (collection, owner, id) in [
         ("vpc".to_owned(), 1, vpc),
         (format!("vpc:{region}"), 1, vpc),
         ("vpc_subnet".to_owned(), vpc, subnet),
-        ("event".to_owned(), 1, of_vpc),
-        ("event".to_owned(), 1, of_subnet),
+        ("event".to_owned(), 1, vpc_event),
+        ("event".to_owned(), 1, subnet_event),
     ] {
         for span in [256, 65_536] {
             *tallies
@@ -208,7 +208,7 @@ fn write_vpc(
     Ok([
         ("vpc", vpc),
         ("subnet", subnet),
-        ("event", of_vpc),
-        ("event", of_subnet),
+        ("event", vpc_event),
+        ("event", subnet_event),
     ])
 }

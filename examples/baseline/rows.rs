@@ -21,12 +21,12 @@ use serde::Serialize;
 
 use crate::setup::{caller, context, error_in, listen, open, token};
 
-/// Answers `/v4/vpcs` with the first page of a store, from memory
+/// Returns the first page of a store for `/v4/vpcs`, from memory
 #[derive(Args)]
 pub struct Rows {
     #[arg(long)]
     listen: SocketAddr,
-    /// Folder of the store the page is read from, once
+    /// Folder of the store; the page is read once
     #[arg(long)]
     data: PathBuf,
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN", value_parser = token)]
@@ -44,8 +44,8 @@ impl Rows {
         let page = Arc::new(store.read(first).await.map_err(error_in("reading the page"))?);
         drop(store);
 
-        let answer = move || std::future::ready(([(CONTENT_TYPE, "application/json")], written(&page)));
-        let router = Router::new().route("/v4/vpcs", get(answer));
+        let respond = move || std::future::ready(([(CONTENT_TYPE, "application/json")], to_json(&page)));
+        let router = Router::new().route("/v4/vpcs", get(respond));
         let listener = listen(self.listen).await?.tap_io(|stream| {
             let _ = stream.set_nodelay(true);
         });
@@ -55,7 +55,7 @@ impl Rows {
 }
 
 /// A page as Garth serializes it.
-pub fn written(page: &Paged<Vpc>) -> Vec<u8> {
+pub fn to_json(page: &Paged<Vpc>) -> Vec<u8> {
     #[derive(Serialize)]
     struct Envelope<'a> {
         data: Vec<VpcView<'a>>,
@@ -71,6 +71,6 @@ pub fn written(page: &Paged<Vpc>) -> Vec<u8> {
         results: page.results,
     };
     let mut bytes = Vec::with_capacity(1024);
-    serde_json::to_writer(&mut bytes, &envelope).expect("our own shapes can be written as JSON");
+    serde_json::to_writer(&mut bytes, &envelope).expect("the page can be serialized");
     bytes
 }

@@ -29,24 +29,24 @@ pub fn context(clock: Clock) -> anyhow::Result<StoreContext> {
 /// Opens an embedded store with its first account.
 pub async fn open(folder: &Path, context: StoreContext, token: &TokenText) -> anyhow::Result<Store> {
     let store = Store::open_embedded(folder, context)?;
-    make_first_account(&store, token).await?;
+    create_first_account(&store, token).await?;
     Ok(store)
 }
 
-pub async fn make_first_account(store: &Store, token: &TokenText) -> anyhow::Result<()> {
+pub async fn create_first_account(store: &Store, token: &TokenText) -> anyhow::Result<()> {
     let token = rules::accounts::FirstToken::Given(token.clone());
-    let made = store
+    let created = store
         .write(move |tx| rules::accounts::bootstrap(tx, &token))
         .await;
-    made.map(drop).map_err(error_in("making the first account"))
+    created.map(drop).map_err(error_in("creating the first account"))
 }
 
 pub fn caller(tx: &mut ReadTx, hash: TokenHash) -> Result<Caller, Error> {
     Caller::admit(authenticate(tx, hash)?, None)
 }
 
-pub fn error_in(what: &'static str) -> impl Fn(Error) -> anyhow::Error {
-    move |cause| anyhow::anyhow!("{what}: {cause:?}")
+pub fn error_in(action: &'static str) -> impl Fn(Error) -> anyhow::Error {
+    move |cause| anyhow::anyhow!("{action}: {cause:?}")
 }
 
 pub fn request<I: Prepared>(object: Input, policy: &Policy) -> I {

@@ -13,7 +13,7 @@ use garth::store::{Store, StoreContext};
 use garth::web::{self, App, Options};
 use tokio::sync::watch;
 
-use crate::setup::{listen, make_first_account, token};
+use crate::setup::{create_first_account, listen, token};
 
 /// Serves Garth with one transaction per write
 #[derive(Args)]
@@ -25,7 +25,7 @@ pub struct Ungrouped {
     data: PathBuf,
     #[arg(long)]
     quota_vpcs_per_region: Option<i64>,
-    /// The first account's token
+    /// The token of the first account
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN", value_parser = token)]
     token: TokenText,
 }
@@ -40,7 +40,7 @@ impl Ungrouped {
             policy: policy_of(&settings)?,
         };
         let store = Store::open_embedded_batching(&self.data, context, 1)?;
-        make_first_account(&store, &self.token).await?;
+        create_first_account(&store, &self.token).await?;
 
         let (_stop, stopping) = watch::channel(false);
         let files = Files::open(None, &self.data)?;
