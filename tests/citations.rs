@@ -136,44 +136,44 @@ fn decision_links(text: &str) -> Vec<&str> {
 
 #[test]
 fn every_cited_section_of_the_interface_exists() {
-    let (parts, mut wrong, mut count) = (parts(), Vec::new(), 0);
+    let (parts, mut invalid, mut count) = (parts(), Vec::new(), 0);
     for (file, text) in texts() {
         for (part, names_interface) in interface_citations(&text) {
             count += 1;
             if !names_interface || !parts.contains(&part) {
-                wrong.push(format!("{file}: §{part}"));
+                invalid.push(format!("{file}: §{part}"));
             }
         }
     }
     assert!(
-        wrong.is_empty(),
-        "no part of docs/interface.md:\n{}",
-        wrong.join("\n")
+        invalid.is_empty(),
+        "not a section of docs/interface.md:\n{}",
+        invalid.join("\n")
     );
     assert!(count > 10, "only {count} citations were found");
 }
 
 #[test]
 fn every_cited_decision_exists() {
-    let (decisions, mut wrong, mut count) = (decisions(), Vec::new(), 0);
+    let (decisions, mut invalid, mut count) = (decisions(), Vec::new(), 0);
     for (file, text) in texts() {
         for number in decision_citations(&text) {
             count += 1;
             if !decisions.contains_key(&number) {
-                wrong.push(format!("{file}: decision {number}"));
+                invalid.push(format!("{file}: decision {number}"));
             }
         }
         for name in decision_links(&text) {
             count += 1;
             if !decisions.values().any(|file| file == name) {
-                wrong.push(format!("{file}: decisions/{name}"));
+                invalid.push(format!("{file}: decisions/{name}"));
             }
         }
     }
     assert!(
-        wrong.is_empty(),
-        "no file of docs/decisions:\n{}",
-        wrong.join("\n")
+        invalid.is_empty(),
+        "not a file of docs/decisions:\n{}",
+        invalid.join("\n")
     );
     assert!(count > 10, "only {count} citations were found");
 }
@@ -183,12 +183,12 @@ fn every_decision_is_cited_in_the_code() {
     let sources = texts().into_iter().filter(|(file, _)| file.starts_with("src/"));
     let cited: BTreeSet<u32> = sources.flat_map(|(_, text)| decision_citations(&text)).collect();
     let decisions = decisions();
-    let silent: Vec<&String> = decisions
+    let uncited: Vec<&String> = decisions
         .iter()
         .filter(|(number, _)| !cited.contains(number) && !GENERAL_DECISIONS.contains(number))
         .map(|(_, file)| file)
         .collect();
-    assert!(silent.is_empty(), "cited nowhere in src: {silent:?}");
+    assert!(uncited.is_empty(), "not cited in src: {uncited:?}");
 }
 
 #[test]

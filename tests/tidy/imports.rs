@@ -29,9 +29,9 @@ struct Crate {
 }
 
 /// The strongly connected components of the import graph.
-pub fn circles() -> Vec<Vec<String>> {
+pub fn cycles() -> Vec<Vec<String>> {
     let files = sources("").into_iter().filter(|(file, _)| file != "main.rs");
-    circles_of(&Crate::read(files))
+    cycles_of(&Crate::read(files))
 }
 
 impl Crate {
@@ -63,7 +63,7 @@ impl Crate {
 
     /// The file of a path, as seen from a module; `None` for other crates and for a folder as a whole.
     fn file_of(&self, at: &Path, path: &[String], depth: usize) -> Option<String> {
-        assert!(depth < 20, "re-exports go round in circles at {at:?} {path:?}");
+        assert!(depth < 20, "re-exports have a cycle at {at:?} {path:?}");
         let mut here = at.clone();
         for (index, name) in path.iter().enumerate() {
             let mut child = here.clone();
@@ -246,7 +246,7 @@ fn tokens(code: &str) -> Vec<&str> {
     tokens
 }
 
-fn circles_of(all: &Crate) -> Vec<Vec<String>> {
+fn cycles_of(all: &Crate) -> Vec<Vec<String>> {
     let graph: BTreeMap<String, BTreeSet<String>> = all
         .modules
         .iter()
@@ -282,12 +282,12 @@ fn reachable<'a>(graph: &'a BTreeMap<String, BTreeSet<String>>, from: &'a String
 
 #[test]
 fn no_import_cycle_has_more_than_two_files() {
-    let large: Vec<String> = circles()
+    let large: Vec<String> = cycles()
         .into_iter()
         .filter(|circle| circle.len() > 2)
         .map(|circle| format!("{} files: {}", circle.len(), circle.join(", ")))
         .collect();
-    assert!(large.is_empty(), "import circles:\n{}", large.join("\n"));
+    assert!(large.is_empty(), "import cycles:\n{}", large.join("\n"));
 }
 
 #[test]
@@ -313,5 +313,5 @@ fn reexports_are_resolved() {
         used.into_iter().collect::<Vec<_>>(),
         ["a/inner/one.rs", "a/inner/two.rs"]
     );
-    assert_eq!(circles_of(&all), [["a/inner/one.rs", "b.rs"]]);
+    assert_eq!(cycles_of(&all), [["a/inner/one.rs", "b.rs"]]);
 }

@@ -141,10 +141,7 @@ fn api_paths_occur_only_in_api_and_web() {
 #[test]
 fn every_file_has_a_module_comment_and_no_module_is_a_catch_all() {
     for (file, text) in sources("") {
-        assert!(
-            text.starts_with("//!"),
-            "{file} does not open with what it is for"
-        );
+        assert!(text.starts_with("//!"), "{file} has no module comment");
         let stem = Path::new(&file)
             .file_stem()
             .expect("a name")
@@ -196,10 +193,10 @@ fn licenses_of_all_dependencies_are_allowed() {
         if !used.contains(&&package["id"]) {
             continue;
         }
-        let licence = package["license"].as_str().unwrap_or("none");
+        let license = package["license"].as_str().unwrap_or("none");
         assert!(
-            is_allowed(licence, &allowed),
-            "{} has the licence {licence}",
+            is_allowed(license, &allowed),
+            "{} has the license {license}",
             package["name"]
         );
         let source = package["source"].as_str();
@@ -212,15 +209,17 @@ fn licenses_of_all_dependencies_are_allowed() {
 }
 
 /// `A OR B` needs one of them, `A AND B` both; no dependency has a more complex expression.
-fn is_allowed(licence: &str, allowed: &[&str]) -> bool {
-    let licence = licence.replace(['(', ')'], "").replace('/', " OR ");
-    let good = |word: &str| allowed.contains(&word.trim());
-    licence
+fn is_allowed(license: &str, allowed: &[&str]) -> bool {
+    let license = license.replace(['(', ')'], "").replace('/', " OR ");
+    let is_allowed = |word: &str| allowed.contains(&word.trim());
+    license
         .split(" OR ")
-        .any(|either| either.split(" AND ").all(good))
+        .any(|either| either.split(" AND ").all(is_allowed))
         || {
             // `(A OR B) AND C`, without the parentheses.
-            licence.split(" AND ").all(|both| both.split(" OR ").any(good))
+            license
+                .split(" AND ")
+                .all(|both| both.split(" OR ").any(is_allowed))
         }
 }
 
@@ -236,7 +235,7 @@ fn migrations_of_a_patch_release_only_add() {
         let first = migration.sql.lines().next().unwrap_or_default();
         let since = first
             .strip_prefix("-- Since Garth ")
-            .unwrap_or_else(|| panic!("{name} does not begin with the version it is there since"));
+            .unwrap_or_else(|| panic!("{name} does not start with its version"));
         match since.strip_suffix("; breaking.") {
             Some(version) => {
                 assert!(
