@@ -23,7 +23,7 @@ use crate::revisions::Observed;
 const CLIENT: &str = "abab0000000000000003";
 
 /// The kinds of requests: the columns of the table.
-const WAYS: [&str; 12] = [
+const REQUEST_KINDS: [&str; 12] = [
     "no token",
     "malformed",
     "unknown",
@@ -47,7 +47,7 @@ const SUCCEED_ELSEWHERE: [(&str, &str, &str); 7] = [
     (
         "revokeOauthToken",
         include_str!("identity/oauth_tokens.rs"),
-        GIVE_BACK,
+        REVOKE,
     ),
     (
         "getPasswordPage",
@@ -61,21 +61,21 @@ const SUCCEED_ELSEWHERE: [(&str, &str, &str); 7] = [
     ),
 ];
 const LOG_IN: &str = "a_user_logs_in_and_consents_and_the_client_gets_access";
-const GIVE_BACK: &str = "a_client_can_revoke_its_own_access_and_refresh_tokens";
+const REVOKE: &str = "a_client_can_revoke_its_own_access_and_refresh_tokens";
 
 #[tokio::test]
 async fn every_operation_refuses_unauthorized_requests() {
     let mut table = format!("{:<22}", "");
-    for way in WAYS {
-        write!(table, " {way:>13}").unwrap();
+    for kind in REQUEST_KINDS {
+        write!(table, " {kind:>13}").unwrap();
     }
     for operation in OPERATIONS.iter() {
         // One server per row: only the last request changes data.
-        let app = furnished().await;
+        let app = app_with_objects().await;
         write!(table, "\n{:<22}", operation.id).unwrap();
-        for way in WAYS {
-            let reply = ask(&app, operation, way).await;
-            if way == "allowed" {
+        for kind in REQUEST_KINDS {
+            let reply = send(&app, operation, kind).await;
+            if kind == "allowed" {
                 let succeeds = reply.as_ref().is_some_and(|reply| reply.status.is_success());
                 assert_ne!(succeeds, succeeds_elsewhere(operation.id), "{}", operation.id);
             }
@@ -90,7 +90,10 @@ async fn every_operation_refuses_unauthorized_requests() {
 fn succeeds_elsewhere(id: &str) -> bool {
     let named = SUCCEED_ELSEWHERE.iter().find(|(known, _, _)| *known == id);
     named.is_some_and(|(_, file, test)| {
-        assert!(file.contains(&format!("async fn {test}()")), "there is no {test}");
+        assert!(
+            file.contains(&format!("async fn {test}()")),
+            "{test} does not exist"
+        );
         true
     })
 }
@@ -100,7 +103,7 @@ async fn foreign_ids_and_unknown_ids_get_identical_responses() {
     for operation in OPERATIONS.iter().filter(|op| {
         op.audience == Audience::Tenants && op.path.contains('{') && !op.path.contains("{regionId}")
     }) {
-        let app = furnished().await;
+        let app = app_with_objects().await;
         let grace = app.user("grace").of(app.another_account().await).await;
         let theirs = call(&grace, operation, &path(operation, 1, 1)).await;
         let unknown = call(&grace, operation, &path(operation, 999, 999)).await;
@@ -115,7 +118,7 @@ async fn foreign_ids_and_unknown_ids_get_identical_responses() {
             headers
                 .iter()
                 .map(|(name, value)| (name.clone(), value.clone()))
-                .filter(varies_not)
+                .filter(is_constant)
                 .collect::<Vec<_>>()
         });
         names
@@ -125,12 +128,12 @@ async fn foreign_ids_and_unknown_ids_get_identical_responses() {
     }
 }
 
-fn varies_not((name, _): &(hyper::header::HeaderName, hyper::header::HeaderValue)) -> bool {
+fn is_constant((name, _): &(hyper::header::HeaderName, hyper::header::HeaderValue)) -> bool {
     name != "x-request-id" && name != "date"
 }
 
 /// Two VPCs of the test's account, with a subnet each.
-async fn furnished() -> TestApp {
+async fn app_with_objects() -> TestApp {
     let app = TestApp::new().await;
     let owner = app.user("owner").await;
     owner.creates_vpc("one", &["10.0.0.0/24"]).await;
@@ -172,19 +175,19 @@ async fn allow_client(app: &TestApp, name: &str) -> i64 {
         garth::rules::oauth_tokens::make_access(tx, id, user.id, "Dashboard", &Scopes::Everything)?;
         Ok::<_, Error>(id)
     });
-    allowed.await.expect("a client can be allowed")
+    allowed.await.expect("a client can be authorized")
 }
 
-async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
+async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply> {
     let own = path(operation, 1, 1);
-    let user = match way {
+    let user = match kind {
         "no token" => app.stranger(),
         "malformed" => {
             let stranger = app.stranger();
             let call = stranger
                 .call(operation.method.clone(), &own)
                 .header("authorization", "Bearer");
-            return answer(operation, call).await;
+            return receive(operation, call).await;
         }
         "unknown" => app.with_token(&"0123456789abcdef".repeat(4)),
         "expired" => {
@@ -235,7 +238,7 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
                 Audience::Staff => lost.staff().await,
                 _ => lost.await,
             };
-            return answer(operation, call_of(&user, operation, &path(operation, 2, 1))).await;
+            return receive(operation, call_of(&user, operation, &path(operation, 2, 1))).await;
         }
         "allowed" => {
             let write = Grant::Vpc(VpcId(1), Permission::ReadWrite);
@@ -248,7 +251,7 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
                 if operation.id == "releaseDeskTicket" {
                     user.post("/desk/tickets/1/claim", json!({})).await;
                 }
-                return answer(operation, call_of(&user, operation, &own)).await;
+                return receive(operation, call_of(&user, operation, &own)).await;
             }
             let account = Grant::AccountAccess(Permission::ReadWrite);
             let add_linodes = Grant::Global(Global::AddLinodes);
@@ -271,11 +274,11 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
             let own = own
                 .replace("/profile/tokens/1", &token)
                 .replace("/profile/apps/1", &format!("/profile/apps/{app_id}"));
-            return answer(operation, call_of(&user, operation, &own)).await;
+            return receive(operation, call_of(&user, operation, &own)).await;
         }
         other => panic!("{other}?"),
     };
-    answer(operation, call_of(&user, operation, &own)).await
+    receive(operation, call_of(&user, operation, &own)).await
 }
 
 /// Prepares the state in which the operation can succeed.
@@ -296,11 +299,11 @@ async fn free_what_blocks(app: &TestApp, operation: &Operation) {
         }
         // Usernames are unique across accounts, and another request has created this one.
         "createUser" => {
-            let gone = app.store.write(|tx| {
+            let created = app.store.write(|tx| {
                 let newcomer = garth::rules::users::load(tx, "newcomer")?;
                 Ok::<_, Error>(garth::store::users::delete(tx, newcomer.id)?)
             });
-            gone.await.expect("another account made it");
+            created.await.expect("another account creates the user");
         }
         "rebootInstance" => drop(owner.post("/compute/instances/1/boot", json!({})).await),
         _ => {}
@@ -308,7 +311,7 @@ async fn free_what_blocks(app: &TestApp, operation: &Operation) {
 }
 
 /// Streams do not end, so only their head is read; all other responses are read and checked completely.
-async fn answer(operation: &Operation, call: Call<'_>) -> Option<Reply> {
+async fn receive(operation: &Operation, call: Call<'_>) -> Option<Reply> {
     let (app, before) = (call.app(), Observed::of(call.app()).await);
     let reply = answer_unobserved(operation, call).await;
     before.check(&Observed::of(app).await, operation.id);

@@ -184,14 +184,14 @@ impl TestApp {
         let set = self
             .store
             .write(move |tx| rules::passwords::set(tx, &username, &HASH));
-        set.await.expect("the user is there");
+        set.await.expect("the user exists");
     }
 
     /// Registers a client of an account with `CALLBACK`.
     pub async fn client(&self, owner: &crate::harness::User<'_>, public: bool) -> Client {
         let body = serde_json::json!({"label": "Dashboard", "redirect_uri": CALLBACK, "public": public});
-        let made = owner.post("/account/oauth-clients", body).await.json();
-        let text = |key: &str| made[key].as_str().expect("a text").to_owned();
+        let created = owner.post("/account/oauth-clients", body).await.json();
+        let text = |key: &str| created[key].as_str().expect("a string").to_owned();
         Client {
             id: text("id"),
             secret: text("secret"),
@@ -207,11 +207,11 @@ impl TestApp {
             redirect_uri: garth::model::oauth::RedirectUri::parse(CALLBACK).expect("an address"),
             public,
         };
-        let made = self
+        let created = self
             .store
             .write(move |tx| rules::oauth_clients::register(tx, &new))
             .await;
-        let (client, secret) = made.expect("a client can be made");
+        let (client, secret) = created.expect("a client can be created");
         Client {
             id: client.id,
             secret: secret.reveal().to_owned(),

@@ -12,7 +12,7 @@ async fn every_table_is_copied() {
         .store
         .read(|tx| tx.tables())
         .await
-        .expect("the store tells its tables");
+        .expect("the store lists its tables");
     let mut copied: Vec<String> = TABLES.iter().map(|table| table.name.to_owned()).collect();
     copied.extend(["migration", "schema_compatibility", "ticket_text"].map(str::to_owned));
     copied.sort();

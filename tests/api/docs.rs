@@ -9,7 +9,7 @@ use hyper::Method;
 use serde_json::json;
 
 use crate::harness::TestApp;
-use crate::openapi::{DOCUMENT, promised};
+use crate::openapi::{DOCUMENT, documented};
 
 #[tokio::test]
 async fn the_document_is_served_and_the_page_needs_no_external_resources() {
@@ -42,7 +42,7 @@ async fn the_document_is_served_and_the_page_needs_no_external_resources() {
 }
 
 #[tokio::test]
-async fn health_and_readiness_answer_without_a_token() {
+async fn health_and_readiness_need_no_token() {
     let app = TestApp::new().await;
     let health = app.stranger().get("//healthz").await;
     assert_eq!(health.json(), json!({"status": "ok"}));
@@ -113,15 +113,15 @@ fn the_document_and_the_operation_table_have_the_same_paths() {
 #[test]
 fn the_document_has_the_id_scope_grant_and_base_of_each_operation() {
     for operation in OPERATIONS.iter() {
-        let promised = promised(operation);
+        let documented = documented(operation);
         let id = operation.id;
-        assert_eq!(promised["operationId"], id);
+        assert_eq!(documented["operationId"], id);
         let security = match (operation.audience, operation.scope) {
             (Audience::Public, _) => json!([]),
             (Audience::Tenants | Audience::Staff, None) => json!([{"bearer": []}]),
             (Audience::Tenants | Audience::Staff, Some(scope)) => json!([{"bearer": [scope.to_string()]}]),
         };
-        assert_eq!(promised["security"], security, "{id}");
+        assert_eq!(documented["security"], security, "{id}");
         let grant = operation.grant.map(|grant| match grant {
             Needs::AccountReadOnly => "account_access read_only",
             Needs::AccountReadWrite => "account_access read_write",
@@ -133,7 +133,7 @@ fn the_document_has_the_id_scope_grant_and_base_of_each_operation() {
             Needs::VpcReadOnly => "vpc read_only",
             Needs::VpcReadWrite => "vpc read_write",
         });
-        assert_eq!(promised["x-garth-grant"].as_str(), grant, "{id}");
+        assert_eq!(documented["x-garth-grant"].as_str(), grant, "{id}");
         let servers = &DOCUMENT["paths"][operation.path]["servers"];
         assert_eq!(
             servers[0]["url"].as_str(),
@@ -141,7 +141,7 @@ fn the_document_has_the_id_scope_grant_and_base_of_each_operation() {
             "{id}"
         );
         assert!(
-            promised["summary"].is_string() && promised["tags"].is_array(),
+            documented["summary"].is_string() && documented["tags"].is_array(),
             "{id}"
         );
     }
@@ -164,15 +164,15 @@ fn every_operation_is_in_the_table_of_clients() {
 #[test]
 fn every_code_is_in_the_document_and_in_the_list_of_errors() {
     let list = include_str!("../../docs/errors.md");
-    let promised = &DOCUMENT["components"]["schemas"]["Error"]["properties"]["code"]["enum"];
-    let promised: BTreeSet<&str> = promised
+    let documented = &DOCUMENT["components"]["schemas"]["Error"]["properties"]["code"]["enum"];
+    let documented: BTreeSet<&str> = documented
         .as_array()
         .unwrap()
         .iter()
         .filter_map(|c| c.as_str())
         .collect();
     let codes: BTreeSet<&str> = Code::ALL.iter().map(|code| code.word()).collect();
-    assert_eq!(promised, codes);
+    assert_eq!(documented, codes);
     let listed: BTreeSet<&str> = list
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split('`').next())

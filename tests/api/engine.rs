@@ -55,7 +55,7 @@ impl Engine {
                 let template = template();
                 let used = used().lock().expect("no thread panics here").pop();
                 let name = used.unwrap_or_else(|| {
-                    order("postgres", &format!("CREATE DATABASE {name} TEMPLATE {template}"));
+                    command("postgres", &format!("CREATE DATABASE {name} TEMPLATE {template}"));
                     name
                 });
                 let store = Store::open_shared(&database(&name), context).expect("a fresh store opens");
@@ -69,14 +69,14 @@ impl Engine {
         }
     }
 
-    /// A place for a store without tables.
+    /// A location for a store without tables.
     pub fn empty_home(self) -> Home {
         let name = unused_name();
         let folder = std::env::temp_dir().join(&name);
         let database = match self {
             Engine::Embedded => None,
             Engine::Postgres => {
-                order("postgres", &format!("CREATE DATABASE {name}"));
+                command("postgres", &format!("CREATE DATABASE {name}"));
                 Some(name)
             }
         };
@@ -118,11 +118,11 @@ impl Drop for Home {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
         if let Some(name) = self.database.take() {
-            let order = match self.reusable {
-                true => Order::Clean(name),
-                false => Order::Drop(name),
+            let command = match self.reusable {
+                true => Command::Clean(name),
+                false => Command::Drop(name),
             };
-            let _ = orders().send(order);
+            let _ = commands().send(command);
         }
     }
 }
@@ -134,7 +134,7 @@ fn used() -> &'static Mutex<Vec<String>> {
 }
 
 /// Records the rows of fresh tables.
-const REMEMBER: &str = "CREATE SCHEMA fresh; DO $$ DECLARE t text; BEGIN
+const SAVE_FRESH_ROWS: &str = "CREATE SCHEMA fresh; DO $$ DECLARE t text; BEGIN
     FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
         EXECUTE format('CREATE TABLE fresh.%I AS TABLE public.%I', t, t);
     END LOOP; END $$";
@@ -158,10 +158,10 @@ const CLEAN: &str = "
 /// The database with this name on the test server.
 pub fn database(name: &str) -> Database {
     let server = server();
-    let (place, _) = server.rsplit_once('/').expect("a URL ends with a name");
+    let (address, _) = server.rsplit_once('/').expect("a URL ends with a name");
     Database {
         connections: 4,
-        ..Database::at(&format!("{place}/{name}"))
+        ..Database::at(&format!("{address}/{name}"))
     }
 }
 
@@ -174,20 +174,20 @@ fn template() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {
         let name = format!("garth_api_{}", std::process::id());
-        order("postgres", &format!("CREATE DATABASE {name}"));
-        let policy = policy_of(&Settings::default()).expect("the defaults are good");
+        command("postgres", &format!("CREATE DATABASE {name}"));
+        let policy = policy_of(&Settings::default()).expect("the defaults are valid");
         let context = StoreContext {
             clock: Clock::fixed(Time::from_micros(0)),
             random: RandomSource::System,
             policy,
         };
         drop(Store::open_shared(&database(&name), context).expect("a fresh store opens"));
-        order(&name, REMEMBER);
+        command(&name, SAVE_FRESH_ROWS);
         name
     })
 }
 
-enum Order {
+enum Command {
     /// Runs SQL in a database, and reports when it is done.
     Run(String, String, Sender<()>),
     /// Cleans a database for the next test.
@@ -196,40 +196,40 @@ enum Order {
     Drop(String),
 }
 
-/// Sends an order to the server and waits for it.
-fn order(database: &str, sql: &str) {
+/// Sends a command to the worker and waits for the result.
+fn command(database: &str, sql: &str) {
     let (done, waiting) = channel();
-    let order = Order::Run(database.to_owned(), sql.to_owned(), done);
-    orders().send(order).expect("somebody carries out orders");
-    waiting.recv().expect("the worker completes the order");
+    let command = Command::Run(database.to_owned(), sql.to_owned(), done);
+    commands().send(command).expect("the worker runs");
+    waiting.recv().expect("the worker completes the command");
 }
 
 /// Runs one after another on a thread outside of any test's runtime.
-fn orders() -> &'static Sender<Order> {
-    static ORDERS: OnceLock<Sender<Order>> = OnceLock::new();
-    ORDERS.get_or_init(|| {
-        let (orders, waiting) = channel::<Order>();
+fn commands() -> &'static Sender<Command> {
+    static COMMANDS: OnceLock<Sender<Command>> = OnceLock::new();
+    COMMANDS.get_or_init(|| {
+        let (commands, waiting) = channel::<Command>();
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let runtime = runtime.expect("a runtime");
-            for order in waiting {
-                match order {
-                    Order::Run(database, sql, done) => {
+            for command in waiting {
+                match command {
+                    Command::Run(database, sql, done) => {
                         runtime.block_on(carry_out(&database, &sql));
                         let _ = done.send(());
                     }
-                    Order::Drop(name) => {
+                    Command::Drop(name) => {
                         let sql = format!("DROP DATABASE {name} WITH (FORCE)");
                         runtime.block_on(carry_out("postgres", &sql));
                     }
-                    Order::Clean(name) => {
+                    Command::Clean(name) => {
                         runtime.block_on(carry_out(&name, CLEAN));
                         used().lock().expect("no thread panics here").push(name);
                     }
                 }
             }
         });
-        orders
+        commands
     })
 }
 
@@ -238,12 +238,12 @@ async fn carry_out(name: &str, sql: &str) {
     // A database may have open connections for another moment.
     for patience in (0..100).rev() {
         let connected = tokio_postgres::connect(url.reveal(), tokio_postgres::NoTls).await;
-        let (client, wire) = connected.expect("the server is there");
+        let (client, wire) = connected.expect("the server accepts connections");
         let wire = tokio::spawn(wire);
-        let ended = client.batch_execute(sql).await;
+        let result = client.batch_execute(sql).await;
         drop(client);
         let _ = wire.await;
-        match ended {
+        match result {
             Ok(()) => return,
             Err(cause) if patience == 0 => panic!("{sql}: {cause:?}"),
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,

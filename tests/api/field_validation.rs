@@ -8,7 +8,7 @@ use crate::harness::TestApp;
 const GOOD: &str = "";
 
 #[tokio::test]
-async fn ranges() {
+async fn ranges_are_validated() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let table = [
@@ -106,7 +106,7 @@ async fn ranges() {
 }
 
 #[tokio::test]
-async fn labels() {
+async fn labels_are_validated() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let (longest, too_long) = ("x".repeat(64), "x".repeat(65));
@@ -162,7 +162,7 @@ async fn labels() {
 }
 
 #[tokio::test]
-async fn descriptions() {
+async fn descriptions_are_validated() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let emoji = "😀".repeat(255);
@@ -196,7 +196,7 @@ async fn descriptions() {
 }
 
 #[tokio::test]
-async fn bodies() {
+async fn bodies_are_validated() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let deepest = format!(

@@ -313,7 +313,7 @@ fn random_filters_match_a_reference_implementation() {
     outcome.unwrap();
     assert!(
         found_some.get() > 100,
-        "too few of the random filters tell things apart: {}",
+        "too few of the random filters select a part: {}",
         found_some.get()
     );
     let _in_runtime = runtime.enter();

@@ -72,7 +72,7 @@ impl TestApp {
         let account = store
             .write(move |tx| rules::accounts::create(tx, "Example", &email))
             .await;
-        let account = account.expect("an account can be made").id;
+        let account = account.expect("an account can be created").id;
         Self::over(store, home, account, options).await
     }
 
@@ -122,11 +122,11 @@ impl TestApp {
 
     pub async fn another_account(&self) -> AccountId {
         let email = Email::parse("other@example.com").expect("an address");
-        let made = self
+        let created = self
             .store
             .write(move |tx| rules::accounts::create(tx, "Other", &email))
             .await;
-        made.expect("an account can be made").id
+        created.expect("an account can be created").id
     }
 
     /// A client without a token.
@@ -181,7 +181,7 @@ pub fn context() -> StoreContext {
     StoreContext {
         clock: Clock::fixed(Time::parse(BEGINNING).expect("a time")),
         random: RandomSource::Counting(AtomicU64::new(1)),
-        policy: policy_of(&Settings::default()).expect("the defaults are good"),
+        policy: policy_of(&Settings::default()).expect("the defaults are valid"),
     }
 }
 
@@ -245,7 +245,7 @@ impl<'a> IntoFuture for UserBuilder<'a> {
             };
             let scopes = Scopes::parse(self.scopes).expect("scopes");
             let (grants, seconds) = (self.grants, self.seconds);
-            let made = self.app.store.write(move |tx| {
+            let created = self.app.store.write(move |tx| {
                 let user = rules::users::create(tx, &new)?;
                 if !grants.is_empty() {
                     rules::grants::give(tx, user.username.as_str(), &grants)?;
@@ -260,7 +260,7 @@ impl<'a> IntoFuture for UserBuilder<'a> {
                 let (token, text) = rules::tokens::create(tx, &token, None)?;
                 Ok::<_, Error>((token.id, text.reveal().to_owned()))
             });
-            let (token_id, token) = made.await.expect("a user can be made");
+            let (token_id, token) = created.await.expect("a user can be created");
             User {
                 app: self.app,
                 token: Some(token),
@@ -441,7 +441,7 @@ impl<'a> Call<'a> {
             .client
             .request(request)
             .await
-            .expect("the server answers")
+            .expect("the server responds")
     }
 }
 
@@ -453,13 +453,13 @@ impl<'a> IntoFuture for Call<'a> {
         Box::pin(async move {
             let response = self.send().await;
             let (head, body) = response.into_parts();
-            let body = body.collect().await.expect("the answer arrives whole").to_bytes();
+            let body = body.collect().await.expect("the response is complete").to_bytes();
             let reply = Reply {
                 status: head.status,
                 headers: head.headers,
                 body,
             };
-            openapi::hold(&self.method, &self.path, &self.body, &reply);
+            openapi::validate(&self.method, &self.path, &self.body, &reply);
             reply
         })
     }

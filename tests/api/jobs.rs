@@ -86,7 +86,7 @@ async fn a_renewed_lease_remains_and_a_released_one_ends() {
     );
     let job = leased[0].clone();
     let renewed = app.store.write(move |tx| jobs::renew(tx, &job)).await;
-    assert!(!renewed.expect("it is answered"), "the lease is lost");
+    assert!(!renewed.expect("the store responds"), "the lease is lost");
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn a_failing_job_is_retried_with_back_off_then_dead_and_can_be_retried() {
     app.advance(5);
     let mut waits = Vec::new();
     loop {
-        let job = claim(&app, "node").await.pop().expect("it is due");
+        let job = claim(&app, "node").await.pop().expect("the job is due");
         let failed = app
             .store
             .write(move |tx| jobs::fail(tx, &job, "the weather"))
@@ -128,7 +128,7 @@ async fn a_failing_job_is_retried_with_back_off_then_dead_and_can_be_retried() {
     let job = claim(&app, "node").await.pop().expect("it is due again");
     assert_eq!(job.attempts, 1);
     let busy = app.store.write(move |tx| jobs::retry(tx, id)).await;
-    assert!(!busy.expect("it is answered"), "it is running");
+    assert!(!busy.expect("the store responds"), "it is running");
     assert!(run(&app, &job).await);
 }
 
@@ -140,7 +140,7 @@ async fn a_job_whose_handler_fails_changes_nothing() {
         store::jobs::schedule(tx, JobKind::InstancePower, "1", "nonsense", now)
     };
     app.store.write(bad).await.expect("it is scheduled");
-    let job = claim(&app, "node").await.pop().expect("it is due");
+    let job = claim(&app, "node").await.pop().expect("the job is due");
     let ran = app
         .store
         .write({
@@ -161,7 +161,7 @@ async fn a_job_whose_handler_fails_changes_nothing() {
 }
 
 #[tokio::test]
-async fn there_is_one_job_per_kind_and_subject_and_it_is_deleted_with_its_instance() {
+async fn a_subject_has_one_job_per_kind_which_is_deleted_with_its_instance() {
     let app = slow_app().await;
     let ada = app.user("ada").await;
     create_instance(&ada).await;
@@ -169,7 +169,7 @@ async fn there_is_one_job_per_kind_and_subject_and_it_is_deleted_with_its_instan
         let now = tx.instant();
         store::jobs::schedule(tx, JobKind::InstancePower, "1", "finish 1", now)
     };
-    app.store.write(again).await.expect("it is answered");
+    app.store.write(again).await.expect("the store responds");
     assert_eq!(listed(&app).await.len(), 1);
     assert!(claim(&app, "node").await.is_empty(), "the first one counts");
 
@@ -205,7 +205,7 @@ async fn repeating_kinds_are_scheduled_on_start_and_after_each_run() {
         .store
         .write(move |tx| jobs::claim(tx, &retention, "node", 9))
         .await;
-    let job = claimed.expect("it can be claimed").pop().expect("it is due");
+    let job = claimed.expect("it can be claimed").pop().expect("the job is due");
     assert!(run(&app, &job).await);
     let next = listed(&app)
         .await
@@ -222,5 +222,8 @@ async fn repeating_kinds_are_scheduled_on_start_and_after_each_run() {
     );
     let id: JobId = listed(&app).await[0].id;
     let discarded = app.store.write(move |tx| jobs::discard(tx, id)).await;
-    assert!(!discarded.expect("it is answered"), "it would never run again");
+    assert!(
+        !discarded.expect("the store responds"),
+        "it would never run again"
+    );
 }

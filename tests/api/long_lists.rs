@@ -53,20 +53,23 @@ async fn vpcs_are_paged_by_id_in_both_directions_and_by_region() {
         let reply = user.post("/vpcs", body).await;
         (number, region, reply.json()["id"].as_i64().unwrap())
     };
-    let mut made = Vec::new();
+    let mut created = Vec::new();
     for batch in (0..800).collect::<Vec<_>>().chunks(40) {
-        made.extend(join_all(batch.iter().map(|number| create(*number))).await);
+        created.extend(join_all(batch.iter().map(|number| create(*number))).await);
     }
-    let mut mine: Vec<_> = made.into_iter().filter(|(number, ..)| number % 4 != 0).collect();
-    let (gone, remaining): (Vec<_>, Vec<_>) = mine.drain(..).partition(|(number, ..)| number % 5 == 1);
+    let mut mine: Vec<_> = created
+        .into_iter()
+        .filter(|(number, ..)| number % 4 != 0)
+        .collect();
+    let (deleted, remaining): (Vec<_>, Vec<_>) = mine.drain(..).partition(|(number, ..)| number % 5 == 1);
     let delete = async |id: i64| assert_eq!(ada.delete(&format!("/vpcs/{id}")).await.status, 200);
-    join_all(gone.iter().map(|(.., id)| delete(*id))).await;
+    join_all(deleted.iter().map(|(.., id)| delete(*id))).await;
 
     let ids = |wanted: &dyn Fn(&str) -> bool| -> Vec<i64> {
         let ids: BTreeSet<i64> = remaining
             .iter()
             .filter(|(_, region, _)| wanted(region))
-            .map(|made| made.2)
+            .map(|created| created.2)
             .collect();
         ids.into_iter().collect()
     };

@@ -74,10 +74,10 @@ async fn assert_harmless(app: &TestApp, user: &User<'_>) {
 
 /// The storage has this many files, the spool is empty, and no file is elsewhere.
 fn assert_in_place(app: &TestApp, attachments: usize) {
-    let kept = app.stored_files.names();
-    assert_eq!(kept.len(), attachments, "{kept:?}");
+    let stored = app.stored_files.names();
+    assert_eq!(stored.len(), attachments, "{stored:?}");
     let own = |name: &String| name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit());
-    assert!(kept.iter().all(own), "{kept:?}");
+    assert!(stored.iter().all(own), "{stored:?}");
 
     let there = files_in(app.folder());
     let (inside, others): (Vec<_>, Vec<_>) = there.iter().partition(|path| path.starts_with("attachments/"));

@@ -16,7 +16,7 @@ pub static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(garth::api::openapi_json()).expect("JSON"));
 
 /// Panics if a response does not match the document.
-pub fn hold(method: &Method, path: &str, sent: &[u8], reply: &Reply) {
+pub fn validate(method: &Method, path: &str, sent: &[u8], reply: &Reply) {
     if is_page(path) {
         return hold_to_no_json(method, path, reply);
     }
@@ -24,13 +24,12 @@ pub fn hold(method: &Method, path: &str, sent: &[u8], reply: &Reply) {
         return hold_to_error_shape(method, path, reply);
     };
     let status = reply.status.as_str();
-    let promised = &promised(operation)["responses"];
-    let response = resolve(promised.get(status).unwrap_or_else(|| {
-        panic!(
-            "{}: an answer with status {status} is not promised: {reply}",
-            operation.id
-        )
-    }));
+    let documented = &documented(operation)["responses"];
+    let response = resolve(
+        documented
+            .get(status)
+            .unwrap_or_else(|| panic!("{}: the status {status} is not documented: {reply}", operation.id)),
+    );
     for (name, header) in response["headers"].as_object().into_iter().flatten() {
         let header = resolve(header);
         let required = header["required"].as_bool().unwrap_or(false);
@@ -57,12 +56,15 @@ pub fn hold(method: &Method, path: &str, sent: &[u8], reply: &Reply) {
         _ if *method == Method::HEAD => {}
         None => assert!(
             reply.body.is_empty(),
-            "{} {status}: a body is not promised",
+            "{} {status}: a body is not documented",
             operation.id
         ),
         Some(content) => {
             let media = content.get(kind).unwrap_or_else(|| {
-                panic!("{} {status}: content type {kind:?} is not promised", operation.id)
+                panic!(
+                    "{} {status}: the content type {kind:?} is not documented",
+                    operation.id
+                )
             });
             if kind == "application/json" {
                 assert_eq!(reply.header("content-type"), "application/json");
@@ -99,11 +101,11 @@ fn hold_to_no_json(method: &Method, path: &str, reply: &Reply) {
 }
 
 fn promised_body(operation: &Operation) -> Value {
-    promised(operation)["requestBody"].clone()
+    documented(operation)["requestBody"].clone()
 }
 
 /// The document's description of an operation.
-pub fn promised(operation: &Operation) -> &'static Value {
+pub fn documented(operation: &Operation) -> &'static Value {
     &DOCUMENT["paths"][operation.path][operation.method.as_str().to_lowercase()]
 }
 
@@ -205,7 +207,7 @@ fn validator(schema: &Value) -> Arc<Validator> {
     static KNOWN: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
     let mut known = KNOWN.lock().expect("no test panics while it holds this");
     let make = || {
-        // References are relative to the root of the document, so the schema is placed beside its components.
+        // References are relative to the root of the document, so the schema is placed next to its components.
         let whole = json!({"allOf": [schema], "components": DOCUMENT["components"]});
         Arc::new(jsonschema::validator_for(&whole).expect("a schema of the document is valid"))
     };

@@ -15,24 +15,24 @@ use crate::harness::{Reply, TestApp, User, tally};
 
 const CLIENTS: usize = 64;
 
-/// Runs a closure on 64 threads at once, and returns all responses.
-fn all_at_once(work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
-    this_many_at_once(CLIENTS, work)
+/// Runs a closure on 64 threads concurrently, and returns all responses.
+fn run_concurrently(work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
+    run_with_clients(CLIENTS, work)
 }
 
-/// The same on any number of threads.
-fn this_many_at_once(clients: usize, work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
+/// Like `run_concurrently`, on any number of threads.
+fn run_with_clients(clients: usize, work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
     let (handle, start) = (Handle::current(), std::sync::Barrier::new(clients));
     block_in_place(|| {
         thread::scope(|scope| {
-            let one = |number| {
+            let spawn = |number| {
                 let (handle, start, work) = (&handle, &start, &work);
                 scope.spawn(move || {
                     start.wait();
                     handle.block_on(work(number))
                 })
             };
-            let threads: Vec<_> = (0..clients).map(one).collect();
+            let threads: Vec<_> = (0..clients).map(spawn).collect();
             threads
                 .into_iter()
                 .map(|thread| thread.join().expect("no client panics"))
@@ -42,11 +42,11 @@ fn this_many_at_once(clients: usize, work: impl AsyncFn(usize) -> Reply + Sync) 
 }
 
 /// The number of successes; all other requests must have failed with this code.
-fn winners(replies: &[Reply], reason: &str) -> usize {
+fn successes(replies: &[Reply], code: &str) -> usize {
     for reply in replies.iter().filter(|reply| reply.status != 200) {
         assert_eq!(
             (reply.status.as_u16(), reply.errors()),
-            (400, vec![reason.to_owned()])
+            (400, vec![code.to_owned()])
         );
     }
     replies.iter().filter(|reply| reply.status == 200).count()
@@ -64,22 +64,22 @@ async fn ranges(user: &User<'_>, vpc: i64) -> Vec<Cidr> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn one_of_equal_ranges_wins() {
+async fn one_of_equal_ranges_is_created() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 0..8 {
         let vpc = ada.creates_vpc(&format!("vpc-{round}"), &[]).await;
-        let replies = all_at_once(async |number| {
+        let replies = run_concurrently(async |number| {
             let body = json!({"label": format!("s-{number}"), "ipv4": "10.0.0.0/24"});
             ada.post(&format!("/vpcs/{vpc}/subnets"), body).await
         });
-        assert_eq!(winners(&replies, "ipv4 cidr_overlap"), 1);
+        assert_eq!(successes(&replies, "ipv4 cidr_overlap"), 1);
         assert_eq!(ada.count(&format!("/vpcs/{vpc}/subnets")).await, 1);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn winning_ranges_do_not_overlap_and_losers_overlap_a_winner() {
+async fn created_ranges_do_not_overlap_and_refused_ones_overlap_a_created_one() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 0..8usize {
@@ -89,14 +89,14 @@ async fn winning_ranges_do_not_overlap_and_losers_overlap_a_winner() {
             let third = ((number * 37 + round * 11) % 256) & (0xff00 >> (prefix - 16));
             format!("10.{}.{third}.0/{prefix}", number % 2)
         };
-        let replies = all_at_once(async |number| {
+        let replies = run_concurrently(async |number| {
             let body = json!({"label": format!("s-{number}"), "ipv4": range(number)});
             ada.post(&format!("/vpcs/{vpc}/subnets"), body).await
         });
-        let won = winners(&replies, "ipv4 cidr_overlap");
+        let won = successes(&replies, "ipv4 cidr_overlap");
         let remaining = ranges(&ada, vpc.0).await;
         assert_eq!(remaining.len(), won);
-        assert!(won > 1, "the mix has room for several");
+        assert!(won > 1, "the mix has several");
         for (at, range) in remaining.iter().enumerate() {
             assert!(
                 remaining[..at].iter().all(|other| !other.overlaps(*range)),
@@ -118,16 +118,16 @@ async fn winning_ranges_do_not_overlap_and_losers_overlap_a_winner() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn one_of_equal_labels_wins() {
+async fn one_of_equal_labels_is_created() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 0..8 {
-        let replies = all_at_once(async |number| {
+        let replies = run_concurrently(async |number| {
             let label = format!("{}-{round}", if number % 2 == 0 { "same" } else { "SAME" });
             ada.post("/vpcs", json!({"label": label, "region": "us-east"}))
                 .await
         });
-        assert_eq!(winners(&replies, "label label_taken"), 1);
+        assert_eq!(successes(&replies, "label label_taken"), 1);
         assert_eq!(ada.count("/vpcs").await, round + 1);
     }
 }
@@ -142,15 +142,16 @@ async fn concurrent_uploads_do_not_exceed_the_attachment_quota() {
     let ada = app.user("ada").await;
     ada.opens_ticket("Look").await;
 
-    let replies = all_at_once(async |number| ada.attaches(1, &format!("{number}.txt"), "0123456789").await);
+    let replies =
+        run_concurrently(async |number| ada.attaches(1, &format!("{number}.txt"), "0123456789").await);
 
-    assert_eq!(winners(&replies, "file quota_exceeded"), 7);
+    assert_eq!(successes(&replies, "file quota_exceeded"), 7);
     let usage = ada.get("/account/quotas").await.json()["attachment_bytes"].take();
     assert_eq!(usage, json!({"limit": 79, "used": 70}));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn exactly_as_many_creates_as_the_quota_succeed() {
+async fn concurrent_creates_fill_the_quota_exactly() {
     let app = TestApp::with(|policy, _| {
         policy.quota.vpcs_per_region = 10;
         policy.quota.subnets_per_vpc = 7;
@@ -158,21 +159,21 @@ async fn exactly_as_many_creates_as_the_quota_succeed() {
     .await;
     let ada = app.user("ada").await;
     for region in ["us-east", "us-mia", "fr-par"] {
-        let replies = all_at_once(async |number| {
+        let replies = run_concurrently(async |number| {
             ada.post(
                 "/vpcs",
                 json!({"label": format!("{region}-{number}"), "region": region}),
             )
             .await
         });
-        assert_eq!(winners(&replies, "- quota_exceeded"), 10);
+        assert_eq!(successes(&replies, "- quota_exceeded"), 10);
     }
     for vpc in 1..=3 {
-        let replies = all_at_once(async |number| {
+        let replies = run_concurrently(async |number| {
             let body = json!({"label": format!("s-{number}"), "ipv4": format!("10.{number}.0.0/16")});
             ada.post(&format!("/vpcs/{vpc}/subnets"), body).await
         });
-        assert_eq!(winners(&replies, "- quota_exceeded"), 7);
+        assert_eq!(successes(&replies, "- quota_exceeded"), 7);
     }
 }
 
@@ -181,7 +182,7 @@ async fn a_concurrent_mix_leaves_consistent_data_and_events() {
     let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 20).await;
     let ada = app.user("ada").await;
     for _ in 0..6 {
-        all_at_once(async |number| {
+        run_concurrently(async |number| {
             let label = format!("vpc-{}", number % 24);
             let known = ada.get("/vpcs?page_size=500").await.ids();
             let some = known.get(number % known.len().max(1)).copied().unwrap_or(0);
@@ -265,14 +266,14 @@ async fn all_events(user: &User<'_>) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_subnet_is_used_up_and_no_address_is_assigned_twice() {
+async fn a_subnet_can_be_filled_and_no_address_is_assigned_twice() {
     let app =
         TestApp::with(|policy, _| policy.public_ranges = vec![Cidr::parse("198.18.0.0/16").unwrap()]).await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    let replies = this_many_at_once(256, async |_| ada.creates_instance_on(1).await);
+    let replies = run_with_clients(256, async |_| ada.creates_instance_on(1).await);
 
-    let won = winners(&replies, "interfaces[0].ipv4.vpc addresses_exhausted");
+    let won = successes(&replies, "interfaces[0].ipv4.vpc addresses_exhausted");
     assert_eq!(won, 252, "all but the first two and the last two");
     let ips = ada.get("/vpcs/ips?page_size=500").await.data();
     let addresses = tally(ips.iter().map(|ip| ip["address"].as_str().unwrap().to_owned()));
@@ -285,19 +286,19 @@ async fn a_subnet_is_used_up_and_no_address_is_assigned_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_address_goes_to_one_instance_and_its_configs_share_it() {
+async fn an_address_belongs_to_one_instance_and_its_configs_share_it() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24"]).await;
     let interface = |address: &str| json!([{"purpose": "vpc", "subnet_id": 1, "ipv4": {"vpc": address}}]);
-    let replies = all_at_once(async |_| {
+    let replies = run_concurrently(async |_| {
         let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interface("10.0.0.9")});
         ada.post("/compute/instances", body).await
     });
-    assert_eq!(winners(&replies, "interfaces[0].ipv4.vpc address_taken"), 1);
+    assert_eq!(successes(&replies, "interfaces[0].ipv4.vpc address_taken"), 1);
     let winner = ada.get("/compute/instances").await.ids()[0];
 
-    let replies = all_at_once(async |number| {
+    let replies = run_concurrently(async |number| {
         let body = json!({"label": format!("c{number}"), "devices": {}, "interfaces": interface("10.0.0.9")});
         ada.post(&format!("/compute/instances/{winner}/configs"), body)
             .await
@@ -329,7 +330,7 @@ async fn attaching_and_deleting_never_leave_a_dangling_interface() {
     for round in 1..=8 {
         let vpc = ada.creates_vpc(&format!("vpc-{round}"), &["10.0.0.0/24"]).await;
         let subnet = ada.get(&format!("/vpcs/{vpc}/subnets")).await.ids()[0];
-        let replies = all_at_once(async |number| match number % 8 {
+        let replies = run_concurrently(async |number| match number % 8 {
             0 => ada.delete(&format!("/vpcs/{vpc}/subnets/{subnet}")).await,
             1 => ada.delete(&format!("/vpcs/{vpc}")).await,
             _ => ada.creates_instance_on(subnet).await,
@@ -354,7 +355,7 @@ async fn attaching_and_deleting_never_leave_a_dangling_interface() {
         let there = ada.get(&format!("/vpcs/{vpc}/subnets/{subnet}")).await.status == 200;
         assert!(
             there || ips.data().is_empty(),
-            "an interface stands on a subnet that is gone"
+            "an interface is on a deleted subnet"
         );
         for instance in ada.get("/compute/instances?page_size=500").await.ids() {
             assert_eq!(
@@ -370,7 +371,7 @@ async fn a_panicking_write_is_rolled_back_alone() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let account = app.account;
-    let replies = all_at_once(async |number| {
+    let replies = run_concurrently(async |number| {
         if number % 4 == 0 {
             let broken = app.store.write(move |tx| -> garth::rules::Result<()> {
                 let email = garth::model::user::Email::parse("x@example.com").unwrap();
@@ -387,7 +388,7 @@ async fn a_panicking_write_is_rolled_back_alone() {
     });
     assert!(replies.iter().all(|reply| reply.status == 200));
     let accounts = app.store.read(garth::rules::accounts::list).await.unwrap();
-    assert_eq!(accounts.len(), 1, "what broke left nothing behind");
+    assert_eq!(accounts.len(), 1, "the failed write is rolled back");
 }
 
 #[tokio::test]

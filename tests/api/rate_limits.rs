@@ -3,7 +3,7 @@
 use crate::harness::TestApp;
 
 #[tokio::test]
-async fn without_the_setting_there_are_no_limits_and_no_headers() {
+async fn limits_and_headers_need_the_setting() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 

@@ -344,18 +344,18 @@ async fn an_overloaded_server_refuses_new_requests_and_completes_the_others() {
         }
     };
     // The queue is full only after each of these has sent its request.
-    let asked = std::cell::Cell::new(0);
+    let sent = std::cell::Cell::new(0);
     let waiting = async {
         all_held.await;
         let waiting = (0..5000).map(|_| async {
-            asked.set(asked.get() + 1);
+            sent.set(sent.get() + 1);
             app.store.write(|_| -> garth::rules::Result<()> { Ok(()) }).await
         });
         futures_util::future::join_all(waiting).await
     };
     let everything = futures_util::future::join(slow, waiting);
     let meanwhile = async {
-        while asked.get() < 5000 {
+        while sent.get() < 5000 {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
         let reply = ada
@@ -370,8 +370,8 @@ async fn an_overloaded_server_refuses_new_requests_and_completes_the_others() {
         drop(open);
     };
     let ((slow, others), ()) = futures_util::future::join(everything, meanwhile).await;
-    assert!(slow.iter().all(|ended| ended.is_ok()));
-    let done = slow.len() + others.iter().filter(|ended| ended.is_ok()).count();
+    assert!(slow.iter().all(|result| result.is_ok()));
+    let done = slow.len() + others.iter().filter(|result| result.is_ok()).count();
     assert!(
         (4096..=4096 + 16).contains(&done),
         "as many as may wait were done: {done}"

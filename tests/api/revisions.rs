@@ -112,19 +112,19 @@ fn shown(content: Content) -> BTreeMap<String, Vec<String>> {
 
 async fn revision(app: &TestApp, account: AccountId) -> i64 {
     let read = app.store.read(move |tx| revisions::current(tx, account));
-    read.await.expect("the store answers")
+    read.await.expect("the store responds")
 }
 
 async fn identity_version(app: &TestApp, account: Option<AccountId>) -> i64 {
     let read = app.store.read(move |tx| tokens::identity_version(tx, account));
-    read.await.expect("the store answers")
+    read.await.expect("the store responds")
 }
 
 async fn since(app: &TestApp, account: AccountId, revision: i64) -> Option<Vec<Change>> {
     let read = app
         .store
         .read(move |tx| revisions::since(tx, account, revision, 100_000));
-    read.await.expect("the store answers")
+    read.await.expect("the store responds")
 }
 
 #[tokio::test]
@@ -237,8 +237,8 @@ async fn deleting_a_client_invalidates_identities_of_every_account_that_authoriz
     let other = app.another_account().await;
     let (ada, eve) = (app.user("ada").await, app.user("eve").of(other).await);
     let client = json!({"label": "Dashboard", "redirect_uri": "https://app.example/callback"});
-    let made = ada.post("/account/oauth-clients", client).await;
-    let id = made.json()["id"].as_str().expect("an id").to_owned();
+    let created = ada.post("/account/oauth-clients", client).await;
+    let id = created.json()["id"].as_str().expect("an id").to_owned();
     let allowed = id.clone();
     let token = app.store.write(move |tx| {
         let user = rules::users::load(tx, "eve")?;
@@ -247,7 +247,7 @@ async fn deleting_a_client_invalidates_identities_of_every_account_that_authoriz
         let token = rules::oauth_tokens::make_access(tx, grant, user.id, "Dashboard", &everything)?;
         Ok::<_, Error>(token.reveal().to_owned())
     });
-    let token = token.await.expect("a client can be allowed");
+    let token = token.await.expect("a client can be authorized");
     let dashboard = app.with_token(&token);
     assert_eq!(dashboard.get("/vpcs").await.status, 200);
 
@@ -287,7 +287,9 @@ async fn a_long_change_log_is_trimmed_and_has_its_first_revision() {
     let now = revision(&app, account).await;
     assert_eq!(now, first + 2100);
     assert_eq!(since(&app, account, first).await, None);
-    let remaining = since(&app, account, now - 1000).await.expect("this much is kept");
+    let remaining = since(&app, account, now - 1000)
+        .await
+        .expect("these revisions are stored");
     assert_eq!(remaining.len(), 1000);
     assert_eq!(since(&app, account, now - 1001).await, None);
 }

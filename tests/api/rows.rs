@@ -49,7 +49,7 @@ const COUNT_ON: &str = "DO $$ DECLARE t text; last bigint; BEGIN
     END LOOP; END $$";
 
 fn embedded(home: &Home) -> rusqlite::Connection {
-    rusqlite::Connection::open(home.folder.join("garth.db")).expect("the file is there")
+    rusqlite::Connection::open(home.folder.join("garth.db")).expect("the file exists")
 }
 
 fn embedded_content(connection: &rusqlite::Connection) -> Content {
@@ -84,7 +84,7 @@ fn json_of(cell: Cell) -> Value {
 
 async fn connect(database: &Database) -> tokio_postgres::Client {
     let connected = tokio_postgres::connect(database.url.reveal(), tokio_postgres::NoTls).await;
-    let (client, wire) = connected.expect("the server is there");
+    let (client, wire) = connected.expect("the server accepts connections");
     tokio::spawn(wire);
     client
 }

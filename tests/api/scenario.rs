@@ -1,4 +1,4 @@
-//! A conversation on a ticket, played twice: with and without the staff's notes.
+//! Runs a conversation on a ticket twice: with and without internal notes.
 
 use hyper::{HeaderMap, Method};
 use serde_json::json;
@@ -34,7 +34,7 @@ fn headers(headers: &HeaderMap) -> Vec<String> {
     lines.map(|(name, value)| format!("{name}: {value:?}")).collect()
 }
 
-/// Plays the conversation; returns the tenant's view after each step, byte for byte.
+/// Runs the conversation; returns the responses to the tenant after each step.
 async fn play(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
     let app = TestApp::with(|policy, _| policy.support.reopen_days = Some(7)).await;
     let ada = app.user("ada").await;
@@ -105,7 +105,7 @@ async fn play(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
 }
 
 #[tokio::test]
-async fn notes_do_not_change_a_byte_of_what_tenants_see() {
+async fn notes_do_not_change_responses_to_tenants() {
     let (with, without) = (play(true).await, play(false).await);
     assert_eq!(with.len(), without.len());
     for (with, without) in with.iter().zip(&without) {

@@ -184,7 +184,7 @@ type Tallies = BTreeMap<(i64, String, i64, i64), i64>;
 fn tallies(content: &Content) -> Tallies {
     let tally = |row: &Row| {
         let number = |column: &str| row[column].as_i64().expect("a number");
-        let collection = row["collection"].as_str().expect("a text").to_owned();
+        let collection = row["collection"].as_str().expect("a string").to_owned();
         let key = (number("owner"), collection, number("span"), number("bucket"));
         (key, number("items"))
     };

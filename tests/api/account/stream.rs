@@ -48,7 +48,7 @@ impl Stream {
             let frame = timeout(STREAM_TIMEOUT, self.body.frame())
                 .await
                 .expect("a message in time")?;
-            let data = frame.expect("the stream goes on").into_data().expect("data");
+            let data = frame.expect("the stream stays open").into_data().expect("data");
             self.text += std::str::from_utf8(&data).expect("text");
         }
     }

@@ -260,7 +260,7 @@ async fn story(user: &User<'_>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_subnet_in_use_can_be_deleted_only_in_the_order_of_the_interface() {
+async fn a_subnet_in_use_can_be_deleted_only_in_the_documented_order() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
@@ -358,7 +358,7 @@ async fn deleting_an_instance_releases_its_addresses_in_any_state() {
 }
 
 #[tokio::test]
-async fn public_addresses_run_out_and_are_reused() {
+async fn public_addresses_can_be_exhausted_and_are_reused() {
     let range = garth::model::cidr::Cidr::parse("203.0.113.0/29").unwrap();
     let app = TestApp::with(|policy, _| policy.public_ranges = vec![range]).await;
     let ada = app.user("ada").await;
@@ -383,7 +383,7 @@ async fn public_addresses_run_out_and_are_reused() {
 }
 
 #[tokio::test]
-async fn a_slow_power_change_goes_from_scheduled_to_finished_while_the_instance_is_busy() {
+async fn a_slow_power_change_is_scheduled_then_finished_while_the_instance_is_busy() {
     let app = TestApp::with(|policy, _| policy.settle_ms = 10_000).await;
     let ada = app.user("ada").await;
     let body = json!({"type": NANODE, "region": "us-east", "image": "linode/debian12", "root_pass": "x"});
@@ -520,7 +520,7 @@ async fn a_blocker_shows_the_instance_label_only_if_it_is_visible() {
 }
 
 #[tokio::test]
-async fn create_and_update_of_an_instance_validate_alike() {
+async fn create_and_update_of_an_instance_have_the_same_validation() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let make = async |more: Value| {

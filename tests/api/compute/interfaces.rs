@@ -204,7 +204,7 @@ async fn a_vlan_interface_cannot_be_changed() {
 }
 
 #[tokio::test]
-async fn a_small_subnet_runs_out_and_reuses_released_addresses() {
+async fn a_small_subnet_can_be_exhausted_and_reuses_released_addresses() {
     let app = TestApp::new().await;
     let ada = furnished(&app).await;
     let mut got = Vec::new();

@@ -291,12 +291,12 @@ async fn the_desk_shows_staff_names_counts_and_texts_without_field_names() {
         let html = text(&wrong);
         let alert = html.split_once("role=\"alert\"").expect("an alert").1;
         let alert = alert.split_once("</ul>").expect("an end").0;
-        let said: String = alert
+        let message: String = alert
             .split('<')
             .filter_map(|part| part.split_once('>'))
             .map(|(_, text)| text)
             .collect();
-        assert!(!said.contains('_'), "{said}");
+        assert!(!message.contains('_'), "{message}");
     }
 }
 
@@ -310,10 +310,10 @@ pub async fn saves_canned_reply(browser: &mut Browser<'_>, text: &str) {
         "/desk/canned-replies/new",
         browser.get("/desk/canned-replies/new").await,
     );
-    let kept = browser
+    let saved = browser
         .submits(&form, here, &[("label", "Hi"), ("description", text)])
         .await;
-    assert_eq!(kept.status, 303);
+    assert_eq!(saved.status, 303);
 }
 
 pub async fn page_of(browser: &mut Browser<'_>, ticket: i64) -> Reply {

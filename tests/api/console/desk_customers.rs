@@ -30,14 +30,14 @@ async fn staff_see_the_addresses_of_an_instance_and_the_holder_of_an_address() {
     ada.creates_instance_on(2).await;
     four_tickets_about(&ada).await;
     let mut grace = logged_in(&app, "grace").await;
-    let beside = |ticket: i64, subnet: i64| format!("/desk/tickets/{ticket}/vpc/subnets/{subnet}");
+    let subnet_page = |ticket: i64, subnet: i64| format!("/desk/tickets/{ticket}/vpc/subnets/{subnet}");
     // In the sidebar: the addresses of the instance, with links.
     let page = page_of(&mut grace, 2).await;
     has(
         &page,
         &format!(
             "<a href=\"{}#interface-1\"><code>10.0.0.2</code></a>",
-            beside(2, 1)
+            subnet_page(2, 1)
         ),
     );
     has(&page, "in a <code>10.0.0.0/24</code>");
@@ -47,7 +47,7 @@ async fn staff_see_the_addresses_of_an_instance_and_the_holder_of_an_address() {
         &page,
         &format!(
             "<a href=\"{}?interface=2#interface-2\"><code>10.9.0.2</code></a>",
-            beside(3, 2)
+            subnet_page(3, 2)
         ),
     );
     // The links lead to single addresses.
@@ -57,31 +57,31 @@ async fn staff_see_the_addresses_of_an_instance_and_the_holder_of_an_address() {
         (2, "/desk/tickets/2/vpc"),
     ] {
         let links = links(&grace.get(way).await);
-        assert!(links.contains(&beside(ticket, 1)), "{way}: {links:?}");
+        assert!(links.contains(&subnet_page(ticket, 1)), "{way}: {links:?}");
     }
-    let small = grace.get(&beside(1, 1)).await;
+    let small = grace.get(&subnet_page(1, 1)).await;
     has_anchor(&small, "interface-1");
-    for page in [small, grace.get(&beside(1, 2)).await] {
+    for page in [small, grace.get(&subnet_page(1, 2)).await] {
         assert_eq!(page.status, 200);
         for link in links(&page) {
             assert!(!link.starts_with("/vpcs"), "staff cannot go there: {link}");
         }
         lacks(&page, ">Edit<");
     }
-    let large = grace.get(&format!("{}?interface=2", beside(3, 2))).await;
+    let large = grace.get(&format!("{}?interface=2", subnet_page(3, 2))).await;
     has_anchor(&large, "interface-2");
     // Other VPCs are not found.
     let eve = app.user("eve").of(app.another_account().await).await;
     eve.creates_vpc("hers", &["10.0.0.0/24"]).await;
     for nowhere in [
-        beside(1, 3),
-        beside(4, 1),
-        format!("{}?in=10.9.0.0/24", beside(1, 1)),
+        subnet_page(1, 3),
+        subnet_page(4, 1),
+        format!("{}?in=10.9.0.0/24", subnet_page(1, 1)),
     ] {
         assert_eq!(grace.get(&nowhere).await.status, 404, "{nowhere}");
     }
     let mut ada = logged_in(&app, "ada").await;
-    assert_eq!(ada.get(&beside(1, 1)).await.status, 403);
+    assert_eq!(ada.get(&subnet_page(1, 1)).await.status, 403);
 }
 
 #[tokio::test]
@@ -113,8 +113,10 @@ async fn the_form_for_a_customer_ticket_shows_the_account() {
         &grace.get("/desk/tickets/new?account_id=1").await,
         "<strong>Example</strong> · owner@example.com",
     );
-    for nobody in ["77", "Tidewater"] {
-        let page = grace.get(&format!("/desk/tickets/new?account_id={nobody}")).await;
+    for unknown in ["77", "Tidewater"] {
+        let page = grace
+            .get(&format!("/desk/tickets/new?account_id={unknown}"))
+            .await;
         has(&page, "No account has this ID.");
     }
     lacks(&form, "No account has this ID.");

@@ -114,7 +114,7 @@ async fn a_text_that_is_submitted_twice_is_posted_once() {
     let ada = three_tickets(&app).await;
     let mut grace = logged_in(&app, "grace").await;
     saves_canned_reply(&mut grace, "Hello {{customer.username}}").await;
-    for (path, field, said) in [
+    for (path, field, message) in [
         (
             "/desk/tickets/1/replies",
             "description",
@@ -131,14 +131,14 @@ async fn a_text_that_is_submitted_twice_is_posted_once() {
         let before = steps(&mut grace).await;
         let old = grace.get(here).await;
         let since = hidden(&old, "since");
-        let fields = [(field, said), ("since", since.as_str())];
+        let fields = [(field, message), ("since", since.as_str())];
         assert_eq!(grace.submits(&old, path, &fields).await.status, 303);
         // A browser that goes back restores the box, on the old page or on a new one.
         let fresh = hidden(&grace.get(here).await, "since");
         assert_ne!(since, fresh);
         for since in [since.as_str(), &fresh] {
             let again = grace
-                .submits(&old, path, &[(field, said), ("since", since)])
+                .submits(&old, path, &[(field, message), ("since", since)])
                 .await;
             redirects_to(&again, &format!("{here}?done=sent-already"));
         }
@@ -149,8 +149,8 @@ async fn a_text_that_is_submitted_twice_is_posted_once() {
         assert_eq!(steps(&mut grace).await, before + 1, "{path}");
         // After a reply of the customer, a text that was posted after the page was rendered is still a duplicate.
         let number = here.rsplit_once('/').expect("a path").1;
-        let answer = json!({"description": "And now?"});
-        ada.post(&format!("/support/tickets/{number}/replies"), answer)
+        let reply = json!({"description": "And now?"});
+        ada.post(&format!("/support/tickets/{number}/replies"), reply)
             .await;
         let again = grace.submits(&old, path, &fields).await;
         redirects_to(&again, &format!("{here}?done=sent-already"));
@@ -177,10 +177,10 @@ async fn a_text_that_is_submitted_twice_is_posted_once() {
     let before = ada.count("/support/tickets/3/replies").await;
     let program = app.user("hopper").staff().await;
     for _ in 0..2 {
-        let said = program
+        let replies = program
             .post("/desk/tickets/3/replies", json!({"description": "Hello"}))
             .await;
-        assert_eq!(said.status, 200, "{said}");
+        assert_eq!(replies.status, 200, "{replies}");
     }
     assert_eq!(ada.count("/support/tickets/3/replies").await, before + 2);
 }
@@ -307,13 +307,13 @@ async fn submitting_one_box_preserves_the_text_of_the_other() {
         &grace.submits(&page, replies, &typed[..1]).await,
         "/desk/tickets/1?done=reply-sent",
     );
-    let said = ada.get("/support/tickets/1/replies").await;
-    let said: Vec<_> = said
+    let replies = ada.get("/support/tickets/1/replies").await;
+    let replies: Vec<_> = replies
         .data()
         .iter()
         .map(|reply| reply["description"].clone())
         .collect();
-    assert_eq!(said, ["Hello ada", "To *her*"]);
+    assert_eq!(replies, ["Hello ada", "To *her*"]);
 }
 
 #[tokio::test]
@@ -323,8 +323,8 @@ async fn updates_are_listed_next_to_the_box() {
     let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let page = page_of(&mut grace, 1).await;
     let since = hidden(&page, "since");
-    let asks = format!("/desk/tickets/1?after={since}");
-    assert!(loads_updates_from(&page, &asks), "{page}");
+    let updates_url = format!("/desk/tickets/1?after={since}");
+    assert!(loads_updates_from(&page, &updates_url), "{page}");
     assert_eq!(updates(&page), "");
     for (who, path, field) in [
         (&mut linus, "notes", ("note", "Rack 4")),
@@ -339,7 +339,7 @@ async fn updates_are_listed_next_to_the_box() {
     ada.post("/support/tickets/1/replies", json!({"description": "And?"}))
         .await;
     ada.attaches(1, "log.txt", "hop").await;
-    let now = grace.get(&asks).await;
+    let now = grace.get(&updates_url).await;
     let shown = updates(&now);
     for wanted in [
         "linus wrote an internal note",

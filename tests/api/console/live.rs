@@ -53,7 +53,7 @@ impl Stream {
     }
 
     async fn changes(&mut self) -> Vec<String> {
-        self.message().await.expect("the stream goes on").1
+        self.message().await.expect("the stream stays open").1
     }
 }
 

@@ -70,7 +70,7 @@ pub async fn browser<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
     browser
 }
 
-/// The same for a user without a password, who gets one first.
+/// Like `browser`, for a user without a password, which is set first.
 pub async fn logged_in<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
     app.set_password(username).await;
     browser(app, username).await
@@ -211,7 +211,7 @@ async fn pages_have_a_strict_content_security_policy_and_are_not_cached() {
     ] {
         assert!(!html.contains(bad), "{bad} is in {html}");
     }
-    // The assets of the page exist and can be cached forever.
+    // The assets of the page exist and can be cached without limit.
     let assets: Vec<_> = html
         .split('"')
         .filter(|part| part.starts_with("/console/"))
@@ -387,8 +387,8 @@ async fn a_log_out_link_from_elsewhere_needs_confirmation() {
         }
         let page = call.await;
         assert_eq!(page.status, 200, "{site} {from}");
-        let asked = text(&page).contains("Log out?") && text(&page).contains("href=\"logout\"");
-        assert_eq!(asked, !ends, "{site} {from}: {page}");
+        let needs_confirmation = text(&page).contains("Log out?") && text(&page).contains("href=\"logout\"");
+        assert_eq!(needs_confirmation, !ends, "{site} {from}: {page}");
         let still = ada.get("/vpcs").await.status == 200;
         assert_eq!(still, !ends, "{site} {from}");
     };

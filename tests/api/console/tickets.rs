@@ -122,12 +122,15 @@ async fn a_form_that_is_submitted_twice_takes_effect_once() {
     let page = ada.get("/tickets/1").await;
     let after = hidden(&page, "newest");
     assert_ne!(before, after);
-    let anew = [("newest", after.as_str()), ("description", "Any\r\nnews?")];
-    let again = ada.submits(&page, to, &anew).await;
+    let resent = [("newest", after.as_str()), ("description", "Any\r\nnews?")];
+    let again = ada.submits(&page, to, &resent).await;
     redirects_to(&again, "/tickets/1?done=sent-already");
     // The same text is sent again after an hour, or after another reply.
     app.advance(3_600);
-    redirects_to(&ada.submits(&page, to, &anew).await, "/tickets/1?done=reply-sent");
+    redirects_to(
+        &ada.submits(&page, to, &resent).await,
+        "/tickets/1?done=reply-sent",
+    );
     let grace = app.user("grace").staff().await;
     grace
         .post("/desk/tickets/1/replies", json!({"description": "Soon."}))
@@ -142,9 +145,9 @@ async fn a_form_that_is_submitted_twice_takes_effect_once() {
     // The API accepts the same text repeatedly.
     let program = app.user("bea").await;
     for _ in 0..2 {
-        let said = json!({"description": "Ping"});
+        let reply = json!({"description": "Ping"});
         let path = "/support/tickets/1/replies";
-        assert_eq!(program.post(path, said).await.status, 200);
+        assert_eq!(program.post(path, reply).await.status, 200);
         let opened = json!({"summary": "a", "description": "b"});
         assert_eq!(program.post("/support/tickets", opened).await.status, 200);
     }
@@ -503,8 +506,8 @@ async fn only_visible_resources_can_be_selected_for_a_ticket() {
     );
     // The page of a VPC links to the form.
     let links = links(&ada.get(&format!("/vpcs/{core}")).await);
-    let ask = links.iter().find(|link| link.starts_with("/tickets/new"));
-    let from_page = text(&ada.get(ask.expect("a link to open a ticket")).await);
+    let link = links.iter().find(|link| link.starts_with("/tickets/new"));
+    let from_page = text(&ada.get(link.expect("a link to open a ticket")).await);
     assert!(
         from_page.contains(&format!("{} selected", option(&format!("vpc_id:{core}")))),
         "{from_page}"

@@ -44,10 +44,10 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
         ("scopes.vpc", "read_only"),
         ("scopes.events", "read_write"),
     ];
-    let made = ada.submits(&form, "/account/tokens/new", &fields).await;
-    assert_eq!(made.status, 200, "{made}");
-    assert_eq!(made.header("cache-control"), "no-store");
-    let token = secret(&made);
+    let created = ada.submits(&form, "/account/tokens/new", &fields).await;
+    assert_eq!(created.status, 200, "{created}");
+    assert_eq!(created.header("cache-control"), "no-store");
+    let token = secret(&created);
     assert_eq!(token.len(), 64);
     let program = app.with_token(&token);
     assert_eq!(program.get("/vpcs").await.status, 200);
@@ -73,22 +73,22 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
         lacks(&ada.get(page).await, &token);
     }
     let of_it = text(&list);
-    let of_it = of_it.split_once("&lt;b&gt;ci").expect("it is listed").1;
+    let of_it = of_it.split_once("&lt;b&gt;ci").expect("the object is listed").1;
     let id = of_it
         .split("/account/tokens/")
         .find_map(|rest| rest.split_once("/revoke").map(|(id, _)| id.to_owned()))
         .expect("a link");
     let revoke = format!("/account/tokens/{id}/revoke");
-    let ask = ada.get(&revoke).await;
-    lacks(&ask, &token);
+    let confirmation = ada.get(&revoke).await;
+    lacks(&confirmation, &token);
     assert_eq!(
         program.get("/vpcs").await.status,
         200,
         "the confirmation page revokes nothing"
     );
-    let tag = version(&ask);
+    let tag = version(&confirmation);
     redirects_to(
-        &ada.submits(&ask, &revoke, &[("version", &tag)]).await,
+        &ada.submits(&confirmation, &revoke, &[("version", &tag)]).await,
         "/account/tokens?done=token-revoked",
     );
     assert_eq!(program.get("/vpcs").await.status, 401);
@@ -108,8 +108,8 @@ async fn a_token_or_client_form_that_is_submitted_twice_creates_one() {
         ("access", "all"),
         ("expiry", "30"),
     ];
-    let made = ada.submits(&form, to, &fields).await;
-    let program = app.with_token(&secret(&made));
+    let created = ada.submits(&form, to, &fields).await;
+    let program = app.with_token(&secret(&created));
     let count = program.get("/profile/tokens").await.ids().len();
     app.advance(60);
     let again = ada.submits(&form, to, &fields).await;
@@ -215,8 +215,8 @@ async fn a_token_with_full_access_and_no_expiry_needs_explicit_choices() {
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/account/tokens/new").await;
     let all = [("label", ""), ("access", "all"), ("expiry", "never")];
-    let made = ada.submits(&form, "/account/tokens/new", &all).await;
-    let program = app.with_token(&secret(&made));
+    let created = ada.submits(&form, "/account/tokens/new", &all).await;
+    let program = app.with_token(&secret(&created));
     assert_eq!(program.get("/profile/tokens").await.data()[0]["scopes"], "*");
     has(&ada.get("/account/tokens").await, "(no label)");
     let odd = [("access", "all"), ("expiry", "yesterday")];
@@ -245,7 +245,7 @@ async fn app_owns(app: &TestApp, username: &str, id: i64) -> bool {
         .read(move |tx| garth::rules::tokens::list(tx, &name))
         .await;
     tokens
-        .expect("the user is there")
+        .expect("the user exists")
         .iter()
         .any(|token| token.id.0 == id)
 }
@@ -270,10 +270,10 @@ async fn an_application_is_listed_and_revoked() {
     has(&list, "Dashboard");
     has(&list, "vpc:read_only");
     let revoke = "/account/apps/1/revoke";
-    let ask = ada.get(revoke).await;
-    let tag = version(&ask);
+    let confirmation = ada.get(revoke).await;
+    let tag = version(&confirmation);
     redirects_to(
-        &ada.submits(&ask, revoke, &[("version", &tag)]).await,
+        &ada.submits(&confirmation, revoke, &[("version", &tag)]).await,
         "/account/apps?done=app-revoked",
     );
     assert_eq!(app.with_token(&token).get("/vpcs").await.status, 401);
@@ -320,8 +320,8 @@ async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
         has(&again, wanted);
     }
     let fields = [("label", "<i>Board"), ("redirect_uri", crate::browser::CALLBACK)];
-    let made = ada.submits(&form, "/account/clients/new", &fields).await;
-    let first = secret(&made);
+    let created = ada.submits(&form, "/account/clients/new", &fields).await;
+    let first = secret(&created);
     let list = ada.get("/account/clients").await;
     has(&list, "&lt;i&gt;Board");
     lacks(&list, &first);
@@ -332,18 +332,18 @@ async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
     assert_eq!(id.len(), 20);
 
     let reset = format!("/account/clients/{id}/reset");
-    let ask = ada.get(&reset).await;
-    lacks(&ask, &first);
-    let tag = version(&ask);
-    let second = secret(&ada.submits(&ask, &reset, &[("version", &tag)]).await);
+    let confirmation = ada.get(&reset).await;
+    lacks(&confirmation, &first);
+    let tag = version(&confirmation);
+    let second = secret(&ada.submits(&confirmation, &reset, &[("version", &tag)]).await);
     assert_ne!(first, second);
     for (secret, status) in [(first, 401), (second, 400)] {
         let client = crate::browser::Client {
             id: id.clone(),
             secret,
         };
-        let asked = [("grant_type", "authorization_code"), ("code", "none")];
-        assert_eq!(app.token(&client, &asked).await.status.as_u16(), status);
+        let fields = [("grant_type", "authorization_code"), ("code", "none")];
+        assert_eq!(app.token(&client, &fields).await.status.as_u16(), status);
     }
 
     let edit = format!("/account/clients/{id}/edit");
@@ -360,11 +360,11 @@ async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
     );
     assert_eq!(ada.submits(&page, &edit, &changed).await.status, 412);
     let delete = format!("/account/clients/{id}/delete");
-    let ask = ada.get(&delete).await;
-    let tag = version(&ask);
+    let confirmation = ada.get(&delete).await;
+    let tag = version(&confirmation);
     let fields = [("version", tag.as_str()), ("label", "Board")];
     redirects_to(
-        &ada.submits(&ask, &delete, &fields).await,
+        &ada.submits(&confirmation, &delete, &fields).await,
         "/account/clients?done=client-deleted",
     );
     has(&ada.get("/account/clients").await, "No OAuth clients yet");

@@ -132,15 +132,18 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     );
     has(&ada.get("/account/users/newer").await, "do not need grants");
     assert_eq!(ada.get("/account/users/newer/grants").await.status, 404);
-    let ask = ada.get("/account/users/newer/delete").await;
-    let tag = version(&ask);
-    let not_meant = [("version", tag.as_str()), ("label", "new")];
-    let refused = ada.submits(&ask, "/account/users/newer/delete", &not_meant).await;
+    let confirmation = ada.get("/account/users/newer/delete").await;
+    let tag = version(&confirmation);
+    let wrong_label = [("version", tag.as_str()), ("label", "new")];
+    let refused = ada
+        .submits(&confirmation, "/account/users/newer/delete", &wrong_label)
+        .await;
     assert_eq!(refused.status, 400);
     has(&refused, "value=\"new\"");
     let meant = [("version", tag.as_str()), ("label", "newer")];
     redirects_to(
-        &ada.submits(&ask, "/account/users/newer/delete", &meant).await,
+        &ada.submits(&confirmation, "/account/users/newer/delete", &meant)
+            .await,
         "/account/users?done=user-deleted",
     );
     assert_eq!(new.get("/account").await.status, 303, "their session is over");

@@ -216,12 +216,12 @@ async fn a_range_with_host_bits_suggests_its_network() {
         ("10.7.8.9/33", None),
         ("8.8.8.8/24", None),
     ] {
-        let said = ada.get(&format!("/vpcs/1/subnets/check?ipv4={typed}")).await;
-        assert_eq!(said.status, 200);
+        let response = ada.get(&format!("/vpcs/1/subnets/check?ipv4={typed}")).await;
+        assert_eq!(response.status, 200);
         let button = |range: &str| format!("data-fill=\"f-ipv4\" data-value=\"{range}\"");
         match offered {
-            Some(range) => has(&said, &button(range)),
-            None => has(&said, &button("10.0.1.0/24")),
+            Some(range) => has(&response, &button(range)),
+            None => has(&response, &button("10.0.1.0/24")),
         }
     }
 }

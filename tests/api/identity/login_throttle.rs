@@ -109,7 +109,7 @@ async fn an_address_has_twenty_attempts_for_all_names() {
 }
 
 #[tokio::test]
-async fn a_known_device_has_a_counter_of_its_own() {
+async fn a_known_device_has_its_own_counter() {
     let app = behind_a_proxy().await;
     let mut ada = Browser::at(&app, "192.0.2.1");
     assert_eq!(status(&mut ada, "ada", PASSWORD).await, 303);
@@ -172,13 +172,16 @@ async fn a_known_device_has_a_counter_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_password_link_makes_a_known_device() {
+async fn a_password_link_registers_a_known_device() {
     let app = behind_a_proxy().await;
     let made = app
         .store
         .write(|tx| rules::passwords::make_link(tx, "ada", 3600))
         .await;
-    let link = format!("/oauth/password/{}", made.expect("a link can be made").reveal());
+    let link = format!(
+        "/oauth/password/{}",
+        made.expect("a link can be created").reveal()
+    );
     for at in 0..20 {
         let mut attacker = Browser::at(&app, "192.0.2.1");
         status(&mut attacker, &format!("name-{at}"), WRONG).await;
@@ -191,7 +194,7 @@ async fn a_password_link_makes_a_known_device() {
 }
 
 #[tokio::test]
-async fn a_device_keeps_its_number_while_the_same_user_logs_in() {
+async fn a_device_has_the_same_number_for_each_log_in_of_its_user() {
     let app = behind_a_proxy().await;
     let mut ada = Browser::at(&app, "192.0.2.1");
     assert_eq!(status(&mut ada, "ada", PASSWORD).await, 303);
@@ -205,7 +208,7 @@ async fn a_device_keeps_its_number_while_the_same_user_logs_in() {
 }
 
 #[tokio::test]
-async fn an_oauth_log_in_counts_with_the_consoles() {
+async fn oauth_and_console_log_ins_share_a_counter() {
     let app = behind_a_proxy().await;
     let eve = app.user("eve").await;
     let client = app.client(&eve, false).await;

@@ -201,7 +201,7 @@ async fn a_form_cannot_redirect_to_another_site() {
 }
 
 #[tokio::test]
-async fn unknown_names_and_wrong_passwords_are_locked_out_alike() {
+async fn unknown_names_and_wrong_passwords_are_throttled_equally() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
@@ -369,7 +369,7 @@ async fn a_link_sets_a_password_once() {
             .write(move |tx| rules::passwords::make_link(tx, "ada", seconds));
         format!(
             "/oauth/password/{}",
-            made.await.expect("a link can be made").reveal()
+            made.await.expect("a link can be created").reveal()
         )
     };
     let (link, other, short) = (make(3600).await, make(3600).await, make(60).await);

@@ -209,7 +209,7 @@ async fn a_previously_registered_http_uri_remains_until_it_is_changed() {
         .store
         .write(move |tx| garth::rules::oauth_clients::register(tx, &new))
         .await;
-    made.expect("a client can be made");
+    made.expect("a client can be created");
     let path = format!("{CLIENTS}/0123456789abcdef0123");
     let same = json!({"label": "Renamed", "redirect_uri": "http://old.example/cb"});
     assert_eq!(ada.put(&path, same).await.json()["label"], "Renamed");

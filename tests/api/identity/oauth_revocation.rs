@@ -99,7 +99,7 @@ async fn revoking_an_access_token_revokes_its_grant() {
         .unwrap()
         .into_iter()
         .find(|token| token.label == "Dashboard")
-        .expect("it is listed")
+        .expect("the object is listed")
         .id;
 
     app.revoke(TokenId(id.0)).await;

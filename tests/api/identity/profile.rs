@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::harness::TestApp;
 
 #[tokio::test]
-async fn the_profile_is_that_of_the_tokens_user() {
+async fn the_profile_belongs_to_the_user_of_the_token() {
     let app = TestApp::new().await;
     let bob = app.user("bob").restricted().scopes("domains:read_only").await;
 
@@ -140,7 +140,7 @@ async fn preferences_are_stored_unchanged_per_user() {
 async fn preferences_are_an_object_of_limited_size() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    // {"x":"…"} has eight bytes besides the text.
+    // {"x":"…"} has eight bytes in addition to the text.
     let most = json!({"x": "a".repeat(65536 - 8)});
     assert_eq!(ada.put("/profile/preferences", most.clone()).await.status, 200);
     let more = json!({"x": "a".repeat(65536 - 7)});

@@ -81,7 +81,7 @@ async fn keys_are_in_the_recorded_order() {
 }
 
 #[tokio::test]
-async fn all_errors_of_a_create_are_reported_in_the_order_of_the_interface() {
+async fn all_errors_of_a_create_are_reported_in_the_documented_order() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.creates_vpc("core", &[]).await;

@@ -358,15 +358,15 @@ async fn the_provider_can_open_a_ticket_that_the_account_cannot_close() {
     let body = json!({"account_id": 1, "summary": "Maintenance", "description": "Tonight.", "vpc_id": 1,
         "priority": "high"});
 
-    let made = sam.post("/desk/tickets", body).await.json();
+    let created = sam.post("/desk/tickets", body).await.json();
 
     assert_eq!(
         [
-            &made["status"],
-            &made["closable"],
-            &made["opened_by"],
-            &made["priority"],
-            &made["customer"]
+            &created["status"],
+            &created["closable"],
+            &created["opened_by"],
+            &created["priority"],
+            &created["customer"]
         ],
         [
             &json!("new"),
@@ -466,13 +466,13 @@ async fn a_canned_reply_is_stored_filled_in_and_sent() {
     let sam = app.user("sam").staff().await;
     let text = "Hello {{customer.username}} of {{account.company}} ({{account.id}}), about {{ ticket.summary }} \
                 (#{{ticket.id}}) and {{entity.type}} {{entity.label}}: {{agent.username}}, {{provider.name}}";
-    let made = sam
+    let created = sam
         .post(
             "/desk/canned-replies",
             json!({"label": "Hello", "description": text}),
         )
         .await;
-    assert_eq!(made.status, 200, "{made}");
+    assert_eq!(created.status, 200, "{created}");
 
     let preview = sam
         .post("/desk/canned-replies/1/preview", json!({"ticket_id": 1}))

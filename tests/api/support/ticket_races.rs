@@ -1,4 +1,4 @@
-//! Concurrent acts on tickets.
+//! Concurrent operations on tickets.
 
 use std::future::IntoFuture;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::harness::{TestApp, User};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_claim_is_won_by_one() {
+async fn one_of_concurrent_claims_succeeds() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let names: Vec<_> = (0..16).map(|number| format!("agent{number}")).collect();
@@ -63,7 +63,7 @@ async fn every_page_has_its_open_tickets_first_while_tickets_close() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn concurrent_acts_leave_a_valid_history() {
+async fn concurrent_operations_leave_a_valid_history() {
     let app = TestApp::with(|policy, _| policy.support.attachments_per_ticket = 1000).await;
     let ada = app.user("ada").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);

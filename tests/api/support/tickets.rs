@@ -80,7 +80,7 @@ async fn closing_a_closed_ticket_changes_nothing() {
 }
 
 #[tokio::test]
-async fn all_errors_of_a_ticket_are_reported_in_the_order_of_the_interface() {
+async fn all_errors_of_a_ticket_are_reported_in_the_documented_order() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let body = json!({
@@ -462,7 +462,7 @@ async fn account_access_controls_reading_and_replying() {
 #[tokio::test]
 async fn no_tenant_can_have_the_providers_name() {
     let app = TestApp::new().await;
-    for (name, account, made) in [
+    for (name, account, created) in [
         ("support", Some(app.account), false),
         ("supporter", Some(app.account), true),
         ("Support", None, true),
@@ -478,7 +478,7 @@ async fn no_tenant_can_have_the_providers_name() {
             .store
             .write(move |tx| garth::rules::users::create(tx, &new))
             .await;
-        assert_eq!(tried.is_ok(), made, "{name}");
+        assert_eq!(tried.is_ok(), created, "{name}");
     }
 }
 
@@ -499,7 +499,7 @@ async fn the_published_limits_are_enforced() {
 }
 
 #[tokio::test]
-async fn a_stale_tag_keeps_a_ticket_from_being_closed_or_answered() {
+async fn an_outdated_tag_prevents_closing_and_replying() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.opens_ticket("Help").await;
