@@ -80,8 +80,8 @@ fn bucket_of(bucket: &str, keys: Option<&BucketKeys>) -> Result<Storage, FilesEr
         store: Box::new(store),
         folder: None,
         prefix,
-        // S3 requires this part size, except for the last part. Parts are held in memory, so only a few files
-        // at once.
+        // S3 requires this part size, except for the last part. Parts are held in memory, so only a
+        // few files are uploaded concurrently.
         part: 8 * 1024 * 1024,
         permits: 4,
     })

@@ -91,6 +91,9 @@ mod tests {
         };
         assert_eq!(episode.end_when_quiet(quiet(10)), Some(summary));
         assert_eq!(episode.end_when_quiet(quiet(11)), None, "an end is logged once");
-        assert!(episode.occur(quiet(12)).is_some(), "the next one begins anew");
+        assert!(
+            episode.occur(quiet(12)).is_some(),
+            "the next one starts a new episode"
+        );
     }
 }

@@ -24,7 +24,7 @@ struct ErrorsView<'a> {
     errors: Vec<ErrorView<'a>>,
 }
 
-/// A list of one error, for responses with other fields besides.
+/// A list of one error, for responses that also have other fields.
 pub fn errors_of<'a>(code: Code, field: Option<&'a str>, reason: &'a str) -> Vec<ErrorView<'a>> {
     vec![ErrorView {
         field,

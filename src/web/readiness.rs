@@ -197,7 +197,7 @@ fn log_change(failure: &mut Episode, check: &'static str, outcome: Outcome) {
                 tracing::info!(check, seconds, "readiness check recovered");
             }
         }
-        // The shutdown has log lines of its own.
+        // The shutdown has its own log lines.
         Outcome::Stopping => {}
         Outcome::Stalled | Outcome::Unavailable | Outcome::LowSpace => {
             if let Some(summary) = failure.occur(now) {

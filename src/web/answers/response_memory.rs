@@ -255,7 +255,7 @@ mod tests {
         let charge = memory.reserve(BOB, &shared);
         assert!(
             charge.is_ok_and(|charge| charge.bytes == 0),
-            "it takes no memory of its own"
+            "it reserves no memory"
         );
         assert!(
             held(&memory, BOB, 500_000).is_some(),

@@ -132,7 +132,7 @@ async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> 
     source.lock().await.discard_rest().await;
     match read {
         Ok(read) => read.map_err(|failure| match failure.into_error() {
-            // The limit covers the file and the rest of the form; this tells them apart.
+            // The limit covers the file and the rest of the form; this distinguishes them.
             Error::Body(BodyFault::TooLarge { .. }) if form.too_large => too_large(),
             Error::Body(BodyFault::TooLarge { .. }) => {
                 Error::Body(BodyFault::TooLarge { most: all as usize })
