@@ -374,7 +374,7 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
             "{clientId}",
             if id == 1 { CLIENT } else { "0123456789abcdef0123" },
         )
-        .replace("{username}", if id == 1 { "clerk" } else { "nobody" });
+        .replace("{username}", if id == 1 { "clerk" } else { "missing" });
     let path = path.replace("{regionId}", "us-mia");
     match operation.base {
         Base::Root => format!("/{path}"),

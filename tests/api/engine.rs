@@ -215,15 +215,15 @@ fn commands() -> &'static Sender<Command> {
             for command in waiting {
                 match command {
                     Command::Run(database, sql, done) => {
-                        runtime.block_on(carry_out(&database, &sql));
+                        runtime.block_on(execute(&database, &sql));
                         let _ = done.send(());
                     }
                     Command::Drop(name) => {
                         let sql = format!("DROP DATABASE {name} WITH (FORCE)");
-                        runtime.block_on(carry_out("postgres", &sql));
+                        runtime.block_on(execute("postgres", &sql));
                     }
                     Command::Clean(name) => {
-                        runtime.block_on(carry_out(&name, CLEAN));
+                        runtime.block_on(execute(&name, CLEAN));
                         used().lock().expect("no thread panics here").push(name);
                     }
                 }
@@ -233,10 +233,10 @@ fn commands() -> &'static Sender<Command> {
     })
 }
 
-async fn carry_out(name: &str, sql: &str) {
+async fn execute(name: &str, sql: &str) {
     let url = database(name).url;
     // A database may have open connections for another moment.
-    for patience in (0..100).rev() {
+    for attempts_left in (0..100).rev() {
         let connected = tokio_postgres::connect(url.reveal(), tokio_postgres::NoTls).await;
         let (client, wire) = connected.expect("the server accepts connections");
         let wire = tokio::spawn(wire);
@@ -245,7 +245,7 @@ async fn carry_out(name: &str, sql: &str) {
         let _ = wire.await;
         match result {
             Ok(()) => return,
-            Err(cause) if patience == 0 => panic!("{sql}: {cause:?}"),
+            Err(cause) if attempts_left == 0 => panic!("{sql}: {cause:?}"),
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }

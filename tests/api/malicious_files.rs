@@ -339,7 +339,7 @@ async fn malformed_forms_do_no_harm() {
             &[b"--inner\r\n", disposition.as_bytes(), b"\r\n\r\nx\r\n--inner--"].concat())),
         ("a boundary at the end of the content", form(disposition.as_bytes(), b"x\r\n--edge")),
         ("a boundary in the content", form(disposition.as_bytes(), b"x\r\n--edge\r\nrest")),
-        ("more than may be besides a file", [form(b"Content-Disposition: form-data; name=\"x\"", &b"x".repeat(3_000_000)), good.clone()].concat()),
+        ("more than the limit in addition to a file", [form(b"Content-Disposition: form-data; name=\"x\"", &b"x".repeat(3_000_000)), good.clone()].concat()),
     ];
     for (what, body) in refused {
         let reply = send(&ada, body).await;

@@ -8,7 +8,7 @@ use crate::harness::Reply;
 
 const AUTHORIZE: &str = "//oauth/authorize?client_id=x&response_type=code";
 
-fn asks_for_password(page: &Reply) -> bool {
+fn has_password_form(page: &Reply) -> bool {
     text(page).contains("type=\"password\"")
 }
 
@@ -20,7 +20,7 @@ async fn plain_http_from_another_host_shows_no_password_form() {
         for path in ["//login", AUTHORIZE, "//oauth/password/nothing"] {
             let page = stranger.call(Method::GET, path).header("host", host).await;
             assert_eq!(page.status, 403, "{host} {path}: {page}");
-            assert!(!asks_for_password(&page), "{host} {path}: {page}");
+            assert!(!has_password_form(&page), "{host} {path}: {page}");
             let help = text(&page);
             assert!(
                 help.contains("--tls-cert") && help.contains("--trusted-proxies"),
@@ -63,7 +63,7 @@ async fn the_form_is_shown_where_the_browser_stores_the_session() {
     let stranger = app.stranger();
     for host in ["localhost:8080", "127.0.0.2:8080", "[::1]:8080", "app.localhost"] {
         let page = stranger.call(Method::GET, "//login").header("host", host).await;
-        assert!(page.status == 200 && asks_for_password(&page), "{host}: {page}");
+        assert!(page.status == 200 && has_password_form(&page), "{host}: {page}");
     }
     // Behind a proxy that is not configured as trusted, the browser's headers show that it uses TLS.
     for (name, value) in [
@@ -76,6 +76,6 @@ async fn the_form_is_shown_where_the_browser_stores_the_session() {
             .header("host", "garth.example")
             .header(name, value)
             .await;
-        assert!(page.status == 200 && asks_for_password(&page), "{name}: {page}");
+        assert!(page.status == 200 && has_password_form(&page), "{name}: {page}");
     }
 }

@@ -366,7 +366,7 @@ async fn an_overloaded_server_refuses_new_requests_and_completes_the_others() {
             (503, vec!["- overloaded".to_owned()])
         );
         assert_eq!(reply.header("retry-after"), "1");
-        assert_eq!(ada.get("/vpcs").await.status, 200, "readers go on");
+        assert_eq!(ada.get("/vpcs").await.status, 200, "reads still work");
         drop(open);
     };
     let ((slow, others), ()) = futures_util::future::join(everything, meanwhile).await;

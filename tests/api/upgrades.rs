@@ -87,7 +87,7 @@ fn compare(number: i64, before: &Content, after: &Content) {
         end_grants_of_staff(&mut expected);
         expected.remove("login_failure");
     }
-    // Migration 12: accounts and the staff have identity versions of their own.
+    // Migration 12: accounts and the staff have their own identity versions.
     expected.remove("identity_version");
     // Migration 10: pending power changes become jobs.
     if let Some(work) = expected.get_mut("due_work") {

@@ -62,10 +62,10 @@ async function loggedOut(grace, note, harness) {
     const button = other.getByRole("button", { name: "Log out" });
     if (await button.count()) await button.click();
     await other.close();
-    await note("Nobody reads this.");
+    await note("Not delivered.");
     await grace.getByText("You are logged out.").waitFor();
     assert.equal(await grace.getByRole("link", { name: "Log in again" }).getAttribute("href"), `${harness.origin}/desk/tickets/1`);
-    assert.equal(await grace.getByText("Nobody reads this.").count(), 0);
+    assert.equal(await grace.getByText("Not delivered.").count(), 0);
   });
 }
 

@@ -1,4 +1,4 @@
-// Several browsers at once: lists and threads update without a reload, unsent text is preserved, staff see the other
+// Several concurrent browsers: lists and threads update without a reload, unsent text is preserved, staff see the other
 // viewers, and pages report a lost connection.
 
 import assert from "node:assert/strict";

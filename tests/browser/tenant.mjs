@@ -73,7 +73,7 @@ async function edit(page, origin) {
   await page.getByLabel("Label").fill("backbone");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("VPC updated.").waitFor();
-  // Two users edit at once: the second one gets a conflict with the input preserved, and can save again.
+  // Two users edit concurrently: the second one gets a conflict with the input preserved, and can save again.
   const other = await page.context().newPage();
   await other.goto(`${origin}/vpcs/1/edit`);
   await page.goto(`${origin}/vpcs/1/edit`);

@@ -111,9 +111,9 @@ def tickets(garth, folder):
     line, desk = CommandLine(garth, folder), Desk(garth)
     run_json, old = line.run_json, "5.50" in str(folder)
     vpc = run_json("vpcs create --label core --region us-mia")[0]["id"]
-    first = run_json("tickets create --summary First --description", "Two\nlines, kept  as sent ")[0]
+    first = run_json("tickets create --summary First --description", "Two\nlines, stored  as sent ")[0]
     assert (first["status"], first["closable"], first["opened_by"]) == ("new", True, "admin")
-    assert first["description"] == "Two\nlines, kept  as sent " and first["closed"] is None
+    assert first["description"] == "Two\nlines, stored  as sent " and first["closed"] is None
     second = run_json(f"tickets create --summary Second --description text --vpc_id {vpc} --managed_issue false")[0]
     assert second["entity"] == {"id": vpc, "label": "core", "type": "vpc", "url": f"/v4/vpcs/{vpc}"}
     one, two = first["id"], second["id"]

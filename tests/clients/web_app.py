@@ -62,7 +62,7 @@ def support_pages(garth):
     assert ids(get(garth, "/v4beta/vpcs?page_size=500")) == [vpc], "the select box of the form"
     general = post(garth, tickets, '{"general":0,"description":"It is **slow**.","summary":"Slow"}')
     assert general["entity"] is None and general["attachments"] == [] and general["status"] == "new"
-    about = post(garth, tickets, f'{{"vpc_id":{vpc},"description":"What is it?","summary":"About my VPC"}}')
+    about = post(garth, tickets, f'{{"vpc_id":{vpc},"description":"Please check.","summary":"About my VPC"}}')
     assert about["entity"] == {"id": vpc, "label": "vpc-one", "type": "vpc", "url": f"/v4/vpcs/{vpc}"}
     one, two = general["id"], about["id"]
 

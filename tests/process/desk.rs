@@ -68,7 +68,7 @@ fn failed_desk_command_prints_the_reason() {
     for (arguments, expected) in [
         ("desk claim 1", "--as USERNAME"),
         ("desk claim 1 --as admin", "not a member of the staff"),
-        ("desk claim 1 --as nobody", "user nobody: not found"),
+        ("desk claim 1 --as missing", "user missing: not found"),
         ("desk claim 9 --as sam", "ticket 9: not found"),
         ("desk release 1 --as sam", "This ticket is not assigned"),
         (

@@ -235,7 +235,7 @@ async fn a_reply_after_an_unseen_update_is_not_sent_and_lists_the_update() {
     let here = "/desk/tickets/1";
     let page = grace.get(here).await;
     let since = hidden(&page, "since");
-    let more = json!({"description": "And now it is gone."});
+    let more = json!({"description": "And now it works."});
     program.post("/support/tickets/1/replies", more).await;
     let to = format!("{here}/replies");
     let late = grace

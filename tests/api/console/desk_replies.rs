@@ -384,12 +384,13 @@ async fn canned_replies_are_saved_previewed_and_sent() {
         .submits(
             &form,
             "/desk/canned-replies/new",
-            &[("label", "Hi"), ("description", "{{nobody}}")],
+            &[("label", "Hi"), ("description", "{{unknown}}")],
         )
         .await;
     assert_eq!(wrong.status, 400);
     assert!(
-        text(&wrong).contains("id=\"f-description-wrong\"") && text(&wrong).contains("{{nobody}}</textarea>"),
+        text(&wrong).contains("id=\"f-description-wrong\"")
+            && text(&wrong).contains("{{unknown}}</textarea>"),
         "{wrong}"
     );
     let fields = [

@@ -158,7 +158,7 @@ async fn users_cannot_restrict_or_delete_themselves() {
     let fields = [
         ("version", tag.as_str()),
         ("username", "ada"),
-        ("email", "kept@typed.example"),
+        ("email", "valid@typed.example"),
         ("restricted", "true"),
     ];
     let refused = ada.submits(&edit, "/account/users/ada/edit", &fields).await;
@@ -167,7 +167,7 @@ async fn users_cannot_restrict_or_delete_themselves() {
         &refused,
         "<a href=\"#f-restricted\">Restricted</a>: You cannot restrict yourself",
     );
-    has(&refused, "value=\"kept@typed.example\"");
+    has(&refused, "value=\"valid@typed.example\"");
     let delete = [("label", "ada")];
     let refused = ada.submits(&edit, "/account/users/ada/delete", &delete).await;
     assert_eq!(refused.status, 400);

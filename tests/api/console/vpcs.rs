@@ -127,7 +127,7 @@ async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript(
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/new").await;
     let row = [
-        ("label", "kept"),
+        ("label", "valid"),
         ("subnets[0].label", "a"),
         ("subnets[0].ipv4", "10.9.0.0/24"),
     ];
@@ -136,7 +136,7 @@ async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript(
     let more = ada.submits(&form, "/vpcs/new", &fields).await;
     assert_eq!(more.status, 200);
     for wanted in [
-        "value=\"kept\"",
+        "value=\"valid\"",
         "value=\"10.9.0.0/24\"",
         "value=\"10.9.1.0/24\"",
         "value=\"subnet-2\"",

@@ -280,7 +280,7 @@ async fn reading_and_attaching_files_need_read_and_write_access_to_the_ticket() 
         .user("writer")
         .may(Grant::AccountAccess(Permission::ReadWrite))
         .await;
-    let nobody = app.user("nobody").restricted().await;
+    let restricted = app.user("carl").restricted().await;
     let foreigner = app.user("foreigner").of(app.another_account().await).await;
     let agent = app.user("agent").staff().await;
     opener.opens_ticket("Look").await;
@@ -291,7 +291,7 @@ async fn reading_and_attaching_files_need_read_and_write_access_to_the_ticket() 
         (&ada, 200, 200),
         (&reader, 403, 200),
         (&writer, 200, 200),
-        (&nobody, 404, 404),
+        (&restricted, 404, 404),
         (&foreigner, 404, 404),
         (&agent, 403, 403),
         (&app.stranger(), 401, 401),
@@ -315,11 +315,11 @@ async fn access_errors_precede_form_errors() {
         .user("reader")
         .may(Grant::AccountAccess(Permission::ReadOnly))
         .await;
-    let nobody = app.user("nobody").restricted().await;
+    let restricted = app.user("carl").restricted().await;
     ada.opens_ticket("Look").await;
 
     assert_eq!(reader.post(FILES, json!({})).await.status, 403);
-    assert_eq!(nobody.post(FILES, json!({})).await.status, 404);
+    assert_eq!(restricted.post(FILES, json!({})).await.status, 404);
     let stale = ada.call(Method::POST, FILES).header("if-match", "\"x\"");
     assert_eq!(stale.json(&json!({})).await.status, 412);
 }

@@ -477,12 +477,12 @@ async fn a_canned_reply_is_stored_filled_in_and_sent() {
     let preview = sam
         .post("/desk/canned-replies/1/preview", json!({"ticket_id": 1}))
         .await;
-    let said = "Hello ada of Example (1), about Help (#1) and vpc core: sam, Support";
-    assert_eq!(preview.json(), json!({"description": said}));
+    let filled_in = "Hello ada of Example (1), about Help (#1) and vpc core: sam, Support";
+    assert_eq!(preview.json(), json!({"description": filled_in}));
     let sent = sam
         .post("/desk/tickets/1/replies", json!({"canned_reply_id": 1}))
         .await;
-    assert_eq!(sent.json()["description"], said);
+    assert_eq!(sent.json()["description"], filled_in);
 
     for (body, errors) in [
         (

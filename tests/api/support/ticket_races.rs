@@ -140,9 +140,9 @@ async fn concurrent_operations_leave_a_valid_history() {
         ticket["attachments"].as_array().unwrap().len(),
         files.load(Ordering::SeqCst)
     );
-    let kept = ada.count("/support/tickets/1/replies").await as usize;
-    assert_eq!(kept, replies.load(Ordering::SeqCst));
-    assert!(kept > 0);
+    let stored = ada.count("/support/tickets/1/replies").await as usize;
+    assert_eq!(stored, replies.load(Ordering::SeqCst));
+    assert!(stored > 0);
     // One event for each step, and one for opening the ticket.
     assert_eq!(ada.count("/account/events").await as usize, history.len());
 }

@@ -45,7 +45,7 @@ async fn a_file_cannot_exceed_the_maximum_size() {
 
     assert_eq!(attach(100_000).await.status, 200);
     assert_eq!(attach(100_000).chunked().await.status, 200);
-    // Just above the limit, above the limit of the form, and above what is read and discarded.
+    // Just above the limit, above the limit of the form, and above the limit up to which the server reads and discards.
     for size in [100_001, 2_000_000, 20_000_000] {
         assert_too_large(&attach(size).await);
         assert_too_large(&attach(size).chunked().await);
