@@ -156,8 +156,8 @@ async function networks(walk, harness, page, long) {
   await walk.check(page, "a VPC refused");
   await walk.visit(page, "pageVpc", vpc);
   await walk.visit(page, "pageVpcEdit", vpc);
-  const stale = await page.locator("[name=seen]").inputValue();
-  await page.locator("[name=seen]").evaluate((field, value) => { field.value = value; }, `${stale.slice(0, -2)}x"`);
+  const stale = await page.locator("[name=version]").inputValue();
+  await page.locator("[name=version]").evaluate((field, value) => { field.value = value; }, `${stale.slice(0, -2)}x"`);
   await press(page, "Save");
   await page.getByText("This was changed after you opened the page.").waitFor();
   await walk.check(page, "a VPC with a conflict");

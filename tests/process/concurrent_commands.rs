@@ -17,7 +17,7 @@ fn second_server_on_the_same_folder_does_not_start() {
     assert_eq!(second.code, Some(1), "{second:?}");
     assert_eq!(second.stdout, "");
     let path = folder.data().display().to_string();
-    for expected in ["another garth serve", "already running", &path] {
+    for expected in ["in use by another garth process", &path] {
         assert!(second.stderr.contains(expected), "{}", second.stderr);
     }
     first.client().create_vpc("still-here");

@@ -77,7 +77,11 @@ fn second_server_is_refused_without_the_lock_file() {
     assert!(refused, "two servers run on one folder");
     let output = second.wait();
     assert_eq!(output.code, Some(1), "{output:?}");
-    assert!(output.stderr.contains("already running"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("in use by another garth process"),
+        "{}",
+        output.stderr
+    );
 
     // Commands still work.
     folder.create_token("admin");

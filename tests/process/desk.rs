@@ -15,7 +15,10 @@ fn staff_handle_a_ticket_on_the_command_line() {
     folder.run("user create --staff --username sam --email sam@desk.example");
     folder.run("user create --staff --username pat --email pat@desk.example");
     let output = folder.run("entity set --account 1 --type domain --id 7 --label example.com");
-    assert_eq!(output, "set domain 7 of account 1 to example.com\n");
+    assert_eq!(
+        output,
+        "set the label of domain 7 (account 1) to \"example.com\"\n"
+    );
     assert_eq!(folder.json("entity list")[0]["label"], "example.com");
 
     let queue = folder.run("desk queue");

@@ -129,7 +129,10 @@ async fn the_queue_shows_assignee_and_age_and_can_be_filtered() {
         assert!(text(&wrong).contains("<p class=\"reason\">"), "{wrong}");
     }
     let beyond = text(&grace.get("/desk?page=9").await);
-    assert!(beyond.contains("The list has fewer pages"), "{beyond}");
+    assert!(
+        beyond.contains("The list no longer has this many pages"),
+        "{beyond}"
+    );
 }
 
 #[tokio::test]
