@@ -174,7 +174,7 @@ async function account(page, { origin }) {
   await page.locator("#secret").waitFor();
 }
 
-async function deletion(page, { origin }) {
+async function closeAndDelete(page, { origin }) {
   await page.goto(`${origin}/tickets/1`);
   await page.locator("summary", { hasText: "Close ticket" }).click();
   await press(page, "Close ticket 1");
@@ -198,5 +198,5 @@ await runTest("without JavaScript: VPCs, tickets, the desk and the account", asy
   await tickets(ada, harness);
   await desk(grace, harness);
   await account(ada, harness);
-  await ending(ada, harness);
+  await closeAndDelete(ada, harness);
 });

@@ -2,7 +2,8 @@
 // phone. The pages are read from the console's table, so that none is forgotten. Error pages and notices are added.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import axe from "axe-core";
 import { DESKTOP, PASSWORD, PHONE, TABLET, fits, runTest } from "./harness.mjs";
 
@@ -11,11 +12,12 @@ const PARTS = ["consoleAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFi
 /** The rules about colors, which are checked again in dark mode. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
-/** The pages of the table: ID and path. */
+/** The pages of the tables in the console's source: ID and path. */
 function table() {
-  const source = readFileSync(process.env.CONSOLE_TABLE, "utf8");
+  const files = readdirSync(process.env.CONSOLE_SOURCE, { recursive: true }).filter((name) => name.endsWith(".rs"));
+  const source = files.map((name) => readFileSync(join(process.env.CONSOLE_SOURCE, name), "utf8")).join("\n");
   const paths = Object.fromEntries([...source.matchAll(/const (\w+): &str = "([^"]+)";/g)].map(([, name, path]) => [name, path]));
-  const pages = [...source.matchAll(/page\(\s*"(\w+)",\s*&get,\s*(?:"([^"]+)"|(\w+))/g)];
+  const pages = [...source.matchAll(/\bget\(\s*"(\w+)",\s*(?:"(\/[^"]*)"|([A-Z_]+)),/g)];
   assert.ok(pages.length > 40, "the console's table could not be read");
   return new Map(pages.map(([, id, path, name]) => [id, path ?? paths[name]]));
 }
@@ -156,8 +158,8 @@ async function networks(walk, harness, page, long) {
   await walk.check(page, "a VPC refused");
   await walk.visit(page, "pageVpc", vpc);
   await walk.visit(page, "pageVpcEdit", vpc);
-  const stale = await page.locator("[name=seen]").inputValue();
-  await page.locator("[name=seen]").evaluate((field, value) => { field.value = value; }, `${stale.slice(0, -2)}x"`);
+  const stale = await page.locator("[name=version]").inputValue();
+  await page.locator("[name=version]").evaluate((field, value) => { field.value = value; }, `${stale.slice(0, -2)}x"`);
   await press(page, "Save");
   await page.getByText("This was changed after you opened the page.").waitFor();
   await walk.check(page, "a VPC with a conflict");
