@@ -104,7 +104,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
     }
     power::cancel(tx, id)?;
     store::instances::delete(tx, &instance)?;
-    events::record_instance(tx, caller, Action::InstanceDelete, &instance, None)
+    events::record_work(tx, caller, Action::InstanceDelete, &instance, None)
 }
 
 /// The addresses of an instance: public ones with their NAT, and those in VPCs.

@@ -151,7 +151,7 @@ fn begin(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Chang
     instance.last_booted = config.map(|(id, _)| id).or(instance.last_booted);
 
     let progress = if wait == 0 {
-        finished(0)
+        events::finished(0)
     } else {
         Progress {
             status: "scheduled",
@@ -202,7 +202,7 @@ pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<Outcome> {
             })
         }
         PowerStep::Finish { event } => {
-            store::events::progress(tx, event, finished(wait))?;
+            store::events::progress(tx, event, events::finished(wait))?;
             finish_change(tx, id, event)?;
             Ok(Outcome::Done)
         }
@@ -239,14 +239,6 @@ fn complete_change(tx: &mut WriteTx, author: Author, mut instance: Instance) -> 
     match instance.last_booted.filter(|_| provisioned) {
         Some(config) => begin(tx, author, instance, Change::Boot(config)),
         None => Ok(()),
-    }
-}
-
-fn finished(took: i64) -> Progress {
-    Progress {
-        status: "finished",
-        percent: Some(100),
-        duration: Some(took),
     }
 }
 

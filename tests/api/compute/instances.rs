@@ -358,6 +358,27 @@ async fn deleting_an_instance_releases_its_addresses_in_any_state() {
 }
 
 #[tokio::test]
+async fn the_event_of_a_deletion_ends_as_finished_and_outlives_the_instance() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.post("/linode/instances", json!({"type": NANODE, "region": "us-east"}))
+        .await;
+
+    ada.delete("/linode/instances/1").await;
+
+    let filter = r#"{"entity.type":"linode","entity.id":1,"action":"linode_delete"}"#;
+    let found = ada.filter("/account/events", filter).await.ids();
+    assert_eq!(found, [2]);
+    assert_eq!(ada.get("/linode/instances/1").await.status, 404);
+    let event = ada.get("/account/events/2").await.json();
+    assert_eq!(
+        (&event["status"], &event["percent_complete"], &event["duration"]),
+        (&json!("finished"), &json!(100), &json!(0.0))
+    );
+    assert_eq!(event["entity"]["label"], "linode1");
+}
+
+#[tokio::test]
 async fn public_addresses_run_out_and_are_reused() {
     let range = garth::model::cidr::Cidr::parse("203.0.113.0/29").unwrap();
     let app = TestApp::with(|policy, _| policy.public_ranges = vec![range]).await;
