@@ -8,8 +8,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use crate::model::id::{
-    AccountId, AttachmentId, CannedReplyId, ConfigId, EventId, InstanceId, InterfaceId, SubnetId, TicketId,
-    TokenId, VpcId,
+    AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, InstanceId, InterfaceId, SubnetId,
+    TicketId, TokenId, VpcId,
 };
 use crate::model::reason::{Code, Reason};
 use crate::model::token::TokenHash;
@@ -215,6 +215,12 @@ impl FromPath for InstanceId {
 impl FromPath for (InstanceId, ConfigId) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         (InstanceId::from_path(find), ConfigId(id(find("configId"))))
+    }
+}
+
+impl FromPath for (InstanceId, DiskId) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (InstanceId::from_path(find), DiskId(id(find("diskId"))))
     }
 }
 

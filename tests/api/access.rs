@@ -141,8 +141,10 @@ async fn furnished() -> TestApp {
     assert_eq!(client.json()["id"], CLIENT);
     app.user("clerk").restricted().await;
     allow_client(&app, "owner").await;
-    for _ in 0..2 {
+    for instance in 1..=2 {
         assert_eq!(owner.creates_instance_on(1).await.status, 200);
+        let disks = format!("/compute/instances/{instance}/disks");
+        assert_eq!(owner.post(&disks, body_for("createDisk")).await.status, 200);
         owner.opens_ticket("Help").await;
     }
     assert_eq!(owner.attaches(1, "notes.txt", "Notes").await.status, 200);
@@ -228,7 +230,7 @@ async fn ask(app: &TestApp, operation: &Operation, way: &str) -> Option<Reply> {
         }
         "other account" => app.user("grace").of(app.another_account().await).await,
         "wrong parent" => {
-            let children = ["{vpcSubnetId}", "{configId}", "{attachmentId}"];
+            let children = ["{vpcSubnetId}", "{configId}", "{diskId}", "{attachmentId}"];
             children.iter().find(|child| operation.path.contains(**child))?;
             let lost = app.user("lost");
             let user = match operation.audience {
@@ -348,6 +350,7 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
         .replace("{computeId}", &vpc.to_string());
     let path = path
         .replace("{configId}", &id.to_string())
+        .replace("{diskId}", &id.to_string())
         .replace("{interfaceId}", &id.to_string());
     let path = path
         .replace("{typeId}", "g6-nanode-1")
@@ -400,6 +403,9 @@ fn body_for(id: &str) -> Value {
     match id {
         "createVpc" => json!({"label": "new", "region": "us-east"}),
         "createInstance" => json!({"type": "g6-nanode-1", "region": "us-east"}),
+        "createDisk" => json!({"label": "data", "size": 1000}),
+        "resizeDisk" => json!({"size": 2000}),
+        "setDiskPassword" => json!({"password": "Correct-horse-9"}),
         "createConfig" => json!({"label": "new", "devices": {}}),
         "createConfigInterface" => json!({"purpose": "public"}),
         "orderConfigInterfaces" => json!({"ids": [1]}),

@@ -33,6 +33,7 @@ class World:
         body = {"label": "kept", "type": "g6-nanode-1", "region": "us-east", "interfaces": on}
         instance = self.post("ada", "/compute/instances", **body)["id"]
         config = self.get("ada", f"/compute/instances/{instance}/configs")["data"][0]
+        disk = self.post("ada", f"/compute/instances/{instance}/disks", label="kept", size=1000)["id"]
         ticket = self.post("ada", "/support/tickets", summary="Help", description="Please.")["id"]
         self.post("ada", f"/support/tickets/{ticket}/replies", description="Soon?")
         self.ask("ada", "POST", f"/support/tickets/{ticket}/attachments", files={"file": ("notes.txt", b"Notes")})
@@ -49,6 +50,7 @@ class World:
             "vpcSubnetId": [subnet],
             "computeId": [instance],
             "configId": [config["id"]],
+            "diskId": [disk],
             "interfaceId": [config["interfaces"][0]["id"]],
             "ticketId": [ticket],
             "username": ["clerk"],

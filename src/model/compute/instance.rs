@@ -3,7 +3,7 @@
 //! There is no real machine. An instance has a state, configs and addresses, because attaching, detaching and
 //! the deletion rules need them (decision 0013).
 
-use crate::model::id::{AccountId, ConfigId, DiskId, InstanceId};
+use crate::model::id::{AccountId, ConfigId, InstanceId};
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::time::Time;
 
@@ -127,12 +127,4 @@ pub struct NewInstance {
     pub image: Option<String>,
     pub tags: Vec<String>,
     pub has_user_data: bool,
-}
-
-/// A disk of an instance, as configs refer to it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Disk {
-    pub id: DiskId,
-    pub label: String,
-    pub size: i64,
 }

@@ -1,6 +1,8 @@
-//! Rules for instances, configs and interfaces.
+//! Rules for instances, disks, configs and interfaces.
 
 pub mod configs;
+pub mod deployment;
+pub mod disks;
 pub mod images;
 pub mod instances;
 pub mod interfaces;
@@ -8,3 +10,4 @@ pub mod loading;
 pub mod plans;
 pub mod power;
 pub mod regions;
+pub mod work;

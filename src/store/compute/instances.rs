@@ -1,8 +1,8 @@
-//! The `instance` table, with the public addresses and disks of instances.
+//! The `instance` table, with the public addresses of instances.
 
 use crate::model::change::ChangeKind;
-use crate::model::id::{AccountId, ConfigId, DiskId, InstanceId};
-use crate::model::instance::{Disk, Instance, InstanceLabel, NewInstance, Status};
+use crate::model::id::{AccountId, ConfigId, InstanceId};
+use crate::model::instance::{Instance, InstanceLabel, NewInstance, Status};
 use crate::model::page::Paged;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
@@ -150,12 +150,10 @@ pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
     tx.changed(instance.account, ChangeKind::Instance, instance.id.0)
 }
 
-/// Deletes an instance with its addresses and disks. Its configs must already be deleted.
+/// Deletes an instance with its addresses. Its configs and disks must already be deleted.
 pub fn delete(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
     let id = instance.id;
-    for table in ["public_address", "disk"] {
-        tx.execute(&format!("DELETE FROM {table} WHERE instance = $1"), args![id])?;
-    }
+    tx.execute("DELETE FROM public_address WHERE instance = $1", args![id])?;
     tx.execute("DELETE FROM instance WHERE id = $1", args![id])?;
     tx.tally(of(instance.account), id.0, -1);
     tx.changed(instance.account, ChangeKind::Instance, id.0)
@@ -203,29 +201,6 @@ pub fn take_public(tx: &mut WriteTx, id: InstanceId, address: u32) -> Result<(),
     let sql = "INSERT INTO public_address (address, instance) VALUES ($1, $2)";
     tx.execute(sql, args![address, id])?;
     tx.changed(Owner::Instance(id), ChangeKind::Instance, id.0)
-}
-
-pub fn add_disk(tx: &mut WriteTx, id: InstanceId, label: &str, size: i64) -> Result<DiskId, StoreError> {
-    let now = tx.now();
-    let sql = "INSERT INTO disk (instance, label, size, created) VALUES ($1, $2, $3, $4) RETURNING id";
-    let disk = tx.one(sql, args![id, label, size, now])?.take()?;
-    tx.changed(Owner::Instance(id), ChangeKind::Instance, id.0)?;
-    Ok(disk)
-}
-
-pub fn disks(tx: &mut ReadTx, id: InstanceId) -> Result<Vec<Disk>, StoreError> {
-    let rows = tx.all(
-        "SELECT id, label, size FROM disk WHERE instance = $1 ORDER BY id",
-        args![id],
-    )?;
-    let read = |mut row: Row| {
-        Ok(Disk {
-            id: row.take()?,
-            label: row.take()?,
-            size: row.take()?,
-        })
-    };
-    rows.into_iter().map(read).collect()
 }
 
 fn add_addresses(tx: &mut ReadTx, instances: &mut [Instance]) -> Result<(), StoreError> {

@@ -1,6 +1,7 @@
 //! Instances, configs, interfaces and the provider's catalog.
 
 pub mod configs;
+pub mod disks;
 pub mod images;
 pub mod instances;
 pub mod interfaces;

@@ -65,8 +65,8 @@ pub struct SettingsDraft {
     virt_mode: Option<String>,
     /// In the order of `HELPERS`.
     helpers: [Option<bool>; HELPERS.len()],
-    /// In the order of `DEVICES`: the disk of a device, or `Some(None)` to remove it.
-    devices: [Option<Option<DiskId>>; DEVICES.len()],
+    /// In the order of `DEVICES`. They replace the present ones.
+    devices: Option<[Option<DiskId>; DEVICES.len()]>,
 }
 
 impl SettingsDraft {
@@ -83,7 +83,9 @@ impl SettingsDraft {
         let virt_mode = form.optional("virt_mode", |raw| one_of(raw, &VIRT_MODES));
         let helpers = form.within("helpers", |form| HELPERS.map(|name| form.boolean(name)));
         let disk = |form: &mut Form| form.integer("disk_id").map(DiskId);
-        let devices = form.within("devices", |form| DEVICES.map(|name| form.within(name, disk)));
+        let devices = form.within("devices", |form| {
+            DEVICES.map(|name| form.within(name, disk).flatten())
+        });
         Self {
             kernel,
             comments,
@@ -92,7 +94,7 @@ impl SettingsDraft {
             run_level,
             virt_mode,
             helpers: helpers.unwrap_or_default(),
-            devices: devices.unwrap_or_default(),
+            devices,
         }
     }
 
@@ -118,17 +120,14 @@ impl SettingsDraft {
         for (helper, given) in settings.helpers.iter_mut().zip(self.helpers) {
             *helper = given.unwrap_or(*helper);
         }
-        let disks = store::instances::disks(tx, instance.id)?;
-        for ((device, given), name) in settings.devices.iter_mut().zip(self.devices).zip(DEVICES) {
-            match given {
-                Some(Some(disk)) if !disks.iter().any(|known| known.id == disk) => {
-                    let reason = Reason::new(Code::DeviceInvalid, "disk_id is not valid");
-                    form.refuse(format!("devices.{name}.disk_id"), reason);
-                }
-                Some(disk) => *device = disk,
-                None => {}
+        let disks = store::disks::of_instance(tx, instance.id)?;
+        for (device, name) in self.devices.iter().flatten().zip(DEVICES) {
+            if device.is_some_and(|disk| !disks.iter().any(|known| known.id == disk)) {
+                let reason = Reason::new(Code::DeviceInvalid, "disk_id is not valid");
+                form.refuse(format!("devices.{name}.disk_id"), reason);
             }
         }
+        settings.devices = self.devices.unwrap_or(settings.devices);
         Ok(settings)
     }
 }

@@ -7,9 +7,13 @@ use crate::model::input::Input;
 use crate::model::instance::{InstanceLabel, NewInstance};
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason, Reasons};
+use crate::rules::deployment::{image_named, read_credentials};
 use crate::rules::form::{Form, short_text};
 use crate::rules::interfaces;
 use crate::rules::request::FromForm;
+
+/// The size of the swap disk of an image, in megabytes.
+const DEFAULT_SWAP_SIZE: i64 = 512;
 
 /// The valid fields of a new instance.
 #[derive(Debug)]
@@ -22,6 +26,10 @@ pub struct Draft {
     pub tags: Vec<String>,
     pub booted: Option<bool>,
     pub has_user_data: bool,
+    /// In megabytes.
+    pub swap_size: i64,
+    /// In megabytes; `None` for the rest of the plan.
+    pub boot_size: Option<i64>,
     pub interfaces: Option<Vec<Option<interfaces::Draft>>>,
 }
 
@@ -36,10 +44,15 @@ impl FromForm for Draft {
         let booted = form.boolean("booted");
         let user_data = |form: &mut Form| form.optional("user_data", |_| Ok(())).is_some();
         let has_user_data = form.within("metadata", user_data).unwrap_or(false);
-        if !read_credentials(form) && form.has("image") {
-            let text = "Must provide valid root_pass, authorized_keys, or authorized_users";
-            form.refuse("root_pass", Reason::new(Code::CredentialsMissing, text));
-        }
+        read_credentials(form);
+        let disk = plan_disk(policy, plan.as_deref());
+        let swap_size = read_disk_size(form, "swap_size", 0, disk);
+        let boot_size = read_disk_size(
+            form,
+            "boot_size",
+            1,
+            disk - swap_size.unwrap_or(DEFAULT_SWAP_SIZE),
+        );
         Self {
             plan,
             region,
@@ -49,6 +62,8 @@ impl FromForm for Draft {
             tags,
             booted,
             has_user_data,
+            swap_size: swap_size.unwrap_or(DEFAULT_SWAP_SIZE),
+            boot_size,
             interfaces: interfaces::read_all(form),
         }
     }
@@ -88,17 +103,6 @@ impl FromForm for Change {
     }
 }
 
-/// Whether the request has a password or keys. They are neither checked nor stored.
-fn read_credentials(form: &mut Form) -> bool {
-    let text = |input: &Input| matches!(input, Input::Text(_)).then_some(Ok(()));
-    form.optional("root_pass", |_| Ok(()));
-    let lists = ["authorized_keys", "authorized_users"];
-    for name in lists {
-        form.values(name, "a string", text);
-    }
-    ["root_pass"].iter().chain(&lists).any(|name| form.has(name))
-}
-
 fn read_tags(form: &mut Form) -> Option<Vec<String>> {
     let tags = form.values("tags", "a string", |item| match item {
         Input::Text(tag) => {
@@ -116,6 +120,24 @@ fn read_tags(form: &mut Form) -> Option<Vec<String>> {
         let mut known = HashSet::new();
         tags.into_iter().filter(|tag| known.insert(tag.clone())).collect()
     })
+}
+
+/// The space for disks in a plan, in megabytes; for an unknown plan, which is an error anyway, more than enough.
+fn plan_disk(policy: &Policy, plan: Option<&str>) -> i64 {
+    let found = policy.plans.iter().find(|known| Some(known.id.as_str()) == plan);
+    found.map_or(i64::MAX, |plan| plan.disk)
+}
+
+/// The size of a disk of the image. The disk for the image itself needs at least 1 MB.
+fn read_disk_size(form: &mut Form, name: &'static str, min: i64, space: i64) -> Option<i64> {
+    let max = space - (1 - min);
+    let size = form.integer(name)?;
+    if !(min..=max).contains(&size) {
+        let text = format!("Must be {min} to {max} MB");
+        form.refuse(name, Reason::new(Code::DiskSpace, text));
+        return None;
+    }
+    Some(size)
 }
 
 fn plan_named(policy: &Policy, raw: &str) -> Result<String, Reasons> {
@@ -141,9 +163,4 @@ fn region_named(policy: &Policy, raw: &str) -> Result<String, Reasons> {
         let text = format!("region is not valid; choose one of {}", able.join(", "));
         vec![Reason::new(Code::RegionInvalid, text)]
     })
-}
-
-fn image_named(policy: &Policy, raw: &str) -> Result<Image, Reasons> {
-    let found = policy.images.iter().find(|image| image.id == raw).cloned();
-    found.ok_or_else(|| vec![Reason::new(Code::ImageInvalid, "image is not valid")])
 }
