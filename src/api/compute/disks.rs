@@ -33,7 +33,7 @@ impl<'a> DiskView<'a> {
             updated: disk.updated,
             filesystem: disk.filesystem.word(),
             size: disk.size,
-            disk_encryption: "disabled",
+            disk_encryption: disk.encryption.word(),
         }
     }
 }

@@ -6,6 +6,7 @@
 use crate::model::id::{DiskId, InstanceId};
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::time::Time;
+use crate::model::upkeep::DiskEncryption;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Disk {
@@ -16,6 +17,8 @@ pub struct Disk {
     pub filesystem: Filesystem,
     /// In megabytes.
     pub size: i64,
+    /// That of its instance.
+    pub encryption: DiskEncryption,
     pub created: Time,
     pub updated: Time,
 }

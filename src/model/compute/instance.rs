@@ -6,6 +6,7 @@
 use crate::model::id::{AccountId, ConfigId, InstanceId};
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::time::Time;
+use crate::model::upkeep::{DiskEncryption, Upkeep};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Instance {
@@ -23,6 +24,8 @@ pub struct Instance {
     pub last_booted: Option<ConfigId>,
     pub tags: Vec<String>,
     pub watchdog: bool,
+    pub upkeep: Upkeep,
+    pub disk_encryption: DiskEncryption,
     pub has_user_data: bool,
     pub host: String,
     /// Its public addresses.
@@ -126,5 +129,8 @@ pub struct NewInstance {
     pub plan: String,
     pub image: Option<String>,
     pub tags: Vec<String>,
+    pub watchdog: bool,
+    pub upkeep: Upkeep,
+    pub disk_encryption: DiskEncryption,
     pub has_user_data: bool,
 }

@@ -7,4 +7,5 @@ pub mod instance;
 pub mod interface;
 pub mod plan;
 pub mod region;
+pub mod upkeep;
 pub mod work;

@@ -50,6 +50,16 @@ pub fn create(
     let instance = loading::instance_for(tx, caller, instance, Permission::ReadWrite)?;
     let (draft, mut form) = request.open()?;
     refuse_excess(tx, &mut form, &instance, draft.size, None)?;
+    if draft
+        .encryption
+        .is_some_and(|encryption| encryption != instance.disk_encryption)
+    {
+        let text = format!(
+            "All disks of an instance have its disk_encryption: leave this field out, or send {}",
+            instance.disk_encryption.word()
+        );
+        form.refuse("disk_encryption", Reason::new(Code::NotOffered, text));
+    }
     let new = form.finish(|| draft.finish())?;
     require_idle(tx, &instance)?;
     insert(tx, caller, &instance, Action::DiskCreate, &new)

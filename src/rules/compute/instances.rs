@@ -1,8 +1,9 @@
 //! Instances: list, create, view, update, delete. `power.rs` boots and shuts them down.
 //!
-//! `draft` parses them.
+//! `draft` parses them, and `upkeep` parses their alerts, backups and maintenance.
 
 mod draft;
+mod upkeep;
 
 use crate::model::config::{ConfigLabel, Settings};
 use crate::model::disk::{DiskLabel, DiskStatus, Filesystem, NewDisk};
@@ -86,7 +87,8 @@ pub fn update(
     instance.label = change.label.unwrap_or(instance.label);
     instance.group = change.group.unwrap_or(instance.group);
     instance.tags = change.tags.unwrap_or(instance.tags);
-    instance.watchdog = change.watchdog.unwrap_or(instance.watchdog);
+    instance.watchdog = change.upkeep.watchdog.unwrap_or(instance.watchdog);
+    instance.upkeep = change.upkeep.over(instance.upkeep);
     instance.updated = tx.now_after(instance.updated);
     store::instances::update(tx, &instance)?;
     store::tickets::rename_entity(tx, caller.account, &Entity::instance(&instance))?;
@@ -134,6 +136,8 @@ struct ResolvedInstance {
     boot: bool,
     swap_size: i64,
     boot_size: Option<i64>,
+    /// The settings of the config, without devices.
+    settings: Settings,
 }
 
 /// Validates the parts of a new instance that need the store: label, public address, subnets of interfaces.
@@ -162,6 +166,7 @@ fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result
             boot: draft.booted.unwrap_or(draft.image.is_some()),
             swap_size: draft.swap_size,
             boot_size: draft.boot_size,
+            settings: draft.settings(),
         })
     })
 }
@@ -184,7 +189,7 @@ fn add_config(
     if resolved.image.is_none() && resolved.interfaces.is_empty() {
         return Ok(None);
     }
-    let mut settings = Settings::default();
+    let mut settings = resolved.settings.clone();
     let label = match &resolved.image {
         Some(image) => {
             let disks = image_disks(disks::space(tx, instance), image, resolved);

@@ -11,8 +11,9 @@ use crate::store::list::{Collection, ListQuery};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
-const COLUMNS: &str = "d.id, d.instance, d.label, d.status, d.filesystem, d.size, d.created,
-    coalesce(d.updated, d.created)";
+const COLUMNS: &str = "d.id, d.instance, d.label, d.status, d.filesystem, d.size, i.disk_encryption,
+    d.created, coalesce(d.updated, d.created)";
+const FROM: &str = "disk d JOIN instance i ON i.id = d.instance";
 
 pub static FIELDS: [Field; 7] = [
     Field::new("id", Kind::Integer, "d.id"),
@@ -27,7 +28,7 @@ pub static FIELDS: [Field; 7] = [
 pub fn list(tx: &mut ReadTx, instance: InstanceId, query: &ListQuery) -> Result<Paged<Disk>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
-        from: "disk d",
+        from: FROM,
         condition: "d.instance = $1".to_owned(),
         args: args![instance].to_vec(),
         key: &["d.id"],
@@ -39,18 +40,18 @@ pub fn list(tx: &mut ReadTx, instance: InstanceId, query: &ListQuery) -> Result<
 
 /// All disks of an instance, by ID.
 pub fn of_instance(tx: &mut ReadTx, instance: InstanceId) -> Result<Vec<Disk>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM disk d WHERE d.instance = $1 ORDER BY d.id");
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE d.instance = $1 ORDER BY d.id");
     tx.read(&sql, args![instance], read)
 }
 
 pub fn find(tx: &mut ReadTx, instance: InstanceId, id: DiskId) -> Result<Option<Disk>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM disk d WHERE d.id = $1 AND d.instance = $2");
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE d.id = $1 AND d.instance = $2");
     tx.find(&sql, args![id, instance])?.as_mut().map(read).transpose()
 }
 
 /// A disk of any instance.
 pub fn find_any(tx: &mut ReadTx, id: DiskId) -> Result<Option<Disk>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM disk d WHERE d.id = $1");
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE d.id = $1");
     tx.find(&sql, args![id])?.as_mut().map(read).transpose()
 }
 
@@ -124,6 +125,7 @@ fn read(row: &mut Row) -> Result<Disk, StoreError> {
         status: row.take()?,
         filesystem: row.take()?,
         size: row.take()?,
+        encryption: row.take()?,
         created: row.take()?,
         updated: row.take()?,
     })

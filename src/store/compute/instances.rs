@@ -5,6 +5,7 @@ use crate::model::id::{AccountId, ConfigId, InstanceId};
 use crate::model::instance::{Instance, InstanceLabel, NewInstance, Status};
 use crate::model::page::Paged;
 use crate::store::changes::Owner;
+use crate::store::compute::upkeep::{encode_alerts, read_upkeep};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Tallied, Visibility, id_list};
@@ -13,7 +14,8 @@ use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "i.id, i.account, i.label, i.group_name, i.region, i.plan, i.image, i.status,
-    i.running_config, i.last_config, i.tags, i.watchdog, i.has_user_data, i.host, i.created, i.updated";
+    i.running_config, i.last_config, i.tags, i.watchdog, i.alerts, i.backup_day, i.backup_window,
+    i.maintenance_policy, i.disk_encryption, i.has_user_data, i.host, i.created, i.updated";
 const ADDRESSES_OF_INSTANCE: &str = "SELECT 1 FROM public_address a WHERE a.instance = i.id";
 
 pub static FIELDS: [Field; 9] = [
@@ -102,9 +104,9 @@ pub fn insert(
     let placeholder = format!(":{host}");
     let id: InstanceId = tx
         .one(
-            "INSERT INTO instance (account, label, group_name, region, plan, image, status, tags, watchdog,
-                 has_user_data, host, created, updated)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $11, $11) RETURNING id",
+            "INSERT INTO instance (account, label, group_name, region, plan, image, status, tags, watchdog, alerts,
+                 backup_day, backup_window, maintenance_policy, disk_encryption, has_user_data, host, created, updated)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17) RETURNING id",
             args![
                 account,
                 new.label.as_ref().map_or(&*placeholder, InstanceLabel::as_str),
@@ -114,6 +116,12 @@ pub fn insert(
                 new.image.as_deref(),
                 Status::Provisioning.word(),
                 new.tags.join("\n"),
+                new.watchdog,
+                encode_alerts(&new.upkeep.alerts),
+                new.upkeep.schedule.day,
+                new.upkeep.schedule.window,
+                new.upkeep.maintenance.word(),
+                new.disk_encryption.word(),
                 new.has_user_data,
                 host,
                 now,
@@ -134,7 +142,8 @@ pub fn set_label(tx: &mut WriteTx, id: InstanceId, label: &InstanceLabel) -> Res
 pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
     tx.execute(
         "UPDATE instance SET label = $2, group_name = $3, status = $4, running_config = $5, last_config = $6,
-             tags = $7, watchdog = $8, updated = $9 WHERE id = $1",
+             tags = $7, watchdog = $8, alerts = $9, backup_day = $10, backup_window = $11, maintenance_policy = $12,
+             updated = $13 WHERE id = $1",
         args![
             instance.id,
             &instance.label,
@@ -144,6 +153,10 @@ pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
             instance.last_booted,
             instance.tags.join("\n"),
             instance.watchdog,
+            encode_alerts(&instance.upkeep.alerts),
+            instance.upkeep.schedule.day,
+            instance.upkeep.schedule.window,
+            instance.upkeep.maintenance.word(),
             instance.updated,
         ],
     )?;
@@ -234,6 +247,8 @@ fn read(row: &mut Row) -> Result<Instance, StoreError> {
         last_booted: row.take()?,
         tags: row.take::<String>()?.lines().map(str::to_owned).collect(),
         watchdog: row.take()?,
+        upkeep: read_upkeep(row)?,
+        disk_encryption: row.take()?,
         has_user_data: row.take()?,
         host: row.take()?,
         ipv4: Vec::new(),

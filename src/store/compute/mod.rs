@@ -4,3 +4,4 @@ pub mod configs;
 pub mod disks;
 pub mod instances;
 pub mod interfaces;
+mod upkeep;

@@ -3,6 +3,7 @@
 use crate::model::disk::{DiskLabel, Filesystem, NewDisk};
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason};
+use crate::model::upkeep::DiskEncryption;
 use crate::rules::deployment::{image_named, read_credentials, refuse_scripts};
 use crate::rules::form::Form;
 use crate::rules::not_offered::refuse_field;
@@ -14,6 +15,7 @@ pub struct Draft {
     label: Option<DiskLabel>,
     pub size: Option<i64>,
     filesystem: Option<Filesystem>,
+    pub encryption: Option<DiskEncryption>,
 }
 
 impl FromForm for Draft {
@@ -33,6 +35,7 @@ impl FromForm for Draft {
             label,
             size,
             filesystem,
+            encryption: form.optional("disk_encryption", DiskEncryption::parse),
         }
     }
 }
