@@ -204,10 +204,12 @@ fn load_idle(tx: &mut ReadTx, caller: &Caller, id: InstanceId, request: &Request
     Ok(instance)
 }
 
-/// The config to boot: the requested one, else the only one, else the last booted one.
+/// The config to boot: the requested one, else the only one, else the last booted one. A request for config 0 leaves
+/// the choice to the server, which then falls back to the first.
 fn config_to_boot(tx: &mut ReadTx, instance: &Instance, request: &Request) -> Result<ConfigId> {
     let mut form = request.form()?;
-    let named = form.integer("config_id").map(ConfigId);
+    let sent = form.integer("config_id").map(ConfigId);
+    let named = sent.filter(|config| config.0 != 0);
     let configs: Vec<ConfigId> = store::configs::names(tx, instance.id)?
         .into_iter()
         .map(|(id, _)| id)
@@ -219,9 +221,12 @@ fn config_to_boot(tx: &mut ReadTx, instance: &Instance, request: &Request) -> Re
         );
     }
     form.finish(|| Some(()))?;
+    let is_free = sent.is_some() && named.is_none();
+    let first = || configs.first().copied().filter(|_| is_free);
     let only = || configs.first().copied().filter(|_| configs.len() == 1);
     let last = || instance.last_booted.filter(|last| configs.contains(last));
-    named.or_else(only).or_else(last).ok_or_else(|| {
+    let chosen = named.or_else(only).or_else(last).or_else(first);
+    chosen.ok_or_else(|| {
         let text = match configs.is_empty() {
             true => "The instance has no config; create one first",
             false => "The instance has several configs; config_id is required",

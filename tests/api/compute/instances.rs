@@ -431,6 +431,39 @@ async fn a_boot_uses_the_requested_the_only_or_the_last_config() {
     assert_eq!(configs, ["one", "two"]);
 }
 
+#[tokio::test]
+async fn config_id_0_boots_the_last_config_or_else_the_first() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.post("/linode/instances", json!({"type": NANODE, "region": "us-east"}))
+        .await;
+    let zero = json!({"config_id": 0});
+    assert_eq!(
+        ada.post("/linode/instances/1/boot", zero.clone()).await.errors(),
+        ["- config_missing"]
+    );
+    for label in ["one", "two"] {
+        let body = json!({"label": label, "devices": {}});
+        ada.post("/linode/instances/1/configs", body).await;
+    }
+
+    for (path, body) in [
+        ("boot", zero.clone()),
+        ("reboot", json!({"config_id": 2})),
+        ("reboot", zero.clone()),
+        ("shutdown", json!({})),
+        ("boot", zero),
+    ] {
+        let reply = ada.post(&format!("/linode/instances/1/{path}"), body).await;
+        assert_eq!(reply.status, 200, "{path}");
+    }
+    let events = ada.get("/account/events?after=0").await.data();
+    let booted = events.iter().map(|event| &event["secondary_entity"]);
+    let configs = booted.filter(|entity| entity["type"] == "linode_config");
+    let configs: Vec<_> = configs.map(|entity| entity["label"].as_str().unwrap()).collect();
+    assert_eq!(configs[2..], ["one", "two", "two", "two"]);
+}
+
 /// The account's events as `action entity status`.
 async fn story(user: &User<'_>) -> Vec<String> {
     let events = user.get("/account/events?after=0&page_size=500").await.data();

@@ -2,16 +2,20 @@
 
 use crate::model::config::{ConfigLabel, DEVICES, HELPERS, Settings};
 use crate::model::id::DiskId;
+use crate::model::input::Input;
 use crate::model::instance::Instance;
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::rules::error::Result;
 use crate::rules::form::{Form, short_text};
 use crate::rules::interfaces;
+use crate::rules::not_offered::refuse_field;
 use crate::rules::request::FromForm;
 use crate::store::{self, ReadTx};
 
 const RUN_LEVELS: [&str; 3] = ["default", "single", "binbash"];
+const NO_INITRD: &str = "Garth has no initial RAM disks: leave this field out";
+const NO_VOLUMES: &str = "Garth has no volumes: leave this field out";
 const VIRT_MODES: [&str; 2] = ["paravirt", "fullvirt"];
 
 /// The valid fields of a config in a request.
@@ -82,10 +86,9 @@ impl SettingsDraft {
         let run_level = form.optional("run_level", |raw| one_of(raw, &RUN_LEVELS));
         let virt_mode = form.optional("virt_mode", |raw| one_of(raw, &VIRT_MODES));
         let helpers = form.within("helpers", |form| HELPERS.map(|name| form.boolean(name)));
-        let disk = |form: &mut Form| form.integer("disk_id").map(DiskId);
-        let devices = form.within("devices", |form| {
-            DEVICES.map(|name| form.within(name, disk).flatten())
-        });
+        let devices = read_devices(form);
+        refuse_field(form, "initrd", NO_INITRD);
+        refuse_field(form, "init_rd", NO_INITRD);
         Self {
             kernel,
             comments,
@@ -130,6 +133,26 @@ impl SettingsDraft {
         settings.devices = self.devices.unwrap_or(settings.devices);
         Ok(settings)
     }
+}
+
+/// The disk of each device; `None` without devices.
+fn read_devices(form: &mut Form) -> Option<[Option<DiskId>; DEVICES.len()]> {
+    let disk = |form: &mut Form| {
+        refuse_field(form, "volume_id", NO_VOLUMES);
+        form.integer("disk_id").map(DiskId)
+    };
+    let devices = form.within("devices", |form| {
+        DEVICES.map(|name| form.within(name, disk).flatten())
+    });
+    if let Some(Input::Object(entries)) = form.value("devices") {
+        let is_unknown =
+            |(name, device): &&(String, Input)| *device != Input::Null && !DEVICES.contains(&name.as_str());
+        for (name, _) in entries.iter().filter(is_unknown) {
+            let text = "Garth has the devices sda to sdh: leave this one out";
+            form.refuse_with(|| (format!("devices.{name}"), Reason::new(Code::NotOffered, text)));
+        }
+    }
+    devices
 }
 
 fn one_of(raw: &str, choices: &[&str]) -> Result<String, Reasons> {
