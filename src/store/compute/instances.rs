@@ -18,7 +18,7 @@ const COLUMNS: &str = "i.id, i.account, i.label, i.group_name, i.region, i.plan,
     i.maintenance_policy, i.disk_encryption, i.has_user_data, i.host, i.created, i.updated";
 const ADDRESSES_OF_INSTANCE: &str = "SELECT 1 FROM public_address a WHERE a.instance = i.id";
 
-pub static FIELDS: [Field; 9] = [
+pub static FIELDS: [Field; 11] = [
     Field::new("id", Kind::Integer, "i.id"),
     Field::new("label", Kind::Text, "i.label"),
     Field::new("region", Kind::Text, "i.region"),
@@ -27,6 +27,9 @@ pub static FIELDS: [Field; 9] = [
     Field::new("type", Kind::Text, "i.plan"),
     Field::new("status", Kind::Text, "i.status"),
     Field::new("created", Kind::Time, "i.created"),
+    Field::new("updated", Kind::Time, "i.updated"),
+    // The same for all instances. An expression, because PostgreSQL does not sort by a constant.
+    Field::new("site_type", Kind::Text, "coalesce('core', i.region)"),
     Field::new("ipv4", Kind::Address, "a.address").subquery(ADDRESSES_OF_INSTANCE),
 ];
 

@@ -370,3 +370,26 @@ async fn devices_that_garth_does_not_have_are_refused() {
         );
     }
 }
+
+#[tokio::test]
+async fn configs_are_found_by_the_vlan_of_an_interface() {
+    let app = TestApp::new().await;
+    let ada = furnished(&app).await;
+    let configs = "/linode/instances/1/configs";
+    for (label, vlan) in [("one", "front"), ("two", "back")] {
+        let interfaces = json!([{"purpose": "public"}, {"purpose": "vlan", "label": vlan}]);
+        let body = json!({"label": label, "devices": {}, "interfaces": interfaces});
+        assert_eq!(ada.post(configs, body).await.status, 200);
+    }
+    for (filter, ids) in [
+        (r#"{"interfaces": "back"}"#, vec![2]),
+        (r#"{"interfaces": {"+contains": "FRO"}}"#, vec![1]),
+        (r#"{"interfaces": "other"}"#, vec![]),
+        (
+            r#"{"+or": [{"interfaces": "back"}, {"label": "one"}]}"#,
+            vec![1, 2],
+        ),
+    ] {
+        assert_eq!(ada.filter(configs, filter).await.ids(), ids, "{filter}");
+    }
+}

@@ -792,3 +792,30 @@ async fn create_and_update_of_an_instance_validate_alike() {
         ]
     );
 }
+
+#[tokio::test]
+async fn instances_are_filtered_by_the_fields_that_clients_send() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for (label, region, group) in [("web", "us-east", "a"), ("api", "fr-par", "b")] {
+        let body = json!({"type": NANODE, "region": region, "label": label, "group": group});
+        ada.post("/linode/instances", body).await;
+        app.advance(60);
+    }
+    for (filter, ids) in [
+        (
+            r#"{"site_type": "core", "+order": "asc", "+order_by": "label"}"#,
+            vec![2, 1],
+        ),
+        (r#"{"site_type": "distributed"}"#, vec![]),
+        (r#"{"+order_by": "site_type", "+order": "desc"}"#, vec![2, 1]),
+        (r#"{"updated": {"+gt": "2024-06-01T12:00:30"}}"#, vec![2]),
+        (
+            r#"{"+and": [{"+or": [{"id": 2}]}, {"+or": [{"label": "api"}, {"label": "b"}]}, {"+or": [{"group": "b"}]}]}"#,
+            vec![2],
+        ),
+    ] {
+        let found = ada.filter("/linode/instances", filter).await;
+        assert_eq!(found.ids(), ids, "{filter}");
+    }
+}
