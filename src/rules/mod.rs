@@ -23,7 +23,7 @@ mod support;
 mod unique;
 
 pub use account::{accounts, events};
-pub use compute::{configs, disks, images, instances, interfaces, plans, power, regions};
+pub use compute::{configs, disks, images, instances, interfaces, plans, power, refusals, regions, usage};
 use compute::{deployment, loading, work};
 pub use identity::{
     apps, devices, grants, oauth, oauth_clients, oauth_tokens, passwords, profile, sessions, tokens, users,

@@ -17,6 +17,7 @@ use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::lists::{FILTER, ListRequest, Number};
 use crate::rules::request::{Drafted, Expected, FromForm, Request};
+use crate::rules::usage::MonthPath;
 use crate::web::{App, body, json};
 
 impl FromRequestParts<App> for Caller {
@@ -221,6 +222,16 @@ impl FromPath for (InstanceId, ConfigId) {
 impl FromPath for (InstanceId, DiskId) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         (InstanceId::from_path(find), DiskId(id(find("diskId"))))
+    }
+}
+
+impl FromPath for MonthPath {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        MonthPath {
+            instance: InstanceId::from_path(find),
+            year: id(find("year")),
+            month: id(find("month")),
+        }
     }
 }
 

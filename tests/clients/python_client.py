@@ -157,6 +157,11 @@ def disks(garth):
     assert data.save() and client.load(Disk, data.id, instance.id).label == "more"
     boot.reset_root_password("correct horse battery staple")
     assert data.duplicate().label == "Copy of more"
+    assert instance.transfer.quota == 1000 and instance.transfer_year_month(2026, 1).bytes_total == 0
+    assert instance.available_backups.automatic == [] and not instance.available_backups.snapshot.current
+    assert instance.volumes() == instance.firewalls() == instance.nodebalancers() == []
+    refuses(400, "not offered", instance.resize, "g6-standard-1")
+    refuses(400, "Stats are unavailable at this time.", lambda: instance.stats)
     assert swap.delete() and [d.label for d in client.load(Instance, instance.id).disks][-1] == "Copy of more"
     poller = client.polling.event_poller_create("linode", "linode_delete", entity_id=instance.id)
     assert instance.delete()

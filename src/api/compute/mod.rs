@@ -6,7 +6,9 @@ pub mod images;
 pub mod instances;
 pub mod interfaces;
 pub mod plans;
+mod refusals;
 pub mod regions;
+mod usage;
 
 use crate::api::handlers::{catalog_item, catalog_list, change, change_at, done, list, list_at, view_at};
 use crate::model::scope::Scope;
@@ -31,6 +33,16 @@ const INTERFACE_ORDER: &str = "/compute/instances/{computeId}/configs/{configId}
 const INTERFACE: &str = "/compute/instances/{computeId}/configs/{configId}/interfaces/{interfaceId}";
 
 pub fn operations() -> Vec<Operation> {
+    let parts = [
+        instance_operations(),
+        usage::operations(),
+        refusals::operations(),
+        config_operations(),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+fn instance_operations() -> Vec<Operation> {
     vec![
         // Instances
         get(
@@ -96,6 +108,11 @@ pub fn operations() -> Vec<Operation> {
         )
         .on_instance(),
         post("cloneDisk", DISK_CLONE, change_at(rules::disks::copy, disks::one)).on_instance(),
+    ]
+}
+
+fn config_operations() -> Vec<Operation> {
+    vec![
         // Configs of an instance
         get(
             "getConfigs",

@@ -1,6 +1,6 @@
 //! Settings of an instance that only the upkeep of a real machine would use: alerts, backups and maintenance.
 //!
-//! Garth keeps and returns them. It sends no alerts, makes no backups and maintains no machines.
+//! Garth stores and returns them. It sends no alerts, makes no backups and maintains no machines.
 
 use crate::model::reason::{Code, Reason, Reasons};
 

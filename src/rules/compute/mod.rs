@@ -9,5 +9,7 @@ pub mod interfaces;
 pub mod loading;
 pub mod plans;
 pub mod power;
+pub mod refusals;
 pub mod regions;
+pub mod usage;
 pub mod work;

@@ -6,7 +6,7 @@ ALTER TABLE disk ADD COLUMN filesystem TEXT NOT NULL DEFAULT 'ext4';
 ALTER TABLE disk ADD COLUMN status TEXT NOT NULL DEFAULT 'ready';
 ALTER TABLE disk ADD COLUMN updated BIGINT;
 
--- Settings of instances that Garth only keeps. The alerts are `cpu,network_in,network_out,transfer_quota,io`.
+-- Settings of instances that Garth only stores. The alerts are `cpu,network_in,network_out,transfer_quota,io`.
 ALTER TABLE instance ADD COLUMN alerts TEXT NOT NULL DEFAULT '90,10,10,80,10000';
 ALTER TABLE instance ADD COLUMN backup_day TEXT;
 ALTER TABLE instance ADD COLUMN backup_window TEXT;

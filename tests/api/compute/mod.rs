@@ -6,3 +6,4 @@ pub mod images;
 pub mod instances;
 pub mod interfaces;
 pub mod regions;
+pub mod usage;
