@@ -9,6 +9,7 @@ pub fn of(entity: &Entity) -> String {
         EntityKind::Subject(kind) => of_subject(*kind, *id),
         EntityKind::Subnet(vpc) => format!("/v4/vpcs/{vpc}/subnets/{id}"),
         EntityKind::Config(instance) => format!("/v4/linode/instances/{instance}/configs/{id}"),
+        EntityKind::Disk(instance) => format!("/v4/linode/instances/{instance}/disks/{id}"),
         EntityKind::Ticket => format!("/v4/support/tickets/{id}"),
         EntityKind::Token => format!("/v4/profile/tokens/{id}"),
         EntityKind::User => format!("/v4/account/users/{label}"),

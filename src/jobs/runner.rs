@@ -196,7 +196,10 @@ impl Runner {
     async fn run_file_work(&self, kind: JobKind) -> rules::Result<()> {
         let JobContext { store, files, .. } = &self.context;
         match kind {
-            JobKind::InstancePower | JobKind::IdentityRetention | JobKind::EventRetention => Ok(()),
+            JobKind::InstancePower
+            | JobKind::DiskWork
+            | JobKind::IdentityRetention
+            | JobKind::EventRetention => Ok(()),
             JobKind::UploadSweep => sweep::uploads(store, files).await,
             JobKind::AttachmentScrub => scrub::attachments(store, files, self.context.scrub_days).await,
             JobKind::DatabaseCheck => scrub::database(store).await,

@@ -14,6 +14,8 @@ const MAX_RETRY_SECONDS: i64 = HOUR_SECONDS;
 pub enum JobKind {
     /// Runs the next step of an instance's power change.
     InstancePower,
+    /// Runs the next step of work on a disk.
+    DiskWork,
     /// Deletes expired sessions, links, codes and tokens.
     IdentityRetention,
     /// Deletes events past their retention.
@@ -27,8 +29,9 @@ pub enum JobKind {
 }
 
 impl JobKind {
-    pub const ALL: [JobKind; 6] = [
+    pub const ALL: [JobKind; 7] = [
         JobKind::InstancePower,
+        JobKind::DiskWork,
         JobKind::IdentityRetention,
         JobKind::EventRetention,
         JobKind::UploadSweep,
@@ -39,6 +42,7 @@ impl JobKind {
     pub const fn word(self) -> &'static str {
         match self {
             JobKind::InstancePower => "instance_power",
+            JobKind::DiskWork => "disk_work",
             JobKind::IdentityRetention => "identity_retention",
             JobKind::EventRetention => "event_retention",
             JobKind::UploadSweep => "upload_sweep",
@@ -54,7 +58,7 @@ impl JobKind {
     /// Seconds from the end of a run to the next, for kinds that repeat.
     pub const fn interval_seconds(self) -> Option<i64> {
         match self {
-            JobKind::InstancePower => None,
+            JobKind::InstancePower | JobKind::DiskWork => None,
             JobKind::IdentityRetention | JobKind::EventRetention | JobKind::UploadSweep => Some(HOUR_SECONDS),
             JobKind::AttachmentScrub => Some(60),
             JobKind::DatabaseCheck => Some(24 * HOUR_SECONDS),

@@ -85,6 +85,7 @@ codes! {
     TooLong = "too_long",
     TooShort = "too_short",
     ControlCharacters = "control_characters",
+    NotOffered = "not_offered",
 
     // VPCs and subnets.
     LabelLength = "label_length",
@@ -105,6 +106,8 @@ codes! {
     PlanInvalid = "plan_invalid",
     ImageInvalid = "image_invalid",
     CredentialsMissing = "credentials_missing",
+    DiskCount = "disk_count",
+    DiskSpace = "disk_space",
     TagInvalid = "tag_invalid",
     DeviceInvalid = "device_invalid",
     ConfigInvalid = "config_invalid",

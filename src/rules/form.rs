@@ -112,6 +112,12 @@ impl<'a> Form<'a> {
         found
     }
 
+    /// A field of any type, if it is present and not null.
+    pub fn value(&mut self, name: &'static str) -> Option<&'a Input> {
+        self.declare(name);
+        self.object.get(name)
+    }
+
     /// Whether the field is present and not null.
     pub fn has(&self, name: &'static str) -> bool {
         self.object.get(name).is_some()

@@ -2,7 +2,7 @@
 //! them.
 
 use super::error::{Error, Result};
-use super::{attachments, events, oauth_tokens, power, sessions};
+use super::{attachments, disks, events, oauth_tokens, power, sessions};
 use crate::model::id::JobId;
 use crate::model::job::{Job, JobCount, JobKind, JobSummary, Outcome};
 use crate::model::time::Time;
@@ -72,6 +72,7 @@ pub fn run(tx: &mut WriteTx, job: &Job) -> Result<bool> {
     }
     let outcome = match job.kind {
         JobKind::InstancePower => power::advance(tx, job)?,
+        JobKind::DiskWork => disks::advance(tx, job)?,
         JobKind::IdentityRetention => {
             sessions::sweep(tx)?;
             oauth_tokens::sweep(tx)?;

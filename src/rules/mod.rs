@@ -16,14 +16,15 @@ mod identity;
 pub mod jobs;
 pub mod lists;
 mod network;
+pub mod not_offered;
 pub mod request;
 pub mod submission;
 mod support;
 mod unique;
 
 pub use account::{accounts, events};
-use compute::loading;
-pub use compute::{configs, images, instances, interfaces, plans, power, regions};
+pub use compute::{configs, disks, images, instances, interfaces, plans, power, refusals, regions, usage};
+use compute::{deployment, loading, work};
 pub use identity::{
     apps, devices, grants, oauth, oauth_clients, oauth_tokens, passwords, profile, sessions, tokens, users,
 };

@@ -118,6 +118,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "revisions",
         sql: include_str!("migrations/0012_revisions.sql"),
     },
+    Migration {
+        number: 13,
+        name: "disks",
+        sql: include_str!("migrations/0013_disks.sql"),
+    },
 ];
 
 /// A table that is copied.

@@ -35,7 +35,7 @@ pub mod value;
 pub mod write_lock;
 
 pub use account::{accounts, events};
-pub use compute::{configs, instances, interfaces};
+pub use compute::{configs, disks, instances, interfaces};
 pub use identity::{grants, logins, oauth_clients, oauth_grants, sessions, tokens, users};
 pub use network::{free_ranges, subnets, vpc_ips, vpcs};
 pub use support::{

@@ -6,6 +6,7 @@ use super::error::StoreError;
 use crate::model::attachment::FileName;
 use crate::model::canned_reply::Template;
 use crate::model::config::ConfigLabel;
+use crate::model::disk::DiskLabel;
 use crate::model::id::{
     AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HistoryId, InstanceId, InterfaceId,
     JobId, NoteId, ReplyId, SubnetId, TicketId, TokenId, UserId, VpcId,
@@ -155,6 +156,7 @@ macro_rules! from_texts {
 from_texts!(
     ConfigLabel,
     Description,
+    DiskLabel,
     Email,
     FileName,
     InstanceLabel,

@@ -8,8 +8,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use crate::model::id::{
-    AccountId, AttachmentId, CannedReplyId, ConfigId, EventId, InstanceId, InterfaceId, SubnetId, TicketId,
-    TokenId, VpcId,
+    AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, InstanceId, InterfaceId, SubnetId,
+    TicketId, TokenId, VpcId,
 };
 use crate::model::reason::{Code, Reason};
 use crate::model::token::TokenHash;
@@ -17,6 +17,7 @@ use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::lists::{FILTER, ListRequest, Number};
 use crate::rules::request::{Drafted, Expected, FromForm, Request};
+use crate::rules::usage::MonthPath;
 use crate::web::{App, body, json};
 
 impl FromRequestParts<App> for Caller {
@@ -215,6 +216,22 @@ impl FromPath for InstanceId {
 impl FromPath for (InstanceId, ConfigId) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         (InstanceId::from_path(find), ConfigId(id(find("configId"))))
+    }
+}
+
+impl FromPath for (InstanceId, DiskId) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (InstanceId::from_path(find), DiskId(id(find("diskId"))))
+    }
+}
+
+impl FromPath for MonthPath {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        MonthPath {
+            instance: InstanceId::from_path(find),
+            year: id(find("year")),
+            month: id(find("month")),
+        }
     }
 }
 

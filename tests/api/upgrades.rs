@@ -66,6 +66,34 @@ async fn a_store_of_every_schema_is_upgraded_without_losing_data() {
     }
 }
 
+#[tokio::test]
+async fn a_disk_of_an_earlier_build_is_ready_and_fills_its_plan() {
+    let home = Engine::chosen().empty_home();
+    drop(home.open(&Schema::at(12), context()).expect("the store opens"));
+    home.run(FROZEN[11]).await;
+    home.run(
+        "INSERT INTO disk (id, instance, label, size, created) VALUES
+             (7, 1, 'Debian 12 Disk', 25600, 1717156801000000);
+         UPDATE config SET devices = '7,,,,,,,' WHERE id = 1;",
+    )
+    .await;
+
+    let store = home
+        .open(&Schema::current(), context())
+        .expect("the store is upgraded");
+
+    let app = TestApp::over(store, home, AccountId(1), Options::default()).await;
+    let admin = app.with_token(&"a1".repeat(32));
+    let disk = json!({
+        "id": 7, "status": "ready", "label": "Debian 12 Disk", "created": "2024-05-31T12:00:01",
+        "updated": "2024-05-31T12:00:01", "filesystem": "ext4", "size": 25600, "disk_encryption": "disabled",
+    });
+    assert_eq!(admin.get("/linode/instances/1/disks").await.data(), [disk]);
+    let config = admin.get("/linode/instances/1/configs/1").await.json();
+    assert_eq!(config["devices"]["sda"]["disk_id"], 7);
+    assert_eq!(admin.delete("/linode/instances/1/disks/7").await.status, 200);
+}
+
 /// The migrations of a frozen store, from its first lines.
 fn recorded(rows: &str) -> Vec<String> {
     let lines = rows.lines().skip(1).map_while(|line| line.strip_prefix("-- "));

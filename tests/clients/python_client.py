@@ -10,6 +10,7 @@ from linode_api4 import (
     Config,
     ConfigInterface,
     ConfigInterfaceIPv4,
+    Disk,
     Domain,
     Event,
     Instance,
@@ -135,6 +136,36 @@ def instances(garth):
     assert other.save() and client.load(Config, other.id, instance.id).label == "spare"
     assert other.delete() and [c.id for c in client.load(Instance, instance.id).configs] == [config.id]
     assert instance.delete() and vpc.delete() and len(client.linode.instances()) == 0
+
+
+def disks(garth):
+    client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
+    deploy = {"image": "linode/debian12", "root_pass": "correct horse battery staple", "booted": False}
+    instance = client.linode.instance_create("g6-nanode-1", "us-mia", swap_size=256, **deploy)
+    boot, swap = instance.disks
+    assert (boot.label, boot.size, boot.status) == ("Debian 12 Disk", 25344, "ready")
+    assert (swap.label, swap.filesystem, swap.size) == ("256 MB Swap Image", "swap", 256)
+    devices = instance.configs[0].devices
+    assert [devices.sda.id, devices.sdb.id] == [boot.id, swap.id]
+
+    refuses(400, "0 MB of it are unallocated", instance.disk_create, 100, label="data", filesystem="raw")
+    assert boot.resize(5000) and client.load(Disk, boot.id, instance.id).size == 5000
+    poller = client.polling.event_poller_create("linode", "disk_create", entity_id=instance.id)
+    data = instance.disk_create(2000, label="data", filesystem="raw")
+    assert poller.wait_for_next_event_finished(timeout=20).secondary_entity.id == data.id
+    data.label = "more"
+    assert data.save() and client.load(Disk, data.id, instance.id).label == "more"
+    boot.reset_root_password("correct horse battery staple")
+    assert data.duplicate().label == "Copy of more"
+    assert instance.transfer.quota == 1000 and instance.transfer_year_month(2026, 1).bytes_total == 0
+    assert instance.available_backups.automatic == [] and not instance.available_backups.snapshot.current
+    assert instance.volumes() == instance.firewalls() == instance.nodebalancers() == []
+    refuses(400, "not offered", instance.resize, "g6-standard-1")
+    refuses(400, "Stats are unavailable at this time.", lambda: instance.stats)
+    assert swap.delete() and [d.label for d in client.load(Instance, instance.id).disks][-1] == "Copy of more"
+    poller = client.polling.event_poller_create("linode", "linode_delete", entity_id=instance.id)
+    assert instance.delete()
+    assert poller.wait_for_next_event_finished(timeout=20).status == "finished"
 
 
 def tickets(garth):
@@ -323,6 +354,7 @@ TESTS = [
     vpcs,
     events,
     instances,
+    disks,
     tickets,
     tickets_with_entities,
     lists_of_tickets,

@@ -13,6 +13,7 @@ use crate::model::interface::write_address;
 use crate::model::page::Paged;
 use crate::model::policy::Policy;
 use crate::model::time::Time;
+use crate::model::upkeep::Alerts;
 use crate::model::vpc_ip::VpcIp;
 use crate::web::answer;
 
@@ -32,6 +33,7 @@ struct InstanceView<'a> {
     ipv6: String,
     image: Option<&'a str>,
     region: &'a str,
+    site_type: &'static str,
     specs: SpecsView,
     alerts: AlertsView,
     backups: BackupsView,
@@ -41,6 +43,12 @@ struct InstanceView<'a> {
     host_uuid: &'a str,
     has_user_data: bool,
     placement_group: Option<()>,
+    disk_encryption: &'static str,
+    lke_cluster_id: Option<i64>,
+    capabilities: [(); 0],
+    interface_generation: &'static str,
+    maintenance_policy: &'static str,
+    locks: [(); 0],
 }
 
 #[derive(Default, Serialize)]
@@ -50,9 +58,10 @@ struct SpecsView {
     vcpus: i64,
     gpus: i64,
     transfer: i64,
+    accelerated_devices: i64,
 }
 
-/// Alert thresholds of the public format; Garth sends no alerts.
+/// Thresholds that the owner has set; Garth sends no alerts.
 #[derive(Serialize)]
 struct AlertsView {
     cpu: i64,
@@ -60,6 +69,22 @@ struct AlertsView {
     network_out: i64,
     transfer_quota: i64,
     io: i64,
+    system_alerts: [(); 0],
+    user_alerts: [(); 0],
+}
+
+impl AlertsView {
+    fn new(Alerts([cpu, network_in, network_out, transfer_quota, io]): Alerts) -> Self {
+        Self {
+            cpu,
+            network_in,
+            network_out,
+            transfer_quota,
+            io,
+            system_alerts: [],
+            user_alerts: [],
+        }
+    }
 }
 
 /// Garth makes no backups of instances.
@@ -73,8 +98,8 @@ struct BackupsView {
 
 #[derive(Default, Serialize)]
 struct ScheduleView {
-    day: Option<()>,
-    window: Option<()>,
+    day: Option<&'static str>,
+    window: Option<&'static str>,
 }
 
 impl<'a> InstanceView<'a> {
@@ -86,6 +111,7 @@ impl<'a> InstanceView<'a> {
             vcpus: plan.vcpus,
             gpus: plan.gpus,
             transfer: plan.transfer,
+            accelerated_devices: 0,
         });
         Self {
             id: instance.id.0,
@@ -99,21 +125,28 @@ impl<'a> InstanceView<'a> {
             ipv6: format!("{}/128", ipv6(instance)),
             image: instance.image.as_deref(),
             region: &instance.region,
+            site_type: "core",
             specs: specs.unwrap_or_default(),
-            alerts: AlertsView {
-                cpu: 90,
-                network_in: 10,
-                network_out: 10,
-                transfer_quota: 80,
-                io: 10_000,
+            alerts: AlertsView::new(instance.upkeep.alerts),
+            backups: BackupsView {
+                schedule: ScheduleView {
+                    day: instance.upkeep.schedule.day,
+                    window: instance.upkeep.schedule.window,
+                },
+                ..BackupsView::default()
             },
-            backups: BackupsView::default(),
             hypervisor: "kvm",
             watchdog_enabled: instance.watchdog,
             tags: &instance.tags,
             host_uuid: &instance.host,
             has_user_data: instance.has_user_data,
             placement_group: None,
+            disk_encryption: instance.disk_encryption.word(),
+            lke_cluster_id: None,
+            capabilities: [],
+            interface_generation: "legacy_config",
+            maintenance_policy: instance.upkeep.maintenance.word(),
+            locks: [],
         }
     }
 }

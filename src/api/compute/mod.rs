@@ -1,11 +1,14 @@
-//! Operations on instances, configs and interfaces, and the provider's catalog.
+//! Operations on instances, disks, configs and interfaces, and the provider's catalog.
 
 pub mod configs;
+pub mod disks;
 pub mod images;
 pub mod instances;
 pub mod interfaces;
 pub mod plans;
+mod refusals;
 pub mod regions;
+mod usage;
 
 use crate::api::handlers::{catalog_item, catalog_list, change, change_at, done, list, list_at, view_at};
 use crate::model::scope::Scope;
@@ -18,6 +21,11 @@ const BOOT: &str = "/compute/instances/{computeId}/boot";
 const REBOOT: &str = "/compute/instances/{computeId}/reboot";
 const SHUTDOWN: &str = "/compute/instances/{computeId}/shutdown";
 const IPS: &str = "/compute/instances/{computeId}/ips";
+const DISKS: &str = "/compute/instances/{computeId}/disks";
+const DISK: &str = "/compute/instances/{computeId}/disks/{diskId}";
+const DISK_RESIZE: &str = "/compute/instances/{computeId}/disks/{diskId}/resize";
+const DISK_PASSWORD: &str = "/compute/instances/{computeId}/disks/{diskId}/password";
+const DISK_CLONE: &str = "/compute/instances/{computeId}/disks/{diskId}/clone";
 const CONFIGS: &str = "/compute/instances/{computeId}/configs";
 const CONFIG: &str = "/compute/instances/{computeId}/configs/{configId}";
 const INTERFACES: &str = "/compute/instances/{computeId}/configs/{configId}/interfaces";
@@ -25,6 +33,16 @@ const INTERFACE_ORDER: &str = "/compute/instances/{computeId}/configs/{configId}
 const INTERFACE: &str = "/compute/instances/{computeId}/configs/{configId}/interfaces/{interfaceId}";
 
 pub fn operations() -> Vec<Operation> {
+    let parts = [
+        instance_operations(),
+        usage::operations(),
+        refusals::operations(),
+        config_operations(),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+fn instance_operations() -> Vec<Operation> {
     vec![
         // Instances
         get(
@@ -74,6 +92,27 @@ pub fn operations() -> Vec<Operation> {
             view_at(rules::instances::addresses, instances::ips),
         )
         .on_instance(),
+        // Disks of an instance
+        get("getDisks", DISKS, list_at(rules::disks::list, disks::page))
+            .on_instance()
+            .list(),
+        post("createDisk", DISKS, change_at(rules::disks::create, disks::one)).on_instance(),
+        get("getDisk", DISK, view_at(rules::disks::view, disks::one)).on_instance(),
+        put("updateDisk", DISK, change_at(rules::disks::update, disks::one)).on_instance(),
+        delete("deleteDisk", DISK, change_at(rules::disks::delete, done)).on_instance(),
+        post("resizeDisk", DISK_RESIZE, change_at(rules::disks::resize, done)).on_instance(),
+        post(
+            "setDiskPassword",
+            DISK_PASSWORD,
+            change_at(rules::disks::set_password, done),
+        )
+        .on_instance(),
+        post("cloneDisk", DISK_CLONE, change_at(rules::disks::copy, disks::one)).on_instance(),
+    ]
+}
+
+fn config_operations() -> Vec<Operation> {
+    vec![
         // Configs of an instance
         get(
             "getConfigs",

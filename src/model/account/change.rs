@@ -7,6 +7,7 @@ pub enum ChangeKind {
     Attachment,
     CannedReply,
     Config,
+    Disk,
     /// An object of another service that tickets can be about.
     Entity,
     Event,
@@ -27,11 +28,12 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub const ALL: [ChangeKind; 18] = [
+    pub const ALL: [ChangeKind; 19] = [
         ChangeKind::Account,
         ChangeKind::Attachment,
         ChangeKind::CannedReply,
         ChangeKind::Config,
+        ChangeKind::Disk,
         ChangeKind::Entity,
         ChangeKind::Event,
         ChangeKind::Grant,
@@ -54,6 +56,7 @@ impl ChangeKind {
             ChangeKind::Attachment => "attachment",
             ChangeKind::CannedReply => "canned_reply",
             ChangeKind::Config => "config",
+            ChangeKind::Disk => "disk",
             ChangeKind::Entity => "entity",
             ChangeKind::Event => "event",
             ChangeKind::Grant => "grant",

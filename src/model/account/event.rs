@@ -1,5 +1,6 @@
 //! Events: a record of every change in an account.
 
+use crate::model::disk::Disk;
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::id::{ConfigId, EventId, InstanceId};
 use crate::model::instance::Instance;
@@ -52,6 +53,10 @@ impl Entity {
         Self::new(EntityKind::Config(instance), config.0, label)
     }
 
+    pub fn disk(disk: &Disk) -> Self {
+        Self::new(EntityKind::Disk(disk.instance), disk.id.0, disk.label.as_str())
+    }
+
     pub fn ticket(ticket: &Ticket) -> Self {
         Self::new(EntityKind::Ticket, ticket.id.0, ticket.summary.as_str())
     }
@@ -83,6 +88,12 @@ pub enum Action {
     ConfigCreate,
     ConfigUpdate,
     ConfigDelete,
+    DiskCreate,
+    DiskUpdate,
+    DiskDelete,
+    DiskResize,
+    DiskDuplicate,
+    PasswordReset,
     TicketCreate,
     TicketUpdate,
     TicketAttachmentUpload,
@@ -117,6 +128,12 @@ impl Action {
             Action::ConfigCreate => "linode_config_create",
             Action::ConfigUpdate => "linode_config_update",
             Action::ConfigDelete => "linode_config_delete",
+            Action::DiskCreate => "disk_create",
+            Action::DiskUpdate => "disk_update",
+            Action::DiskDelete => "disk_delete",
+            Action::DiskResize => "disk_resize",
+            Action::DiskDuplicate => "disk_duplicate",
+            Action::PasswordReset => "password_reset",
             Action::TicketCreate => "ticket_create",
             Action::TicketUpdate => "ticket_update",
             Action::TicketAttachmentUpload => "ticket_attachment_upload",

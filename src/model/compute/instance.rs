@@ -3,9 +3,10 @@
 //! There is no real machine. An instance has a state, configs and addresses, because attaching, detaching and
 //! the deletion rules need them (decision 0013).
 
-use crate::model::id::{AccountId, ConfigId, DiskId, InstanceId};
+use crate::model::id::{AccountId, ConfigId, InstanceId};
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::time::Time;
+use crate::model::upkeep::{DiskEncryption, Upkeep};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Instance {
@@ -23,6 +24,8 @@ pub struct Instance {
     pub last_booted: Option<ConfigId>,
     pub tags: Vec<String>,
     pub watchdog: bool,
+    pub upkeep: Upkeep,
+    pub disk_encryption: DiskEncryption,
     pub has_user_data: bool,
     pub host: String,
     /// Its public addresses.
@@ -126,13 +129,8 @@ pub struct NewInstance {
     pub plan: String,
     pub image: Option<String>,
     pub tags: Vec<String>,
+    pub watchdog: bool,
+    pub upkeep: Upkeep,
+    pub disk_encryption: DiskEncryption,
     pub has_user_data: bool,
-}
-
-/// A disk of an instance, as configs refer to it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Disk {
-    pub id: DiskId,
-    pub label: String,
-    pub size: i64,
 }

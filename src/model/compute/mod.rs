@@ -1,9 +1,11 @@
 //! Instances, their configs, and the provider's catalog.
 
 pub mod config;
+pub mod disk;
 pub mod image;
 pub mod instance;
 pub mod interface;
 pub mod plan;
-pub mod power;
 pub mod region;
+pub mod upkeep;
+pub mod work;

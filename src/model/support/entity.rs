@@ -27,6 +27,7 @@ pub enum EntityKind {
     Subject(SubjectKind),
     Subnet(VpcId),
     Config(InstanceId),
+    Disk(InstanceId),
     Ticket,
     Token,
     User,
@@ -39,6 +40,7 @@ impl EntityKind {
             EntityKind::Subject(kind) => kind.word(),
             EntityKind::Subnet(_) => "subnet",
             EntityKind::Config(_) => "linode_config",
+            EntityKind::Disk(_) => "disk",
             EntityKind::Ticket => "ticket",
             EntityKind::Token => "token",
             EntityKind::User => "user",
@@ -46,7 +48,7 @@ impl EntityKind {
     }
 
     /// Parses a kind. `beside` is the other object of the same event: the VPC of a subnet, the instance of a
-    /// config.
+    /// config or a disk.
     pub fn parse(word: &str, beside: Option<(&str, i64)>) -> Option<Self> {
         let parent = |kind: SubjectKind| {
             let (_, id) = beside.filter(|(word, _)| *word == kind.word())?;
@@ -55,6 +57,7 @@ impl EntityKind {
         match word {
             "subnet" => Some(EntityKind::Subnet(VpcId(parent(SubjectKind::Vpc)?))),
             "linode_config" => Some(EntityKind::Config(InstanceId(parent(SubjectKind::Linode)?))),
+            "disk" => Some(EntityKind::Disk(InstanceId(parent(SubjectKind::Linode)?))),
             "ticket" => Some(EntityKind::Ticket),
             "token" => Some(EntityKind::Token),
             "user" => Some(EntityKind::User),

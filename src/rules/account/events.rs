@@ -178,6 +178,28 @@ pub fn record_account(
     Ok(store::events::append_without_id(tx, caller.account, &new)?)
 }
 
+/// Records the event of work that finished immediately. Clients wait for such an event to be `finished`, unlike
+/// that of a plain change.
+pub fn record_work(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    action: Action,
+    instance: &Instance,
+    secondary: Option<&Entity>,
+) -> Result<()> {
+    record_progress(tx, caller.author(), action, instance, secondary, finished(0))?;
+    Ok(())
+}
+
+/// The progress of work that took this many microseconds.
+pub const fn finished(duration: i64) -> Progress {
+    Progress {
+        status: "finished",
+        percent: Some(100),
+        duration: Some(duration),
+    }
+}
+
 /// Records an event of an action that may take time.
 pub fn record_progress(
     tx: &mut WriteTx,

@@ -79,13 +79,13 @@ pub fn update(
     let (settings, wanted) =
         form.finish(|| Some((settings, wanted.map_or(Some(None), |wanted| wanted.map(Some))?)))?;
 
+    if let Some(wanted) = wanted {
+        interfaces::set_all(tx, &instance, &config, wanted)?;
+    }
     config.label = draft.label.clone().unwrap_or(config.label);
     config.settings = settings;
     config.updated = tx.now_after(config.updated);
     store::configs::update(tx, &config)?;
-    if let Some(wanted) = wanted {
-        interfaces::set_all(tx, &instance, &config, wanted)?;
-    }
     let config = loading::config(tx, instance.id, config.id)?;
     record(tx, caller, Action::ConfigUpdate, &instance, &config)?;
     Ok(config)

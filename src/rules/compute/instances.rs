@@ -1,10 +1,12 @@
 //! Instances: list, create, view, update, delete. `power.rs` boots and shuts them down.
 //!
-//! `draft` parses them.
+//! `draft` parses them, and `upkeep` parses their alerts, backups and maintenance.
 
 mod draft;
+mod upkeep;
 
 use crate::model::config::{ConfigLabel, Settings};
+use crate::model::disk::{DiskLabel, DiskStatus, Filesystem, NewDisk};
 use crate::model::entity::Entity;
 use crate::model::event::Action;
 use crate::model::grant::{Global, Granted, Permission};
@@ -18,6 +20,7 @@ use crate::model::token::hex;
 use crate::model::vpc_ip::VpcIp;
 use crate::rules::caller::Caller;
 use crate::rules::configs::{self, resolve_interfaces};
+use crate::rules::disks;
 use crate::rules::error::Result;
 use crate::rules::events;
 use crate::rules::form::Form;
@@ -41,7 +44,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     )?)
 }
 
-/// Creates an instance. With an image it gets a disk and a config; with interfaces it gets a config too.
+/// Creates an instance. With an image it gets disks and a config; with interfaces it gets a config too.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Instance> {
     caller.require_global_grant(Global::AddLinodes)?;
     let resolved = resolve(tx, caller, request)?;
@@ -84,7 +87,8 @@ pub fn update(
     instance.label = change.label.unwrap_or(instance.label);
     instance.group = change.group.unwrap_or(instance.group);
     instance.tags = change.tags.unwrap_or(instance.tags);
-    instance.watchdog = change.watchdog.unwrap_or(instance.watchdog);
+    instance.watchdog = change.upkeep.watchdog.unwrap_or(instance.watchdog);
+    instance.upkeep = change.upkeep.over(instance.upkeep);
     instance.updated = tx.now_after(instance.updated);
     store::instances::update(tx, &instance)?;
     store::tickets::rename_entity(tx, caller.account, &Entity::instance(&instance))?;
@@ -103,8 +107,9 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
         }
     }
     power::cancel(tx, id)?;
+    disks::delete_all(tx, id)?;
     store::instances::delete(tx, &instance)?;
-    events::record_instance(tx, caller, Action::InstanceDelete, &instance, None)
+    events::record_work(tx, caller, Action::InstanceDelete, &instance, None)
 }
 
 /// The addresses of an instance: public ones with their NAT, and those in VPCs.
@@ -129,6 +134,10 @@ struct ResolvedInstance {
     /// The public address.
     address: u32,
     boot: bool,
+    swap_size: i64,
+    boot_size: Option<i64>,
+    /// The settings of the config, without devices.
+    settings: Settings,
 }
 
 /// Validates the parts of a new instance that need the store: label, public address, subnets of interfaces.
@@ -155,6 +164,9 @@ fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result
             interfaces: interfaces.unwrap_or(Some(Vec::new()))?,
             address: address?,
             boot: draft.booted.unwrap_or(draft.image.is_some()),
+            swap_size: draft.swap_size,
+            boot_size: draft.boot_size,
+            settings: draft.settings(),
         })
     })
 }
@@ -177,13 +189,13 @@ fn add_config(
     if resolved.image.is_none() && resolved.interfaces.is_empty() {
         return Ok(None);
     }
-    let mut settings = Settings::default();
+    let mut settings = resolved.settings.clone();
     let label = match &resolved.image {
         Some(image) => {
-            let plan = tx.policy().plans.iter().find(|plan| plan.id == instance.plan);
-            let size = plan.map_or(0, |plan| plan.disk);
-            let disk = store::instances::add_disk(tx, instance.id, &format!("{} Disk", image.label), size)?;
-            settings.devices[0] = Some(disk);
+            let disks = image_disks(disks::space(tx, instance), image, resolved);
+            for (device, disk) in settings.devices.iter_mut().zip(&disks) {
+                *device = Some(store::disks::insert(tx, instance.id, disk, DiskStatus::NotReady)?);
+            }
             ConfigLabel::of_image(&image.label)
         }
         None => ConfigLabel::of_instance(&instance.label),
@@ -195,6 +207,23 @@ fn add_config(
         &settings,
         resolved.interfaces.clone(),
     )?))
+}
+
+/// The disks of an image: one for its file system and one for swap.
+fn image_disks(space: i64, image: &Image, resolved: &ResolvedInstance) -> Vec<NewDisk> {
+    // A plan may be too small for the default swap disk.
+    let swap = resolved.swap_size.min(space - 1);
+    let boot = NewDisk {
+        label: DiskLabel::of_image(&image.label),
+        filesystem: Filesystem::Ext4,
+        size: resolved.boot_size.unwrap_or(space - swap.max(0)),
+    };
+    let swap = (swap > 0).then(|| NewDisk {
+        label: DiskLabel::of_swap(swap),
+        filesystem: Filesystem::Swap,
+        size: swap,
+    });
+    std::iter::once(boot).chain(swap).collect()
 }
 
 fn free_public_address(tx: &mut ReadTx) -> Result<Option<u32>> {

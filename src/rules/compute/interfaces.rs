@@ -186,8 +186,13 @@ fn read_change(
 }
 
 /// Replaces the interfaces of a config. Those that remain keep their IDs and, unless they request others,
-/// their addresses.
+/// their addresses. An active one can be removed only if neither the old nor the new ones are attached to a VPC.
 pub fn set_all(tx: &mut WriteTx, instance: &Instance, config: &Config, wanted: Vec<Interface>) -> Result<()> {
+    let on_vpc = config
+        .interfaces
+        .iter()
+        .chain(&wanted)
+        .any(|interface| interface.vpc.is_some());
     let mut left = config.interfaces.clone();
     let mut replacements: Vec<(Option<Interface>, Interface)> = Vec::new();
     for interface in wanted {
@@ -199,7 +204,7 @@ pub fn set_all(tx: &mut WriteTx, instance: &Instance, config: &Config, wanted: V
         let old = left.iter().position(same).map(|at| left.remove(at));
         replacements.push((old, interface));
     }
-    if left.iter().any(|interface| interface.active) {
+    if on_vpc && left.iter().any(|interface| interface.active) {
         return Err(Error::whole(active(instance, config)));
     }
     for interface in &left {
@@ -236,7 +241,7 @@ pub fn insert(
     )?)
 }
 
-/// Deletes an inactive interface and releases its addresses.
+/// Deletes an interface and releases its addresses.
 pub fn remove(tx: &mut WriteTx, interface: &Interface) -> Result<()> {
     store::interfaces::delete(tx, interface.id)?;
     match &interface.vpc {

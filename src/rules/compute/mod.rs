@@ -1,10 +1,15 @@
-//! Rules for instances, configs and interfaces.
+//! Rules for instances, disks, configs and interfaces.
 
 pub mod configs;
+pub mod deployment;
+pub mod disks;
 pub mod images;
 pub mod instances;
 pub mod interfaces;
 pub mod loading;
 pub mod plans;
 pub mod power;
+pub mod refusals;
 pub mod regions;
+pub mod usage;
+pub mod work;

@@ -1,8 +1,6 @@
 //! Booting, rebooting and shutting down instances.
 //!
-//! There is no real machine. A change completes immediately, or after `settle_ms`, so that clients can be
-//! tested against a slow server. A change that takes time is a job (`rules/jobs.rs`), so a restarted server
-//! finishes it.
+//! A change is work on the instance (`work.rs`), which may take time.
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
@@ -10,17 +8,15 @@ use crate::model::grant::Permission;
 use crate::model::id::{ConfigId, EventId, InstanceId};
 use crate::model::instance::{Instance, Status};
 use crate::model::job::{Job, JobKind, Outcome};
-use crate::model::power::PowerStep;
 use crate::model::reason::{Code, Reason};
-use crate::model::time::Time;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
-use crate::rules::events::{self, Author};
+use crate::rules::events::Author;
 use crate::rules::loading::instance_for;
 use crate::rules::request::Request;
-use crate::store::events::Progress;
+use crate::rules::{disks, work};
 use crate::store::jobs::Claim;
-use crate::store::{self, ReadTx, StoreError, WriteTx};
+use crate::store::{self, ReadTx, WriteTx};
 
 pub fn boot(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<()> {
     let instance = load_idle(tx, caller, id, request)?;
@@ -73,7 +69,7 @@ pub fn run_due_jobs(tx: &mut WriteTx) -> Result<bool> {
     const MAX_BATCH_JOBS: usize = 100;
     for _ in 0..MAX_BATCH_JOBS {
         let claim = Claim {
-            kinds: &[JobKind::InstancePower],
+            kinds: &[JobKind::InstancePower, JobKind::DiskWork],
             owner: "",
             until: tx.instant(),
             limit: 1,
@@ -83,7 +79,10 @@ pub fn run_due_jobs(tx: &mut WriteTx) -> Result<bool> {
             return Ok(false);
         };
         store::jobs::remove(tx, job)?;
-        let outcome = advance(tx, job)?;
+        let outcome = match job.kind {
+            JobKind::DiskWork => disks::advance(tx, job)?,
+            _ => advance(tx, job)?,
+        };
         store::jobs::schedule_next(tx, job, &outcome)?;
     }
     Ok(true)
@@ -91,16 +90,11 @@ pub fn run_due_jobs(tx: &mut WriteTx) -> Result<bool> {
 
 /// Cancels the job of an instance that is being deleted.
 pub fn cancel(tx: &mut WriteTx, id: InstanceId) -> Result<()> {
-    let payload = store::jobs::unschedule(tx, JobKind::InstancePower, &id.to_string())?;
-    if let Some(step) = payload.as_deref().and_then(PowerStep::parse) {
-        let failed = Progress {
-            status: "failed",
-            percent: Some(100),
-            duration: None,
-        };
-        store::events::progress(tx, step.event(), failed)?;
-    }
-    Ok(())
+    work::cancel(tx, subject(id))
+}
+
+fn subject(id: InstanceId) -> work::Subject {
+    (JobKind::InstancePower, id.0)
 }
 
 #[derive(Clone, Copy)]
@@ -133,7 +127,6 @@ impl Change {
 }
 
 fn begin(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Change) -> Result<()> {
-    let wait = tx.policy().settle_ms * 1000;
     let config = match change {
         Change::Boot(config) | Change::Reboot(config) => Some(config),
         Change::Provision | Change::Shutdown => None,
@@ -150,63 +143,22 @@ fn begin(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Chang
     instance.status = change.transient_status();
     instance.last_booted = config.map(|(id, _)| id).or(instance.last_booted);
 
-    let progress = if wait == 0 {
-        finished(0)
-    } else {
-        Progress {
-            status: "scheduled",
-            percent: Some(0),
-            duration: None,
-        }
-    };
-    let event = events::record_progress(tx, author, change.action(), &instance, entity.as_ref(), progress)?;
-    if wait == 0 {
+    let subject = subject(instance.id);
+    work::begin(tx, author, change.action(), &instance, entity.as_ref(), subject)?;
+    if work::is_immediate(tx) {
         return complete_change(tx, author, instance);
     }
-    let now = tx.instant().micros();
-    let finish = Time::from_micros(now + wait);
-    let step = PowerStep::Start { event, finish };
-    schedule(tx, instance.id, step, Time::from_micros(now + wait / 2))?;
     instance.updated = tx.now_after(instance.updated);
     Ok(store::instances::update(tx, &instance)?)
 }
 
-fn schedule(tx: &mut WriteTx, id: InstanceId, step: PowerStep, due: Time) -> Result<()> {
-    let (subject, payload) = (id.to_string(), step.to_string());
-    Ok(store::jobs::schedule(
-        tx,
-        JobKind::InstancePower,
-        &subject,
-        &payload,
-        due,
-    )?)
-}
-
 /// Runs the next step of an instance's power change.
 pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<Outcome> {
-    let wrong = || StoreError::Unexpected(format!("invalid power step {:?}", job.payload));
-    let step = PowerStep::parse(&job.payload).ok_or_else(wrong)?;
-    let id = InstanceId(job.subject.parse().map_err(|_| wrong())?);
-    let wait = tx.policy().settle_ms * 1000;
-    match step {
-        PowerStep::Start { event, finish } => {
-            let started = Progress {
-                status: "started",
-                percent: Some(50),
-                duration: Some(wait / 2),
-            };
-            store::events::progress(tx, event, started)?;
-            Ok(Outcome::Again {
-                payload: PowerStep::Finish { event }.to_string(),
-                due: finish,
-            })
-        }
-        PowerStep::Finish { event } => {
-            store::events::progress(tx, event, finished(wait))?;
-            finish_change(tx, id, event)?;
-            Ok(Outcome::Done)
-        }
+    let (outcome, finished) = work::advance(tx, job)?;
+    if let Some((id, event)) = finished {
+        finish_change(tx, InstanceId(id), event)?;
     }
+    Ok(outcome)
 }
 
 fn finish_change(tx: &mut WriteTx, id: InstanceId, event: EventId) -> Result<()> {
@@ -236,33 +188,28 @@ fn complete_change(tx: &mut WriteTx, author: Author, mut instance: Instance) -> 
     instance.updated = tx.now_after(instance.updated);
     store::instances::update(tx, &instance)?;
     store::interfaces::set_active(tx, instance.id, instance.running)?;
+    if provisioned {
+        store::disks::set_ready(tx, instance.id)?;
+    }
     match instance.last_booted.filter(|_| provisioned) {
         Some(config) => begin(tx, author, instance, Change::Boot(config)),
         None => Ok(()),
     }
 }
 
-fn finished(took: i64) -> Progress {
-    Progress {
-        status: "finished",
-        percent: Some(100),
-        duration: Some(took),
-    }
-}
-
 fn load_idle(tx: &mut ReadTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<Instance> {
     let instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
     request.unchanged(&instance)?;
-    if instance.is_busy() {
-        return Err(Error::refused(Code::InstanceBusy, "Linode busy."));
-    }
+    disks::require_idle(tx, &instance)?;
     Ok(instance)
 }
 
-/// The config to boot: the requested one, else the only one, else the last booted one.
+/// The config to boot: the requested one, else the only one, else the last booted one. A request for config 0 leaves
+/// the choice to the server, which then falls back to the first.
 fn config_to_boot(tx: &mut ReadTx, instance: &Instance, request: &Request) -> Result<ConfigId> {
     let mut form = request.form()?;
-    let named = form.integer("config_id").map(ConfigId);
+    let sent = form.integer("config_id").map(ConfigId);
+    let named = sent.filter(|config| config.0 != 0);
     let configs: Vec<ConfigId> = store::configs::names(tx, instance.id)?
         .into_iter()
         .map(|(id, _)| id)
@@ -274,9 +221,12 @@ fn config_to_boot(tx: &mut ReadTx, instance: &Instance, request: &Request) -> Re
         );
     }
     form.finish(|| Some(()))?;
+    let is_free = sent.is_some() && named.is_none();
+    let first = || configs.first().copied().filter(|_| is_free);
     let only = || configs.first().copied().filter(|_| configs.len() == 1);
     let last = || instance.last_booted.filter(|last| configs.contains(last));
-    named.or_else(only).or_else(last).ok_or_else(|| {
+    let chosen = named.or_else(only).or_else(last).or_else(first);
+    chosen.ok_or_else(|| {
         let text = match configs.is_empty() {
             true => "The instance has no config; create one first",
             false => "The instance has several configs; config_id is required",

@@ -15,9 +15,13 @@ use crate::store::value::{Row, args};
 const COLUMNS: &str = "c.id, c.instance, c.label, c.comments, c.kernel, c.memory_limit, c.root_device,
     c.run_level, c.virt_mode, c.helpers, c.devices, c.created, c.updated";
 
-pub static FIELDS: [Field; 2] = [
+const INTERFACES_OF_CONFIG: &str = "SELECT 1 FROM interface f WHERE f.config = c.id";
+
+pub static FIELDS: [Field; 3] = [
     Field::new("id", Kind::Integer, "c.id"),
     Field::new("label", Kind::Text, "c.label"),
+    // By the label of a VLAN, as linodego does.
+    Field::new("interfaces", Kind::Text, "f.label").subquery(INTERFACES_OF_CONFIG),
 ];
 
 pub fn list(tx: &mut ReadTx, instance: InstanceId, query: &ListQuery) -> Result<Paged<Config>, StoreError> {

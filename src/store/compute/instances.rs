@@ -1,10 +1,11 @@
-//! The `instance` table, with the public addresses and disks of instances.
+//! The `instance` table, with the public addresses of instances.
 
 use crate::model::change::ChangeKind;
-use crate::model::id::{AccountId, ConfigId, DiskId, InstanceId};
-use crate::model::instance::{Disk, Instance, InstanceLabel, NewInstance, Status};
+use crate::model::id::{AccountId, ConfigId, InstanceId};
+use crate::model::instance::{Instance, InstanceLabel, NewInstance, Status};
 use crate::model::page::Paged;
 use crate::store::changes::Owner;
+use crate::store::compute::upkeep::{encode_alerts, read_upkeep};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Tallied, Visibility, id_list};
@@ -13,10 +14,11 @@ use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "i.id, i.account, i.label, i.group_name, i.region, i.plan, i.image, i.status,
-    i.running_config, i.last_config, i.tags, i.watchdog, i.has_user_data, i.host, i.created, i.updated";
+    i.running_config, i.last_config, i.tags, i.watchdog, i.alerts, i.backup_day, i.backup_window,
+    i.maintenance_policy, i.disk_encryption, i.has_user_data, i.host, i.created, i.updated";
 const ADDRESSES_OF_INSTANCE: &str = "SELECT 1 FROM public_address a WHERE a.instance = i.id";
 
-pub static FIELDS: [Field; 9] = [
+pub static FIELDS: [Field; 11] = [
     Field::new("id", Kind::Integer, "i.id"),
     Field::new("label", Kind::Text, "i.label"),
     Field::new("region", Kind::Text, "i.region"),
@@ -25,6 +27,9 @@ pub static FIELDS: [Field; 9] = [
     Field::new("type", Kind::Text, "i.plan"),
     Field::new("status", Kind::Text, "i.status"),
     Field::new("created", Kind::Time, "i.created"),
+    Field::new("updated", Kind::Time, "i.updated"),
+    // The same for all instances. An expression, because PostgreSQL does not sort by a constant.
+    Field::new("site_type", Kind::Text, "coalesce('core', i.region)"),
     Field::new("ipv4", Kind::Address, "a.address").subquery(ADDRESSES_OF_INSTANCE),
 ];
 
@@ -102,9 +107,9 @@ pub fn insert(
     let placeholder = format!(":{host}");
     let id: InstanceId = tx
         .one(
-            "INSERT INTO instance (account, label, group_name, region, plan, image, status, tags, watchdog,
-                 has_user_data, host, created, updated)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $11, $11) RETURNING id",
+            "INSERT INTO instance (account, label, group_name, region, plan, image, status, tags, watchdog, alerts,
+                 backup_day, backup_window, maintenance_policy, disk_encryption, has_user_data, host, created, updated)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17) RETURNING id",
             args![
                 account,
                 new.label.as_ref().map_or(&*placeholder, InstanceLabel::as_str),
@@ -114,6 +119,12 @@ pub fn insert(
                 new.image.as_deref(),
                 Status::Provisioning.word(),
                 new.tags.join("\n"),
+                new.watchdog,
+                encode_alerts(&new.upkeep.alerts),
+                new.upkeep.schedule.day,
+                new.upkeep.schedule.window,
+                new.upkeep.maintenance.word(),
+                new.disk_encryption.word(),
                 new.has_user_data,
                 host,
                 now,
@@ -134,7 +145,8 @@ pub fn set_label(tx: &mut WriteTx, id: InstanceId, label: &InstanceLabel) -> Res
 pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
     tx.execute(
         "UPDATE instance SET label = $2, group_name = $3, status = $4, running_config = $5, last_config = $6,
-             tags = $7, watchdog = $8, updated = $9 WHERE id = $1",
+             tags = $7, watchdog = $8, alerts = $9, backup_day = $10, backup_window = $11, maintenance_policy = $12,
+             updated = $13 WHERE id = $1",
         args![
             instance.id,
             &instance.label,
@@ -144,18 +156,20 @@ pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
             instance.last_booted,
             instance.tags.join("\n"),
             instance.watchdog,
+            encode_alerts(&instance.upkeep.alerts),
+            instance.upkeep.schedule.day,
+            instance.upkeep.schedule.window,
+            instance.upkeep.maintenance.word(),
             instance.updated,
         ],
     )?;
     tx.changed(instance.account, ChangeKind::Instance, instance.id.0)
 }
 
-/// Deletes an instance with its addresses and disks. Its configs must already be deleted.
+/// Deletes an instance with its addresses. Its configs and disks must already be deleted.
 pub fn delete(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
     let id = instance.id;
-    for table in ["public_address", "disk"] {
-        tx.execute(&format!("DELETE FROM {table} WHERE instance = $1"), args![id])?;
-    }
+    tx.execute("DELETE FROM public_address WHERE instance = $1", args![id])?;
     tx.execute("DELETE FROM instance WHERE id = $1", args![id])?;
     tx.tally(of(instance.account), id.0, -1);
     tx.changed(instance.account, ChangeKind::Instance, id.0)
@@ -205,29 +219,6 @@ pub fn take_public(tx: &mut WriteTx, id: InstanceId, address: u32) -> Result<(),
     tx.changed(Owner::Instance(id), ChangeKind::Instance, id.0)
 }
 
-pub fn add_disk(tx: &mut WriteTx, id: InstanceId, label: &str, size: i64) -> Result<DiskId, StoreError> {
-    let now = tx.now();
-    let sql = "INSERT INTO disk (instance, label, size, created) VALUES ($1, $2, $3, $4) RETURNING id";
-    let disk = tx.one(sql, args![id, label, size, now])?.take()?;
-    tx.changed(Owner::Instance(id), ChangeKind::Instance, id.0)?;
-    Ok(disk)
-}
-
-pub fn disks(tx: &mut ReadTx, id: InstanceId) -> Result<Vec<Disk>, StoreError> {
-    let rows = tx.all(
-        "SELECT id, label, size FROM disk WHERE instance = $1 ORDER BY id",
-        args![id],
-    )?;
-    let read = |mut row: Row| {
-        Ok(Disk {
-            id: row.take()?,
-            label: row.take()?,
-            size: row.take()?,
-        })
-    };
-    rows.into_iter().map(read).collect()
-}
-
 fn add_addresses(tx: &mut ReadTx, instances: &mut [Instance]) -> Result<(), StoreError> {
     if instances.is_empty() {
         return Ok(());
@@ -259,6 +250,8 @@ fn read(row: &mut Row) -> Result<Instance, StoreError> {
         last_booted: row.take()?,
         tags: row.take::<String>()?.lines().map(str::to_owned).collect(),
         watchdog: row.take()?,
+        upkeep: read_upkeep(row)?,
+        disk_encryption: row.take()?,
         has_user_data: row.take()?,
         host: row.take()?,
         ipv4: Vec::new(),

@@ -1,5 +1,7 @@
-//! Queries for instances, configs and interfaces.
+//! Queries for instances, disks, configs and interfaces.
 
 pub mod configs;
+pub mod disks;
 pub mod instances;
 pub mod interfaces;
+mod upkeep;

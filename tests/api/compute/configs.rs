@@ -301,3 +301,95 @@ async fn settings_of_a_config_are_validated() {
         ]
     );
 }
+
+#[tokio::test]
+async fn public_and_vlan_interfaces_of_a_running_config_can_be_replaced() {
+    let app = TestApp::new().await;
+    let ada = furnished(&app).await;
+    let config = "/linode/instances/1/configs/1";
+    let body = json!({"label": "boot", "devices": {}, "interfaces": [{"purpose": "public"}]});
+    ada.post("/linode/instances/1/configs", body).await;
+    ada.post("/linode/instances/1/boot", json!({})).await;
+    let vlan = json!({"purpose": "vlan", "label": "backstage", "ipam_address": "10.9.0.3/24"});
+    let line = |interface: &Value| format!("{} {}", interface["purpose"], interface["active"]);
+    let interfaces = |config: &Value| {
+        let interfaces = config["interfaces"].as_array().unwrap();
+        interfaces.iter().map(line).collect::<Vec<_>>()
+    };
+
+    let replaced = ada
+        .put(config, json!({"label": "vlan", "interfaces": [vlan]}))
+        .await;
+
+    assert_eq!(replaced.status, 200);
+    assert_eq!(interfaces(&replaced.json()), ["\"vlan\" false"]);
+    ada.post("/linode/instances/1/reboot", json!({"config_id": 1}))
+        .await;
+    assert_eq!(interfaces(&ada.get(config).await.json()), ["\"vlan\" true"]);
+    let vpc = json!({"purpose": "vpc", "subnet_id": 1});
+    let refused = ada
+        .put(config, json!({"label": "new", "interfaces": [vpc]}))
+        .await;
+    assert_eq!(refused.errors(), ["- interface_active"]);
+    assert_eq!(
+        refused.reason(),
+        "linode1 runs with the config vlan: shut it down, or reboot it with another config, first"
+    );
+    let beside = json!({"interfaces": [vlan, vpc]});
+    assert_eq!(ada.put(config, beside).await.status, 200, "nothing is removed");
+    ada.post("/linode/instances/1/reboot", json!({})).await;
+    let without = json!({"interfaces": [vlan]});
+    assert_eq!(ada.put(config, without).await.errors(), ["- interface_active"]);
+}
+
+#[tokio::test]
+async fn devices_that_garth_does_not_have_are_refused() {
+    let app = TestApp::new().await;
+    let ada = furnished(&app).await;
+    let none = json!({
+        "label": "a", "initrd": null, "init_rd": null,
+        "devices": {"sda": {"disk_id": null, "volume_id": null}, "sdi": null},
+    });
+    assert_eq!(ada.post("/linode/instances/1/configs", none).await.status, 200);
+    let body = json!({
+        "label": "b", "initrd": 5, "init_rd": 6,
+        "devices": {"sda": {"volume_id": 7}, "sdi": {"disk_id": 1}},
+    });
+    for reply in [
+        ada.post("/linode/instances/1/configs", body.clone()).await,
+        ada.put("/linode/instances/1/configs/1", body).await,
+    ] {
+        assert_eq!(
+            reply.errors(),
+            [
+                "devices.sda.volume_id not_offered",
+                "devices.sdi not_offered",
+                "initrd not_offered",
+                "init_rd not_offered",
+            ]
+        );
+    }
+}
+
+#[tokio::test]
+async fn configs_are_found_by_the_vlan_of_an_interface() {
+    let app = TestApp::new().await;
+    let ada = furnished(&app).await;
+    let configs = "/linode/instances/1/configs";
+    for (label, vlan) in [("one", "front"), ("two", "back")] {
+        let interfaces = json!([{"purpose": "public"}, {"purpose": "vlan", "label": vlan}]);
+        let body = json!({"label": label, "devices": {}, "interfaces": interfaces});
+        assert_eq!(ada.post(configs, body).await.status, 200);
+    }
+    for (filter, ids) in [
+        (r#"{"interfaces": "back"}"#, vec![2]),
+        (r#"{"interfaces": {"+contains": "FRO"}}"#, vec![1]),
+        (r#"{"interfaces": "other"}"#, vec![]),
+        (
+            r#"{"+or": [{"interfaces": "back"}, {"label": "one"}]}"#,
+            vec![1, 2],
+        ),
+    ] {
+        assert_eq!(ada.filter(configs, filter).await.ids(), ids, "{filter}");
+    }
+}

@@ -32,7 +32,7 @@ async fn a_new_instance_has_all_fields() {
     );
     assert_eq!(
         instance["specs"],
-        json!({"disk": 25600, "memory": 1024, "vcpus": 1, "gpus": 0, "transfer": 1000})
+        json!({"disk": 25600, "memory": 1024, "vcpus": 1, "gpus": 0, "transfer": 1000, "accelerated_devices": 0})
     );
     assert_eq!(
         (&instance["ipv4"], &instance["hypervisor"]),
@@ -49,6 +49,191 @@ async fn a_new_instance_has_all_fields() {
         "no image and no interfaces make no config"
     );
     assert_eq!(ada.events().await, ["linode_create 1"]);
+}
+
+#[tokio::test]
+async fn the_fields_of_an_instance_have_the_recorded_order_and_defaults() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let made = ada
+        .post("/linode/instances", json!({"type": NANODE, "region": "us-east"}))
+        .await;
+    let keys = [
+        "id",
+        "label",
+        "group",
+        "status",
+        "created",
+        "updated",
+        "type",
+        "ipv4",
+        "ipv6",
+        "image",
+        "region",
+        "site_type",
+        "specs",
+        "alerts",
+        "backups",
+        "hypervisor",
+        "watchdog_enabled",
+        "tags",
+        "host_uuid",
+        "has_user_data",
+        "placement_group",
+        "disk_encryption",
+        "lke_cluster_id",
+        "capabilities",
+        "interface_generation",
+        "maintenance_policy",
+        "locks",
+    ];
+    let text = String::from_utf8(made.body.to_vec()).unwrap();
+    let places: Vec<_> = keys.iter().map(|key| text.find(&format!("\"{key}\":"))).collect();
+    assert!(places.is_sorted() && places[0].is_some(), "{text}");
+    let instance = made.json();
+    assert_eq!(instance.as_object().unwrap().len(), keys.len());
+    for (key, value) in [
+        ("site_type", json!("core")),
+        ("disk_encryption", json!("disabled")),
+        ("lke_cluster_id", json!(null)),
+        ("capabilities", json!([])),
+        ("interface_generation", json!("legacy_config")),
+        ("maintenance_policy", json!("linode/migrate")),
+        ("locks", json!([])),
+    ] {
+        assert_eq!(instance[key], value, "{key}");
+    }
+    let alerts = json!({
+        "cpu": 90, "network_in": 10, "network_out": 10, "transfer_quota": 80, "io": 10000,
+        "system_alerts": [], "user_alerts": [],
+    });
+    assert_eq!(instance["alerts"], alerts);
+}
+
+#[tokio::test]
+async fn the_upkeep_of_an_instance_is_kept_and_returned() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let body = json!({
+        "type": NANODE, "region": "us-east", "image": "linode/debian12", "root_pass": "x",
+        "alerts": {"cpu": 60, "io": 0}, "backups": {"enabled": false, "schedule": {"day": "Monday"}},
+        "maintenance_policy": "linode/power_off_on", "watchdog_enabled": false, "disk_encryption": "enabled",
+        "group": "web", "metadata": {"user_data": "bXk="}, "kernel": "linode/grub2", "network_helper": false,
+        "interface_generation": "legacy_config", "private_ip": false, "backups_enabled": false,
+        "firewall_id": 0, "stackscript_data": {}, "placement_group": null, "ipv4": [],
+    });
+    let made = ada.post("/linode/instances", body).await.json();
+    assert_eq!(made, ada.get("/linode/instances/1").await.json());
+    let upkeep = |instance: &Value| {
+        let (alerts, backups) = (&instance["alerts"], &instance["backups"]);
+        json!([
+            alerts["cpu"],
+            alerts["io"],
+            alerts["transfer_quota"],
+            backups["enabled"],
+            backups["schedule"]["day"],
+            backups["schedule"]["window"],
+            instance["maintenance_policy"],
+            instance["watchdog_enabled"],
+        ])
+    };
+    let kept = json!([60, 0, 80, false, "Monday", null, "linode/power_off_on", false]);
+    assert_eq!(upkeep(&made), kept);
+    assert_eq!(
+        (&made["disk_encryption"], &made["group"], &made["has_user_data"]),
+        (&json!("enabled"), &json!("web"), &json!(true))
+    );
+    let disk = ada.get("/linode/instances/1/disks/1").await.json();
+    assert_eq!(disk["disk_encryption"], "enabled");
+    let config = ada.get("/linode/instances/1/configs/1").await.json();
+    assert_eq!(
+        (
+            &config["kernel"],
+            &config["helpers"]["network"],
+            &config["helpers"]["distro"]
+        ),
+        (&json!("linode/grub2"), &json!(false), &json!(true))
+    );
+
+    // As linodego sends it: an empty policy is none.
+    let same = ada
+        .put("/linode/instances/1", json!({"maintenance_policy": ""}))
+        .await;
+    assert_eq!(upkeep(&same.json()), kept);
+    assert_eq!(
+        ada.put("/linode/instances/1", made).await.status,
+        200,
+        "a response can be sent back as a request"
+    );
+    let zeros = json!({"cpu": 60, "io": 0, "network_in": 0, "network_out": 0, "transfer_quota": 0});
+    let change = json!({
+        "alerts": zeros, "backups": {"schedule": {"window": "W4"}}, "maintenance_policy": "linode/migrate",
+        "watchdog_enabled": true,
+    });
+    assert_eq!(
+        upkeep(&ada.put("/linode/instances/1", change).await.json()),
+        json!([60, 0, 0, false, "Monday", "W4", "linode/migrate", true])
+    );
+    ada.post("/linode/instances/1/shutdown", json!({})).await;
+    assert_eq!(
+        upkeep(&ada.get("/linode/instances/1").await.json()),
+        json!([60, 0, 0, false, "Monday", "W4", "linode/migrate", true]),
+        "a power change keeps it"
+    );
+}
+
+#[tokio::test]
+async fn fields_that_garth_cannot_keep_are_refused() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let body = json!({
+        "type": NANODE, "region": "us-east", "disk_encryption": "strong",
+        "alerts": {"cpu": 4801, "io": -1, "network_in": "much", "user_alerts": [1]},
+        "backups": {"enabled": true, "schedule": {"day": "Someday", "window": "W1"}},
+        "maintenance_policy": "linode/none", "interface_generation": "linode", "stackscript_id": 9,
+        "backups_enabled": true, "backup_id": 4, "placement_group": {"id": 1}, "firewall_id": 3,
+        "ipv4": [""],
+    });
+    let refused = ada.post("/linode/instances", body).await;
+    assert_eq!(
+        refused.errors(),
+        [
+            "disk_encryption choice_invalid",
+            "alerts.cpu out_of_range",
+            "alerts.network_in wrong_type",
+            "alerts.io out_of_range",
+            "alerts.user_alerts not_offered",
+            "backups.enabled not_offered",
+            "backups.schedule.day choice_invalid",
+            "backups.schedule.window choice_invalid",
+            "maintenance_policy choice_invalid",
+            "interface_generation not_offered",
+            "stackscript_id not_offered",
+            "backups_enabled not_offered",
+            "backup_id not_offered",
+            "placement_group not_offered",
+            "firewall_id not_offered",
+            "ipv4 not_offered",
+        ]
+    );
+    assert_eq!(ada.count("/linode/instances").await, 0);
+    ada.post("/linode/instances", json!({"type": NANODE, "region": "us-east"}))
+        .await;
+    let change =
+        json!({"maintenance_policy": "other", "backups": {"enabled": true}, "alerts": {"cpu": 5000}});
+    assert_eq!(
+        ada.put("/linode/instances/1", change).await.errors(),
+        [
+            "alerts.cpu out_of_range",
+            "backups.enabled not_offered",
+            "maintenance_policy choice_invalid"
+        ]
+    );
+    let encrypted = json!({"label": "a", "size": 1, "disk_encryption": "enabled"});
+    assert_eq!(
+        ada.post("/linode/instances/1/disks", encrypted).await.errors(),
+        ["disk_encryption not_offered"]
+    );
 }
 
 #[tokio::test]
@@ -246,6 +431,39 @@ async fn a_boot_uses_the_requested_the_only_or_the_last_config() {
     assert_eq!(configs, ["one", "two"]);
 }
 
+#[tokio::test]
+async fn config_id_0_boots_the_last_config_or_else_the_first() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.post("/linode/instances", json!({"type": NANODE, "region": "us-east"}))
+        .await;
+    let zero = json!({"config_id": 0});
+    assert_eq!(
+        ada.post("/linode/instances/1/boot", zero.clone()).await.errors(),
+        ["- config_missing"]
+    );
+    for label in ["one", "two"] {
+        let body = json!({"label": label, "devices": {}});
+        ada.post("/linode/instances/1/configs", body).await;
+    }
+
+    for (path, body) in [
+        ("boot", zero.clone()),
+        ("reboot", json!({"config_id": 2})),
+        ("reboot", zero.clone()),
+        ("shutdown", json!({})),
+        ("boot", zero),
+    ] {
+        let reply = ada.post(&format!("/linode/instances/1/{path}"), body).await;
+        assert_eq!(reply.status, 200, "{path}");
+    }
+    let events = ada.get("/account/events?after=0").await.data();
+    let booted = events.iter().map(|event| &event["secondary_entity"]);
+    let configs = booted.filter(|entity| entity["type"] == "linode_config");
+    let configs: Vec<_> = configs.map(|entity| entity["label"].as_str().unwrap()).collect();
+    assert_eq!(configs[2..], ["one", "two", "two", "two"]);
+}
+
 /// The account's events as `action entity status`.
 async fn story(user: &User<'_>) -> Vec<String> {
     let events = user.get("/account/events?after=0&page_size=500").await.data();
@@ -355,6 +573,27 @@ async fn deleting_an_instance_releases_its_addresses_in_any_state() {
     assert_eq!(ada.get("/vpcs/ips").await.data()[0]["address"], "10.0.0.2");
     ada.delete("/linode/instances/2").await;
     assert_eq!(ada.delete("/vpcs/1").await.status, 200);
+}
+
+#[tokio::test]
+async fn the_event_of_a_deletion_ends_as_finished_and_outlives_the_instance() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.post("/linode/instances", json!({"type": NANODE, "region": "us-east"}))
+        .await;
+
+    ada.delete("/linode/instances/1").await;
+
+    let filter = r#"{"entity.type":"linode","entity.id":1,"action":"linode_delete"}"#;
+    let found = ada.filter("/account/events", filter).await.ids();
+    assert_eq!(found, [2]);
+    assert_eq!(ada.get("/linode/instances/1").await.status, 404);
+    let event = ada.get("/account/events/2").await.json();
+    assert_eq!(
+        (&event["status"], &event["percent_complete"], &event["duration"]),
+        (&json!("finished"), &json!(100), &json!(0.0))
+    );
+    assert_eq!(event["entity"]["label"], "linode1");
 }
 
 #[tokio::test]
@@ -552,4 +791,31 @@ async fn create_and_update_of_an_instance_have_the_same_validation() {
             "authorized_users[1] wrong_type",
         ]
     );
+}
+
+#[tokio::test]
+async fn instances_are_filtered_by_the_fields_that_clients_send() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for (label, region, group) in [("web", "us-east", "a"), ("api", "fr-par", "b")] {
+        let body = json!({"type": NANODE, "region": region, "label": label, "group": group});
+        ada.post("/linode/instances", body).await;
+        app.advance(60);
+    }
+    for (filter, ids) in [
+        (
+            r#"{"site_type": "core", "+order": "asc", "+order_by": "label"}"#,
+            vec![2, 1],
+        ),
+        (r#"{"site_type": "distributed"}"#, vec![]),
+        (r#"{"+order_by": "site_type", "+order": "desc"}"#, vec![2, 1]),
+        (r#"{"updated": {"+gt": "2024-06-01T12:00:30"}}"#, vec![2]),
+        (
+            r#"{"+and": [{"+or": [{"id": 2}]}, {"+or": [{"label": "api"}, {"label": "b"}]}, {"+or": [{"group": "b"}]}]}"#,
+            vec![2],
+        ),
+    ] {
+        let found = ada.filter("/linode/instances", filter).await;
+        assert_eq!(found.ids(), ids, "{filter}");
+    }
 }

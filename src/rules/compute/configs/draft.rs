@@ -2,16 +2,20 @@
 
 use crate::model::config::{ConfigLabel, DEVICES, HELPERS, Settings};
 use crate::model::id::DiskId;
+use crate::model::input::Input;
 use crate::model::instance::Instance;
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::rules::error::Result;
 use crate::rules::form::{Form, short_text};
 use crate::rules::interfaces;
+use crate::rules::not_offered::refuse_field;
 use crate::rules::request::FromForm;
 use crate::store::{self, ReadTx};
 
 const RUN_LEVELS: [&str; 3] = ["default", "single", "binbash"];
+const NO_INITRD: &str = "Garth has no initial RAM disks: leave this field out";
+const NO_VOLUMES: &str = "Garth has no volumes: leave this field out";
 const VIRT_MODES: [&str; 2] = ["paravirt", "fullvirt"];
 
 /// The valid fields of a config in a request.
@@ -65,8 +69,8 @@ pub struct SettingsDraft {
     virt_mode: Option<String>,
     /// In the order of `HELPERS`.
     helpers: [Option<bool>; HELPERS.len()],
-    /// In the order of `DEVICES`: the disk of a device, or `Some(None)` to remove it.
-    devices: [Option<Option<DiskId>>; DEVICES.len()],
+    /// In the order of `DEVICES`. They replace the present ones.
+    devices: Option<[Option<DiskId>; DEVICES.len()]>,
 }
 
 impl SettingsDraft {
@@ -82,8 +86,9 @@ impl SettingsDraft {
         let run_level = form.optional("run_level", |raw| one_of(raw, &RUN_LEVELS));
         let virt_mode = form.optional("virt_mode", |raw| one_of(raw, &VIRT_MODES));
         let helpers = form.within("helpers", |form| HELPERS.map(|name| form.boolean(name)));
-        let disk = |form: &mut Form| form.integer("disk_id").map(DiskId);
-        let devices = form.within("devices", |form| DEVICES.map(|name| form.within(name, disk)));
+        let devices = read_devices(form);
+        refuse_field(form, "initrd", NO_INITRD);
+        refuse_field(form, "init_rd", NO_INITRD);
         Self {
             kernel,
             comments,
@@ -92,7 +97,7 @@ impl SettingsDraft {
             run_level,
             virt_mode,
             helpers: helpers.unwrap_or_default(),
-            devices: devices.unwrap_or_default(),
+            devices,
         }
     }
 
@@ -118,19 +123,36 @@ impl SettingsDraft {
         for (helper, given) in settings.helpers.iter_mut().zip(self.helpers) {
             *helper = given.unwrap_or(*helper);
         }
-        let disks = store::instances::disks(tx, instance.id)?;
-        for ((device, given), name) in settings.devices.iter_mut().zip(self.devices).zip(DEVICES) {
-            match given {
-                Some(Some(disk)) if !disks.iter().any(|known| known.id == disk) => {
-                    let reason = Reason::new(Code::DeviceInvalid, "disk_id is not valid");
-                    form.refuse(format!("devices.{name}.disk_id"), reason);
-                }
-                Some(disk) => *device = disk,
-                None => {}
+        let disks = store::disks::of_instance(tx, instance.id)?;
+        for (device, name) in self.devices.iter().flatten().zip(DEVICES) {
+            if device.is_some_and(|disk| !disks.iter().any(|known| known.id == disk)) {
+                let reason = Reason::new(Code::DeviceInvalid, "disk_id is not valid");
+                form.refuse(format!("devices.{name}.disk_id"), reason);
             }
         }
+        settings.devices = self.devices.unwrap_or(settings.devices);
         Ok(settings)
     }
+}
+
+/// The disk of each device; `None` without devices.
+fn read_devices(form: &mut Form) -> Option<[Option<DiskId>; DEVICES.len()]> {
+    let disk = |form: &mut Form| {
+        refuse_field(form, "volume_id", NO_VOLUMES);
+        form.integer("disk_id").map(DiskId)
+    };
+    let devices = form.within("devices", |form| {
+        DEVICES.map(|name| form.within(name, disk).flatten())
+    });
+    if let Some(Input::Object(entries)) = form.value("devices") {
+        let is_unknown =
+            |(name, device): &&(String, Input)| *device != Input::Null && !DEVICES.contains(&name.as_str());
+        for (name, _) in entries.iter().filter(is_unknown) {
+            let text = "Garth has the devices sda to sdh: leave this one out";
+            form.refuse_with(|| (format!("devices.{name}"), Reason::new(Code::NotOffered, text)));
+        }
+    }
+    devices
 }
 
 fn one_of(raw: &str, choices: &[&str]) -> Result<String, Reasons> {

@@ -2,14 +2,22 @@
 
 use std::collections::HashSet;
 
+use super::upkeep::{UpkeepDraft, refuse_backups};
+use crate::model::config::{HELPERS, Settings};
 use crate::model::image::Image;
 use crate::model::input::Input;
 use crate::model::instance::{InstanceLabel, NewInstance};
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::upkeep::{DiskEncryption, Upkeep};
+use crate::rules::deployment::{image_named, read_credentials, refuse_scripts};
 use crate::rules::form::{Form, short_text};
 use crate::rules::interfaces;
+use crate::rules::not_offered::{refuse_field, refuse_other_than};
 use crate::rules::request::FromForm;
+
+/// The size of the swap disk of an image, in megabytes.
+const DEFAULT_SWAP_SIZE: i64 = 512;
 
 /// The valid fields of a new instance.
 #[derive(Debug)]
@@ -22,6 +30,16 @@ pub struct Draft {
     pub tags: Vec<String>,
     pub booted: Option<bool>,
     pub has_user_data: bool,
+    pub upkeep: UpkeepDraft,
+    pub disk_encryption: DiskEncryption,
+    /// The kernel of the config; `None` for the default.
+    pub kernel: Option<String>,
+    /// Whether the config configures the network; `None` for the default.
+    pub network_helper: Option<bool>,
+    /// In megabytes.
+    pub swap_size: i64,
+    /// In megabytes; `None` for the rest of the plan.
+    pub boot_size: Option<i64>,
     pub interfaces: Option<Vec<Option<interfaces::Draft>>>,
 }
 
@@ -34,12 +52,22 @@ impl FromForm for Draft {
         let image = form.optional("image", |raw| image_named(policy, raw));
         let tags = read_tags(form).unwrap_or_default();
         let booted = form.boolean("booted");
-        let user_data = |form: &mut Form| form.optional("user_data", |_| Ok(())).is_some();
-        let has_user_data = form.within("metadata", user_data).unwrap_or(false);
-        if !read_credentials(form) && form.has("image") {
-            let text = "Must provide valid root_pass, authorized_keys, or authorized_users";
-            form.refuse("root_pass", Reason::new(Code::CredentialsMissing, text));
-        }
+        let user_data = |form: &mut Form| form.optional("user_data", |raw| Ok(!raw.is_empty()));
+        let has_user_data = form.within("metadata", user_data).flatten().unwrap_or(false);
+        read_credentials(form);
+        let disk = plan_disk(policy, plan.as_deref());
+        let swap_size = read_disk_size(form, "swap_size", 0, disk);
+        let boot_size = read_disk_size(
+            form,
+            "boot_size",
+            1,
+            disk - swap_size.unwrap_or(DEFAULT_SWAP_SIZE),
+        );
+        let kernel = form.optional("kernel", short_text);
+        let network_helper = form.boolean("network_helper");
+        let disk_encryption = form.optional("disk_encryption", DiskEncryption::parse);
+        let upkeep = UpkeepDraft::read(form);
+        refuse_not_offered(form);
         Self {
             plan,
             region,
@@ -49,6 +77,12 @@ impl FromForm for Draft {
             tags,
             booted,
             has_user_data,
+            upkeep,
+            disk_encryption: disk_encryption.unwrap_or_default(),
+            kernel,
+            network_helper,
+            swap_size: swap_size.unwrap_or(DEFAULT_SWAP_SIZE),
+            boot_size,
             interfaces: interfaces::read_all(form),
         }
     }
@@ -63,8 +97,23 @@ impl Draft {
             plan: self.plan.clone()?,
             image: self.image.as_ref().map(|image| image.id.clone()),
             tags: self.tags.clone(),
+            watchdog: self.upkeep.watchdog.unwrap_or(true),
+            upkeep: self.upkeep.over(Upkeep::default()),
+            disk_encryption: self.disk_encryption,
             has_user_data: self.has_user_data,
         })
+    }
+
+    /// The settings of the config.
+    pub fn settings(&self) -> Settings {
+        let mut settings = Settings::default();
+        settings.kernel = self.kernel.clone().unwrap_or(settings.kernel);
+        for (helper, name) in settings.helpers.iter_mut().zip(HELPERS) {
+            if name == "network" {
+                *helper = self.network_helper.unwrap_or(*helper);
+            }
+        }
+        settings
     }
 }
 
@@ -74,7 +123,7 @@ pub struct Change {
     pub label: Option<InstanceLabel>,
     pub group: Option<String>,
     pub tags: Option<Vec<String>>,
-    pub watchdog: Option<bool>,
+    pub upkeep: UpkeepDraft,
 }
 
 impl FromForm for Change {
@@ -83,20 +132,39 @@ impl FromForm for Change {
             label: form.optional("label", InstanceLabel::parse),
             group: form.optional("group", short_text),
             tags: read_tags(form),
-            watchdog: form.boolean("watchdog_enabled"),
+            upkeep: UpkeepDraft::read(form),
         }
     }
 }
 
-/// Whether the request has a password or keys. They are neither checked nor stored.
-fn read_credentials(form: &mut Form) -> bool {
-    let text = |input: &Input| matches!(input, Input::Text(_)).then_some(Ok(()));
-    form.optional("root_pass", |_| Ok(()));
-    let lists = ["authorized_keys", "authorized_users"];
-    for name in lists {
-        form.values(name, "a string", text);
+/// Refuses fields of the public service that Garth does not have.
+fn refuse_not_offered(form: &mut Form) {
+    refuse_other_than(
+        form,
+        "interface_generation",
+        "legacy_config",
+        "Garth has only interfaces of configs: leave this field out, or send legacy_config",
+    );
+    refuse_scripts(form);
+    refuse_backups(form);
+    for (name, text) in [
+        (
+            "backup_id",
+            "Garth makes no backups of instances: leave this field out",
+        ),
+        (
+            "placement_group",
+            "Garth has no placement groups: leave this field out",
+        ),
+        ("firewall_id", "Garth has no firewalls: leave this field out"),
+        ("ipv4", "Garth has no reserved addresses: leave this field out"),
+        (
+            "private_ip",
+            "Garth has no private network: leave this field out, or send false",
+        ),
+    ] {
+        refuse_field(form, name, text);
     }
-    ["root_pass"].iter().chain(&lists).any(|name| form.has(name))
 }
 
 fn read_tags(form: &mut Form) -> Option<Vec<String>> {
@@ -116,6 +184,24 @@ fn read_tags(form: &mut Form) -> Option<Vec<String>> {
         let mut known = HashSet::new();
         tags.into_iter().filter(|tag| known.insert(tag.clone())).collect()
     })
+}
+
+/// The space for disks in a plan, in megabytes; for an unknown plan, which is an error anyway, more than enough.
+fn plan_disk(policy: &Policy, plan: Option<&str>) -> i64 {
+    let found = policy.plans.iter().find(|known| Some(known.id.as_str()) == plan);
+    found.map_or(i64::MAX, |plan| plan.disk)
+}
+
+/// The size of a disk of the image. The disk for the image itself needs at least 1 MB.
+fn read_disk_size(form: &mut Form, name: &'static str, min: i64, space: i64) -> Option<i64> {
+    let max = space - (1 - min);
+    let size = form.integer(name)?;
+    if !(min..=max).contains(&size) {
+        let text = format!("Must be {min} to {max} MB");
+        form.refuse(name, Reason::new(Code::DiskSpace, text));
+        return None;
+    }
+    Some(size)
 }
 
 fn plan_named(policy: &Policy, raw: &str) -> Result<String, Reasons> {
@@ -141,9 +227,4 @@ fn region_named(policy: &Policy, raw: &str) -> Result<String, Reasons> {
         let text = format!("region is not valid; choose one of {}", able.join(", "));
         vec![Reason::new(Code::RegionInvalid, text)]
     })
-}
-
-fn image_named(policy: &Policy, raw: &str) -> Result<Image, Reasons> {
-    let found = policy.images.iter().find(|image| image.id == raw).cloned();
-    found.ok_or_else(|| vec![Reason::new(Code::ImageInvalid, "image is not valid")])
 }

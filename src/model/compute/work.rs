@@ -1,11 +1,11 @@
-//! The steps of an instance's power change, stored as the payload of a job.
+//! The steps of work on an instance or a disk, stored as the payload of a job.
 
 use crate::model::id::EventId;
 use crate::model::time::Time;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PowerStep {
-    /// Starts the change; its end time is already fixed.
+pub enum WorkStep {
+    /// Starts the work; its end time is already fixed.
     Start {
         event: EventId,
         finish: Time,
@@ -15,11 +15,11 @@ pub enum PowerStep {
     },
 }
 
-impl PowerStep {
-    /// The event that shows the progress of the change.
+impl WorkStep {
+    /// The event that shows the progress of the work.
     pub const fn event(self) -> EventId {
         match self {
-            PowerStep::Start { event, .. } | PowerStep::Finish { event } => event,
+            WorkStep::Start { event, .. } | WorkStep::Finish { event } => event,
         }
     }
 
@@ -29,21 +29,21 @@ impl PowerStep {
         let event = EventId(words.next()?.parse().ok()?);
         let finish = words.next();
         match (step, finish, words.next()) {
-            ("start", Some(finish), None) => Some(PowerStep::Start {
+            ("start", Some(finish), None) => Some(WorkStep::Start {
                 event,
                 finish: Time::from_micros(finish.parse().ok()?),
             }),
-            ("finish", None, None) => Some(PowerStep::Finish { event }),
+            ("finish", None, None) => Some(WorkStep::Finish { event }),
             _ => None,
         }
     }
 }
 
-impl std::fmt::Display for PowerStep {
+impl std::fmt::Display for WorkStep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            PowerStep::Start { event, finish } => write!(f, "start {event} {}", finish.micros()),
-            PowerStep::Finish { event } => write!(f, "finish {event}"),
+            WorkStep::Start { event, finish } => write!(f, "start {event} {}", finish.micros()),
+            WorkStep::Finish { event } => write!(f, "finish {event}"),
         }
     }
 }
@@ -55,8 +55,8 @@ mod tests {
     #[test]
     fn steps_round_trip_and_other_text_is_refused() {
         let (event, finish) = (EventId(7), Time::from_micros(1_500_000));
-        for step in [PowerStep::Start { event, finish }, PowerStep::Finish { event }] {
-            assert_eq!(PowerStep::parse(&step.to_string()), Some(step));
+        for step in [WorkStep::Start { event, finish }, WorkStep::Finish { event }] {
+            assert_eq!(WorkStep::parse(&step.to_string()), Some(step));
         }
         for wrong in [
             "",
@@ -67,7 +67,7 @@ mod tests {
             "finish 7 8",
             "stop 7",
         ] {
-            assert_eq!(PowerStep::parse(wrong), None, "{wrong}");
+            assert_eq!(WorkStep::parse(wrong), None, "{wrong}");
         }
     }
 }

@@ -1,0 +1,115 @@
+//! Transfer, statistics and backups of an instance, and what could be attached to it.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Serialize;
+
+use crate::api::handlers::{Wire, done, list_at, view_at};
+use crate::model::instance::Instance;
+use crate::model::page::Paged;
+use crate::rules;
+use crate::web::answer;
+use crate::web::operation::{Operation, get};
+
+const TRANSFER: &str = "/compute/instances/{computeId}/transfer";
+const MONTHLY_TRANSFER: &str = "/compute/instances/{computeId}/transfer/{year}/{month}";
+const STATS: &str = "/compute/instances/{computeId}/stats";
+const MONTHLY_STATS: &str = "/compute/instances/{computeId}/stats/{year}/{month}";
+const BACKUPS: &str = "/compute/instances/{computeId}/backups";
+const VOLUMES: &str = "/compute/instances/{computeId}/volumes";
+const FIREWALLS: &str = "/compute/instances/{computeId}/firewalls";
+const NODEBALANCERS: &str = "/compute/instances/{computeId}/nodebalancers";
+
+pub fn operations() -> Vec<Operation> {
+    vec![
+        get(
+            "getInstanceTransfer",
+            TRANSFER,
+            view_at(rules::usage::view, transfer),
+        )
+        .on_instance(),
+        get(
+            "getInstanceMonthlyTransfer",
+            MONTHLY_TRANSFER,
+            view_at(rules::usage::month, monthly_transfer),
+        )
+        .on_instance(),
+        get("getInstanceStats", STATS, view_at(rules::usage::stats, done)).on_instance(),
+        get(
+            "getInstanceMonthlyStats",
+            MONTHLY_STATS,
+            view_at(rules::usage::monthly_stats, done),
+        )
+        .on_instance(),
+        get("getBackups", BACKUPS, view_at(rules::usage::view, backups)).on_instance(),
+        get(
+            "getInstanceVolumes",
+            VOLUMES,
+            list_at(rules::usage::attached, empty),
+        )
+        .on_instance()
+        .list(),
+        get(
+            "getInstanceFirewalls",
+            FIREWALLS,
+            list_at(rules::usage::attached, empty),
+        )
+        .on_instance()
+        .list(),
+        get(
+            "getInstanceNodebalancers",
+            NODEBALANCERS,
+            list_at(rules::usage::attached, empty),
+        )
+        .on_instance()
+        .list(),
+    ]
+}
+
+#[derive(Serialize)]
+struct TransferView {
+    used: i64,
+    quota: i64,
+    billable: i64,
+}
+
+fn transfer(instance: &Instance, wire: &Wire) -> Response {
+    let plan = wire.policy.plans.iter().find(|plan| plan.id == instance.plan);
+    let view = TransferView {
+        used: 0,
+        quota: plan.map_or(0, |plan| plan.transfer),
+        billable: 0,
+    };
+    answer::json(StatusCode::OK, &view)
+}
+
+#[derive(Default, Serialize)]
+struct MonthlyTransferView {
+    bytes_in: i64,
+    bytes_out: i64,
+    bytes_total: i64,
+}
+
+fn monthly_transfer(_: &(), _: &Wire) -> Response {
+    answer::json(StatusCode::OK, &MonthlyTransferView::default())
+}
+
+#[derive(Default, Serialize)]
+struct BackupsView {
+    automatic: [(); 0],
+    snapshot: SnapshotView,
+}
+
+#[derive(Default, Serialize)]
+struct SnapshotView {
+    current: Option<()>,
+    in_progress: Option<()>,
+}
+
+fn backups(_: &Instance, _: &Wire) -> Response {
+    answer::json(StatusCode::OK, &BackupsView::default())
+}
+
+fn empty(items: &Paged<()>, _: &Wire) -> Response {
+    answer::page(items, |()| ())
+}

@@ -1,0 +1,163 @@
+//! A disk of an instance.
+//!
+//! There is no real machine, so a disk has no content. It has a size, which must fit the plan of the instance, and
+//! configs refer to it (decision 0013).
+
+use crate::model::id::{DiskId, InstanceId};
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::time::Time;
+use crate::model::upkeep::DiskEncryption;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Disk {
+    pub id: DiskId,
+    pub instance: InstanceId,
+    pub label: DiskLabel,
+    pub status: DiskStatus,
+    pub filesystem: Filesystem,
+    /// In megabytes.
+    pub size: i64,
+    /// That of its instance.
+    pub encryption: DiskEncryption,
+    pub created: Time,
+    pub updated: Time,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewDisk {
+    pub label: DiskLabel,
+    pub filesystem: Filesystem,
+    /// In megabytes.
+    pub size: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DiskStatus {
+    Ready,
+    /// Work on the disk, or the creation of its instance, is in progress.
+    NotReady,
+}
+
+impl DiskStatus {
+    pub const ALL: [DiskStatus; 2] = [DiskStatus::Ready, DiskStatus::NotReady];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            DiskStatus::Ready => "ready",
+            DiskStatus::NotReady => "not ready",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Filesystem {
+    Raw,
+    Swap,
+    Ext3,
+    Ext4,
+    Initrd,
+}
+
+impl Filesystem {
+    pub const ALL: [Filesystem; 5] = [
+        Filesystem::Raw,
+        Filesystem::Swap,
+        Filesystem::Ext3,
+        Filesystem::Ext4,
+        Filesystem::Initrd,
+    ];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Filesystem::Raw => "raw",
+            Filesystem::Swap => "swap",
+            Filesystem::Ext3 => "ext3",
+            Filesystem::Ext4 => "ext4",
+            Filesystem::Initrd => "initrd",
+        }
+    }
+
+    pub fn with_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|filesystem| filesystem.word() == word)
+    }
+
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        Self::with_word(raw).ok_or_else(|| {
+            let words = Self::ALL.map(Self::word).join(", ");
+            vec![Reason::new(
+                Code::ChoiceInvalid,
+                format!("Must be one of {words}"),
+            )]
+        })
+    }
+}
+
+/// 1 to 48 characters without control characters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DiskLabel(String);
+
+impl DiskLabel {
+    const MAX: usize = 48;
+
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let good = (1..=Self::MAX).contains(&raw.chars().count()) && !raw.chars().any(char::is_control);
+        if good {
+            return Ok(Self(raw.to_owned()));
+        }
+        let text = "Label must be between 1 and 48 characters, without control characters";
+        Err(vec![Reason::new(Code::LabelLength, text)])
+    }
+
+    /// The label of the disk that an image is deployed to: as much of the image's name as fits.
+    pub fn of_image(image: &str) -> Self {
+        const END: &str = " Disk";
+        let visible = image.chars().filter(|c| !c.is_control());
+        let name: String = visible.take(Self::MAX - END.len()).collect();
+        Self(format!("{name}{END}"))
+    }
+
+    /// The label of a swap disk that is created with an instance.
+    pub fn of_swap(megabytes: i64) -> Self {
+        Self(format!("{megabytes} MB Swap Image"))
+    }
+
+    pub fn of_copy(label: &DiskLabel) -> Self {
+        Self::truncated(format!("Copy of {}", label.0))
+    }
+
+    /// The label in a row, if it is valid. Builds before 0.2 derived labels of any length from image names; such a
+    /// label is truncated.
+    pub fn checked(raw: String) -> Option<Self> {
+        Self::parse(&Self::truncated(raw).0).ok()
+    }
+
+    fn truncated(label: String) -> Self {
+        Self(label.chars().take(Self::MAX).collect())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_derived_label_fits() {
+        assert_eq!(DiskLabel::of_image("Debian 12").as_str(), "Debian 12 Disk");
+        assert_eq!(DiskLabel::of_swap(512).as_str(), "512 MB Swap Image");
+        let long = DiskLabel::of_image(&"ü".repeat(100));
+        assert_eq!(DiskLabel::parse(long.as_str()), Ok(long.clone()));
+        let copy = DiskLabel::of_copy(&long);
+        assert_eq!(copy.as_str(), format!("Copy of {}", "ü".repeat(40)));
+    }
+
+    #[test]
+    fn a_long_label_of_an_earlier_build_is_truncated() {
+        let of_row = |text: &str| DiskLabel::checked(text.to_owned());
+        assert_eq!(of_row(&"ü".repeat(60)), DiskLabel::parse(&"ü".repeat(48)).ok());
+        assert_eq!(of_row(""), None);
+    }
+}

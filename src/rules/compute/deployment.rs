@@ -1,0 +1,34 @@
+//! The fields with which an image is deployed to a disk: the image, and the credentials of its root user.
+
+use crate::model::image::Image;
+use crate::model::input::Input;
+use crate::model::policy::Policy;
+use crate::model::reason::{Code, Reason, Reasons};
+use crate::rules::form::Form;
+use crate::rules::not_offered::refuse_field;
+
+pub fn image_named(policy: &Policy, raw: &str) -> Result<Image, Reasons> {
+    let found = policy.images.iter().find(|image| image.id == raw).cloned();
+    found.ok_or_else(|| vec![Reason::new(Code::ImageInvalid, "image is not valid")])
+}
+
+/// Reads the credentials, which an image needs. They are neither checked nor stored.
+pub fn read_credentials(form: &mut Form) {
+    let text = |input: &Input| matches!(input, Input::Text(_)).then_some(Ok(()));
+    form.optional("root_pass", |_| Ok(()));
+    let lists = ["authorized_keys", "authorized_users"];
+    for name in lists {
+        form.values(name, "a string", text);
+    }
+    let has_credentials = ["root_pass"].iter().chain(&lists).any(|name| form.has(name));
+    if !has_credentials && form.has("image") {
+        let text = "Must provide valid root_pass, authorized_keys, or authorized_users";
+        form.refuse("root_pass", Reason::new(Code::CredentialsMissing, text));
+    }
+}
+
+pub fn refuse_scripts(form: &mut Form) {
+    let text = "Garth has no StackScripts: leave this field out";
+    refuse_field(form, "stackscript_id", text);
+    refuse_field(form, "stackscript_data", text);
+}

@@ -1,0 +1,77 @@
+//! Parses new and changed disks.
+
+use crate::model::disk::{DiskLabel, Filesystem, NewDisk};
+use crate::model::policy::Policy;
+use crate::model::reason::{Code, Reason};
+use crate::model::upkeep::DiskEncryption;
+use crate::rules::deployment::{image_named, read_credentials, refuse_scripts};
+use crate::rules::form::Form;
+use crate::rules::not_offered::refuse_field;
+use crate::rules::request::FromForm;
+
+/// The valid fields of a new disk.
+#[derive(Debug)]
+pub struct Draft {
+    label: Option<DiskLabel>,
+    pub size: Option<i64>,
+    filesystem: Option<Filesystem>,
+    pub encryption: Option<DiskEncryption>,
+}
+
+impl FromForm for Draft {
+    fn read(form: &mut Form, policy: &Policy) -> Self {
+        let label = form.required("label", DiskLabel::parse);
+        let size = read_size(form);
+        form.optional("image", |raw| image_named(policy, raw));
+        let filesystem = form.optional("filesystem", Filesystem::parse);
+        read_credentials(form);
+        refuse_scripts(form);
+        refuse_field(
+            form,
+            "read_only",
+            "Garth has no read-only disks: leave this field out",
+        );
+        Self {
+            label,
+            size,
+            filesystem,
+            encryption: form.optional("disk_encryption", DiskEncryption::parse),
+        }
+    }
+}
+
+impl Draft {
+    pub fn finish(&self) -> Option<NewDisk> {
+        Some(NewDisk {
+            label: self.label.clone()?,
+            filesystem: self.filesystem.unwrap_or(Filesystem::Ext4),
+            size: self.size?,
+        })
+    }
+}
+
+/// A change of a disk.
+#[derive(Clone, Debug)]
+pub struct Change {
+    pub label: Option<DiskLabel>,
+    pub filesystem: Option<Filesystem>,
+}
+
+impl FromForm for Change {
+    fn read(form: &mut Form, _: &Policy) -> Self {
+        Self {
+            label: form.optional("label", DiskLabel::parse),
+            filesystem: form.optional("filesystem", Filesystem::parse),
+        }
+    }
+}
+
+/// The size of a disk in megabytes; `None` after an error.
+pub fn read_size(form: &mut Form) -> Option<i64> {
+    let size = form.required_integer("size")?;
+    if size < 1 {
+        form.refuse("size", Reason::new(Code::OutOfRange, "Must be at least 1 MB"));
+        return None;
+    }
+    Some(size)
+}

@@ -1,0 +1,18 @@
+//! Operations on an instance that Garth does not have, because there is no real machine.
+
+use crate::model::grant::Permission;
+use crate::model::id::InstanceId;
+use crate::rules::caller::Caller;
+use crate::rules::error::Result;
+use crate::rules::loading::instance_for;
+use crate::rules::not_offered;
+use crate::rules::request::Request;
+use crate::store::ReadTx;
+
+/// Refuses an operation on an instance, for callers who could change it.
+pub fn refuse(tx: &mut ReadTx, caller: &Caller, id: InstanceId, request: &Request, text: &str) -> Result<()> {
+    let instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
+    request.unchanged(&instance)?;
+    request.require_valid_body()?;
+    Err(not_offered::refusal(text))
+}

@@ -1,0 +1,64 @@
+//! The usage of an instance, and what could be attached to it. There is no real machine: nothing is transferred,
+//! measured, backed up or attached.
+
+use crate::model::grant::Permission;
+use crate::model::id::InstanceId;
+use crate::model::instance::Instance;
+use crate::model::page::Paged;
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, Result};
+use crate::rules::lists::ListRequest;
+use crate::rules::loading::instance_for;
+use crate::rules::not_offered;
+use crate::store::ReadTx;
+use crate::store::filter::{Field, Kind};
+use crate::store::value::Value;
+
+/// A month of an instance's usage.
+#[derive(Clone, Copy, Debug)]
+pub struct MonthPath {
+    pub instance: InstanceId,
+    pub year: i64,
+    pub month: i64,
+}
+
+/// The fields that clients filter and sort volumes, firewalls and NodeBalancers by.
+static FIELDS: [Field; 7] = [
+    Field::new("id", Kind::Integer, ""),
+    Field::new("label", Kind::Text, ""),
+    Field::new("status", Kind::Text, ""),
+    Field::new("region", Kind::Text, ""),
+    Field::new("tags", Kind::Text, ""),
+    Field::new("created", Kind::Time, ""),
+    Field::new("updated", Kind::Time, ""),
+];
+
+/// The instance, for a view of its transfer or of its backups.
+pub fn view(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instance> {
+    instance_for(tx, caller, id, Permission::ReadOnly)
+}
+
+pub fn month(tx: &mut ReadTx, caller: &Caller, at: MonthPath) -> Result<()> {
+    view(tx, caller, at.instance)?;
+    match (1..=9999).contains(&at.year) && (1..=12).contains(&at.month) {
+        true => Ok(()),
+        false => Err(Error::NotFound),
+    }
+}
+
+/// Refuses statistics with the text that the public web app knows.
+pub fn stats(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<()> {
+    view(tx, caller, id)?;
+    Err(not_offered::refusal("Stats are unavailable at this time."))
+}
+
+pub fn monthly_stats(tx: &mut ReadTx, caller: &Caller, at: MonthPath) -> Result<()> {
+    month(tx, caller, at)?;
+    stats(tx, caller, at.instance)
+}
+
+/// The page of a list without items. The request is validated like that of any list.
+pub fn attached(tx: &mut ReadTx, caller: &Caller, id: InstanceId, list: &ListRequest) -> Result<Paged<()>> {
+    view(tx, caller, id)?;
+    Ok(list.read(tx.policy(), &FIELDS)?.select(&[], |(), _| Value::Null))
+}

@@ -1,0 +1,95 @@
+//! Work on instances and disks: an event that shows the progress, and a job that advances it.
+//!
+//! There is no real machine. Work completes immediately, or after `settle_ms`, so that clients can be tested against
+//! a slow server. Work that takes time is a job (`rules/jobs.rs`), so a restarted server finishes it.
+
+use crate::model::entity::Entity;
+use crate::model::event::Action;
+use crate::model::id::EventId;
+use crate::model::instance::Instance;
+use crate::model::job::{Job, JobKind, Outcome};
+use crate::model::time::Time;
+use crate::model::work::WorkStep;
+use crate::rules::error::Result;
+use crate::rules::events::{self, Author};
+use crate::store::events::Progress;
+use crate::store::{self, ReadTx, StoreError, WriteTx};
+
+/// The object of the work: the kind of its jobs, and its ID.
+pub type Subject = (JobKind, i64);
+
+/// Whether work completes immediately.
+pub fn is_immediate(tx: &ReadTx) -> bool {
+    tx.policy().settle_ms == 0
+}
+
+/// Records the event of work and, unless the work completes immediately, schedules its job.
+pub fn begin(
+    tx: &mut WriteTx,
+    author: Author,
+    action: Action,
+    instance: &Instance,
+    secondary: Option<&Entity>,
+    (kind, id): Subject,
+) -> Result<()> {
+    let wait = tx.policy().settle_ms * 1000;
+    let progress = if wait == 0 {
+        events::finished(0)
+    } else {
+        Progress {
+            status: "scheduled",
+            percent: Some(0),
+            duration: None,
+        }
+    };
+    let event = events::record_progress(tx, author, action, instance, secondary, progress)?;
+    if wait > 0 {
+        let now = tx.instant().micros();
+        let finish = Time::from_micros(now + wait);
+        let (subject, payload) = (id.to_string(), WorkStep::Start { event, finish }.to_string());
+        let due = Time::from_micros(now + wait / 2);
+        store::jobs::schedule(tx, kind, &subject, &payload, due)?;
+    }
+    Ok(())
+}
+
+/// Runs the next step of work. Returns the ID of the object and the event when the work is complete.
+pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<(Outcome, Option<(i64, EventId)>)> {
+    let wrong = || StoreError::Unexpected(format!("invalid step {:?}", job.payload));
+    let step = WorkStep::parse(&job.payload).ok_or_else(wrong)?;
+    let id = job.subject.parse().map_err(|_| wrong())?;
+    let wait = tx.policy().settle_ms * 1000;
+    match step {
+        WorkStep::Start { event, finish } => {
+            let started = Progress {
+                status: "started",
+                percent: Some(50),
+                duration: Some(wait / 2),
+            };
+            store::events::progress(tx, event, started)?;
+            let again = Outcome::Again {
+                payload: WorkStep::Finish { event }.to_string(),
+                due: finish,
+            };
+            Ok((again, None))
+        }
+        WorkStep::Finish { event } => {
+            store::events::progress(tx, event, events::finished(wait))?;
+            Ok((Outcome::Done, Some((id, event))))
+        }
+    }
+}
+
+/// Cancels the job of an object that is being deleted.
+pub fn cancel(tx: &mut WriteTx, (kind, id): Subject) -> Result<()> {
+    let payload = store::jobs::unschedule(tx, kind, &id.to_string())?;
+    if let Some(step) = payload.as_deref().and_then(WorkStep::parse) {
+        let failed = Progress {
+            status: "failed",
+            percent: Some(100),
+            duration: None,
+        };
+        store::events::progress(tx, step.event(), failed)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! Refusals of fields and operations of the public service that Garth does not have.
+
+use super::error::Error;
+use super::form::Form;
+use crate::model::input::Input;
+use crate::model::reason::{Code, Reason};
+
+/// Refuses a field, unless its value asks for nothing.
+pub fn refuse_field(form: &mut Form, name: &'static str, text: &str) {
+    refuse_unless(form, name, asks_for_nothing, text);
+}
+
+/// Refuses each value of a field except the one that is always true.
+pub fn refuse_other_than(form: &mut Form, name: &'static str, only: &str, text: &str) {
+    let is_only = |value: &Input| matches!(value, Input::Text(sent) if sent == only);
+    refuse_unless(form, name, is_only, text);
+}
+
+/// The error of an operation that Garth does not have.
+pub fn refusal(text: &str) -> Error {
+    Error::whole(reason(text))
+}
+
+fn refuse_unless(form: &mut Form, name: &'static str, is_harmless: impl Fn(&Input) -> bool, text: &str) {
+    if form.value(name).is_some_and(|value| !is_harmless(value)) {
+        let field = form.path(name);
+        form.refuse(field, reason(text));
+    }
+}
+
+fn asks_for_nothing(value: &Input) -> bool {
+    match value {
+        Input::Null | Input::Bool(false) | Input::Integer(0) => true,
+        Input::List(items) => items.is_empty(),
+        Input::Object(entries) => entries.is_empty(),
+        Input::Text(text) => text.is_empty(),
+        _ => false,
+    }
+}
+
+fn reason(text: &str) -> Reason {
+    Reason::new(Code::NotOffered, text)
+}
