@@ -38,7 +38,7 @@ UNSUPPORTED_BY_ALL = {
     "getDocsStyle": "the description of this server",
     "getIcon": "the description of this server",
 }
-# Products that Garth does not have. A client need not ask for each of them, and is refused where it changes one.
+# Products that Garth does not have. Clients are not required to call them, and changes are refused.
 NEIGHBORS = "Neighbors"
 DESK = "Garth's own: the desk of the provider; tested by `tests/api/support/desk.rs`"
 

@@ -33,7 +33,7 @@ class Fixtures:
         body = {"label": "initial", "type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces}
         instance = self.post("ada", "/compute/instances", **body)["id"]
         config = self.get("ada", f"/compute/instances/{instance}/configs")["data"][0]
-        disk = self.post("ada", f"/compute/instances/{instance}/disks", label="kept", size=1000)["id"]
+        disk = self.post("ada", f"/compute/instances/{instance}/disks", label="initial", size=1000)["id"]
         ticket = self.post("ada", "/support/tickets", summary="Help", description="Please.")["id"]
         self.post("ada", f"/support/tickets/{ticket}/replies", description="Soon?")
         self.send("ada", "POST", f"/support/tickets/{ticket}/attachments", files={"file": ("notes.txt", b"Notes")})
