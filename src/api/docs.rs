@@ -262,7 +262,7 @@ fn field_rows(schema: &Value, prefix: &str) -> Markup {
     }
 }
 
-/// Constraints on a value besides its type.
+/// Constraints on a value in addition to its type.
 fn bounds(schema: &Value) -> String {
     let number = |key: &str| schema[key].as_i64();
     let mut bounds = Vec::new();

@@ -48,7 +48,7 @@ impl Time {
     /// The number of characters of a time.
     pub const WIDTH: usize = 19;
 
-    /// Formats it into a buffer: responses have so many times that six formatters would be measurable.
+    /// Formats it into a buffer: a response has many times, so the cost of six formatters would be measurable.
     pub fn write(self, text: &mut [u8; Self::WIDTH]) -> &str {
         let last = Timestamp::MAX.as_second();
         let seconds = self.seconds().clamp(0, last) as u64;

@@ -1,4 +1,4 @@
-//! Errors of rules. Each variant tells the caller what to do next.
+//! Errors of rules. Each variant says what the caller can do next.
 
 use super::unique;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId};

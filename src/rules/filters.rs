@@ -54,7 +54,7 @@ impl Reading {
         let descending = match input.get("+order") {
             None => false,
             Some(_) if input.get("+order_by").is_none() => {
-                return Err(invalid(Code::FilterOperator, "+order needs +order_by beside it"));
+                return Err(invalid(Code::FilterOperator, "+order requires +order_by"));
             }
             Some(Input::Text(word)) if word == "asc" => false,
             Some(Input::Text(word)) if word == "desc" => true,

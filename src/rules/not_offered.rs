@@ -5,9 +5,9 @@ use super::form::Form;
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 
-/// Refuses a field, unless its value asks for nothing.
+/// Refuses a field, unless its value requests nothing.
 pub fn refuse_field(form: &mut Form, name: &'static str, text: &str) {
-    refuse_unless(form, name, asks_for_nothing, text);
+    refuse_unless(form, name, requests_nothing, text);
 }
 
 /// Refuses each value of a field except the one that is always true.
@@ -28,7 +28,7 @@ fn refuse_unless(form: &mut Form, name: &'static str, is_harmless: impl Fn(&Inpu
     }
 }
 
-fn asks_for_nothing(value: &Input) -> bool {
+fn requests_nothing(value: &Input) -> bool {
     match value {
         Input::Null | Input::Bool(false) | Input::Integer(0) => true,
         Input::List(items) => items.is_empty(),

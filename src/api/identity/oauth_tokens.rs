@@ -1,4 +1,4 @@
-//! The OAuth token endpoints. Errors have the format of RFC 6749 and, besides, that of the API.
+//! The OAuth token endpoints. Errors have the fields of RFC 6749 and those of the API.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};

@@ -43,7 +43,7 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> PageR
         @if used.vpcs.is_empty() {
             (empty_state("Nothing in use yet", &limits_text(&used), Some(("Create VPC", "/vpcs/new"))))
         } @else {
-            div .beside {
+            div .two-columns {
                 section aria-labelledby="regions" { h2 #regions { "VPCs per region" } (regions(&app, &used)) }
                 section aria-labelledby="subnets" { h2 #subnets { "Subnets per VPC" } (subnets(&vpcs, &used)) }
             }

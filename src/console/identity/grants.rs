@@ -55,7 +55,7 @@ pub fn summary(grants: &Grants, user_url: &str) -> Markup {
                 div { dt { "Account and support" } dd { (level(grants.account_access)) } }
                 div { dt { "Account-wide permissions" } dd { @if globals.is_empty() { "–" } @else { (globals.join(", ")) } } }
             }
-            div .beside {
+            div .two-columns {
                 (granted_list("VPCs", &grants.vpcs))
                 (granted_list("Instances", &grants.linodes))
             }

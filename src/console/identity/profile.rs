@@ -179,7 +179,7 @@ impl<'a> ProfilePage<'a> {
                 @if let Some(at) = user.password_created { div { dt { "Password set" } dd { (time(at)) } } }
                 @if let Some(login) = &user.last_login { div { dt { "Last login" } dd { (time(login.at)) } } }
             }
-            div .beside {
+            div .two-columns {
                 section aria-labelledby="profile" { h2 #profile { "Profile" } (self.profile_form(visit)) }
                 section aria-labelledby="password" { h2 #password { "Password" } (self.password_form(visit)) }
             }

@@ -101,9 +101,8 @@ impl Email {
 
     fn is_valid(raw: &str) -> bool {
         let plain = raw.chars().count() <= 254 && !raw.chars().any(|c| c.is_whitespace() || c.is_control());
-        let halves = raw.split_once('@');
-        plain
-            && halves.is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
+        let parts = raw.split_once('@');
+        plain && parts.is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
     }
 
     pub fn as_str(&self) -> &str {

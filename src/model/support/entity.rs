@@ -47,11 +47,11 @@ impl EntityKind {
         }
     }
 
-    /// Parses a kind. `beside` is the other object of the same event: the VPC of a subnet, the instance of a
+    /// Parses a kind. `other` is the other object of the same event: the VPC of a subnet, the instance of a
     /// config or a disk.
-    pub fn parse(word: &str, beside: Option<(&str, i64)>) -> Option<Self> {
+    pub fn parse(word: &str, other: Option<(&str, i64)>) -> Option<Self> {
         let parent = |kind: SubjectKind| {
-            let (_, id) = beside.filter(|(word, _)| *word == kind.word())?;
+            let (_, id) = other.filter(|(word, _)| *word == kind.word())?;
             Some(id)
         };
         match word {

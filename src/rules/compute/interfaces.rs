@@ -20,7 +20,7 @@ use crate::rules::{addresses, events};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub use draft::{Change, Draft, Order, Site, read_all, resolve};
-use draft::{Nat, refuse_beside};
+use draft::{Nat, refuse_conflicts_with};
 
 /// The maximum number of interfaces of a config.
 pub const MAX_INTERFACES: usize = 3;
@@ -45,7 +45,7 @@ pub fn create(
 ) -> Result<Interface> {
     let (instance, mut config) = config_for(tx, caller, at, Permission::ReadWrite)?;
     let (draft, mut form) = request.open()?;
-    refuse_beside(&mut form, draft, &config.interfaces);
+    refuse_conflicts_with(&mut form, draft, &config.interfaces);
     let new = resolve(tx, caller, &mut form, draft, &Site::of(&instance, &[]))?;
     let new = form.finish(|| new)?;
 

@@ -332,7 +332,7 @@ impl Redirect<'_> {
         self.with(&[("error", error), ("error_description", text)])
     }
 
-    /// The redirect URI with these parameters and the state; its own query is kept.
+    /// The redirect URI with these parameters and the state; its own query is preserved.
     fn with(&self, pairs: &[(&str, &str)]) -> String {
         let to = self.to.as_str();
         let mark = match (self.in_fragment, to.contains('?')) {

@@ -198,7 +198,7 @@ fn with_code(
         .as_ref()
         .is_some_and(|uri| *uri != code.redirect_uri)
     {
-        let text = "redirect_uri must be the one that the code was asked for with";
+        let text = "redirect_uri must be the one of the authorization request";
         return Err(refused(
             Fault::InvalidGrant,
             "redirect_uri",

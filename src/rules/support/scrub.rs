@@ -6,7 +6,7 @@ use crate::rules::error::Result;
 use crate::store::scrub::Due;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// The number of attachments that a node claims at once.
+/// The number of attachments that a node claims together.
 const BATCH_ATTACHMENTS: i64 = 16;
 /// How long a node may take to read them before another node can claim them.
 const LEASE_SECONDS: i64 = 3600;
@@ -35,7 +35,7 @@ pub fn record(tx: &mut WriteTx, id: AttachmentId, damaged: bool) -> Result<()> {
     Ok(store::scrub::record(tx, id, damaged)?)
 }
 
-/// The number of attachments that are missing or differ from what was uploaded.
+/// The number of attachments that are missing or differ from the uploaded file.
 pub fn count_damaged(tx: &mut ReadTx) -> Result<i64> {
     Ok(store::scrub::count_damaged(tx)?)
 }

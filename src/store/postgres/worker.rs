@@ -29,7 +29,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(3600);
 const MAX_WRITE_ATTEMPTS: u32 = 40;
 /// A write that fails later than this after its start is not retried.
 const MAX_WRITE_RETRY_TIME: Duration = Duration::from_secs(15);
-/// After so many violations of a constraint, a concurrent write is not the cause.
+/// After this number of violations of a constraint, a concurrent write is not the cause.
 const MAX_CONSTRAINT_ATTEMPTS: u32 = 5;
 
 pub struct Worker {

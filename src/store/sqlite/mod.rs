@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_batch_whose_transaction_has_ended_early_reports_what_it_committed() {
+    async fn a_batch_whose_transaction_has_ended_early_reports_its_commits() {
         let (store, folder) = empty_store("ended");
         let table = store.write(|tx| tx.execute("CREATE TABLE thing (number BIGINT)", args![]));
         table.await.unwrap();

@@ -130,7 +130,7 @@ pub fn make_private_folder(folder: &Path) -> Result<(), StoreError> {
     created.map_err(|e| StoreError::Files(format!("making the data folder {}", folder.display()), e))
 }
 
-/// Creates the file for its owner only, whatever the mode of the folder. SQLite gives its log the same mode.
+/// Creates the file for its owner only, regardless of the mode of the folder. SQLite gives its log the same mode.
 pub fn make_private_file(file: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::OpenOptionsExt;
     let created = std::fs::OpenOptions::new()

@@ -56,7 +56,7 @@ fn space_maps(spaces: &[Space], blocks: &[Block], sizes: &[(&str, f64)]) -> Mark
 /// A compact map of the address spaces that have subnets, for a sidebar.
 pub fn compact(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
     let (used, _) = spaces_by_use(blocks, forbidden);
-    html! { div .map { (space_maps(&used, blocks, &[("beside", COMPACT_WIDTH)])) } }
+    html! { div .map { (space_maps(&used, blocks, &[("compact", COMPACT_WIDTH)])) } }
 }
 
 /// The map of a VPC: the address spaces with subnets, the unallocated ones, and all of them as a table.

@@ -52,7 +52,7 @@ pub async fn view(
         })
         .await;
     let page = match found {
-        // An open page reloads itself with htmx: show that the VPC is gone, because htmx discards error responses.
+        // An open page reloads itself with htmx: show that the VPC was deleted, because htmx discards error responses.
         Err(Error::NotFound) if headers.contains_key("hx-request") => {
             return Ok(visit.page("VPC", &[LIST], &not_available()));
         }

@@ -284,7 +284,7 @@ fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
     }
 }
 
-pub(super) fn refuse_beside(form: &mut Form, draft: &Draft, present: &[Interface]) {
+pub(super) fn refuse_conflicts_with(form: &mut Form, draft: &Draft, present: &[Interface]) {
     if present.len() >= MAX_INTERFACES {
         let text = format!("A config can have at most {MAX_INTERFACES} interfaces");
         form.refuse_whole(Reason::new(Code::InterfaceCount, text));
