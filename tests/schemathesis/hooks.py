@@ -51,6 +51,7 @@ NOT_IN_SCHEMA = {
     "interface_active": "the instance runs with the interface",
     "interface_count": "the config has the maximum number of interfaces of a purpose",
     "interface_field": "the fields of an existing interface depend on its purpose",
+    "not_offered": "the operation is not offered, or disks have the encryption of their instance",
     "precondition_failed": "If-Match does not match the current state",
     "primary_invalid": "the existing interface is a VLAN",
     "quota_exceeded": "the account has reached its quota",

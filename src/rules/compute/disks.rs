@@ -269,7 +269,7 @@ fn require_unused(tx: &mut ReadTx, instance: &Instance, disk: &Disk) -> Result<(
     match config.is_some_and(|config| config.settings.devices.contains(&Some(disk.id))) {
         true => {
             let text = format!(
-                "{} runs with this disk: shut it down first",
+                "{} is running with this disk; first shut the instance down",
                 instance.label.as_str()
             );
             Err(Error::refused(Code::InstanceState, text))

@@ -333,7 +333,8 @@ async fn public_and_vlan_interfaces_of_a_running_config_can_be_replaced() {
     assert_eq!(refused.errors(), ["- interface_active"]);
     assert_eq!(
         refused.reason(),
-        "linode1 runs with the config vlan: shut it down, or reboot it with another config, first"
+        "The interface is active because linode1 is running with the config \"vlan\"; first shut the instance down or \
+         reboot it with another config"
     );
     let beside = json!({"interfaces": [vlan, vpc]});
     assert_eq!(ada.put(config, beside).await.status, 200, "nothing is removed");

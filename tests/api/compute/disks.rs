@@ -265,7 +265,7 @@ async fn a_disk_in_use_is_not_deleted_and_a_deleted_one_leaves_its_configs() {
     assert_eq!(refused.errors(), ["- instance_state"]);
     assert_eq!(
         refused.reason(),
-        "linode1 runs with this disk: shut it down first"
+        "linode1 is running with this disk; first shut the instance down"
     );
     ada.post("/linode/instances/1/shutdown", json!({})).await;
     app.advance(3);
