@@ -154,14 +154,15 @@ struct SettingsView {
 #[derive(Hash, Serialize)]
 struct AvailabilityView<'a> {
     region: &'a str,
+    available: &'a [String],
     unavailable: [&'static str; 0],
 }
 
 impl<'a> AvailabilityView<'a> {
     fn new(region: &'a Region) -> Self {
-        let region = region.id.as_str();
         Self {
-            region,
+            region: &region.id,
+            available: &region.capabilities,
             unavailable: [],
         }
     }

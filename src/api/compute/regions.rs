@@ -49,7 +49,7 @@ impl<'a> RegionView<'a> {
                 maximum_pgs_per_customer: 0,
                 maximum_linodes_per_pg: 0,
             },
-            site_type: "core",
+            site_type: Region::SITE_TYPE,
         }
     }
 }

@@ -11,6 +11,13 @@ pub struct Image {
     pub created: Time,
 }
 
+impl Image {
+    /// The provider's images are the only ones, so these values are the same for all.
+    pub const TYPE: &str = "manual";
+    pub const STATUS: &str = "available";
+    pub const CREATED_BY: &str = "linode";
+}
+
 /// The default images.
 pub fn built_in() -> Vec<Image> {
     let image = |id: &str, label: &str, vendor: &str, size, created: &str| Image {

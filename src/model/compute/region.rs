@@ -14,6 +14,8 @@ pub struct Region {
 
 impl Region {
     pub const VPCS: &str = "VPCs";
+    /// All regions are core regions; the public service also has distributed ones.
+    pub const SITE_TYPE: &str = "core";
 
     pub fn has_capability(&self, capability: &str) -> bool {
         self.capabilities.iter().any(|held| held == capability)

@@ -8,11 +8,12 @@ use crate::rules::lists::ListRequest;
 use crate::store::filter::{Field, Kind};
 use crate::store::value::Value;
 
-static FIELDS: [Field; 4] = [
+static FIELDS: [Field; 5] = [
     Field::new("id", Kind::Text, ""),
     Field::new("label", Kind::Text, ""),
     Field::new("country", Kind::Text, ""),
     Field::new("status", Kind::Text, ""),
+    Field::new("site_type", Kind::Text, ""),
 ];
 
 /// The field for the region in lists about something else.
@@ -35,11 +36,11 @@ pub fn view(policy: &Policy, id: &str) -> Result<Region> {
 }
 
 fn field<'a>(region: &'a Region, name: &str) -> Value<'a> {
-    let text = match name {
-        "id" => &region.id,
-        "label" => &region.label,
-        "country" => &region.country,
-        _ => &region.status,
-    };
-    Value::from(text.as_str())
+    Value::from(match name {
+        "id" => region.id.as_str(),
+        "label" => region.label.as_str(),
+        "country" => region.country.as_str(),
+        "status" => region.status.as_str(),
+        _ => Region::SITE_TYPE,
+    })
 }

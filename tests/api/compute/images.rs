@@ -55,3 +55,39 @@ async fn the_slash_in_an_image_id_needs_no_encoding() {
         assert_eq!(stranger.get(path).await.status, 404, "{path}");
     }
 }
+
+#[tokio::test]
+async fn types_and_images_have_the_filters_that_clients_send() {
+    let app = TestApp::new().await;
+    let stranger = app.stranger();
+    let all = stranger.count("/images").await;
+    for (filter, found) in [
+        (r#"{"is_public":true,"type":"manual"}"#, all),
+        (r#"{"is_public":false,"type":"manual"}"#, 0),
+        (
+            r#"{"is_public":false,"type":"automatic","+order":"asc","+order_by":"label"}"#,
+            0,
+        ),
+        (r#"{"deprecated":false}"#, all),
+        (r#"{"deprecated":true}"#, 0),
+        (r#"{"id":"linode/debian12","created_by":"linode"}"#, 1),
+        (r#"{"status":"available","description":""}"#, all),
+        (r#"{"created":{"+lt":"2010-01-01T00:00:00"}}"#, 0),
+        (r#"{"+and":[],"+order":"desc","+order_by":"created"}"#, all),
+    ] {
+        let reply = stranger.filter("/images", filter).await;
+        assert_eq!(reply.status, 200, "{filter}: {reply}");
+        assert_eq!(reply.json()["results"], found, "{filter}");
+    }
+    for (filter, found) in [
+        (r#"{"disk":25600,"id":"g6-nanode-1"}"#, 1),
+        (r#"{"gpus":0,"transfer":1000,"id":"g6-nanode-1"}"#, 1),
+        (r#"{"network_out":1000,"id":"g6-nanode-1"}"#, 1),
+        (r#"{"id":"g6-nanode-1","gpus":{"+gt":0}}"#, 0),
+        (r#"{"successor":{"+neq":null}}"#, 0),
+    ] {
+        let reply = stranger.filter("/linode/types", filter).await;
+        assert_eq!(reply.status, 200, "{filter}: {reply}");
+        assert_eq!(reply.json()["results"], found, "{filter}");
+    }
+}

@@ -50,6 +50,12 @@ async fn regions_support_paging_and_filters() {
     );
     let filter = r#"{"label":{"+contains":"PAR"},"id":{"+neq":"x"}}"#;
     assert_eq!(ids(stranger.filter("/regions", filter).await), ["fr-par"]);
+    let core = stranger.filter("/regions", r#"{"site_type":"core"}"#).await;
+    assert_eq!(core.json()["results"], 25);
+    let edge = stranger
+        .filter("/regions", r#"{"site_type":"distributed"}"#)
+        .await;
+    assert_eq!(edge.json()["results"], 0);
     assert_eq!(
         stranger.filter("/regions", r#"{"site":"x"}"#).await.errors(),
         ["X-Filter filter_field"]
