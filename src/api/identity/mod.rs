@@ -6,6 +6,7 @@ pub mod logins;
 pub mod oauth;
 pub mod oauth_clients;
 pub mod oauth_tokens;
+pub mod permissions;
 pub mod profile;
 pub mod tokens;
 pub mod users;
@@ -126,6 +127,22 @@ pub fn operations() -> Vec<Operation> {
             ),
         )
         .unrestricted(),
+        // Permissions by name
+        get(
+            "getAccountPermissions",
+            "/iam/users/{username}/permissions/account",
+            view_at(
+                |tx, caller: &Caller, name: String| rules::permissions::on_account(tx, caller, &name),
+                permissions::all,
+            ),
+        )
+        .on_account(),
+        get(
+            "getEntityPermissions",
+            "/iam/users/{username}/permissions/{entityType}/{entityId}",
+            view_at(rules::permissions::on_entity, permissions::all),
+        )
+        .on_account(),
         // OAuth clients
         get(
             "getOauthClients",

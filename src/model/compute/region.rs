@@ -13,6 +13,7 @@ pub struct Region {
 }
 
 impl Region {
+    pub const LINODES: &str = "Linodes";
     pub const VPCS: &str = "VPCs";
     /// All regions are core regions; the public service also has distributed ones.
     pub const SITE_TYPE: &str = "core";

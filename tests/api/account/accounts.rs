@@ -59,6 +59,7 @@ async fn the_account_has_the_public_format_without_billing() {
         json!({
             "managed": false, "longview_subscription": null, "network_helper": true,
             "backups_enabled": false, "object_storage": "disabled",
+            "interfaces_for_new_linodes": "legacy_config_only", "maintenance_policy": "linode/migrate",
         })
     );
 }

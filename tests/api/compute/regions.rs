@@ -67,6 +67,56 @@ async fn regions_support_paging_and_filters() {
 }
 
 #[tokio::test]
+async fn regions_report_which_types_and_vpcs_are_available() {
+    let app = TestApp::with(|policy, _| {
+        policy.regions = garth::model::region::built_in(true);
+        policy.regions[0].capabilities.clear();
+    })
+    .await;
+    let (stranger, ada) = (app.stranger(), app.user("ada").scopes("vpc:read_only").await);
+    let (regions, types) = (
+        stranger.count("/regions").await,
+        stranger.count("/linode/types").await,
+    );
+    assert_eq!(
+        stranger.count("/v4beta/regions/availability").await,
+        regions * types
+    );
+    let filter = r#"{"region":"us-mia","plan":"g6-nanode-1","available":true}"#;
+    let nanode = json!({"region": "us-mia", "plan": "g6-nanode-1", "available": true});
+    let found = stranger.filter("/regions/availability", filter).await;
+    assert_eq!(found.data()[..], [json!(nanode)]);
+    let none = stranger
+        .filter("/regions/availability", r#"{"available":false}"#)
+        .await;
+    assert_eq!(none.json()["results"], types, "one region has no instances");
+    let miami = stranger.get("/regions/us-mia/availability").await.json();
+    assert_eq!(
+        (miami.as_array().unwrap().len() as i64, &miami[0]),
+        (types, &nanode)
+    );
+    assert_eq!(stranger.get("/regions/mars/availability").await.status, 404);
+
+    let able = json!({"region": "us-mia", "available": true, "available_ipv6_prefix_lengths": []});
+    assert_eq!(ada.get("/regions/us-mia/vpc-availability").await.json(), able);
+    assert_eq!(
+        ada.get("/regions/us-west/vpc-availability").await.json()["available"],
+        false
+    );
+    let missing = ada.get("/regions/mars/vpc-availability").await;
+    assert_eq!(
+        (missing.status.as_u16(), missing.reason().as_str()),
+        (404, "Not found")
+    );
+    assert_eq!(ada.count("/regions/vpc-availability").await, regions);
+    let filter = r#"{"available":true,"region":"us-mia"}"#;
+    assert_eq!(
+        ada.filter("/regions/vpc-availability", filter).await.data(),
+        [able]
+    );
+}
+
+#[tokio::test]
 async fn a_region_without_the_capability_refuses_vpcs() {
     let app = TestApp::with(|policy, _| policy.regions = garth::model::region::built_in(true)).await;
     let ada = app.user("ada").await;
