@@ -26,7 +26,8 @@ struct ImageView<'a> {
     deprecated: bool,
     vendor: &'a str,
     expiry: Option<&'a str>,
-    eol: Option<&'a str>,
+    #[serde(serialize_with = "answer::optional_time")]
+    eol: Option<Time>,
     status: &'a str,
     capabilities: [&'a str; 0],
     tags: [&'a str; 0],
@@ -47,7 +48,7 @@ impl<'a> ImageView<'a> {
             deprecated: false,
             vendor: &image.vendor,
             expiry: None,
-            eol: None,
+            eol: image.eol,
             status: Image::STATUS,
             capabilities: [],
             tags: [],

@@ -16,6 +16,7 @@ struct RegionView<'a> {
     label: &'a str,
     country: &'a str,
     capabilities: &'a [String],
+    monitors: MonitorsView,
     status: &'a str,
     resolvers: ResolversView<'a>,
     placement_group_limits: PlacementGroupLimitsView,
@@ -28,11 +29,19 @@ struct ResolversView<'a> {
     ipv6: &'a str,
 }
 
+/// Garth has no monitoring of services, but newer clients expect the lists.
+#[derive(Serialize)]
+struct MonitorsView {
+    alerts: [(); 0],
+    metrics: [(); 0],
+}
+
 /// Garth has no placement groups, but clients read these numbers.
 #[derive(Serialize)]
 struct PlacementGroupLimitsView {
     maximum_pgs_per_customer: i64,
     maximum_linodes_per_pg: i64,
+    maximum_linodes_per_flexible_pg: i64,
 }
 
 impl<'a> RegionView<'a> {
@@ -42,6 +51,10 @@ impl<'a> RegionView<'a> {
             label: &region.label,
             country: &region.country,
             capabilities: &region.capabilities,
+            monitors: MonitorsView {
+                alerts: [],
+                metrics: [],
+            },
             status: &region.status,
             resolvers: ResolversView {
                 ipv4: &region.resolvers_ipv4,
@@ -50,6 +63,7 @@ impl<'a> RegionView<'a> {
             placement_group_limits: PlacementGroupLimitsView {
                 maximum_pgs_per_customer: 0,
                 maximum_linodes_per_pg: 0,
+                maximum_linodes_per_flexible_pg: 0,
             },
             site_type: Region::SITE_TYPE,
         }

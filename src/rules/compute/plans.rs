@@ -42,6 +42,6 @@ fn field<'a>(plan: &'a Plan, name: &str) -> Value<'a> {
         "gpus" => Value::from(plan.gpus),
         "network_out" => Value::from(plan.network_out),
         "transfer" => Value::from(plan.transfer),
-        _ => Value::Null,
+        _ => Value::from(plan.successor.as_deref()),
     }
 }

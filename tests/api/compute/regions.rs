@@ -1,5 +1,7 @@
 //! Regions: a public catalog.
 
+use std::net::IpAddr;
+
 use serde_json::json;
 
 use crate::harness::TestApp;
@@ -11,7 +13,7 @@ async fn regions_need_no_token() {
     let regions = app.stranger().get("/regions").await;
 
     assert_eq!(regions.status, 200);
-    assert_eq!(regions.data().len(), 25);
+    assert_eq!(regions.data().len(), 34);
     assert!(
         regions
             .data()
@@ -27,6 +29,22 @@ async fn regions_need_no_token() {
 }
 
 #[tokio::test]
+async fn regions_have_resolvers_and_only_capabilities_that_garth_implements() {
+    let app = TestApp::new().await;
+    for region in app.stranger().get("/regions").await.data() {
+        assert_eq!(
+            region["capabilities"],
+            json!(["Linodes", "Vlans", "VPCs", "Maintenance Policy"])
+        );
+        for version in ["ipv4", "ipv6"] {
+            let resolvers = region["resolvers"][version].as_str().unwrap();
+            let parsed = resolvers.split(',').all(|one| one.parse::<IpAddr>().is_ok());
+            assert!(parsed, "{resolvers}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn regions_support_paging_and_filters() {
     let app = TestApp::new().await;
     let stranger = app.stranger();
@@ -34,7 +52,7 @@ async fn regions_support_paging_and_filters() {
     let second = stranger.get("/regions?page=2&page_size=10").await;
     assert_eq!(
         (second.data().len(), second.json()["pages"].clone()),
-        (10, json!(3))
+        (10, json!(4))
     );
     let ids = |reply: crate::harness::Reply| -> Vec<String> {
         reply
@@ -46,12 +64,15 @@ async fn regions_support_paging_and_filters() {
     let filter = r#"{"country":"jp","+order_by":"id","+order":"desc"}"#;
     assert_eq!(
         ids(stranger.filter("/regions", filter).await),
-        ["jp-osa", "ap-northeast"]
+        ["jp-tyo-3", "jp-osa", "ap-northeast"]
     );
     let filter = r#"{"label":{"+contains":"PAR"},"id":{"+neq":"x"}}"#;
-    assert_eq!(ids(stranger.filter("/regions", filter).await), ["fr-par"]);
+    assert_eq!(
+        ids(stranger.filter("/regions", filter).await),
+        ["fr-par", "fr-par-2"]
+    );
     let core = stranger.filter("/regions", r#"{"site_type":"core"}"#).await;
-    assert_eq!(core.json()["results"], 25);
+    assert_eq!(core.json()["results"], 34);
     let edge = stranger
         .filter("/regions", r#"{"site_type":"distributed"}"#)
         .await;
