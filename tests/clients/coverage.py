@@ -27,6 +27,7 @@ UNSUPPORTED_BY_ALL = {
     "getTicketAttachment": "Garth's own addition",
     "getSupportLimits": "Garth's own addition",
     "getAuthorizationServer": "for OAuth libraries; clients of the public service have the endpoints built in",
+    "getForgotPasswordPage": "a page for people; the web app links to it",
     "getPasswordPage": "a page for people; `tests/browser` uses it",
     "setPassword": "a page for people; `tests/browser` uses it",
     "getOauthStyle": "the stylesheet of these pages",

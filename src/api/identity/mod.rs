@@ -221,6 +221,12 @@ pub fn oauth_operations() -> Vec<Operation> {
         post("getOauthToken", "/oauth/token", handler(oauth_tokens::issue)).oauth(),
         post("revokeOauthToken", "/oauth/revoke", handler(oauth_tokens::revoke)).oauth(),
         get("logOut", "/logout", handler(logins::log_out)).page(),
+        get(
+            "getForgotPasswordPage",
+            "/forgot/password",
+            handler(logins::forgot_password),
+        )
+        .page(),
         get("getPasswordPage", PASSWORD, handler(logins::password_page))
             .page()
             .asks_password(),

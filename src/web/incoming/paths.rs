@@ -19,7 +19,12 @@ const RESET: &str = "/reset-secret";
 const RESET_UNDERSCORED: &str = "/reset_secret";
 
 /// Prefixes of the paths that are also served under the provider's prefix.
-const PREFIXED: [&str; 3] = ["/oauth", "/logout", "/.well-known/oauth-authorization-server"];
+const PREFIXED: [&str; 4] = [
+    "/oauth",
+    "/logout",
+    "/forgot/password",
+    "/.well-known/oauth-authorization-server",
+];
 /// The rest of such a path is a secret.
 const SECRET: &str = "/oauth/password/";
 
@@ -144,6 +149,7 @@ mod tests {
             ("/healthz", None),
             ("/login/oauth/token", Some("/oauth/token")),
             ("/login/logout/", Some("/logout")),
+            ("/login/forgot/password", Some("/forgot/password")),
             ("/login/healthz", None),
             ("/login", None),
             ("/loginoauth/token", None),
