@@ -11,6 +11,7 @@ mod handlers;
 pub(crate) mod health;
 pub(crate) mod icon;
 mod identity;
+mod neighbors;
 mod network;
 pub mod operations;
 pub(crate) mod service;

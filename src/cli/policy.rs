@@ -8,7 +8,7 @@ use super::settings::{
 };
 use crate::model::cidr::Cidr;
 use crate::model::image::{self, Image};
-use crate::model::plan::{self, Plan, Price};
+use crate::model::plan::{self, Plan, Price, RegionPrice};
 use crate::model::policy::{Oauth, Policy, Quota, Support};
 use crate::model::region::{self, Region};
 use crate::model::time::Time;
@@ -64,10 +64,15 @@ fn default_value(settings: &Settings, own: i64, public: i64) -> i64 {
 
 /// The regions, plans and images.
 fn catalog_of(settings: &Settings) -> anyhow::Result<(Vec<Region>, Vec<Plan>, Vec<Image>)> {
-    let regions = match &settings.regions {
+    let mut regions = match &settings.regions {
         None => region::built_in(settings.profile == Some(Profile::Upstream)),
         Some(regions) => regions.iter().map(region_of).collect(),
     };
+    for added in settings.region_capabilities.iter().flatten() {
+        for region in regions.iter_mut().filter(|region| !region.has_capability(added)) {
+            region.capabilities.push(added.clone());
+        }
+    }
     ensure!(!regions.is_empty(), "regions: at least one is required");
     let plans = match &settings.types {
         None => plan::built_in(),
@@ -182,15 +187,21 @@ fn unique<'a>(name: &str, ids: impl Iterator<Item = &'a str>) -> anyhow::Result<
 }
 
 fn region_of(settings: &RegionSettings) -> Region {
-    let all = || vec!["Linodes".to_owned(), "Vlans".to_owned(), Region::VPCS.to_owned()];
+    let or_default = |set: &str, default: &str| match set {
+        "" => default.to_owned(),
+        set => set.to_owned(),
+    };
     Region {
         id: settings.id.clone(),
         label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
         country: settings.country.clone(),
-        capabilities: settings.capabilities.clone().unwrap_or_else(all),
+        capabilities: settings
+            .capabilities
+            .clone()
+            .unwrap_or_else(Region::all_capabilities),
         status: settings.status.clone().unwrap_or_else(|| "ok".to_owned()),
-        resolvers_ipv4: settings.resolvers.ipv4.clone(),
-        resolvers_ipv6: settings.resolvers.ipv6.clone(),
+        resolvers_ipv4: or_default(&settings.resolvers.ipv4, Region::RESOLVERS_IPV4),
+        resolvers_ipv6: or_default(&settings.resolvers.ipv6, Region::RESOLVERS_IPV6),
     }
 }
 
@@ -208,18 +219,31 @@ fn plan_of(settings: &TypeSettings) -> Plan {
         network_out: settings.network_out,
         hourly: price(settings.hourly),
         monthly: price(settings.monthly),
+        region_prices: settings
+            .region_prices
+            .iter()
+            .map(|set| RegionPrice {
+                region: set.id.clone(),
+                hourly: price(set.hourly),
+                monthly: price(set.monthly),
+            })
+            .collect(),
+        successor: settings.successor.clone(),
     }
 }
 
 fn image_of(settings: &ImageSettings) -> anyhow::Result<Image> {
+    let time = |name: &str, raw: &str| {
+        Time::parse(raw)
+            .with_context(|| format!("images: {name}: must be a time such as 2024-01-01T00:00:00, not {raw}"))
+    };
     let created = settings.created.as_deref().unwrap_or("2024-01-01T00:00:00");
     Ok(Image {
         id: settings.id.clone(),
         label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
         vendor: settings.vendor.clone(),
         size: settings.size,
-        created: Time::parse(created).with_context(|| {
-            format!("images: created: must be a time such as 2024-01-01T00:00:00, not {created}")
-        })?,
+        created: time("created", created)?,
+        eol: settings.eol.as_deref().map(|eol| time("eol", eol)).transpose()?,
     })
 }

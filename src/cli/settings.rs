@@ -100,6 +100,16 @@ pub struct Settings {
     )]
     pub forbidden_ranges: Option<Vec<String>>,
 
+    /// Capabilities to add to every region, comma-separated; for test suites of clients that require them
+    /// [default: none]
+    #[arg(
+        long,
+        env = "GARTH_REGION_CAPABILITIES",
+        value_name = "NAMES",
+        value_delimiter = ','
+    )]
+    pub region_capabilities: Option<Vec<String>>,
+
     /// Retention of events in days, 1 to 36500 [default: 90]
     #[arg(long, env = "GARTH_EVENT_DAYS", value_name = "DAYS", allow_negative_numbers = true, value_parser = integer(1..=36_500_i64))]
     pub event_days: Option<i64>,
@@ -337,6 +347,20 @@ pub struct TypeSettings {
     pub hourly: f64,
     #[serde(default)]
     pub monthly: f64,
+    /// Prices in regions where they differ.
+    #[serde(default)]
+    pub region_prices: Vec<RegionPriceSettings>,
+    /// The type that replaces this one.
+    pub successor: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegionPriceSettings {
+    /// The ID of the region.
+    pub id: String,
+    pub hourly: f64,
+    pub monthly: f64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -350,6 +374,8 @@ pub struct ImageSettings {
     pub size: i64,
     /// Such as 2024-05-28T17:05:33; the default is 2024-01-01T00:00:00.
     pub created: Option<String>,
+    /// The end of support, in the same format.
+    pub eol: Option<String>,
 }
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
@@ -469,6 +495,7 @@ impl Settings {
             wire_names: self.wire_names.or(other.wire_names),
             page_size_min: self.page_size_min.or(other.page_size_min),
             forbidden_ranges: self.forbidden_ranges.or(other.forbidden_ranges),
+            region_capabilities: self.region_capabilities.or(other.region_capabilities),
             event_days: self.event_days.or(other.event_days),
             quota: QuotaSettings {
                 vpcs_per_region: self.quota.vpcs_per_region.or(other.quota.vpcs_per_region),

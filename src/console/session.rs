@@ -261,7 +261,7 @@ pub fn method_not_allowed(method: &Method, headers: &HeaderMap, uri: &Uri, allow
 /// The response for an unknown path; for a logged-in user, with the navigation bar.
 pub async fn not_found(State(app): State<App>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
-    let response = path_not_found(&parts.headers, &parts.uri);
+    let response = path_not_found(&parts.method, &parts.headers, &parts.uri);
     let kind = response.headers().get(header::CONTENT_TYPE);
     if kind.is_some_and(|kind| kind == "application/json") {
         return response;

@@ -73,6 +73,32 @@ impl<const MAX: usize> Line<MAX> {
     }
 }
 
+/// A single line of at most `MAX` characters, possibly empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct OptionalLine<const MAX: usize>(String);
+
+impl<const MAX: usize> OptionalLine<MAX> {
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let errors = match is_short(raw, MAX) {
+            true => Reasons::new(),
+            false => vec![Reason::new(
+                Code::TooLong,
+                format!("Must be at most {MAX} characters"),
+            )],
+        };
+        checked(raw, errors, Breaks::Refused).map(Self)
+    }
+
+    /// The line in a row, if it is valid.
+    pub fn checked(raw: String) -> Option<Self> {
+        (is_short(&raw, MAX) && is_plain(&raw, Breaks::Refused)).then_some(Self(raw))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// Whether line breaks are allowed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Breaks {
@@ -156,6 +182,11 @@ mod tests {
             );
             assert_eq!(Prose::<3>::checked(row()), Prose::parse(text).ok(), "{text:?}");
             assert_eq!(Line::<3>::checked(row()), Line::parse(text).ok(), "{text:?}");
+            assert_eq!(
+                OptionalLine::<3>::checked(row()),
+                OptionalLine::parse(text).ok(),
+                "{text:?}"
+            );
         }
         for length in [255, 256] {
             let text = "ä".repeat(length);

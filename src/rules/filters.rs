@@ -50,12 +50,10 @@ struct Reading {
 }
 
 impl Reading {
+    /// `+order` without `+order_by` has no effect; the Terraform provider sends it so.
     fn order(&self, input: &Input) -> Result<Option<Order>> {
         let descending = match input.get("+order") {
             None => false,
-            Some(_) if input.get("+order_by").is_none() => {
-                return Err(invalid(Code::FilterOperator, "+order requires +order_by"));
-            }
             Some(Input::Text(word)) if word == "asc" => false,
             Some(Input::Text(word)) if word == "desc" => true,
             Some(_) => return Err(invalid(Code::FilterType, "+order must be \"asc\" or \"desc\"")),

@@ -15,6 +15,7 @@ pub mod form;
 mod identity;
 pub mod jobs;
 pub mod lists;
+pub mod neighbors;
 mod network;
 pub mod not_offered;
 pub mod request;
@@ -22,13 +23,17 @@ pub mod submission;
 mod support;
 mod unique;
 
-pub use account::{accounts, events};
-pub use compute::{configs, disks, images, instances, interfaces, plans, power, refusals, regions, usage};
+pub use account::{accounts, events, settings};
+pub use compute::{
+    configs, disks, images, instances, interfaces, kernels, maintenance_policies, plans, power, refusals,
+    regions, usage,
+};
 use compute::{deployment, loading, work};
 pub use identity::{
-    apps, devices, grants, oauth, oauth_clients, oauth_tokens, passwords, profile, sessions, tokens, users,
+    apps, devices, grants, oauth, oauth_clients, oauth_tokens, passwords, permissions, profile, sessions,
+    tokens, users,
 };
-pub use network::{address_map, addresses, subnets, vpc_ips, vpcs};
+pub use network::{address_map, addresses, default_ranges, subnets, vlans, vpc_ips, vpcs};
 pub use support::{
     attachments, canned_replies, desk, entities, replies, scrub, subjects, tickets, transitions, viewers,
 };

@@ -123,6 +123,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "disks",
         sql: include_str!("migrations/0013_disks.sql"),
     },
+    Migration {
+        number: 16,
+        name: "account_details",
+        sql: include_str!("migrations/0016_account_details.sql"),
+    },
 ];
 
 /// A table that is copied.

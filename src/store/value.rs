@@ -14,7 +14,7 @@ use crate::model::id::{
 use crate::model::instance::InstanceLabel;
 use crate::model::label::Label;
 use crate::model::region::RegionId;
-use crate::model::text::{Description, Line, Prose};
+use crate::model::text::{Description, Line, OptionalLine, Prose};
 use crate::model::time::Time;
 use crate::model::user::{Email, Username};
 
@@ -180,6 +180,12 @@ impl<const MAX: usize> FromValue for Prose<MAX> {
 impl<'a, const MAX: usize> From<&'a Line<MAX>> for Value<'a> {
     fn from(line: &'a Line<MAX>) -> Self {
         Value::from(line.as_str())
+    }
+}
+
+impl<const MAX: usize> FromValue for OptionalLine<MAX> {
+    fn from_value(value: Value) -> Option<Self> {
+        String::from_value(value).and_then(Self::checked)
     }
 }
 

@@ -277,9 +277,14 @@ pub fn internal() -> Response {
     )
 }
 
-/// The 404 response: a page for browsers, except under API paths.
-pub fn path_not_found(headers: &HeaderMap, uri: &Uri) -> Response {
-    if !accepts_html(headers) || uri.path().starts_with("/v4") {
+/// The 404 response: a page for browsers, except under API paths. There, OPTIONS always succeeds: a browser
+/// hides the response to a request whose preflight failed.
+pub fn path_not_found(method: &Method, headers: &HeaderMap, uri: &Uri) -> Response {
+    let is_api = uri.path() == "/v4" || uri.path().starts_with("/v4/");
+    if is_api && method == Method::OPTIONS {
+        return method_not_allowed(method, "OPTIONS");
+    }
+    if !accepts_html(headers) || is_api {
         return Error::NotFound.into_response();
     }
     let text = "This page does not exist.";

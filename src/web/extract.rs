@@ -188,6 +188,14 @@ impl FromPath for (AccountId, String, i64) {
     }
 }
 
+/// A user, and an object by its kind and ID.
+impl FromPath for (String, String, i64) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        let kind = find("entityType").unwrap_or_default();
+        (String::from_path(find), kind, id(find("entityId")))
+    }
+}
+
 impl FromPath for TokenId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         TokenId(id(find("tokenId")))
@@ -251,10 +259,12 @@ impl FromPath for Link {
     }
 }
 
-/// The ID of a region, a plan, an image or a client, or a username.
+/// The ID of a region, a plan, an image, a kernel or a client, or a username.
 impl FromPath for String {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        let names = ["regionId", "typeId", "imageId", "username", "clientId"];
+        let names = [
+            "regionId", "typeId", "imageId", "kernelId", "username", "clientId",
+        ];
         names.into_iter().find_map(find).unwrap_or_default()
     }
 }

@@ -9,7 +9,7 @@ use axum::middleware;
 use axum::routing::{MethodFilter, MethodRouter, on};
 
 use super::{App, insecure};
-use crate::model::scope::Scope;
+use crate::model::scope::{Level, Scope};
 
 pub use super::limits::Class;
 
@@ -145,6 +145,14 @@ impl Operation {
         match self.method == Method::GET {
             true => self.scope(Scope::ACCOUNT_READ_ONLY),
             false => self.scope(Scope::ACCOUNT_READ_WRITE),
+        }
+    }
+
+    /// Concerns a product with a family of scopes.
+    pub fn of_family(self, family: &'static str) -> Self {
+        match self.method == Method::GET {
+            true => self.scope(Scope::new(family, Level::ReadOnly)),
+            false => self.scope(Scope::new(family, Level::ReadWrite)),
         }
     }
 

@@ -215,7 +215,7 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
         }
         "wrong scope" => {
             operation.scope?;
-            let narrow = app.user("narrow").scopes("domains:read_write");
+            let narrow = app.user("narrow").scopes("object_storage:read_write");
             match operation.audience {
                 Audience::Staff => narrow.staff().await,
                 _ => narrow.await,
@@ -281,12 +281,14 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
                 _ => granted.scopes(&scope).await,
             };
             free_what_blocks(app, operation).await;
-            // Tokens and authorized clients belong to each user.
+            // Tokens and authorized clients belong to each user, and a restricted user sees only its own
+            // permissions.
             let app_id = allow_client(app, "ada").await;
             let token = format!("/profile/tokens/{}", user.token_id);
             let own = own
                 .replace("/profile/tokens/1", &token)
-                .replace("/profile/apps/1", &format!("/profile/apps/{app_id}"));
+                .replace("/profile/apps/1", &format!("/profile/apps/{app_id}"))
+                .replace("/iam/users/clerk", "/iam/users/ada");
             return receive(operation, call_of(&user, operation, &own)).await;
         }
         other => panic!("{other}?"),
@@ -372,7 +374,8 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
         .replace("{interfaceId}", &id.to_string());
     let path = path
         .replace("{typeId}", "g6-nanode-1")
-        .replace("{imageId}", "linode%2Fdebian12");
+        .replace("{imageId}", "linode%2Fdebian12")
+        .replace("{kernelId}", "linode%2Fgrub2");
     let path = path
         .replace("{vpcSubnetId}", &id.to_string())
         .replace("{eventId}", &id.to_string());

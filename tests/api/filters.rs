@@ -29,7 +29,7 @@ async fn invalid_filters_are_refused_with_a_reason() {
         (r#"{"+xor":[{"id":1}]}"#, "filter_operator"),
         (r#"{"label":{"+like":"a"}}"#, "filter_operator"),
         (r#"{"label":{"contains":"a"}}"#, "filter_operator"),
-        (r#"{"+order":"asc"}"#, "filter_operator"),
+        (r#"{"+order":"up"}"#, "filter_type"),
         (r#"{"+and":[{"+order_by":"id"}]}"#, "filter_operator"),
         (r#"{"+order_by":"id","+order":"up"}"#, "filter_type"),
         (r#"{"+order_by":1}"#, "filter_type"),
@@ -58,7 +58,14 @@ async fn invalid_filters_are_refused_with_a_reason() {
     );
     let deepest = format!("{}{{}}{}", r#"{"+and":["#.repeat(15), "]}".repeat(15));
     let widest = json!({"+or": vec![json!({"id": 1}); 256]}).to_string();
-    for filter in ["{}", r#"{"+and":[]}"#, &deepest, &widest, r#"{"label":{}}"#] {
+    for filter in [
+        "{}",
+        r#"{"+and":[]}"#,
+        r#"{"+order":"asc"}"#,
+        &deepest,
+        &widest,
+        r#"{"label":{}}"#,
+    ] {
         assert_eq!(ada.filter("/vpcs", filter).await.status, 200, "{filter}");
     }
 }
@@ -74,6 +81,13 @@ async fn filters_of_published_clients_work() {
     for (path, filter, found) in [
         ("/vpcs", r#"{"label":"two"}"#, vec![2]),
         ("/vpcs", r#"{"label":"TWO"}"#, vec![]),
+        ("/vpcs", r#"{"+and":[],"+order":"desc"}"#, vec![1, 2, 3]),
+        (
+            "/vpcs",
+            r#"{"+and":[{"+or":[{"label":"two"}]}],"+order":"desc"}"#,
+            vec![2],
+        ),
+        ("/vpcs", r#"{"label":{"+or":["two","py-one"]}}"#, vec![1, 2]),
         ("/vpcs", r#"{"+order":"desc","+order_by":"label"}"#, vec![2, 3, 1]),
         (
             "/vpcs",

@@ -31,6 +31,7 @@ mod jobs;
 mod lists;
 mod long_lists;
 mod malicious_files;
+mod neighbors;
 mod network;
 mod plain_http_login;
 mod races;

@@ -155,9 +155,11 @@ fn operation_of(method: &Method, path: &str) -> Option<&'static Operation> {
     let path = path
         .strip_prefix("/linode")
         .map_or(path.clone(), |rest| format!("/compute{rest}"));
-    let path = path
-        .strip_prefix("/images/")
-        .map_or(path.clone(), |id| format!("/images/{}", id.replace('/', "%2F")));
+    let with_slash = ["/images/", "/compute/kernels/"];
+    let item = with_slash
+        .iter()
+        .find_map(|list| Some(format!("{list}{}", path.strip_prefix(list)?.replace('/', "%2F"))));
+    let path = item.unwrap_or(path);
     let path = path.as_str();
     let literal = |operation: &&Operation| {
         operation.method == *method && operation.base == base && operation.path == path

@@ -80,6 +80,37 @@ async fn cors_allows_all_origins() {
 }
 
 #[tokio::test]
+async fn preflight_requests_succeed_on_every_path_below_the_version() {
+    let app = TestApp::new().await;
+    let stranger = app.stranger();
+    for path in [
+        "/v4/vpcs",
+        "/v4beta/vpcs/1",
+        "/v4/vpcs/not-a-number",
+        "/v4/nothing/here",
+        "/v4beta/nothing",
+        "/v4/nothing/",
+        "/v4",
+        "/v4beta/",
+    ] {
+        let preflight = stranger
+            .call(Method::OPTIONS, path)
+            .header("origin", "https://app.example")
+            .header("access-control-request-method", "GET")
+            .header("access-control-request-headers", "authorization")
+            .await;
+        assert_eq!(preflight.status, 200, "{path}: {preflight}");
+        assert_eq!(preflight.header("access-control-allow-origin"), "*", "{path}");
+        let allowed = preflight.header("access-control-allow-headers");
+        assert!(allowed.contains("Authorization"), "{path}: {allowed}");
+    }
+    for path in ["//nothing", "/v4betamax/vpcs"] {
+        assert_eq!(stranger.call(Method::OPTIONS, path).await.status, 404, "{path}");
+    }
+    assert_eq!(stranger.get("/nothing/here").await.status, 404);
+}
+
+#[tokio::test]
 async fn head_responds_like_get_without_a_body() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;

@@ -65,7 +65,8 @@ def account_and_catalog(garth, folder):
     mia = run_json("regions view us-mia")[0]
     assert (mia["id"], mia["label"], mia["country"]) == ("us-mia", "Miami, FL", "us")
     assert [row["region"] for row in run_json("account get-availability")] == regions
-    assert run_json("account get-account-availability us-mia")[0] == {"region": "us-mia", "unavailable": []}
+    miami = run_json("account get-account-availability us-mia")[0]
+    assert (miami["region"], "VPCs" in miami["available"], miami["unavailable"]) == ("us-mia", True, [])
     assert run_json("linodes type-view g6-nanode-1")[0]["memory"] == 1024
     assert "g6-nanode-1" in [plan["id"] for plan in run_json("linodes types")]
     assert any(image["vendor"] == "Alpine" for image in run_json("images list"))

@@ -27,6 +27,7 @@ UNSUPPORTED_BY_ALL = {
     "getTicketAttachment": "Garth's own addition",
     "getSupportLimits": "Garth's own addition",
     "getAuthorizationServer": "for OAuth libraries; clients of the public service have the endpoints built in",
+    "getForgotPasswordPage": "a page for people; the web app links to it",
     "getPasswordPage": "a page for people; `tests/browser` uses it",
     "setPassword": "a page for people; `tests/browser` uses it",
     "getOauthStyle": "the stylesheet of these pages",
@@ -111,6 +112,9 @@ def render_table(operations, unsupported, operations_by_client):
         "  OAuth clients are not tested.",
         "- **linode-cli** can log in with a browser only at the public service, because it has that address built in. The tests",
         "  use a token.",
+        "",
+        "The section Neighbors has the operations of [products that Garth does not have](neighbors.md). Those that create or",
+        "change something are always refused, so they have no `+`.",
     ]
     for tag in dict.fromkeys(operations[id][1] for id in rows):
         lines += ["", f"## {tag}", "", f"| operation | {' | '.join(clients)} |", f"|---|{'---|' * len(clients)}"]

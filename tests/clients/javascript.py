@@ -18,6 +18,8 @@ TESTS = [
     "tokens and users",
     "profile and applications",
     "account and catalog",
+    "products that Garth does not have",
+    "catalog, permissions and settings",
 ]
 
 

@@ -192,6 +192,21 @@ def account_and_catalog(garth):
     assert (debian.vendor, debian.is_public, debian.status) == ("Debian", True, "available")
 
 
+def small_lists(garth):
+    """Short and empty lists that the client has groups for."""
+    client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4beta")
+    ranges = client.vpcs.default_ranges()
+    assert "10.0.0.0/8" in ranges.default_ipv4_ranges and ranges.forbidden_ipv4_ranges == ["192.168.128.0/17"]
+    assert any(kernel.id == "linode/latest-64bit" for kernel in client.linode.kernels())
+    settings = client.account.settings()
+    settings.network_helper = False
+    assert settings.save() and client.account.settings().network_helper is False
+    assert client.account.transfer().quota == 0
+    for empty in (client.networking.firewalls, client.networking.ipv6_pools, client.networking.vlans, client.volumes,
+                  client.nodebalancers, client.domains, client.account.invoices, client.account.payments):
+        assert list(empty()) == [], empty
+
+
 def oauth_clients(garth):
     client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
     app = client.account.oauth_client_create("App", "https://app.example/cb")
@@ -206,4 +221,4 @@ def oauth_clients(garth):
     assert app.delete() and len(client.account.oauth_clients()) == 0
 
 
-TESTS = [tokens, users, profile, account_and_catalog, oauth_clients, log_in]
+TESTS = [tokens, users, profile, account_and_catalog, small_lists, oauth_clients, log_in]

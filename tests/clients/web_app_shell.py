@@ -99,7 +99,7 @@ class Cookies:
 
 
 def shell(garth):
-    """Requests of every page, and requests that return 404."""
+    """Requests of every page."""
     profile = get(garth, "/v4/profile")
     assert (profile["uid"], profile["username"], profile["restricted"]) == (1, "admin", False)
     assert profile["timezone"] and profile["email"]
@@ -114,15 +114,18 @@ def shell(garth):
     assert all(region["country"] and "VPCs" in region["capabilities"] for region in regions)
     available = get(garth, "/v4beta/account/availability?page_size=500")["data"]
     assert [row["region"] for row in available] == [region["id"] for region in regions]
-    for path in (
-        "/v4/account/notifications?page_size=500",
-        "/v4beta/iam/users/admin/permissions/account",
-        "/v4beta/databases/types",
-        "/v4beta/networking/firewalls/settings",
-        "/v4/account/maintenance",
-    ):
-        response = curl(garth, path)
-        assert response.status == 404 and response.json()["errors"][0]["reason"] == "Not found", f"{path}: {response.status}"
+    assert "create_vpc" in get(garth, "/v4beta/iam/users/admin/permissions/account")
+    assert get(garth, "/v4beta/networking/firewalls/settings")["default_firewall_ids"]["linode"] is None
+    for path in ("/v4/account/notifications?page_size=500", "/v4beta/databases/types"):
+        assert get(garth, path)["data"] == [], path
+    pending = '{"status":{"+or":["pending","started","scheduled"]}}'
+    assert get(garth, "/v4beta/account/maintenance", pending)["data"] == []
+    unknown = curl(garth, "/v4beta/nothing/here")
+    assert unknown.status == 404 and unknown.json()["errors"][0]["reason"] == "Not found"
+    for path in ("/v4/account/notifications", "/v4beta/nothing/here"):
+        asked = ["-H", f"Origin: {APP}", "-H", "Access-Control-Request-Method: GET"]
+        preflight = curl(garth, path, "-X", "OPTIONS", *asked, token=None)
+        assert preflight.status == 200 and "Authorization" in preflight.headers["access-control-allow-headers"], path
 
     garth.command("user", "create", "--account", "1", "--username", "bob", "--email", "bob@x.org", "--restricted")
     garth.command("user", "grant", "bob", "--global", "add_vpcs")
@@ -130,6 +133,46 @@ def shell(garth):
     assert get(garth, "/v4/profile", token=bob)["restricted"] is True
     grants = get(garth, "/v4/profile/grants", token=bob)
     assert grants["global"]["add_vpcs"] is True and grants["vpc"] == grants["linode"] == []
+
+
+def pages_about_other_products(garth):
+    """The lists that pages about instances, the account and the profile ask for beside their own."""
+    for path, sent in (
+        ("/v4beta/networking/firewalls?page=1&page_size=25", '{"+order":"asc","+order_by":"label"}'),
+        ("/v4/account/service-transfers?page=1&page_size=25", '{"status":"pending"}'),
+        ("/v4/account/service-transfers", '{"+and":[{"is_sender":false},{"status":{"+neq":"pending"}}]}'),
+        ("/v4/account/invoices", '{"+order":"desc","+order_by":"date","date":{"+gte":"2026-05-16T00:00:00"}}'),
+        ("/v4/account/payments", '{"+order":"desc","+order_by":"date"}'),
+        ("/v4/account/payment-methods", None),
+        ("/v4/volumes?page=1&page_size=25", '{"+order":"asc","+order_by":"label"}'),
+        ("/v4/networking/ipv6/ranges", None),
+        ("/v4/linode/stackscripts?page=1&page_size=25", '{"mine":true,"+order":"asc","+order_by":"label"}'),
+        ("/v4/profile/devices", None),
+        ("/v4/nodebalancers", None),
+        ("/v4/domains", None),
+        ("/v4/object-storage/clusters", None),
+        ("/v4beta/lke/clusters", None),
+        ("/v4/managed/issues", None),
+        ("/v4/managed/services", None),
+        ("/v4/placement/groups", None),
+        ("/v4beta/databases/instances", None),
+        ("/v4beta/monitor/streams", None),
+        ("/v4beta/monitor/streams/destinations", None),
+        ("/v4/longview/subscriptions", None),
+        ("/v4/longview/clients", None),
+    ):
+        found = get(garth, path, *([sent] if sent else []))
+        assert (found["data"], found["pages"], found["results"]) == ([], 1, 0), path
+    assert get(garth, "/v4/longview/plan") == {}
+    assert get(garth, "/v4beta/account/agreements")["privacy_policy"] is True
+    assert get(garth, "/v4/account/transfer")["region_transfers"] == []
+    assert get(garth, "/v4/profile/security-questions")["security_questions"]
+    assert get(garth, "/v4/linode/kernels/linode%2Flatest-64bit")["id"] == "linode/latest-64bit"
+    assert get(garth, "/v4/linode/kernels")["results"] >= 4
+    manual = '{"is_public":false,"type":"manual","+order":"asc","+order_by":"label"}'
+    assert get(garth, "/v4/images?page=1&page_size=25", manual)["data"] == []
+    assert get(garth, "/v4beta/iam/users/admin/permissions/vpc/1") == []
+    assert get(garth, "/v4beta/iam/users/admin/permissions/linode/-1") == []
 
 
 def instances_of_a_subnet(garth):
@@ -171,4 +214,4 @@ def instances_of_a_subnet(garth):
     assert curl(garth, f"/v4beta/vpcs/{one}", "-X", "DELETE").status == 200
 
 
-TESTS = [log_in_and_out, shell, instances_of_a_subnet]
+TESTS = [log_in_and_out, shell, pages_about_other_products, instances_of_a_subnet]

@@ -24,6 +24,19 @@ fn upstream_profile_has_public_limits_and_can_be_overridden() {
         client.post("/v4/vpcs", json!({"label": label, "region": region}))
     };
     assert_eq!(create(&mut client, "core", "us-east").code(), "region_invalid");
+    let regions = client.get("/v4/regions?page_size=500").ok();
+    let able = |region: &Value| {
+        region["capabilities"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("VPCs"))
+    };
+    let able = regions["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|region| able(region));
+    assert_eq!(able.count(), 23, "as of June 2026");
     for number in 0..10 {
         create(&mut client, &format!("core-{number}"), "us-ord").ok();
     }
@@ -41,6 +54,19 @@ fn upstream_profile_has_public_limits_and_can_be_overridden() {
     let server = Server::start(folder.serve().args(single));
     let list = server.client().get("/v4/vpcs?page_size=1");
     assert_eq!((list.status, list.header("x-ratelimit-limit")), (200, None));
+}
+
+#[test]
+fn a_setting_adds_capabilities_to_every_region() {
+    let folder = Folder::new("capabilities");
+    let added = ["--region-capabilities", "VPC Dual Stack,VPCs,Linode Interfaces"];
+    let server = Server::start(folder.serve().args(added));
+    let regions = server.client().get("/v4/regions").ok();
+    for region in regions["data"].as_array().unwrap() {
+        let own = ["Linodes", "Vlans", "VPCs", "Maintenance Policy"];
+        let all = [&own[..], &["VPC Dual Stack", "Linode Interfaces"]].concat();
+        assert_eq!(region["capabilities"], json!(all));
+    }
 }
 
 #[test]

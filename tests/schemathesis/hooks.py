@@ -33,6 +33,8 @@ NOT_IN_SCHEMA = {
     "nat_invalid": "a body has a public address of the instance",
     "order_invalid": "a body has the IDs of the interfaces of a config",
     "subnet_invalid": "a body has the ID of a subnet",
+    # Garth does not have the product.
+    "not_offered": "an operation of a product that Garth does not have refuses every request",
     # Settings of the provider, which clients can list.
     "cidr_forbidden": "ranges reserved by the provider",
     "image_invalid": "images that the provider offers",

@@ -8,10 +8,11 @@ use serde::Serialize;
 use crate::api::handlers::Wire;
 use crate::model::account::Account;
 use crate::model::account::DeskAccount;
+use crate::model::account::settings::AccountSettings;
 use crate::model::page::Paged;
 use crate::model::region::Region;
 use crate::model::time::Time;
-use crate::rules::accounts::QuotaUse;
+use crate::rules::accounts::{QuotaUse, Transfer};
 use crate::web::answer;
 
 #[derive(Serialize)]
@@ -85,18 +86,18 @@ impl<'a> DeskAccountView<'a> {
 struct AccountView<'a> {
     company: &'a str,
     email: &'a str,
-    first_name: &'static str,
-    last_name: &'static str,
-    address_1: &'static str,
-    address_2: &'static str,
-    city: &'static str,
-    state: &'static str,
-    zip: &'static str,
-    country: &'static str,
-    phone: &'static str,
+    first_name: &'a str,
+    last_name: &'a str,
+    address_1: &'a str,
+    address_2: &'a str,
+    city: &'a str,
+    state: &'a str,
+    zip: &'a str,
+    country: &'a str,
+    phone: &'a str,
     balance: i64,
     balance_uninvoiced: i64,
-    tax_id: &'static str,
+    tax_id: &'a str,
     billing_source: &'static str,
     credit_card: CardView,
     #[serde(serialize_with = "answer::time")]
@@ -112,23 +113,24 @@ struct CardView {
     expiry: Option<&'static str>,
 }
 
-/// Garth has no billing, so most fields of the public format are empty.
+/// Garth has no billing, so some fields of the public format are empty.
 pub fn one(account: &Account, _: &Wire) -> Response {
+    let contact = &account.contact;
     let view = AccountView {
         company: &account.company,
         email: &account.email,
-        first_name: "",
-        last_name: "",
-        address_1: "",
-        address_2: "",
-        city: "",
-        state: "",
-        zip: "",
-        country: "",
-        phone: "",
+        first_name: contact.first_name.as_str(),
+        last_name: contact.last_name.as_str(),
+        address_1: contact.address_1.as_str(),
+        address_2: contact.address_2.as_str(),
+        city: contact.city.as_str(),
+        state: contact.state.as_str(),
+        zip: contact.zip.as_str(),
+        country: contact.country.as_str(),
+        phone: contact.phone.as_str(),
         balance: 0,
         balance_uninvoiced: 0,
-        tax_id: "",
+        tax_id: contact.tax_id.as_str(),
         billing_source: "linode",
         credit_card: CardView {
             last_four: None,
@@ -142,29 +144,51 @@ pub fn one(account: &Account, _: &Wire) -> Response {
     answer::one(account, &view)
 }
 
-#[derive(Hash, Serialize)]
+#[derive(Serialize)]
 struct SettingsView {
     managed: bool,
     longview_subscription: Option<&'static str>,
     network_helper: bool,
     backups_enabled: bool,
     object_storage: &'static str,
+    interfaces_for_new_linodes: &'static str,
+    maintenance_policy: &'static str,
 }
 
 #[derive(Hash, Serialize)]
 struct AvailabilityView<'a> {
     region: &'a str,
+    available: &'a [String],
     unavailable: [&'static str; 0],
 }
 
 impl<'a> AvailabilityView<'a> {
     fn new(region: &'a Region) -> Self {
-        let region = region.id.as_str();
         Self {
-            region,
+            region: &region.id,
+            available: &region.capabilities,
             unavailable: [],
         }
     }
+}
+
+/// Nothing is measured, so nothing is used or billed.
+#[derive(Serialize)]
+struct TransferView {
+    billable: i64,
+    quota: i64,
+    used: i64,
+    region_transfers: [(); 0],
+}
+
+pub fn transfer(transfer: &Transfer, _: &Wire) -> Response {
+    let view = TransferView {
+        billable: 0,
+        quota: transfer.quota,
+        used: 0,
+        region_transfers: [],
+    };
+    answer::one(transfer, &view)
 }
 
 pub fn desk_one(account: &DeskAccount, _: &Wire) -> Response {
@@ -184,13 +208,16 @@ pub fn availability_page(regions: &Paged<Region>, _: &Wire) -> Response {
     answer::page(regions, AvailabilityView::new)
 }
 
-pub fn settings(_: &(), _: &Wire) -> Response {
+/// Services that Garth does not have are off.
+pub fn settings(settings: &AccountSettings, _: &Wire) -> Response {
     let view = SettingsView {
         managed: false,
         longview_subscription: None,
-        network_helper: true,
+        network_helper: settings.network_helper,
         backups_enabled: false,
-        object_storage: "disabled",
+        object_storage: AccountSettings::OBJECT_STORAGE,
+        interfaces_for_new_linodes: AccountSettings::INTERFACES_FOR_NEW_LINODES,
+        maintenance_policy: settings.maintenance_policy.word(),
     };
-    answer::one(&view, &view)
+    answer::one(settings, &view)
 }

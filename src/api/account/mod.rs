@@ -3,12 +3,12 @@
 pub mod accounts;
 pub mod events;
 
-use crate::api::handlers::{change_at, done, list, view, view_at};
+use crate::api::handlers::{change, change_at, done, list, view, view_at};
 use crate::model::scope::Scope;
 use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
-use crate::web::operation::{Needs, Operation, get, handler, post};
+use crate::web::operation::{Needs, Operation, get, handler, post, put};
 
 pub fn operations() -> Vec<Operation> {
     vec![
@@ -52,10 +52,28 @@ pub fn operations() -> Vec<Operation> {
         )
         .on_account()
         .needs(Needs::AccountReadOnly),
+        put(
+            "updateAccount",
+            "/account",
+            change(rules::accounts::update, accounts::one),
+        )
+        .with_account_access(),
         get(
             "getAccountSettings",
             "/account/settings",
-            view(|_, _: &Caller| Ok(()), accounts::settings),
+            view(rules::settings::view, accounts::settings),
+        )
+        .on_account(),
+        put(
+            "updateAccountSettings",
+            "/account/settings",
+            change(rules::settings::update, accounts::settings),
+        )
+        .with_account_access(),
+        get(
+            "getAccountTransfer",
+            "/account/transfer",
+            view(rules::accounts::transfer, accounts::transfer),
         )
         .on_account(),
         get(

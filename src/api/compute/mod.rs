@@ -5,6 +5,8 @@ pub mod disks;
 pub mod images;
 pub mod instances;
 pub mod interfaces;
+pub mod kernels;
+pub mod maintenance_policies;
 pub mod plans;
 mod refusals;
 pub mod regions;
@@ -13,6 +15,7 @@ mod usage;
 use crate::api::handlers::{catalog_item, catalog_list, change, change_at, done, list, list_at, view_at};
 use crate::model::scope::Scope;
 use crate::rules;
+use crate::rules::caller::Caller;
 use crate::web::operation::{Class, Needs, Operation, delete, get, post, put};
 
 const INSTANCES: &str = "/compute/instances";
@@ -193,6 +196,60 @@ pub fn catalog_operations() -> Vec<Operation> {
             catalog_item(rules::regions::view, regions::one),
         )
         .public(),
+        get(
+            "getPlanAvailability",
+            "/regions/availability",
+            catalog_list(rules::regions::list_plan_availability, regions::plans_page),
+        )
+        .public()
+        .list(),
+        get(
+            "getRegionPlanAvailability",
+            "/regions/{regionId}/availability",
+            catalog_item(rules::regions::plan_availability, |rows, wire| {
+                regions::plans(rows, wire)
+            }),
+        )
+        .public(),
+        get(
+            "getVpcAvailability",
+            "/regions/vpc-availability",
+            list(
+                |tx, _: &Caller, list| rules::regions::list_vpc_availability(tx.policy(), list),
+                regions::vpcs_page,
+            ),
+        )
+        .of_family("vpc")
+        .list(),
+        get(
+            "getRegionVpcAvailability",
+            "/regions/{regionId}/vpc-availability",
+            view_at(
+                |tx, _: &Caller, id: String| rules::regions::view(tx.policy(), &id),
+                regions::vpcs,
+            ),
+        )
+        .of_family("vpc"),
+        get(
+            "getKernels",
+            "/compute/kernels",
+            catalog_list(rules::kernels::list, kernels::page),
+        )
+        .public()
+        .list(),
+        get(
+            "getKernel",
+            "/compute/kernels/{kernelId}",
+            catalog_item(rules::kernels::view, kernels::one),
+        )
+        .public(),
+        get(
+            "getMaintenancePolicies",
+            "/maintenance/policies",
+            catalog_list(rules::maintenance_policies::list, maintenance_policies::page),
+        )
+        .public()
+        .list(),
         get(
             "getTypes",
             "/compute/types",

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::api::handlers::Wire;
 use crate::model::page::Paged;
-use crate::model::plan::Plan;
+use crate::model::plan::{Plan, RegionPrice};
 use crate::web::answer;
 
 #[derive(Serialize)]
@@ -13,13 +13,14 @@ struct TypeView<'a> {
     id: &'a str,
     label: &'a str,
     price: PriceView,
-    region_prices: [(); 0],
-    addons: AddonsView,
+    region_prices: Vec<RegionPriceView<'a>>,
+    addons: AddonsView<'a>,
     memory: i64,
     disk: i64,
     transfer: i64,
     vcpus: i64,
     gpus: i64,
+    accelerated_devices: i64,
     network_out: i64,
     class: &'a str,
     successor: Option<&'a str>,
@@ -31,16 +32,41 @@ struct PriceView {
     monthly: f64,
 }
 
+#[derive(Serialize)]
+struct RegionPriceView<'a> {
+    id: &'a str,
+    hourly: f64,
+    monthly: f64,
+}
+
 /// Garth makes no backups, so they cost nothing.
 #[derive(Serialize)]
-struct AddonsView {
-    backups: BackupsView,
+struct AddonsView<'a> {
+    backups: BackupsView<'a>,
 }
 
 #[derive(Serialize)]
-struct BackupsView {
+struct BackupsView<'a> {
     price: PriceView,
-    region_prices: [(); 0],
+    region_prices: Vec<RegionPriceView<'a>>,
+}
+
+impl<'a> RegionPriceView<'a> {
+    fn new(price: &'a RegionPrice) -> Self {
+        Self {
+            id: &price.region,
+            hourly: price.hourly.dollars(),
+            monthly: price.monthly.dollars(),
+        }
+    }
+
+    fn free(price: &'a RegionPrice) -> Self {
+        Self {
+            id: &price.region,
+            hourly: 0.0,
+            monthly: 0.0,
+        }
+    }
 }
 
 impl<'a> TypeView<'a> {
@@ -56,11 +82,11 @@ impl<'a> TypeView<'a> {
                 hourly: plan.hourly.dollars(),
                 monthly: plan.monthly.dollars(),
             },
-            region_prices: [],
+            region_prices: plan.region_prices.iter().map(RegionPriceView::new).collect(),
             addons: AddonsView {
                 backups: BackupsView {
                     price: free,
-                    region_prices: [],
+                    region_prices: plan.region_prices.iter().map(RegionPriceView::free).collect(),
                 },
             },
             memory: plan.memory,
@@ -68,9 +94,10 @@ impl<'a> TypeView<'a> {
             transfer: plan.transfer,
             vcpus: plan.vcpus,
             gpus: plan.gpus,
+            accelerated_devices: 0,
             network_out: plan.network_out,
             class: &plan.class,
-            successor: None,
+            successor: plan.successor.as_deref(),
         }
     }
 }

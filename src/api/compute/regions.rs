@@ -1,11 +1,13 @@
 //! JSON views of regions.
 
+use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::handlers::Wire;
 use crate::model::page::Paged;
 use crate::model::region::Region;
+use crate::rules::regions::PlanAvailability;
 use crate::web::answer;
 
 #[derive(Serialize)]
@@ -14,6 +16,7 @@ struct RegionView<'a> {
     label: &'a str,
     country: &'a str,
     capabilities: &'a [String],
+    monitors: MonitorsView,
     status: &'a str,
     resolvers: ResolversView<'a>,
     placement_group_limits: PlacementGroupLimitsView,
@@ -26,11 +29,19 @@ struct ResolversView<'a> {
     ipv6: &'a str,
 }
 
+/// Garth has no monitoring of services, but newer clients expect the lists.
+#[derive(Serialize)]
+struct MonitorsView {
+    alerts: [(); 0],
+    metrics: [(); 0],
+}
+
 /// Garth has no placement groups, but clients read these numbers.
 #[derive(Serialize)]
 struct PlacementGroupLimitsView {
     maximum_pgs_per_customer: i64,
     maximum_linodes_per_pg: i64,
+    maximum_linodes_per_flexible_pg: i64,
 }
 
 impl<'a> RegionView<'a> {
@@ -40,6 +51,10 @@ impl<'a> RegionView<'a> {
             label: &region.label,
             country: &region.country,
             capabilities: &region.capabilities,
+            monitors: MonitorsView {
+                alerts: [],
+                metrics: [],
+            },
             status: &region.status,
             resolvers: ResolversView {
                 ipv4: &region.resolvers_ipv4,
@@ -48,10 +63,63 @@ impl<'a> RegionView<'a> {
             placement_group_limits: PlacementGroupLimitsView {
                 maximum_pgs_per_customer: 0,
                 maximum_linodes_per_pg: 0,
+                maximum_linodes_per_flexible_pg: 0,
             },
-            site_type: "core",
+            site_type: Region::SITE_TYPE,
         }
     }
+}
+
+#[derive(Serialize)]
+struct PlanAvailabilityView<'a> {
+    region: &'a str,
+    plan: &'a str,
+    available: bool,
+}
+
+impl<'a> PlanAvailabilityView<'a> {
+    fn new(row: &'a PlanAvailability) -> Self {
+        Self {
+            region: &row.region,
+            plan: &row.plan,
+            available: row.available,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct VpcAvailabilityView<'a> {
+    region: &'a str,
+    available: bool,
+    available_ipv6_prefix_lengths: [i64; 0],
+}
+
+impl<'a> VpcAvailabilityView<'a> {
+    fn new(region: &'a Region) -> Self {
+        Self {
+            region: &region.id,
+            available: region.has_capability(Region::VPCS),
+            available_ipv6_prefix_lengths: [],
+        }
+    }
+}
+
+pub fn plans_page(rows: &Paged<PlanAvailability>, _: &Wire) -> Response {
+    answer::page(rows, PlanAvailabilityView::new)
+}
+
+/// A plain array, as in the public API.
+pub fn plans(rows: &[PlanAvailability], _: &Wire) -> Response {
+    let views: Vec<_> = rows.iter().map(PlanAvailabilityView::new).collect();
+    answer::json(StatusCode::OK, &views)
+}
+
+pub fn vpcs(region: &Region, _: &Wire) -> Response {
+    answer::one(region, &VpcAvailabilityView::new(region))
+}
+
+pub fn vpcs_page(regions: &Paged<Region>, _: &Wire) -> Response {
+    answer::page(regions, VpcAvailabilityView::new)
 }
 
 pub fn one(region: &Region, _: &Wire) -> Response {

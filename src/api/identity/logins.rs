@@ -95,6 +95,13 @@ async fn is_logged_in(app: &App, headers: &HeaderMap) -> Result<bool> {
     }
 }
 
+/// The page that the web app links to. Only the provider can create a link for a new password.
+pub async fn forgot_password(State(app): State<App>) -> Response {
+    let provider = &app.store().context().policy.support.provider;
+    let text = format!("Contact {provider} to get a link with which you can choose a new password.");
+    pages::message_with_log_in("Forgot your password?", &text, "../oauth/style.css")
+}
+
 pub async fn password_page(State(app): State<App>, At(Link(link)): At<Link>) -> Result<Response> {
     match app.store().read(move |tx| passwords::link_owner(tx, link)).await {
         Ok(user) => Ok(pages::choose_password(

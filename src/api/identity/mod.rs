@@ -6,6 +6,7 @@ pub mod logins;
 pub mod oauth;
 pub mod oauth_clients;
 pub mod oauth_tokens;
+pub mod permissions;
 pub mod profile;
 pub mod tokens;
 pub mod users;
@@ -126,6 +127,22 @@ pub fn operations() -> Vec<Operation> {
             ),
         )
         .unrestricted(),
+        // Permissions by name
+        get(
+            "getAccountPermissions",
+            "/iam/users/{username}/permissions/account",
+            view_at(
+                |tx, caller: &Caller, name: String| rules::permissions::on_account(tx, caller, &name),
+                permissions::all,
+            ),
+        )
+        .on_account(),
+        get(
+            "getEntityPermissions",
+            "/iam/users/{username}/permissions/{entityType}/{entityId}",
+            view_at(rules::permissions::on_entity, permissions::all),
+        )
+        .on_account(),
         // OAuth clients
         get(
             "getOauthClients",
@@ -204,6 +221,12 @@ pub fn oauth_operations() -> Vec<Operation> {
         post("getOauthToken", "/oauth/token", handler(oauth_tokens::issue)).oauth(),
         post("revokeOauthToken", "/oauth/revoke", handler(oauth_tokens::revoke)).oauth(),
         get("logOut", "/logout", handler(logins::log_out)).page(),
+        get(
+            "getForgotPasswordPage",
+            "/forgot/password",
+            handler(logins::forgot_password),
+        )
+        .page(),
         get("getPasswordPage", PASSWORD, handler(logins::password_page))
             .page()
             .asks_password(),

@@ -1,12 +1,15 @@
 //! Operations on VPCs, subnets and their addresses.
 
+pub mod default_ranges;
 pub mod subnets;
+pub mod vlans;
 pub mod vpc_ips;
 pub mod vpcs;
 
-use crate::api::handlers::{change, change_at, done, list, list_at, view_at};
+use crate::api::handlers::{change, change_at, done, list, list_at, view, view_at};
 use crate::model::scope::Scope;
 use crate::rules;
+use crate::rules::caller::Caller;
 use crate::web::operation::{Needs, Operation, delete, get, post, put};
 
 const VPC: &str = "/vpcs/{vpcId}";
@@ -23,6 +26,14 @@ pub fn operations() -> Vec<Operation> {
         get("getVpc", VPC, view_at(rules::vpcs::view, vpcs::one)).on_vpc(),
         put("updateVpc", VPC, change_at(rules::vpcs::update, vpcs::one)).on_vpc(),
         delete("deleteVpc", VPC, change_at(rules::vpcs::delete, done)).on_vpc(),
+        get(
+            "getDefaultRanges",
+            "/vpcs/default-ranges",
+            view(
+                |tx, _: &Caller| Ok(rules::default_ranges::view(tx.policy())),
+                default_ranges::one,
+            ),
+        ),
         // Subnets of a VPC (interface §4.2)
         get(
             "getVpcSubnets",
@@ -50,6 +61,14 @@ pub fn operations() -> Vec<Operation> {
         )
         .on_vpc(),
         delete("deleteVpcSubnet", SUBNET, change_at(rules::subnets::delete, done)).on_vpc(),
+        // VLANs
+        get(
+            "getVlans",
+            "/networking/vlans",
+            list(rules::vlans::list, vlans::page),
+        )
+        .of_family("linodes")
+        .list(),
         // Addresses in VPCs (interface §4.1)
         get(
             "getVpcsIps",

@@ -8,6 +8,7 @@ use crate::model::cidr::Cidr;
 use crate::model::page::Paged;
 use crate::model::subnet::{Subnet, Use};
 use crate::model::time::Time;
+use crate::model::vpc::Vpc;
 use crate::web::{WireNames, answer};
 
 #[derive(Serialize)]
@@ -20,9 +21,10 @@ pub struct SubnetView<'a> {
     linodes: Option<Vec<ComputeView>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     computes: Option<Vec<ComputeView>>,
-    /// Newer clients require the next two fields.
+    /// Newer clients require the next three fields.
     databases: [(); 0],
     nodebalancers: [(); 0],
+    vpc_type: &'static str,
     #[serde(serialize_with = "answer::time")]
     created: Time,
     #[serde(serialize_with = "answer::time")]
@@ -39,6 +41,7 @@ impl<'a> SubnetView<'a> {
             computes: names.compute(ComputeView::all(&subnet.uses)),
             databases: [],
             nodebalancers: [],
+            vpc_type: Vpc::TYPE,
             created: subnet.created,
             updated: subnet.updated,
         }

@@ -17,6 +17,7 @@ pub struct VpcView<'a> {
     description: &'a str,
     region: &'a str,
     subnets: Vec<SubnetView<'a>>,
+    vpc_type: &'static str,
     #[serde(serialize_with = "answer::time")]
     created: Time,
     #[serde(serialize_with = "answer::time")]
@@ -35,6 +36,7 @@ impl<'a> VpcView<'a> {
                 .iter()
                 .map(|subnet| SubnetView::new(subnet, names))
                 .collect(),
+            vpc_type: Vpc::TYPE,
             created: vpc.created,
             updated: vpc.updated,
         }

@@ -104,6 +104,8 @@ fn action_text(action: &str, named: bool) -> String {
         "linode_config" => "a config of the instance",
         "ticket" => "the ticket",
         "ticket_attachment" => "a file to the ticket",
+        "account" => "the account",
+        "account_settings" => "the settings of the account",
         "profile" if named => "the profile of",
         "profile" => "a profile",
         "token" => "the token",

@@ -1,10 +1,14 @@
 //! A customer of the provider: the owner of VPCs, users and events.
 
 pub mod change;
+pub mod contact;
 pub mod event;
+pub mod settings;
 
 use sha2::{Digest, Sha256};
 
+use self::contact::Contact;
+use self::settings::AccountSettings;
 use super::id::AccountId;
 use super::policy::Quota;
 use super::time::Time;
@@ -15,6 +19,10 @@ pub struct Account {
     pub id: AccountId,
     pub company: String,
     pub email: String,
+    /// The address when the account was created.
+    pub first_email: String,
+    pub contact: Contact,
+    pub settings: AccountSettings,
     pub created: Time,
     pub quota: QuotaOverride,
 }
@@ -22,7 +30,7 @@ pub struct Account {
 impl Account {
     /// A stable, unique identifier in UUID form.
     pub fn euuid(&self) -> String {
-        let seed = format!("{} {} {}", self.id, self.created.micros(), self.email);
+        let seed = format!("{} {} {}", self.id, self.created.micros(), self.first_email);
         let digits = hex(&Sha256::digest(seed.as_bytes())).to_uppercase();
         format!(
             "{}-{}-{}-{}",

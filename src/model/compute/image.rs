@@ -9,35 +9,121 @@ pub struct Image {
     pub vendor: String,
     pub size: i64,
     pub created: Time,
+    /// The end of support by the vendor; `None` for a rolling release.
+    pub eol: Option<Time>,
 }
 
-/// The default images.
+impl Image {
+    /// The provider's images are the only ones, so these values are the same for all.
+    pub const TYPE: &str = "manual";
+    pub const STATUS: &str = "available";
+    pub const CREATED_BY: &str = "linode";
+}
+
+/// An image with its ID, label, vendor, size in MB, day of creation and last day of support.
+type BuiltIn = (
+    &'static str,
+    &'static str,
+    &'static str,
+    i64,
+    &'static str,
+    &'static str,
+);
+
+/// The default images. Arch Linux has no end of support.
+const BUILT_IN: [BuiltIn; 11] = [
+    (
+        "alpine3.19",
+        "Alpine 3.19",
+        "Alpine",
+        300,
+        "2024-01-04",
+        "2025-11-01",
+    ),
+    (
+        "alpine3.20",
+        "Alpine 3.20",
+        "Alpine",
+        300,
+        "2024-05-28",
+        "2026-04-01",
+    ),
+    (
+        "alpine3.21",
+        "Alpine 3.21",
+        "Alpine",
+        300,
+        "2024-12-05",
+        "2026-11-01",
+    ),
+    (
+        "alpine3.22",
+        "Alpine 3.22",
+        "Alpine",
+        300,
+        "2025-06-02",
+        "2027-05-01",
+    ),
+    (
+        "alpine3.23",
+        "Alpine 3.23",
+        "Alpine",
+        300,
+        "2025-12-08",
+        "2027-11-01",
+    ),
+    ("arch", "Arch Linux", "Arch", 3000, "2016-06-13", ""),
+    (
+        "debian11",
+        "Debian 11",
+        "Debian",
+        1500,
+        "2021-08-14",
+        "2026-08-31",
+    ),
+    (
+        "debian12",
+        "Debian 12",
+        "Debian",
+        1500,
+        "2023-06-12",
+        "2028-06-30",
+    ),
+    (
+        "debian13",
+        "Debian 13",
+        "Debian",
+        1500,
+        "2025-08-14",
+        "2030-06-30",
+    ),
+    (
+        "ubuntu22.04",
+        "Ubuntu 22.04 LTS",
+        "Ubuntu",
+        3500,
+        "2022-04-21",
+        "2027-04-01",
+    ),
+    (
+        "ubuntu24.04",
+        "Ubuntu 24.04 LTS",
+        "Ubuntu",
+        3500,
+        "2024-04-25",
+        "2029-05-31",
+    ),
+];
+
 pub fn built_in() -> Vec<Image> {
-    let image = |id: &str, label: &str, vendor: &str, size, created: &str| Image {
+    let day = |day: &str| Time::parse(&format!("{day}T00:00:00"));
+    let image = |(id, label, vendor, size, created, eol): BuiltIn| Image {
         id: format!("linode/{id}"),
         label: label.to_owned(),
         vendor: vendor.to_owned(),
         size,
-        created: Time::parse(created).expect("the built-in times are well written"),
+        created: day(created).expect("the built-in days are well written"),
+        eol: day(eol),
     };
-    vec![
-        image("alpine3.19", "Alpine 3.19", "Alpine", 300, "2024-01-04T15:27:18"),
-        image("alpine3.20", "Alpine 3.20", "Alpine", 300, "2024-05-28T17:05:33"),
-        image("debian11", "Debian 11", "Debian", 1500, "2021-08-14T22:44:02"),
-        image("debian12", "Debian 12", "Debian", 1500, "2023-06-12T11:54:59"),
-        image(
-            "ubuntu22.04",
-            "Ubuntu 22.04 LTS",
-            "Ubuntu",
-            3500,
-            "2022-04-21T20:11:48",
-        ),
-        image(
-            "ubuntu24.04",
-            "Ubuntu 24.04 LTS",
-            "Ubuntu",
-            3500,
-            "2024-04-25T13:09:27",
-        ),
-    ]
+    BUILT_IN.into_iter().map(image).collect()
 }

@@ -5,6 +5,7 @@ pub mod disk;
 pub mod image;
 pub mod instance;
 pub mod interface;
+pub mod kernel;
 pub mod plan;
 pub mod region;
 pub mod upkeep;

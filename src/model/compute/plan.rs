@@ -13,6 +13,17 @@ pub struct Plan {
     pub network_out: i64,
     pub hourly: Price,
     pub monthly: Price,
+    /// The prices in regions where they differ.
+    pub region_prices: Vec<RegionPrice>,
+    /// The plan that replaces this one.
+    pub successor: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RegionPrice {
+    pub region: String,
+    pub hourly: Price,
+    pub monthly: Price,
 }
 
 /// An amount of money in hundredths of a cent, so that it can be compared.
@@ -25,20 +36,54 @@ impl Price {
     }
 }
 
+/// The public service's regions where plans cost more, with the percentage of the usual price.
+const DEARER_REGIONS: [(&str, i64); 2] = [("br-gru", 140), ("id-cgk", 120)];
+
 /// The default plans.
 pub fn built_in() -> Vec<Plan> {
+    let mut previous = plan("g5-nanode-1", "Nanode 1GB G5", [1024, 20_480, 1, 1000, 1000], 5);
+    previous.successor = Some("g6-nanode-1".to_owned());
     vec![
-        plan("g6-nanode-1", "Nanode 1GB", [1024, 25_600, 1, 1000], 5),
-        plan("g6-standard-1", "Linode 2GB", [2048, 51_200, 1, 2000], 12),
-        plan("g6-standard-2", "Linode 4GB", [4096, 81_920, 2, 4000], 24),
-        plan("g6-standard-4", "Linode 8GB", [8192, 163_840, 4, 5000], 48),
-        plan("g6-standard-6", "Linode 16GB", [16_384, 327_680, 6, 8000], 96),
-        plan("g6-dedicated-2", "Dedicated 4GB", [4096, 81_920, 2, 4000], 36),
+        plan("g6-nanode-1", "Nanode 1GB", [1024, 25_600, 1, 1000, 1000], 5),
+        plan("g6-standard-1", "Linode 2GB", [2048, 51_200, 1, 2000, 2000], 12),
+        plan("g6-standard-2", "Linode 4GB", [4096, 81_920, 2, 4000, 4000], 24),
+        plan("g6-standard-4", "Linode 8GB", [8192, 163_840, 4, 5000, 5000], 48),
+        plan(
+            "g6-standard-6",
+            "Linode 16GB",
+            [16_384, 327_680, 6, 8000, 6000],
+            96,
+        ),
+        plan(
+            "g6-dedicated-2",
+            "Dedicated 4GB",
+            [4096, 81_920, 2, 4000, 4000],
+            36,
+        ),
+        plan(
+            "g6-dedicated-4",
+            "Dedicated 8GB",
+            [8192, 163_840, 4, 5000, 5000],
+            72,
+        ),
+        plan(
+            "g6-dedicated-8",
+            "Dedicated 16GB",
+            [16_384, 327_680, 8, 6000, 6000],
+            144,
+        ),
+        previous,
     ]
 }
 
-/// A plan with its memory and disk in MiB, virtual CPUs, transfer in GiB, and monthly price in dollars.
-fn plan(id: &str, label: &str, [memory, disk, vcpus, transfer]: [i64; 4], dollars: i64) -> Plan {
+/// A plan with its memory and disk in MiB, virtual CPUs, transfer in GiB, outbound bandwidth in Mbit/s, and
+/// monthly price in dollars.
+fn plan(id: &str, label: &str, [memory, disk, vcpus, transfer, network_out]: [i64; 5], dollars: i64) -> Plan {
+    let region_prices = DEARER_REGIONS.map(|(region, percent)| RegionPrice {
+        region: region.to_owned(),
+        hourly: Price(dollars * HOURLY_PER_DOLLAR * percent / 100),
+        monthly: Price(dollars * 100 * percent),
+    });
     Plan {
         id: id.to_owned(),
         label: label.to_owned(),
@@ -49,9 +94,13 @@ fn plan(id: &str, label: &str, [memory, disk, vcpus, transfer]: [i64; 4], dollar
         transfer,
         vcpus,
         gpus: 0,
-        network_out: 1000 * vcpus,
-        // 15 cents an hour per 100 dollars a month.
-        hourly: Price(dollars * 15),
+        network_out,
+        hourly: Price(dollars * HOURLY_PER_DOLLAR),
         monthly: Price(dollars * 10_000),
+        region_prices: region_prices.to_vec(),
+        successor: None,
     }
 }
+
+/// 15 cents an hour per 100 dollars a month, in hundredths of a cent.
+const HOURLY_PER_DOLLAR: i64 = 15;

@@ -13,7 +13,21 @@ pub struct Region {
 }
 
 impl Region {
+    pub const LINODES: &str = "Linodes";
     pub const VPCS: &str = "VPCs";
+    /// All regions are core regions; the public service also has distributed ones.
+    pub const SITE_TYPE: &str = "core";
+
+    /// The default name servers: a public resolver (Quad9), because clients expect some.
+    pub const RESOLVERS_IPV4: &str = "9.9.9.9,149.112.112.112";
+    pub const RESOLVERS_IPV6: &str = "2620:fe::fe,2620:fe::9";
+
+    /// All capabilities that Garth implements.
+    pub fn all_capabilities() -> Vec<String> {
+        [Self::LINODES, "Vlans", Self::VPCS, "Maintenance Policy"]
+            .map(str::to_owned)
+            .to_vec()
+    }
 
     pub fn has_capability(&self, capability: &str) -> bool {
         self.capabilities.iter().any(|held| held == capability)
@@ -24,27 +38,36 @@ impl Region {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RegionId(pub String);
 
-/// The public service's regions of May 2024, and whether each supported VPCs.
-const PUBLIC: [(&str, &str, &str, bool); 25] = [
+/// The public service's regions of June 2026, and whether each supported VPCs.
+const PUBLIC: [(&str, &str, &str, bool); 34] = [
     ("ap-northeast", "Tokyo, JP", "jp", false),
     ("ap-south", "Singapore, SG", "sg", false),
     ("ap-southeast", "Sydney, AU", "au", false),
     ("ap-west", "Mumbai, IN", "in", false),
+    ("au-mel", "Melbourne, AU", "au", true),
     ("br-gru", "Sao Paulo, BR", "br", true),
     ("ca-central", "Toronto, CA", "ca", false),
+    ("de-fra-2", "Frankfurt 2, DE", "de", true),
     ("es-mad", "Madrid, ES", "es", true),
     ("eu-central", "Frankfurt, DE", "de", false),
     ("eu-west", "London, UK", "gb", false),
     ("fr-par", "Paris, FR", "fr", true),
+    ("fr-par-2", "Paris 2, FR", "fr", true),
+    ("gb-lon", "London 2, UK", "gb", true),
     ("id-cgk", "Jakarta, ID", "id", true),
+    ("in-bom-2", "Mumbai 2, IN", "in", true),
     ("in-maa", "Chennai, IN", "in", true),
     ("it-mil", "Milan, IT", "it", true),
     ("jp-osa", "Osaka, JP", "jp", true),
+    ("jp-tyo-3", "Tokyo 3, JP", "jp", true),
     ("nl-ams", "Amsterdam, NL", "nl", true),
+    ("no-osl-1", "Oslo, NO", "no", true),
     ("se-sto", "Stockholm, SE", "se", true),
+    ("sg-sin-2", "Singapore 2, SG", "sg", true),
     ("us-central", "Dallas, TX", "us", false),
     ("us-east", "Newark, NJ", "us", false),
     ("us-iad", "Washington, DC", "us", true),
+    ("us-iad-2", "Washington 2, DC", "us", true),
     ("us-lax", "Los Angeles, CA", "us", true),
     ("us-mia", "Miami, FL", "us", true),
     ("us-ord", "Chicago, IL", "us", true),
@@ -56,9 +79,9 @@ const PUBLIC: [(&str, &str, &str, bool); 25] = [
 /// The default regions. All support VPCs, unless `as_public` applies the limits of the public service.
 pub fn built_in(as_public: bool) -> Vec<Region> {
     let region = |(id, label, country, has_vpcs): (&str, &str, &str, bool)| {
-        let mut capabilities = vec!["Linodes".to_owned(), "Vlans".to_owned()];
-        if has_vpcs || !as_public {
-            capabilities.push(Region::VPCS.to_owned());
+        let mut capabilities = Region::all_capabilities();
+        if as_public && !has_vpcs {
+            capabilities.retain(|capability| capability != Region::VPCS);
         }
         Region {
             id: id.to_owned(),
@@ -66,8 +89,8 @@ pub fn built_in(as_public: bool) -> Vec<Region> {
             country: country.to_owned(),
             capabilities,
             status: "ok".to_owned(),
-            resolvers_ipv4: String::new(),
-            resolvers_ipv6: String::new(),
+            resolvers_ipv4: Region::RESOLVERS_IPV4.to_owned(),
+            resolvers_ipv6: Region::RESOLVERS_IPV6.to_owned(),
         }
     };
     PUBLIC.into_iter().map(region).collect()

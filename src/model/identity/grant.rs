@@ -52,7 +52,9 @@ pub enum Global {
     AddDomains,
     AddFirewalls,
     AddImages,
+    AddKubernetes,
     AddLinodes,
+    AddLkes,
     AddLongview,
     AddNodebalancers,
     AddStackscripts,
@@ -63,12 +65,14 @@ pub enum Global {
 }
 
 impl Global {
-    pub const ALL: [Global; 12] = [
+    pub const ALL: [Global; 14] = [
         Global::AddDatabases,
         Global::AddDomains,
         Global::AddFirewalls,
         Global::AddImages,
+        Global::AddKubernetes,
         Global::AddLinodes,
+        Global::AddLkes,
         Global::AddLongview,
         Global::AddNodebalancers,
         Global::AddStackscripts,
@@ -84,7 +88,9 @@ impl Global {
             Global::AddDomains => "add_domains",
             Global::AddFirewalls => "add_firewalls",
             Global::AddImages => "add_images",
+            Global::AddKubernetes => "add_kubernetes",
             Global::AddLinodes => "add_linodes",
+            Global::AddLkes => "add_lkes",
             Global::AddLongview => "add_longview",
             Global::AddNodebalancers => "add_nodebalancers",
             Global::AddStackscripts => "add_stackscripts",

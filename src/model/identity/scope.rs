@@ -52,7 +52,8 @@ impl Scope {
     pub const DESK_READ_WRITE: Scope = Scope::new("desk", Level::ReadWrite);
     pub const EVENTS_READ_ONLY: Scope = Scope::new("events", Level::ReadOnly);
 
-    const fn new(family: &'static str, level: Level) -> Self {
+    /// `family` is one of the families above.
+    pub const fn new(family: &'static str, level: Level) -> Self {
         Self { family, level }
     }
 }

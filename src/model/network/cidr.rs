@@ -22,6 +22,9 @@ pub const PRIVATE: [Cidr; 3] = [
 ];
 
 impl Cidr {
+    /// The prefix length of the smallest subnet.
+    pub const MAX_SUBNET_PREFIX: u8 = 29;
+
     const fn from_octets(octets: [u8; 4], prefix: u8) -> Self {
         Self {
             network: u32::from_be_bytes(octets),
@@ -68,7 +71,7 @@ impl Cidr {
             let text = "Must be inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16";
             wrong.push(Reason::new(Code::CidrNotPrivate, text));
         }
-        if !(8..=29).contains(&cidr.prefix) {
+        if !(8..=Self::MAX_SUBNET_PREFIX).contains(&cidr.prefix) {
             let text = "Must have a prefix length from 8 to 29";
             wrong.push(Reason::new(Code::CidrPrefix, text));
         }

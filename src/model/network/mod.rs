@@ -3,5 +3,6 @@
 pub mod address_map;
 pub mod cidr;
 pub mod subnet;
+pub mod vlan;
 pub mod vpc;
 pub mod vpc_ip;

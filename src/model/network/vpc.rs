@@ -18,6 +18,11 @@ pub struct Vpc {
     pub updated: Time,
 }
 
+impl Vpc {
+    /// The only type of VPC.
+    pub const TYPE: &str = "regular";
+}
+
 #[derive(Clone, Debug)]
 pub struct NewVpc {
     pub label: Label,

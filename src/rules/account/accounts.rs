@@ -1,16 +1,22 @@
 //! Accounts: quotas, the desk's view, and the first account.
 
+use crate::model::account::contact::{Contact, Country};
 use crate::model::account::{Account, DeskAccount, QuotaChange, QuotaOverride};
+use crate::model::event::Action;
+use crate::model::grant::Permission;
 use crate::model::id::AccountId;
 use crate::model::page::Paged;
 use crate::model::policy::Quota;
 use crate::model::scope::Scopes;
+use crate::model::text::OptionalLine;
 use crate::model::token::{NewToken, TokenKind, TokenText};
 use crate::model::user::{Email, NewUser, Username};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
+use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
-use crate::rules::{tokens, users};
+use crate::rules::request::Request;
+use crate::rules::{events, tokens, users};
 use crate::store::{self, ReadTx, WriteTx};
 
 /// An account's quota and its current use.
@@ -61,6 +67,30 @@ pub fn quota_report(tx: &mut ReadTx, account: AccountId) -> Result<QuotaReport> 
     })
 }
 
+/// The network transfer of an account per month, in gigabytes. Garth does not measure it.
+#[derive(Debug, Hash)]
+pub struct Transfer {
+    /// The sum over the plans of all instances.
+    pub quota: i64,
+}
+
+pub fn transfer(tx: &mut ReadTx, caller: &Caller) -> Result<Transfer> {
+    let counts = store::instances::count_by_plan(tx, caller.account)?;
+    let plans = &tx.policy().plans;
+    let transfer_of = |id: &str| {
+        plans
+            .iter()
+            .find(|plan| plan.id == id)
+            .map_or(0, |plan| plan.transfer)
+    };
+    let quota = counts
+        .iter()
+        .map(|(plan, count)| transfer_of(plan).saturating_mul(*count));
+    Ok(Transfer {
+        quota: quota.fold(0, i64::saturating_add),
+    })
+}
+
 pub fn list(tx: &mut ReadTx) -> Result<Vec<Account>> {
     Ok(store::accounts::list(tx)?)
 }
@@ -79,6 +109,63 @@ pub fn desk_view(tx: &mut ReadTx, id: AccountId) -> Result<DeskAccount> {
 pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<Account> {
     caller.account_access().ok_or(Error::Forbidden)?;
     load(tx, caller.account)
+}
+
+/// Changes what the account's users have entered about it. A restricted user needs account access.
+pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Account> {
+    require_change(caller)?;
+    let mut account = load(tx, caller.account)?;
+    request.unchanged(&account)?;
+    let mut form = request.form()?;
+    let email = form.optional("email", Email::parse);
+    let company = form.optional("company", OptionalLine::<128>::parse);
+    change_contact(&mut form, &mut account.contact);
+    form.finish(|| Some(()))?;
+
+    account.email = email.map_or(account.email, |email| email.as_str().to_owned());
+    account.company = company.map_or(account.company, |company| company.as_str().to_owned());
+    store::accounts::update(tx, &account)?;
+    events::record_account(tx, caller, Action::AccountUpdate, None)?;
+    Ok(account)
+}
+
+fn change_contact(form: &mut Form, contact: &mut Contact) {
+    set(
+        form.optional("first_name", OptionalLine::parse),
+        &mut contact.first_name,
+    );
+    set(
+        form.optional("last_name", OptionalLine::parse),
+        &mut contact.last_name,
+    );
+    set(
+        form.optional("address_1", OptionalLine::parse),
+        &mut contact.address_1,
+    );
+    set(
+        form.optional("address_2", OptionalLine::parse),
+        &mut contact.address_2,
+    );
+    set(form.optional("city", OptionalLine::parse), &mut contact.city);
+    set(form.optional("state", OptionalLine::parse), &mut contact.state);
+    set(form.optional("zip", OptionalLine::parse), &mut contact.zip);
+    set(form.optional("country", Country::parse), &mut contact.country);
+    set(form.optional("phone", OptionalLine::parse), &mut contact.phone);
+    set(form.optional("tax_id", OptionalLine::parse), &mut contact.tax_id);
+}
+
+fn set<T>(sent: Option<T>, field: &mut T) {
+    if let Some(sent) = sent {
+        *field = sent;
+    }
+}
+
+/// Refuses a restricted user that may not change the account.
+pub fn require_change(caller: &Caller) -> Result<()> {
+    match caller.account_access() {
+        Some(Permission::ReadWrite) => Ok(()),
+        _ => Err(Error::Forbidden),
+    }
 }
 
 pub fn create(tx: &mut WriteTx, company: &str, email: &Email) -> Result<Account> {
@@ -137,6 +224,6 @@ pub fn bootstrap(tx: &mut WriteTx, first: &FirstToken) -> Result<Option<Bootstra
     Ok(Some(Bootstrapped { token: Some(text) }))
 }
 
-fn load(tx: &mut ReadTx, id: AccountId) -> Result<Account> {
+pub fn load(tx: &mut ReadTx, id: AccountId) -> Result<Account> {
     store::accounts::find(tx, id)?.ok_or(Error::NotFound)
 }

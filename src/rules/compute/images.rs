@@ -8,12 +8,18 @@ use crate::rules::lists::ListRequest;
 use crate::store::filter::{Field, Kind};
 use crate::store::value::Value;
 
-static FIELDS: [Field; 5] = [
+static FIELDS: [Field; 11] = [
     Field::new("id", Kind::Text, ""),
     Field::new("label", Kind::Text, ""),
     Field::new("vendor", Kind::Text, ""),
     Field::new("is_public", Kind::Boolean, ""),
     Field::new("size", Kind::Integer, ""),
+    Field::new("deprecated", Kind::Boolean, ""),
+    Field::new("type", Kind::Text, ""),
+    Field::new("status", Kind::Text, ""),
+    Field::new("created_by", Kind::Text, ""),
+    Field::new("description", Kind::Text, ""),
+    Field::new("created", Kind::Time, ""),
 ];
 
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Image>> {
@@ -32,6 +38,12 @@ fn field<'a>(image: &'a Image, name: &str) -> Value<'a> {
         "label" => Value::from(image.label.as_str()),
         "vendor" => Value::from(image.vendor.as_str()),
         "is_public" => Value::from(true),
-        _ => Value::from(image.size),
+        "size" => Value::from(image.size),
+        "deprecated" => Value::from(false),
+        "type" => Value::from(Image::TYPE),
+        "status" => Value::from(Image::STATUS),
+        "created_by" => Value::from(Image::CREATED_BY),
+        "description" => Value::from(""),
+        _ => Value::from(image.created),
     }
 }

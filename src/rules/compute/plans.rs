@@ -8,12 +8,17 @@ use crate::rules::lists::ListRequest;
 use crate::store::filter::{Field, Kind};
 use crate::store::value::Value;
 
-static FIELDS: [Field; 5] = [
+static FIELDS: [Field; 10] = [
     Field::new("id", Kind::Text, ""),
     Field::new("label", Kind::Text, ""),
     Field::new("class", Kind::Text, ""),
     Field::new("memory", Kind::Integer, ""),
     Field::new("vcpus", Kind::Integer, ""),
+    Field::new("disk", Kind::Integer, ""),
+    Field::new("gpus", Kind::Integer, ""),
+    Field::new("network_out", Kind::Integer, ""),
+    Field::new("transfer", Kind::Integer, ""),
+    Field::new("successor", Kind::Text, ""),
 ];
 
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Plan>> {
@@ -32,6 +37,11 @@ fn field<'a>(plan: &'a Plan, name: &str) -> Value<'a> {
         "label" => Value::from(plan.label.as_str()),
         "class" => Value::from(plan.class.as_str()),
         "memory" => Value::from(plan.memory),
-        _ => Value::from(plan.vcpus),
+        "vcpus" => Value::from(plan.vcpus),
+        "disk" => Value::from(plan.disk),
+        "gpus" => Value::from(plan.gpus),
+        "network_out" => Value::from(plan.network_out),
+        "transfer" => Value::from(plan.transfer),
+        _ => Value::from(plan.successor.as_deref()),
     }
 }

@@ -8,11 +8,12 @@ use crate::rules::lists::ListRequest;
 use crate::store::filter::{Field, Kind};
 use crate::store::value::Value;
 
-static FIELDS: [Field; 4] = [
+static FIELDS: [Field; 5] = [
     Field::new("id", Kind::Text, ""),
     Field::new("label", Kind::Text, ""),
     Field::new("country", Kind::Text, ""),
     Field::new("status", Kind::Text, ""),
+    Field::new("site_type", Kind::Text, ""),
 ];
 
 /// The field for the region in lists about something else.
@@ -22,6 +23,63 @@ static NAMED: [Field; 1] = [Field::new("region", Kind::Text, "")];
 pub fn list_named(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
     let wanted = list.read(policy, &NAMED)?;
     Ok(wanted.select(&policy.regions, |region, _| Value::from(region.id.as_str())))
+}
+
+/// Whether instances of a plan can be created in a region.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PlanAvailability {
+    pub region: String,
+    pub plan: String,
+    pub available: bool,
+}
+
+static PLAN_FIELDS: [Field; 3] = [
+    Field::new("region", Kind::Text, ""),
+    Field::new("plan", Kind::Text, ""),
+    Field::new("available", Kind::Boolean, ""),
+];
+
+/// All plans in all regions.
+pub fn list_plan_availability(policy: &Policy, list: &ListRequest) -> Result<Paged<PlanAvailability>> {
+    let wanted = list.read(policy, &PLAN_FIELDS)?;
+    let all: Vec<_> = policy
+        .regions
+        .iter()
+        .flat_map(|region| plans_in(policy, region))
+        .collect();
+    Ok(wanted.select(&all, |row, name| match name {
+        "region" => Value::from(row.region.as_str()),
+        "plan" => Value::from(row.plan.as_str()),
+        _ => Value::from(row.available),
+    }))
+}
+
+/// All plans in one region.
+pub fn plan_availability(policy: &Policy, id: &str) -> Result<Vec<PlanAvailability>> {
+    Ok(plans_in(policy, &view(policy, id)?).collect())
+}
+
+fn plans_in(policy: &Policy, region: &Region) -> impl Iterator<Item = PlanAvailability> {
+    let available = region.has_capability(Region::LINODES);
+    policy.plans.iter().map(move |plan| PlanAvailability {
+        region: region.id.clone(),
+        plan: plan.id.clone(),
+        available,
+    })
+}
+
+static VPC_FIELDS: [Field; 2] = [
+    Field::new("region", Kind::Text, ""),
+    Field::new("available", Kind::Boolean, ""),
+];
+
+/// The regions for a list of whether VPCs can be created in them.
+pub fn list_vpc_availability(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
+    let wanted = list.read(policy, &VPC_FIELDS)?;
+    Ok(wanted.select(&policy.regions, |region, name| match name {
+        "region" => Value::from(region.id.as_str()),
+        _ => Value::from(region.has_capability(Region::VPCS)),
+    }))
 }
 
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
@@ -35,11 +93,11 @@ pub fn view(policy: &Policy, id: &str) -> Result<Region> {
 }
 
 fn field<'a>(region: &'a Region, name: &str) -> Value<'a> {
-    let text = match name {
-        "id" => &region.id,
-        "label" => &region.label,
-        "country" => &region.country,
-        _ => &region.status,
-    };
-    Value::from(text.as_str())
+    Value::from(match name {
+        "id" => region.id.as_str(),
+        "label" => region.label.as_str(),
+        "country" => region.country.as_str(),
+        "status" => region.status.as_str(),
+        _ => Region::SITE_TYPE,
+    })
 }

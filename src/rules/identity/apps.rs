@@ -22,7 +22,7 @@ static FIELDS: [Field; 5] = [
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<OauthGrant>> {
     let wanted = list.read(tx.policy(), &FIELDS)?;
-    let all = store::oauth_grants::live_of_user(tx, caller.user())?;
+    let all = applications(tx, caller.user())?;
     Ok(wanted.select(&all, |grant, name| match name {
         "id" => Value::from(grant.id),
         "label" => Value::from(grant.client_label.as_str()),
@@ -36,30 +36,54 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: i64) -> Result<OauthGrant> {
     load(tx, caller.user(), id)
 }
 
-/// Revokes an authorization. Its tokens become invalid immediately, and so do personal tokens created with
-/// them.
+/// Revokes an application. The tokens of all its authorizations become invalid immediately, and so do personal
+/// tokens created with them.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: i64, request: &Request) -> Result<()> {
     let grant = view(tx, caller, id)?;
     request.unchanged(&grant)?;
     request.require_valid_body()?;
-    Ok(store::oauth_grants::revoke_with_personal_tokens(tx, id)?)
+    revoke_all_like(tx, &grant)
 }
 
-/// The authorizations of a user.
+/// The applications of a user.
 pub fn of(tx: &mut ReadTx, username: &str) -> Result<Vec<OauthGrant>> {
     let user = users::load(tx, username)?;
-    Ok(store::oauth_grants::live_of_user(tx, user.id)?)
+    applications(tx, user.id)
 }
 
-/// Revokes an authorization of a user.
+/// Revokes an application of a user.
 pub fn revoke(tx: &mut WriteTx, username: &str, id: i64) -> Result<()> {
     let user = users::load(tx, username)?;
-    load(tx, user.id, id)?;
-    Ok(store::oauth_grants::revoke_with_personal_tokens(tx, id)?)
+    let grant = load(tx, user.id, id)?;
+    revoke_all_like(tx, &grant)
+}
+
+/// The live authorizations of a user, those of the same client and scopes as one: the first, with the latest
+/// expiry. Each log-in is an authorization of its own, so that a log-out ends only that one (decision 0018).
+fn applications(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>> {
+    let mut found: Vec<OauthGrant> = Vec::new();
+    for grant in store::oauth_grants::live_of_user(tx, user)? {
+        match found.iter_mut().find(|known| is_same(known, &grant)) {
+            Some(known) => known.expiry = known.expiry.max(grant.expiry),
+            None => found.push(grant),
+        }
+    }
+    Ok(found)
+}
+
+fn is_same(one: &OauthGrant, other: &OauthGrant) -> bool {
+    one.client == other.client && one.scopes == other.scopes
+}
+
+fn revoke_all_like(tx: &mut WriteTx, grant: &OauthGrant) -> Result<()> {
+    let all = store::oauth_grants::live_of_user(tx, grant.user)?;
+    for same in all.iter().filter(|other| is_same(grant, other)) {
+        store::oauth_grants::revoke_with_personal_tokens(tx, same.id)?;
+    }
+    Ok(())
 }
 
 fn load(tx: &mut ReadTx, user: UserId, id: i64) -> Result<OauthGrant> {
-    let (now, found) = (tx.now(), store::oauth_grants::find(tx, id)?);
-    let own = |grant: &OauthGrant| grant.user == user && grant.is_live(now);
-    found.filter(own).ok_or(Error::NotFound)
+    let mut all = applications(tx, user)?.into_iter();
+    all.find(|grant| grant.id == id).ok_or(Error::NotFound)
 }

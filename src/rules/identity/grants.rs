@@ -14,7 +14,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::request::{Drafted, FromForm};
-use crate::rules::{events, users};
+use crate::rules::{events, not_offered, users};
 use crate::store::{self, ReadTx, WriteTx};
 
 /// One grant.
@@ -215,6 +215,8 @@ fn read_globals(form: &mut Form) -> Globals {
         }
         globals.push((Global::AddVpcs, held));
     }
+    let text = "Child accounts are not offered; send null";
+    not_offered::refuse_field(form, "child_account_access", text);
     (access, globals)
 }
 

@@ -2,6 +2,8 @@
 
 pub mod address_map;
 pub mod addresses;
+pub mod default_ranges;
 pub mod subnets;
+pub mod vlans;
 pub mod vpc_ips;
 pub mod vpcs;

@@ -20,8 +20,11 @@ use crate::rules::field_errors::{MAX_LISTED_ERRORS, refusal};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{FromForm, Request};
-use crate::rules::{accounts, events, vpcs};
+use crate::rules::{accounts, events, not_offered, vpcs};
 use crate::store::{self, ReadTx, WriteTx};
+
+/// The reason for refusing IPv6 ranges in VPCs and subnets.
+pub const IPV6_NOT_OFFERED: &str = "IPv6 is not offered in VPCs. Omit the field";
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) -> Result<Paged<Subnet>> {
     vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
@@ -159,10 +162,10 @@ impl Draft {
 
 impl FromForm for Draft {
     fn read(form: &mut Form, policy: &Policy) -> Self {
-        Self {
-            label: form.required("label", Label::parse),
-            ipv4: form.required("ipv4", |raw| Cidr::for_subnet(raw, &policy.forbidden_ranges)),
-        }
+        let label = form.required("label", Label::parse);
+        let ipv4 = form.required("ipv4", |raw| Cidr::for_subnet(raw, &policy.forbidden_ranges));
+        not_offered::refuse_field(form, "ipv6", IPV6_NOT_OFFERED);
+        Self { label, ipv4 }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{Drafted, FromForm, Request};
-use crate::rules::{events, subnets};
+use crate::rules::{events, not_offered, subnets};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Vpc>> {
@@ -134,6 +134,7 @@ impl FromForm for Draft {
         let description = form.optional("description", Description::parse);
         let subnets = form.list("subnets", |item| subnets::Draft::read(item, policy));
         subnets::refuse_clashes(form, &subnets);
+        refuse_not_offered(form);
         Self {
             label,
             region,
@@ -184,7 +185,21 @@ fn read_change(tx: &mut ReadTx, caller: &Caller, vpc: &Vpc, request: &Request) -
     {
         form.refuse("label", label_taken());
     }
+    refuse_not_offered(&mut form);
     form.finish(|| Some(VpcChange { label, description }))
+}
+
+/// Refuses fields of newer clients that would have no effect.
+fn refuse_not_offered(form: &mut Form) {
+    let text = "VPCs have no ranges of their own; their subnets have ranges. Omit the field";
+    not_offered::refuse_field(form, "ipv4", text);
+    not_offered::refuse_field(form, "ipv6", subnets::IPV6_NOT_OFFERED);
+    not_offered::refuse_other_than(
+        form,
+        "vpc_type",
+        Vpc::TYPE,
+        "Must be regular, the only type of VPC",
+    );
 }
 
 fn label_taken() -> Reason {

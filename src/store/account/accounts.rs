@@ -1,5 +1,7 @@
 //! The `account` table.
 
+use crate::model::account::contact::{Contact, Country};
+use crate::model::account::settings::AccountSettings;
 use crate::model::account::{Account, DeskAccount, QuotaOverride};
 use crate::model::change::ChangeKind;
 use crate::model::id::AccountId;
@@ -9,9 +11,12 @@ use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery};
 use crate::store::tx::{ReadTx, WriteTx};
-use crate::store::value::{Row, args};
+use crate::store::value::{FromValue, Row, Value, args};
 
-const COLUMNS: &str = "id, company, email, created, vpcs_per_region, subnets_per_vpc, attachment_bytes";
+const COLUMNS: &str =
+    "id, company, email, COALESCE(first_email, email), first_name, last_name, address_1, address_2,
+    city, state, zip, country, phone, tax_id, network_helper, maintenance_policy, created, vpcs_per_region,
+    subnets_per_vpc, attachment_bytes";
 
 const DESK_COLUMNS: &str = "a.id, a.company, a.email, a.created,
     (SELECT count(*) FROM ticket t WHERE t.account = a.id AND t.is_closed = 0),
@@ -62,6 +67,51 @@ pub fn insert(tx: &mut WriteTx, company: &str, email: &Email) -> Result<AccountI
     Ok(id)
 }
 
+/// Updates the columns that users can change.
+pub fn update(tx: &mut WriteTx, account: &Account) -> Result<(), StoreError> {
+    let contact = &account.contact;
+    let changed = tx.execute(
+        "UPDATE account SET company = $2, email = $3, first_email = $4, first_name = $5, last_name = $6,
+             address_1 = $7, address_2 = $8, city = $9, state = $10, zip = $11, country = $12, phone = $13,
+             tax_id = $14
+         WHERE id = $1 AND (company <> $2 OR email <> $3 OR first_name <> $5 OR last_name <> $6
+             OR address_1 <> $7 OR address_2 <> $8 OR city <> $9 OR state <> $10 OR zip <> $11
+             OR country <> $12 OR phone <> $13 OR tax_id <> $14)",
+        args![
+            account.id,
+            account.company.as_str(),
+            account.email.as_str(),
+            account.first_email.as_str(),
+            contact.first_name.as_str(),
+            contact.last_name.as_str(),
+            contact.address_1.as_str(),
+            contact.address_2.as_str(),
+            contact.city.as_str(),
+            contact.state.as_str(),
+            contact.zip.as_str(),
+            contact.country.as_str(),
+            contact.phone.as_str(),
+            contact.tax_id.as_str(),
+        ],
+    )?;
+    match changed {
+        0 => Ok(()),
+        _ => tx.changed(account.id, ChangeKind::Account, account.id.0),
+    }
+}
+
+pub fn set_settings(tx: &mut WriteTx, id: AccountId, settings: AccountSettings) -> Result<(), StoreError> {
+    let changed = tx.execute(
+        "UPDATE account SET network_helper = $2, maintenance_policy = $3
+         WHERE id = $1 AND (network_helper <> $2 OR maintenance_policy <> $3)",
+        args![id, settings.network_helper, settings.maintenance_policy.word()],
+    )?;
+    match changed {
+        0 => Ok(()),
+        _ => tx.changed(id, ChangeKind::Account, id.0),
+    }
+}
+
 pub fn set_quota(tx: &mut WriteTx, id: AccountId, quota: QuotaOverride) -> Result<(), StoreError> {
     let changed = tx.execute(
         "UPDATE account SET vpcs_per_region = $2, subnets_per_vpc = $3, attachment_bytes = $4
@@ -85,6 +135,12 @@ fn read(row: &mut Row) -> Result<Account, StoreError> {
         id: row.take()?,
         company: row.take()?,
         email: row.take()?,
+        first_email: row.take()?,
+        contact: read_contact(row)?,
+        settings: AccountSettings {
+            network_helper: row.take()?,
+            maintenance_policy: row.take()?,
+        },
         created: row.take()?,
         quota: QuotaOverride {
             vpcs_per_region: row.take()?,
@@ -92,6 +148,27 @@ fn read(row: &mut Row) -> Result<Account, StoreError> {
             attachment_bytes: row.take()?,
         },
     })
+}
+
+fn read_contact(row: &mut Row) -> Result<Contact, StoreError> {
+    Ok(Contact {
+        first_name: row.take()?,
+        last_name: row.take()?,
+        address_1: row.take()?,
+        address_2: row.take()?,
+        city: row.take()?,
+        state: row.take()?,
+        zip: row.take()?,
+        country: row.take()?,
+        phone: row.take()?,
+        tax_id: row.take()?,
+    })
+}
+
+impl FromValue for Country {
+    fn from_value(value: Value) -> Option<Self> {
+        String::from_value(value).and_then(Self::checked)
+    }
 }
 
 fn read_desk(row: &mut Row) -> Result<DeskAccount, StoreError> {

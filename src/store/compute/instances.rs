@@ -82,6 +82,12 @@ fn with_addresses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Option<I
     Ok(instance.into_iter().next())
 }
 
+/// The number of instances of an account with each plan.
+pub fn count_by_plan(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(String, i64)>, StoreError> {
+    let sql = "SELECT plan, count(*) FROM instance WHERE account = $1 GROUP BY plan ORDER BY plan";
+    tx.read(sql, args![account], |row| Ok((row.take()?, row.take()?)))
+}
+
 pub fn has_label(
     tx: &mut ReadTx,
     account: AccountId,

@@ -2,5 +2,6 @@
 
 pub mod free_ranges;
 pub mod subnets;
+pub mod vlans;
 pub mod vpc_ips;
 pub mod vpcs;

@@ -21,12 +21,13 @@ const FIND: &str = "SELECT v.id, v.label, v.description, v.region, v.created, v.
     FROM vpc v WHERE v.id = $1 AND v.account = $2";
 const SUBNETS_OF_VPC: &str = "SELECT 1 FROM subnet s WHERE s.vpc = v.id";
 
-pub static FIELDS: [Field; 9] = [
+pub static FIELDS: [Field; 10] = [
     Field::new("id", Kind::Integer, "v.id"),
     Field::new("label", Kind::Text, "v.label"),
     Field::new("region", Kind::Text, "v.region"),
     Field::new("created", Kind::Time, "v.created"),
     Field::new("updated", Kind::Time, "v.updated"),
+    Field::new("vpc_type", Kind::Text, "CAST('regular' AS TEXT)"),
     Field::new("subnets.id", Kind::Integer, "s.id").subquery(SUBNETS_OF_VPC),
     Field::new("subnets.label", Kind::Text, "s.label").subquery(SUBNETS_OF_VPC),
     Field::new("subnets.created", Kind::Time, "s.created").subquery(SUBNETS_OF_VPC),

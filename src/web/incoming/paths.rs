@@ -7,15 +7,24 @@ use axum::http::uri::PathAndQuery;
 /// Alternative prefixes below the version.
 const ALIASES: [(&str, &str); 2] = [("/networking/vpcs/ips", "/vpcs/ips"), ("/linode", "/compute")];
 
-/// Image IDs contain a slash, which published clients do not encode.
-const IMAGES: &str = "/images/";
+/// The IDs of images and kernels contain a slash, which some published clients do not encode.
+const WITH_SLASH: [(&str, &str); 3] = [
+    ("/images/", "/images/"),
+    ("/linode/kernels/", "/compute/kernels/"),
+    ("/compute/kernels/", "/compute/kernels/"),
+];
 
 /// One published client sends this suffix with an underscore.
 const RESET: &str = "/reset-secret";
 const RESET_UNDERSCORED: &str = "/reset_secret";
 
 /// Prefixes of the paths that are also served under the provider's prefix.
-const PREFIXED: [&str; 3] = ["/oauth", "/logout", "/.well-known/oauth-authorization-server"];
+const PREFIXED: [&str; 4] = [
+    "/oauth",
+    "/logout",
+    "/forgot/password",
+    "/.well-known/oauth-authorization-server",
+];
 /// The rest of such a path is a secret.
 const SECRET: &str = "/oauth/password/";
 
@@ -58,8 +67,12 @@ fn canonical(path: &str, prefix: &str) -> Option<String> {
 fn renamed(rest: &str) -> Option<String> {
     let alias =
         |(alias, name): &(&str, &str)| strip_segment(rest, alias).map(|rest| format!("/v4{name}{rest}"));
-    if let Some(image) = rest.strip_prefix(IMAGES) {
-        Some(format!("/v4{IMAGES}{}", image.replace('/', "%2F")))
+    let item = |(alias, name): &(&str, &str)| {
+        let id = rest.strip_prefix(alias)?;
+        Some(format!("/v4{name}{}", id.replace('/', "%2F")))
+    };
+    if let Some(path) = WITH_SLASH.iter().find_map(item) {
+        Some(path)
     } else if let Some(client) = rest.strip_suffix(RESET_UNDERSCORED)
         && client.starts_with("/account/oauth-clients/")
     {
@@ -125,12 +138,18 @@ mod tests {
             ),
             ("/v4/images/linode%2Fdebian12", None),
             ("/v4/images", None),
+            (
+                "/v4/linode/kernels/linode/grub2",
+                Some("/v4/compute/kernels/linode%2Fgrub2"),
+            ),
+            ("/v4/linode/kernels", Some("/v4/compute/kernels")),
             ("/v4/vpcs", None),
             ("/v4/linodes/instances", None),
             ("/v4betamax/vpcs", None),
             ("/healthz", None),
             ("/login/oauth/token", Some("/oauth/token")),
             ("/login/logout/", Some("/logout")),
+            ("/login/forgot/password", Some("/forgot/password")),
             ("/login/healthz", None),
             ("/login", None),
             ("/loginoauth/token", None),

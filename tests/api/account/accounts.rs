@@ -59,6 +59,7 @@ async fn the_account_has_the_public_format_without_billing() {
         json!({
             "managed": false, "longview_subscription": null, "network_helper": true,
             "backups_enabled": false, "object_storage": "disabled",
+            "interfaces_for_new_linodes": "legacy_config_only", "maintenance_policy": "linode/migrate",
         })
     );
 }
@@ -69,12 +70,17 @@ async fn every_region_reports_all_services_as_available() {
     let ada = app.user("ada").await;
     let regions = ada.count("/regions").await;
     assert_eq!(ada.count("/account/availability").await, regions);
-    let mia = json!({"region": "us-mia", "unavailable": []});
+    let able = ada.get("/regions/us-mia").await.json()["capabilities"].clone();
+    let mia = json!({"region": "us-mia", "available": able, "unavailable": []});
     assert_eq!(ada.get("/account/availability/us-mia").await.json(), mia);
     let found = ada
         .filter("/account/availability", r#"{"region": "us-mia"}"#)
         .await;
     assert_eq!(found.data(), [mia]);
+    let terraform = ada
+        .filter("/account/availability", r#"{"+and":[],"+order":"desc"}"#)
+        .await;
+    assert_eq!(terraform.json()["results"], regions);
     let refused = ada
         .filter("/account/availability", r#"{"label": "Miami, FL"}"#)
         .await;

@@ -2,4 +2,5 @@
 
 pub mod accounts;
 pub mod events;
+pub mod settings;
 pub mod stream;

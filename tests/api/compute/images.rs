@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::TestApp;
+use crate::harness::{BEGINNING, TestApp};
 
 #[tokio::test]
 async fn types_and_images_need_no_token() {
@@ -54,4 +54,69 @@ async fn the_slash_in_an_image_id_needs_no_encoding() {
     ] {
         assert_eq!(stranger.get(path).await.status, 404, "{path}");
     }
+}
+
+#[tokio::test]
+async fn types_and_images_have_the_filters_that_clients_send() {
+    let app = TestApp::new().await;
+    let stranger = app.stranger();
+    let all = stranger.count("/images").await;
+    for (filter, found) in [
+        (r#"{"is_public":true,"type":"manual"}"#, all),
+        (r#"{"is_public":false,"type":"manual"}"#, 0),
+        (
+            r#"{"is_public":false,"type":"automatic","+order":"asc","+order_by":"label"}"#,
+            0,
+        ),
+        (r#"{"deprecated":false}"#, all),
+        (r#"{"deprecated":true}"#, 0),
+        (r#"{"id":"linode/debian12","created_by":"linode"}"#, 1),
+        (r#"{"status":"available","description":""}"#, all),
+        (r#"{"created":{"+lt":"2010-01-01T00:00:00"}}"#, 0),
+        (r#"{"+and":[],"+order":"desc","+order_by":"created"}"#, all),
+    ] {
+        let reply = stranger.filter("/images", filter).await;
+        assert_eq!(reply.status, 200, "{filter}: {reply}");
+        assert_eq!(reply.json()["results"], found, "{filter}");
+    }
+    for (filter, found) in [
+        (r#"{"disk":25600,"id":"g6-nanode-1"}"#, 1),
+        (r#"{"gpus":0,"transfer":1000,"id":"g6-nanode-1"}"#, 1),
+        (r#"{"network_out":1000,"id":"g6-nanode-1"}"#, 1),
+        (r#"{"id":"g6-nanode-1","gpus":{"+gt":0}}"#, 0),
+        (r#"{"successor":{"+neq":null}}"#, 1),
+    ] {
+        let reply = stranger.filter("/linode/types", filter).await;
+        assert_eq!(reply.status, 200, "{filter}: {reply}");
+        assert_eq!(reply.json()["results"], found, "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn types_and_images_are_those_that_current_clients_expect() {
+    let app = TestApp::new().await;
+    let stranger = app.stranger();
+    for image in ["alpine3.22", "alpine3.23", "debian13", "ubuntu24.04"] {
+        let found = stranger.get(&format!("/images/linode%2F{image}")).await.json();
+        assert!(found["eol"].as_str().unwrap() > BEGINNING, "{found}");
+    }
+    let rolling = stranger.get("/images/linode%2Farch").await.json();
+    assert_eq!(rolling["eol"], json!(null));
+    for (class, count) in [("nanode", 2), ("standard", 4), ("dedicated", 3)] {
+        let filter = json!({"class": class}).to_string();
+        let found = stranger.filter("/linode/types", &filter).await;
+        assert_eq!(found.json()["results"], count, "{class}");
+    }
+    let nanode = stranger.get("/linode/types/g6-nanode-1").await.json();
+    let jakarta = json!({"id": "id-cgk", "hourly": 0.009, "monthly": 6.0});
+    assert_eq!(nanode["region_prices"][1], jakarta);
+    let free = json!({"id": "id-cgk", "hourly": 0.0, "monthly": 0.0});
+    assert_eq!(nanode["addons"]["backups"]["region_prices"][1], free);
+    let previous = stranger.get("/linode/types/g5-nanode-1").await.json();
+    assert_eq!(previous["successor"], "g6-nanode-1");
+    let standard = stranger.get("/linode/types/g6-standard-2").await.json();
+    assert_eq!(
+        (&standard["label"], &standard["network_out"]),
+        (&json!("Linode 4GB"), &json!(4000))
+    );
 }

@@ -5,5 +5,6 @@ pub mod disks;
 pub mod images;
 pub mod instances;
 pub mod interfaces;
+pub mod kernels;
 pub mod regions;
 pub mod usage;

@@ -1,5 +1,7 @@
 //! Regions: a public catalog.
 
+use std::net::IpAddr;
+
 use serde_json::json;
 
 use crate::harness::TestApp;
@@ -11,7 +13,7 @@ async fn regions_need_no_token() {
     let regions = app.stranger().get("/regions").await;
 
     assert_eq!(regions.status, 200);
-    assert_eq!(regions.data().len(), 25);
+    assert_eq!(regions.data().len(), 34);
     assert!(
         regions
             .data()
@@ -27,6 +29,22 @@ async fn regions_need_no_token() {
 }
 
 #[tokio::test]
+async fn regions_have_resolvers_and_only_capabilities_that_garth_implements() {
+    let app = TestApp::new().await;
+    for region in app.stranger().get("/regions").await.data() {
+        assert_eq!(
+            region["capabilities"],
+            json!(["Linodes", "Vlans", "VPCs", "Maintenance Policy"])
+        );
+        for version in ["ipv4", "ipv6"] {
+            let resolvers = region["resolvers"][version].as_str().unwrap();
+            let parsed = resolvers.split(',').all(|one| one.parse::<IpAddr>().is_ok());
+            assert!(parsed, "{resolvers}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn regions_support_paging_and_filters() {
     let app = TestApp::new().await;
     let stranger = app.stranger();
@@ -34,7 +52,7 @@ async fn regions_support_paging_and_filters() {
     let second = stranger.get("/regions?page=2&page_size=10").await;
     assert_eq!(
         (second.data().len(), second.json()["pages"].clone()),
-        (10, json!(3))
+        (10, json!(4))
     );
     let ids = |reply: crate::harness::Reply| -> Vec<String> {
         reply
@@ -46,10 +64,19 @@ async fn regions_support_paging_and_filters() {
     let filter = r#"{"country":"jp","+order_by":"id","+order":"desc"}"#;
     assert_eq!(
         ids(stranger.filter("/regions", filter).await),
-        ["jp-osa", "ap-northeast"]
+        ["jp-tyo-3", "jp-osa", "ap-northeast"]
     );
     let filter = r#"{"label":{"+contains":"PAR"},"id":{"+neq":"x"}}"#;
-    assert_eq!(ids(stranger.filter("/regions", filter).await), ["fr-par"]);
+    assert_eq!(
+        ids(stranger.filter("/regions", filter).await),
+        ["fr-par", "fr-par-2"]
+    );
+    let core = stranger.filter("/regions", r#"{"site_type":"core"}"#).await;
+    assert_eq!(core.json()["results"], 34);
+    let edge = stranger
+        .filter("/regions", r#"{"site_type":"distributed"}"#)
+        .await;
+    assert_eq!(edge.json()["results"], 0);
     assert_eq!(
         stranger.filter("/regions", r#"{"site":"x"}"#).await.errors(),
         ["X-Filter filter_field"]
@@ -57,6 +84,56 @@ async fn regions_support_paging_and_filters() {
     assert_eq!(
         stranger.get("/regions?page_size=0").await.errors(),
         ["page_size page_size_invalid"]
+    );
+}
+
+#[tokio::test]
+async fn regions_report_which_types_and_vpcs_are_available() {
+    let app = TestApp::with(|policy, _| {
+        policy.regions = garth::model::region::built_in(true);
+        policy.regions[0].capabilities.clear();
+    })
+    .await;
+    let (stranger, ada) = (app.stranger(), app.user("ada").scopes("vpc:read_only").await);
+    let (regions, types) = (
+        stranger.count("/regions").await,
+        stranger.count("/linode/types").await,
+    );
+    assert_eq!(
+        stranger.count("/v4beta/regions/availability").await,
+        regions * types
+    );
+    let filter = r#"{"region":"us-mia","plan":"g6-nanode-1","available":true}"#;
+    let nanode = json!({"region": "us-mia", "plan": "g6-nanode-1", "available": true});
+    let found = stranger.filter("/regions/availability", filter).await;
+    assert_eq!(found.data()[..], [json!(nanode)]);
+    let none = stranger
+        .filter("/regions/availability", r#"{"available":false}"#)
+        .await;
+    assert_eq!(none.json()["results"], types, "one region has no instances");
+    let miami = stranger.get("/regions/us-mia/availability").await.json();
+    assert_eq!(
+        (miami.as_array().unwrap().len() as i64, &miami[0]),
+        (types, &nanode)
+    );
+    assert_eq!(stranger.get("/regions/mars/availability").await.status, 404);
+
+    let able = json!({"region": "us-mia", "available": true, "available_ipv6_prefix_lengths": []});
+    assert_eq!(ada.get("/regions/us-mia/vpc-availability").await.json(), able);
+    assert_eq!(
+        ada.get("/regions/us-west/vpc-availability").await.json()["available"],
+        false
+    );
+    let missing = ada.get("/regions/mars/vpc-availability").await;
+    assert_eq!(
+        (missing.status.as_u16(), missing.reason().as_str()),
+        (404, "Not found")
+    );
+    assert_eq!(ada.count("/regions/vpc-availability").await, regions);
+    let filter = r#"{"available":true,"region":"us-mia"}"#;
+    assert_eq!(
+        ada.filter("/regions/vpc-availability", filter).await.data(),
+        [able]
     );
 }
 

@@ -45,7 +45,8 @@ async fn grants_have_the_public_format_and_list_all_objects() {
     let expected = json!({
         "global": {
             "account_access": "read_only", "add_databases": false, "add_domains": false,
-            "add_firewalls": false, "add_images": false, "add_linodes": false, "add_longview": false,
+            "add_firewalls": false, "add_images": false, "add_kubernetes": false, "add_linodes": false,
+            "add_lkes": false, "add_longview": false,
             "add_nodebalancers": false, "add_stackscripts": false, "add_volumes": false, "add_vpcs": true,
             "cancel_account": false, "longview_subscription": false, "child_account_access": null,
         },
@@ -121,6 +122,39 @@ async fn a_change_of_grants_is_partial_and_takes_effect_immediately() {
     let all = ada.get(GRANTS).await.json();
     assert_eq!(ada.put(GRANTS, all.clone()).await.json(), all);
     assert_eq!(ada.put(GRANTS, json!({})).await.json(), all);
+}
+
+#[tokio::test]
+async fn grants_for_products_that_garth_does_not_have_are_stored() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.user("bob").restricted().await;
+    let global = json!({
+        "add_lkes": true, "add_kubernetes": true, "add_databases": true, "child_account_access": false,
+    });
+
+    let given = ada
+        .put(
+            GRANTS,
+            json!({"global": global, "lkecluster": [], "domain": null}),
+        )
+        .await
+        .json();
+
+    for name in ["add_lkes", "add_kubernetes", "add_databases"] {
+        assert_eq!(given["global"][name], true, "{name}");
+    }
+    assert_eq!(ada.get(GRANTS).await.json(), given);
+    let none = json!({"global": {"add_lkes": false, "child_account_access": null}});
+    let taken = ada.put(GRANTS, none).await.json();
+    assert_eq!(taken["global"]["add_lkes"], false);
+    assert_eq!(taken["global"]["add_kubernetes"], true);
+    for access in [json!("read_write"), json!(true)] {
+        let refused = ada
+            .put(GRANTS, json!({"global": {"child_account_access": access}}))
+            .await;
+        assert_eq!(refused.errors(), ["global.child_account_access not_offered"]);
+    }
 }
 
 #[tokio::test]

@@ -453,3 +453,16 @@ async fn browsers_get_a_page_for_rate_limit_errors() {
     assert_ne!(late.header("retry-after"), "");
     assert_ne!(late.header("content-security-policy"), "");
 }
+
+#[tokio::test]
+async fn the_page_for_a_forgotten_password_says_how_to_get_a_link() {
+    let app = TestApp::with(|policy, _| policy.support.provider = "Example Support".to_owned()).await;
+    let page = app.stranger().get("//forgot/password").await;
+    assert_eq!(page.status, 200);
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    let text = text(&page);
+    assert!(
+        text.contains("Example Support") && text.contains("link"),
+        "{text}"
+    );
+}

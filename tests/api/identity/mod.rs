@@ -7,6 +7,7 @@ pub mod oauth;
 pub mod oauth_clients;
 pub mod oauth_revocation;
 pub mod oauth_tokens;
+pub mod permissions;
 pub mod profile;
 pub mod tokens;
 pub mod users;

@@ -464,6 +464,7 @@ async fn the_prefix_serves_the_same_endpoints() {
     assert_eq!(body, plain.body, "all addresses on a page are relative");
     for (path, status) in [
         ("//login/logout", 200),
+        ("//login/forgot/password", 200),
         ("//login/oauth/style.css", 200),
         ("//login/healthz", 404),
     ] {

@@ -300,3 +300,53 @@ async fn invalid_requests_do_not_redirect_visitors_to_a_customers_uri() {
     let wrong = wrong.replace(&client.id, "0123456789abcdef0123");
     assert_eq!(Browser::new(&app).asks(&wrong).await.status, 303);
 }
+
+#[tokio::test]
+async fn repeated_log_ins_are_one_authorized_application() {
+    let app = TestApp::new().await;
+    let (ada, client) = furnished(&app).await;
+    let first = allowed(&app, &client).await;
+    let row = ada.get("/profile/apps").await.data()[0].clone();
+    app.advance(60);
+    let second = allowed(&app, &client).await;
+    let code = Browser::new(&app)
+        .gets_code(&client.query("vpc:read_only"), "ada")
+        .await;
+    let narrow = Program::of(&app.token(&client, &[("code", &code)]).await);
+
+    let rows = ada.get("/profile/apps").await.data();
+
+    assert_eq!(rows.len(), 2, "one for each client and scopes: {rows:?}");
+    let same = rows
+        .iter()
+        .find(|found| found["scopes"] == row["scopes"])
+        .unwrap();
+    assert_eq!((&same["id"], &same["created"]), (&row["id"], &row["created"]));
+    assert!(
+        same["expiry"].as_str() > row["expiry"].as_str(),
+        "the later of both"
+    );
+    assert_eq!(
+        ada.get(&format!("/profile/apps/{}", row["id"])).await.json(),
+        *same
+    );
+    // A log-out ends one of the log-ins.
+    let revoke = [("client_id", client.id.as_str()), ("token", &first.access)];
+    assert_eq!(app.form("/oauth/revoke", &revoke).await.status, 200);
+    assert_eq!(first.works(&app, &client).await, (false, false));
+    assert_eq!(ada.count("/profile/apps").await, 2);
+    assert_eq!(app.with_token(&second.access).get("/profile").await.status, 200);
+    // Revoking the application ends all of them.
+    let third = allowed(&app, &client).await;
+    let rows = ada.get("/profile/apps").await.data();
+    let all = rows
+        .iter()
+        .find(|found| found["scopes"] == row["scopes"])
+        .unwrap();
+    let path = format!("/profile/apps/{}", all["id"]);
+    assert_eq!(ada.delete(&path).await.status, 200);
+    assert_eq!(second.works(&app, &client).await, (false, false));
+    assert_eq!(third.works(&app, &client).await, (false, false));
+    assert_eq!(app.with_token(&narrow.access).get("/vpcs").await.status, 200);
+    assert_eq!(ada.count("/profile/apps").await, 1);
+}

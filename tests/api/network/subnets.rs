@@ -15,7 +15,7 @@ async fn a_subnet_is_created_viewed_renamed_and_deleted() {
         .await;
     let subnet = json!({
         "id": 1, "label": "web", "ipv4": "10.0.0.0/29", "linodes": [], "computes": [],
-        "databases": [], "nodebalancers": [], "created": BEGINNING, "updated": BEGINNING,
+        "databases": [], "nodebalancers": [], "vpc_type": "regular", "created": BEGINNING, "updated": BEGINNING,
     });
     assert_eq!((made.status.as_u16(), made.json()), (200, subnet.clone()));
     assert_eq!(ada.get("/vpcs/1/subnets/1").await.json(), subnet);

@@ -3,7 +3,7 @@
 use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use hyper::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{BEGINNING, TestApp, add_vpcs};
 
@@ -31,7 +31,8 @@ async fn a_vpc_is_created_with_its_subnets_and_viewed_identically() {
     let subnet = |id: i64, label: &str, ipv4: &str| {
         json!({
             "id": id, "label": label, "ipv4": ipv4, "linodes": [], "computes": [],
-            "databases": [], "nodebalancers": [], "created": BEGINNING, "updated": BEGINNING,
+            "databases": [], "nodebalancers": [], "vpc_type": "regular",
+            "created": BEGINNING, "updated": BEGINNING,
         })
     };
     let vpc = json!({
@@ -40,6 +41,7 @@ async fn a_vpc_is_created_with_its_subnets_and_viewed_identically() {
         "description": "the middle of it all",
         "region": "us-east",
         "subnets": [subnet(1, "web", "10.0.0.0/24"), subnet(2, "data", "10.0.1.0/24")],
+        "vpc_type": "regular",
         "created": BEGINNING,
         "updated": BEGINNING,
     });
@@ -409,4 +411,64 @@ async fn responses_can_use_one_spelling_only() {
             (true, false)
         );
     }
+}
+
+#[tokio::test]
+async fn fields_of_vpcs_that_garth_does_not_have_are_refused() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let body = |field: &str, value: Value| {
+        let mut body = json!({"label": "core", "region": "us-east"});
+        body[field] = value;
+        body
+    };
+    for (field, value) in [
+        ("ipv6", json!([{"range": "/52"}])),
+        ("ipv6", json!([{"range": "auto"}])),
+        ("ipv4", json!([{"range": "10.0.0.0/20"}])),
+        ("vpc_type", json!("rdma")),
+        ("vpc_type", json!(7)),
+    ] {
+        let refused = ada.post("/vpcs", body(field, value.clone())).await;
+        assert_eq!(refused.errors(), [format!("{field} not_offered")], "{value}");
+    }
+    let subnet = json!([{"label": "a", "ipv4": "10.0.0.0/24", "ipv6": [{"range": "/62"}]}]);
+    let refused = ada.post("/vpcs", body("subnets", subnet)).await;
+    assert_eq!(refused.errors(), ["subnets[0].ipv6 not_offered"]);
+    assert_eq!(ada.count("/vpcs").await, 0);
+
+    // Values that say what is true anyway.
+    let mut harmless = body("vpc_type", json!("regular"));
+    harmless["ipv6"] = json!([]);
+    harmless["ipv4"] = json!(null);
+    let vpc = ada.post("/vpcs", harmless).await.json();
+    assert_eq!(
+        (&vpc["vpc_type"], &vpc["label"]),
+        (&json!("regular"), &json!("core"))
+    );
+    let subnet = json!({"label": "a", "ipv4": "10.0.0.0/24", "ipv6": null});
+    assert_eq!(
+        ada.post("/vpcs/1/subnets", subnet).await.json()["vpc_type"],
+        "regular"
+    );
+    let subnet = json!({"label": "b", "ipv4": "10.0.1.0/24", "ipv6": [{"range": "auto"}]});
+    let refused = ada.post("/vpcs/1/subnets", subnet).await;
+    assert_eq!(refused.errors(), ["ipv6 not_offered"]);
+    assert_eq!(ada.filter("/vpcs", r#"{"vpc_type":"regular"}"#).await.ids(), [1]);
+    assert_eq!(
+        ada.filter("/vpcs", r#"{"vpc_type":"rdma"}"#).await.json()["results"],
+        0
+    );
+
+    // A change cannot change them either; the ranges that a response has can be sent back.
+    for (field, value) in [
+        ("vpc_type", json!("rdma")),
+        ("ipv6", json!([{"range": "/52"}])),
+        ("ipv4", json!([{"range": "10.0.0.0/20"}])),
+    ] {
+        let refused = ada.put("/vpcs/1", json!({field: value})).await;
+        assert_eq!(refused.errors(), [format!("{field} not_offered")]);
+    }
+    let all = ada.get("/vpcs/1").await.json();
+    assert_eq!(ada.put("/vpcs/1", all).await.status, 200);
 }

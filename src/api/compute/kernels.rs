@@ -1,0 +1,44 @@
+//! JSON views of kernels.
+
+use axum::response::Response;
+use serde::Serialize;
+
+use crate::api::handlers::Wire;
+use crate::model::kernel::Kernel;
+use crate::model::page::Paged;
+use crate::web::answer;
+
+#[derive(Serialize)]
+struct KernelView<'a> {
+    id: &'a str,
+    label: &'a str,
+    version: &'a str,
+    kvm: bool,
+    architecture: &'a str,
+    pvops: bool,
+    deprecated: bool,
+    built: &'a str,
+}
+
+impl<'a> KernelView<'a> {
+    fn new(kernel: &'a Kernel) -> Self {
+        Self {
+            id: kernel.id,
+            label: kernel.label,
+            version: kernel.version,
+            kvm: true,
+            architecture: kernel.architecture,
+            pvops: true,
+            deprecated: false,
+            built: kernel.built,
+        }
+    }
+}
+
+pub fn one(kernel: &Kernel, _: &Wire) -> Response {
+    answer::one(kernel, &KernelView::new(kernel))
+}
+
+pub fn page(kernels: &Paged<Kernel>, _: &Wire) -> Response {
+    answer::page(kernels, KernelView::new)
+}

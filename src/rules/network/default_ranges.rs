@@ -1,0 +1,33 @@
+//! The ranges that subnets may have by default.
+
+use crate::model::cidr::{Cidr, PRIVATE};
+use crate::model::policy::Policy;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DefaultRanges {
+    pub allowed: Vec<Cidr>,
+    pub forbidden: Vec<Cidr>,
+}
+
+/// The private ranges without those that the provider has reserved.
+pub fn view(policy: &Policy) -> DefaultRanges {
+    let private = PRIVATE.into_iter();
+    DefaultRanges {
+        allowed: private
+            .flat_map(|range| without(range, &policy.forbidden_ranges))
+            .collect(),
+        forbidden: policy.forbidden_ranges.clone(),
+    }
+}
+
+/// The largest ranges that cover `range` except for `forbidden`, in which a subnet fits.
+fn without(range: Cidr, forbidden: &[Cidr]) -> Vec<Cidr> {
+    if forbidden.iter().any(|taken| taken.contains(range)) || range.prefix() > Cidr::MAX_SUBNET_PREFIX {
+        return Vec::new();
+    }
+    if !forbidden.iter().any(|taken| taken.overlaps(range)) {
+        return vec![range];
+    }
+    let halves = range.split(range.prefix() + 1);
+    halves.flat_map(|half| without(half, forbidden)).collect()
+}

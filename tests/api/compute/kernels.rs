@@ -1,0 +1,64 @@
+//! Kernels and maintenance policies: public catalogs.
+
+use serde_json::json;
+
+use crate::harness::TestApp;
+
+#[tokio::test]
+async fn kernels_need_no_token_and_have_a_slash_in_their_id() {
+    let app = TestApp::new().await;
+    let stranger = app.stranger();
+    let kernel = stranger.get("/linode/kernels/linode%2Flatest-64bit").await.json();
+    assert_eq!(
+        (&kernel["id"], &kernel["architecture"], &kernel["kvm"]),
+        (&json!("linode/latest-64bit"), &json!("x86_64"), &json!(true))
+    );
+    assert!(kernel["label"].as_str().unwrap().starts_with("Latest 64 bit ("));
+    for path in [
+        "/linode/kernels/linode/latest-64bit",
+        "/v4beta/linode/kernels/linode%2Flatest-64bit/",
+        "/compute/kernels/linode/latest-64bit",
+    ] {
+        assert_eq!(stranger.get(path).await.json(), kernel, "{path}");
+    }
+    assert_eq!(stranger.get("/linode/kernels/linode%2Fnone").await.status, 404);
+    for id in ["linode/latest-32bit", "linode/grub2", "linode/direct-disk"] {
+        let found = stranger
+            .filter("/linode/kernels", &json!({"id": id}).to_string())
+            .await;
+        assert_eq!(found.json()["results"], 1, "{id}");
+    }
+    for (filter, found) in [
+        (r#"{"label":{"+contains":"64 BIT"}}"#, 1),
+        (r#"{"deprecated":false,"kvm":true,"pvops":true}"#, 4),
+        (r#"{"deprecated":true}"#, 0),
+        (r#"{"architecture":"i386"}"#, 1),
+        (r#"{"+and":[],"+order":"desc"}"#, 4),
+    ] {
+        let kernels = stranger.filter("/linode/kernels", filter).await;
+        assert_eq!(kernels.json()["results"], found, "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn maintenance_policies_are_listed() {
+    let app = TestApp::new().await;
+    let policies = app.stranger().get("/v4beta/maintenance/policies").await.data();
+    let rows: Vec<_> = policies
+        .iter()
+        .map(|policy| {
+            (
+                policy["slug"].as_str().unwrap(),
+                policy["notification_period_sec"].as_i64().unwrap(),
+                policy["is_default"].as_bool().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("linode/migrate", 10_800, true),
+            ("linode/power_off_on", 604_800, false)
+        ]
+    );
+}
