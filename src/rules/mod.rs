@@ -28,7 +28,7 @@ use compute::{deployment, loading, work};
 pub use identity::{
     apps, devices, grants, oauth, oauth_clients, oauth_tokens, passwords, profile, sessions, tokens, users,
 };
-pub use network::{address_map, addresses, subnets, vpc_ips, vpcs};
+pub use network::{address_map, addresses, ips, subnets, vpc_ips, vpcs};
 pub use support::{
     attachments, canned_replies, desk, entities, replies, scrub, subjects, tickets, transitions, viewers,
 };

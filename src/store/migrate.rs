@@ -123,6 +123,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "disks",
         sql: include_str!("migrations/0013_disks.sql"),
     },
+    Migration {
+        number: 14,
+        name: "addresses",
+        sql: include_str!("migrations/0014_addresses.sql"),
+    },
 ];
 
 /// A table that is copied.

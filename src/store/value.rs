@@ -12,6 +12,7 @@ use crate::model::id::{
     JobId, NoteId, ReplyId, SubnetId, TicketId, TokenId, UserId, VpcId,
 };
 use crate::model::instance::InstanceLabel;
+use crate::model::ip::Hostname;
 use crate::model::label::Label;
 use crate::model::region::RegionId;
 use crate::model::text::{Description, Line, Prose};
@@ -159,6 +160,7 @@ from_texts!(
     DiskLabel,
     Email,
     FileName,
+    Hostname,
     InstanceLabel,
     Label,
     Template,

@@ -2,6 +2,7 @@
 //! checked that the caller has access.
 
 use std::convert::Infallible;
+use std::net::Ipv4Addr;
 
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
@@ -11,6 +12,7 @@ use crate::model::id::{
     AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, InstanceId, InterfaceId, SubnetId,
     TicketId, TokenId, VpcId,
 };
+use crate::model::interface::parse_address;
 use crate::model::reason::{Code, Reason};
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
@@ -210,6 +212,20 @@ impl FromPath for EventId {
 impl FromPath for InstanceId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         InstanceId(id(find("computeId")))
+    }
+}
+
+/// An invalid address becomes the unspecified one, which no instance has.
+impl FromPath for Ipv4Addr {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        let address = find("address").and_then(|raw| parse_address(&raw).ok());
+        address.map_or(Ipv4Addr::UNSPECIFIED, Ipv4Addr::from_bits)
+    }
+}
+
+impl FromPath for (InstanceId, Ipv4Addr) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (InstanceId::from_path(find), Ipv4Addr::from_path(find))
     }
 }
 

@@ -237,15 +237,25 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
                 // No grant gives access to these.
                 _ if operation.grant == unrestricted => Grant::AccountAccess(Permission::ReadWrite),
                 path if path.contains("{ticketId}") => Grant::AccountAccess(Permission::ReadOnly),
-                path if path.contains("{computeId}") => Grant::Linode(InstanceId(1), Permission::ReadOnly),
+                path if path.contains("{computeId}") || path.contains("{address}") => {
+                    Grant::Linode(InstanceId(1), Permission::ReadOnly)
+                }
                 _ => return None,
             };
             app.user("reader").may(grant).await
         }
         "other account" => app.user("grace").of(app.another_account().await).await,
         "wrong parent" => {
-            let children = ["{vpcSubnetId}", "{configId}", "{diskId}", "{attachmentId}"];
-            children.iter().find(|child| operation.path.contains(**child))?;
+            let children = [
+                "{vpcSubnetId}",
+                "{configId}",
+                "{diskId}",
+                "{attachmentId}",
+                "{address}",
+            ];
+            children.iter().find(|child| {
+                operation.path.contains(**child) && operation.path != "/networking/ips/{address}"
+            })?;
             let lost = app.user("lost");
             let user = match operation.audience {
                 Audience::Staff => lost.staff().await,
@@ -317,6 +327,11 @@ async fn free_what_blocks(app: &TestApp, operation: &Operation) {
                 Ok::<_, Error>(garth::store::users::delete(tx, newcomer.id)?)
             });
             created.await.expect("another account creates the user");
+        }
+        // An instance keeps a public address.
+        "deleteInstanceIp" => {
+            let more = json!({"type": "ipv4", "public": true});
+            owner.post("/compute/instances/1/ips", more).await;
         }
         "rebootInstance" => drop(owner.post("/compute/instances/1/boot", json!({})).await),
         _ => {}
@@ -393,7 +408,9 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
             if id == 1 { CLIENT } else { "0123456789abcdef0123" },
         )
         .replace("{username}", if id == 1 { "clerk" } else { "missing" });
-    let path = path.replace("{regionId}", "us-mia");
+    let path = path
+        .replace("{regionId}", "us-mia")
+        .replace("{address}", if id == 1 { "192.0.2.2" } else { "203.0.113.9" });
     match operation.base {
         Base::Root => format!("/{path}"),
         Base::Versioned => path,
@@ -438,6 +455,13 @@ fn body_for(id: &str) -> Value {
         "createUser" => json!({"username": "newcomer", "email": "newcomer@example.com"}),
         "createToken" | "updateToken" => json!({"label": "laptop"}),
         "createOauthClient" => json!({"label": "Dashboard", "redirect_uri": "https://app.example/callback"}),
+        "addInstanceIp" => json!({"type": "ipv4", "public": true}),
+        "allocateIp" => json!({"type": "ipv4", "public": true, "linode_id": 1}),
+        "assignIps" => {
+            json!({"region": "us-east", "assignments": [{"address": "192.0.2.2", "linode_id": 1}]})
+        }
+        "shareIps" => json!({"ips": ["192.0.2.2"], "linode_id": 1}),
+        "reserveIp" => json!({"region": "us-east"}),
         "createVpcSubnet" => json!({"label": "new", "ipv4": "10.9.0.0/24"}),
         _ => json!({}),
     }

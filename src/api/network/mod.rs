@@ -1,5 +1,6 @@
 //! Operations on VPCs, subnets and their addresses.
 
+pub mod ips;
 pub mod subnets;
 pub mod vpc_ips;
 pub mod vpcs;
@@ -12,6 +13,11 @@ use crate::web::operation::{Needs, Operation, delete, get, post, put};
 const VPC: &str = "/vpcs/{vpcId}";
 const SUBNETS: &str = "/vpcs/{vpcId}/subnets";
 const SUBNET: &str = "/vpcs/{vpcId}/subnets/{vpcSubnetId}";
+const IPS: &str = "/networking/ips";
+const ASSIGN_IPS: &str = "/networking/ips/assign";
+const SHARE_IPS: &str = "/networking/ips/share";
+const IP: &str = "/networking/ips/{address}";
+const RESERVED_IPS: &str = "/networking/reserved/ips";
 
 pub fn operations() -> Vec<Operation> {
     vec![
@@ -66,5 +72,21 @@ pub fn operations() -> Vec<Operation> {
         .scope(Scope::IPS_READ_ONLY)
         .needs(Needs::VpcReadOnly)
         .list(),
+        // Addresses of instances outside of VPCs
+        get("getIps", IPS, list(rules::ips::list, ips::page))
+            .scope(Scope::IPS_READ_ONLY)
+            .list(),
+        post("allocateIp", IPS, change(rules::ips::allocate, ips::one))
+            .scope(Scope::IPS_READ_WRITE)
+            .needs(Needs::LinodeReadWrite),
+        post("assignIps", ASSIGN_IPS, change(rules::ips::assign, done)).scope(Scope::IPS_READ_WRITE),
+        post("shareIps", SHARE_IPS, change(rules::ips::share, done)).scope(Scope::IPS_READ_WRITE),
+        post("reserveIp", RESERVED_IPS, change(rules::ips::reserve, done)).scope(Scope::IPS_READ_WRITE),
+        get("getIp", IP, view_at(rules::ips::view, ips::one))
+            .scope(Scope::IPS_READ_ONLY)
+            .needs(Needs::LinodeReadOnly),
+        put("updateIp", IP, change_at(rules::ips::update, ips::one))
+            .scope(Scope::IPS_READ_WRITE)
+            .needs(Needs::LinodeReadWrite),
     ]
 }

@@ -101,6 +101,7 @@ fn action_text(action: &str, named: bool) -> String {
         "vpc" => "the VPC",
         "subnet" => "the subnet",
         "linode" => "the instance",
+        "ipaddress" => "an address of the instance",
         "linode_config" => "a config of the instance",
         "ticket" => "the ticket",
         "ticket_attachment" => "a file to the ticket",
@@ -124,6 +125,8 @@ fn action_text(action: &str, named: bool) -> String {
         (_, "reboot") => "rebooted",
         (_, "shutdown") => "shut down",
         (_, "reset") => "reset",
+        (_, "addip") => "added an address to",
+        (_, "deleteip") => "released an address of",
         (_, other) => other,
     };
     format!("{verb} {object}")
@@ -151,6 +154,8 @@ mod tests {
             ("ticket_attachment_upload", "attached a file to the ticket"),
             ("linode_config_delete", "deleted a config of the instance"),
             ("linode_shutdown", "shut down the instance"),
+            ("linode_addip", "added an address to the instance"),
+            ("ipaddress_update", "updated an address of the instance"),
             (
                 "oauth_client_secret_reset",
                 "reset the secret of the OAuth client",

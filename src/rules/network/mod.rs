@@ -2,6 +2,7 @@
 
 pub mod address_map;
 pub mod addresses;
+pub mod ips;
 pub mod subnets;
 pub mod vpc_ips;
 pub mod vpcs;

@@ -1,8 +1,9 @@
-//! The `instance` table, with the public addresses of instances.
+//! The `instance` table.
 
 use crate::model::change::ChangeKind;
 use crate::model::id::{AccountId, ConfigId, InstanceId};
 use crate::model::instance::{Instance, InstanceLabel, NewInstance, Status};
+use crate::model::ip::IpKind;
 use crate::model::page::Paged;
 use crate::store::changes::Owner;
 use crate::store::compute::upkeep::{encode_alerts, read_upkeep};
@@ -189,36 +190,6 @@ pub fn clear_last_config(tx: &mut WriteTx, config: ConfigId, id: InstanceId) -> 
     }
 }
 
-/// A free public address of a range: the next after the highest in use, or, if the range is used to its end, the lowest
-/// free one.
-pub fn find_free_public(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>, StoreError> {
-    let highest = "SELECT max(address) FROM public_address WHERE address BETWEEN $1 AND $2";
-    let highest: Option<u32> = tx.one(highest, args![first, last])?.take()?;
-    match highest {
-        None => return Ok(Some(first)),
-        Some(highest) if highest < last => return Ok(Some(highest + 1)),
-        Some(_) => {}
-    }
-    let lowest = "SELECT 1 FROM public_address WHERE address = $1";
-    if tx.find(lowest, args![first])?.is_none() {
-        return Ok(Some(first));
-    }
-    let row = tx.find(
-        "SELECT a.address + 1 FROM public_address a
-         WHERE a.address >= $1 AND a.address < $2
-           AND NOT EXISTS (SELECT 1 FROM public_address b WHERE b.address = a.address + 1)
-         ORDER BY a.address LIMIT 1",
-        args![first, last],
-    )?;
-    row.map(|mut row| row.take()).transpose()
-}
-
-pub fn take_public(tx: &mut WriteTx, id: InstanceId, address: u32) -> Result<(), StoreError> {
-    let sql = "INSERT INTO public_address (address, instance) VALUES ($1, $2)";
-    tx.execute(sql, args![address, id])?;
-    tx.changed(Owner::Instance(id), ChangeKind::Instance, id.0)
-}
-
 fn add_addresses(tx: &mut ReadTx, instances: &mut [Instance]) -> Result<(), StoreError> {
     if instances.is_empty() {
         return Ok(());
@@ -227,11 +198,17 @@ fn add_addresses(tx: &mut ReadTx, instances: &mut [Instance]) -> Result<(), Stor
     let (list, args) = id_list(&ids);
     let at: std::collections::HashMap<i64, usize> =
         ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
-    let sql =
-        format!("SELECT instance, address FROM public_address WHERE instance IN {list} ORDER BY address");
+    let sql = format!(
+        "SELECT instance, is_private, address FROM public_address WHERE instance IN {list} ORDER BY address"
+    );
     for mut row in tx.all(&sql, &args)? {
-        let instance: i64 = row.take()?;
-        instances[at[&instance]].ipv4.push(row.take()?);
+        let id: i64 = row.take()?;
+        let instance = &mut instances[at[&id]];
+        let addresses = match row.take()? {
+            IpKind::Public => &mut instance.ipv4,
+            IpKind::Private => &mut instance.private_ipv4,
+        };
+        addresses.push(row.take()?);
     }
     Ok(())
 }
@@ -255,6 +232,7 @@ fn read(row: &mut Row) -> Result<Instance, StoreError> {
         has_user_data: row.take()?,
         host: row.take()?,
         ipv4: Vec::new(),
+        private_ipv4: Vec::new(),
         created: row.take()?,
         updated: row.take()?,
     })

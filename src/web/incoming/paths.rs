@@ -5,7 +5,12 @@ use axum::http::Uri;
 use axum::http::uri::PathAndQuery;
 
 /// Alternative prefixes below the version.
-const ALIASES: [(&str, &str); 2] = [("/networking/vpcs/ips", "/vpcs/ips"), ("/linode", "/compute")];
+const ALIASES: [(&str, &str); 4] = [
+    ("/networking/vpcs/ips", "/vpcs/ips"),
+    ("/networking/ipv4/assign", "/networking/ips/assign"),
+    ("/networking/ipv4/share", "/networking/ips/share"),
+    ("/linode", "/compute"),
+];
 
 /// Image IDs contain a slash, which published clients do not encode.
 const IMAGES: &str = "/images/";

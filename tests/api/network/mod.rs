@@ -1,5 +1,6 @@
 //! VPCs, subnets and their addresses.
 
-pub mod subnets;
+pub mod ips;
+mod subnets;
 pub mod vpc_ips;
 pub mod vpcs;
