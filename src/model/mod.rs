@@ -18,7 +18,7 @@ mod support;
 pub mod text;
 pub mod time;
 
-pub use account::{change, event};
+pub use account::{change, event, object_tag};
 pub use compute::{config, disk, image, instance, interface, plan, region, upkeep, work};
 pub use identity::{device, grant, oauth, oauth_grant, proof, scope, token, user};
 pub use network::{address_map, cidr, ip, subnet, vpc, vpc_ip};

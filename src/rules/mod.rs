@@ -22,7 +22,7 @@ pub mod submission;
 mod support;
 mod unique;
 
-pub use account::{accounts, events};
+pub use account::{accounts, events, tags};
 pub use compute::{configs, disks, images, instances, interfaces, plans, power, refusals, regions, usage};
 use compute::{deployment, loading, work};
 pub use identity::{

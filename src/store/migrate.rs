@@ -128,6 +128,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "addresses",
         sql: include_str!("migrations/0014_addresses.sql"),
     },
+    Migration {
+        number: 15,
+        name: "tags, keys and log-ins",
+        sql: include_str!("migrations/0015_tags_keys_logins.sql"),
+    },
 ];
 
 /// A table that is copied.
@@ -154,6 +159,8 @@ pub const TABLES: &[Table] = &[
     numbered("instance"),
     keyed("public_address", &["address"]),
     numbered("disk"),
+    numbered("tag"),
+    keyed("instance_tag", &["account", "label", "instance"]),
     numbered("config"),
     numbered("interface"),
     keyed("interface_range", &["interface", "place"]),

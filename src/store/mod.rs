@@ -34,7 +34,7 @@ mod tx;
 pub mod value;
 pub mod write_lock;
 
-pub use account::{accounts, events};
+pub use account::{accounts, events, tags};
 pub use compute::{configs, disks, instances, interfaces};
 pub use identity::{grants, logins, oauth_clients, oauth_grants, sessions, tokens, users};
 pub use network::{free_ranges, ips, subnets, vpc_ips, vpcs};

@@ -14,6 +14,7 @@ use crate::model::id::{
 use crate::model::instance::InstanceLabel;
 use crate::model::ip::Hostname;
 use crate::model::label::Label;
+use crate::model::object_tag::TagLabel;
 use crate::model::region::RegionId;
 use crate::model::text::{Description, Line, Prose};
 use crate::model::time::Time;
@@ -163,6 +164,7 @@ from_texts!(
     Hostname,
     InstanceLabel,
     Label,
+    TagLabel,
     Template,
     Username
 );

@@ -267,10 +267,12 @@ impl FromPath for Link {
     }
 }
 
-/// The ID of a region, a plan, an image or a client, or a username.
+/// The ID of a region, a plan, an image or a client, a username, or the label of a tag.
 impl FromPath for String {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        let names = ["regionId", "typeId", "imageId", "username", "clientId"];
+        let names = [
+            "regionId", "typeId", "imageId", "username", "clientId", "tagLabel",
+        ];
         names.into_iter().find_map(find).unwrap_or_default()
     }
 }

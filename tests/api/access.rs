@@ -153,6 +153,7 @@ async fn app_with_objects() -> TestApp {
         .post("/account/oauth-clients", body_for("createOauthClient"))
         .await;
     assert_eq!(client.json()["id"], CLIENT);
+    assert_eq!(owner.post("/tags", body_for("createTag")).await.status, 200);
     app.user("clerk").restricted().await;
     allow_client(&app, "owner").await;
     for instance in 1..=2 {
@@ -408,6 +409,7 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
             if id == 1 { CLIENT } else { "0123456789abcdef0123" },
         )
         .replace("{username}", if id == 1 { "clerk" } else { "missing" });
+    let path = path.replace("{tagLabel}", if id == 1 { "prod" } else { "none" });
     let path = path
         .replace("{regionId}", "us-mia")
         .replace("{address}", if id == 1 { "192.0.2.2" } else { "203.0.113.9" });
@@ -462,6 +464,7 @@ fn body_for(id: &str) -> Value {
         }
         "shareIps" => json!({"ips": ["192.0.2.2"], "linode_id": 1}),
         "reserveIp" => json!({"region": "us-east"}),
+        "createTag" => json!({"label": "prod", "linodes": []}),
         "createVpcSubnet" => json!({"label": "new", "ipv4": "10.9.0.0/24"}),
         _ => json!({}),
     }

@@ -20,7 +20,7 @@ use crate::rules::instances::Addresses;
 use crate::web::answer;
 
 #[derive(Serialize)]
-struct InstanceView<'a> {
+pub struct InstanceView<'a> {
     id: i64,
     label: &'a str,
     group: &'a str,
@@ -105,7 +105,7 @@ struct ScheduleView {
 }
 
 impl<'a> InstanceView<'a> {
-    fn new(instance: &'a Instance, policy: &Policy) -> Self {
+    pub fn new(instance: &'a Instance, policy: &Policy) -> Self {
         let plan = policy.plans.iter().find(|plan| plan.id == instance.plan);
         let specs = plan.map(|plan| SpecsView {
             disk: plan.disk,

@@ -103,6 +103,7 @@ fn action_text(action: &str, named: bool) -> String {
         "linode" => "the instance",
         "ipaddress" => "an address of the instance",
         "linode_config" => "a config of the instance",
+        "tag" => "the tag",
         "ticket" => "the ticket",
         "ticket_attachment" => "a file to the ticket",
         "profile" if named => "the profile of",

@@ -20,6 +20,7 @@ pub enum ChangeKind {
     OauthGrant,
     Reply,
     Subnet,
+    Tag,
     Ticket,
     Token,
     User,
@@ -28,7 +29,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub const ALL: [ChangeKind; 19] = [
+    pub const ALL: [ChangeKind; 20] = [
         ChangeKind::Account,
         ChangeKind::Attachment,
         ChangeKind::CannedReply,
@@ -43,6 +44,7 @@ impl ChangeKind {
         ChangeKind::OauthGrant,
         ChangeKind::Reply,
         ChangeKind::Subnet,
+        ChangeKind::Tag,
         ChangeKind::Ticket,
         ChangeKind::Token,
         ChangeKind::User,
@@ -66,6 +68,7 @@ impl ChangeKind {
             ChangeKind::OauthGrant => "oauth_grant",
             ChangeKind::Reply => "reply",
             ChangeKind::Subnet => "subnet",
+            ChangeKind::Tag => "tag",
             ChangeKind::Ticket => "ticket",
             ChangeKind::Token => "token",
             ChangeKind::User => "user",

@@ -4,6 +4,7 @@ use crate::model::disk::Disk;
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::id::{ConfigId, EventId, InstanceId};
 use crate::model::instance::Instance;
+use crate::model::object_tag::ObjectTag;
 use crate::model::subject::SubjectKind;
 use crate::model::subnet::Subnet;
 use crate::model::ticket::Ticket;
@@ -61,6 +62,10 @@ impl Entity {
         Self::new(EntityKind::Ticket, ticket.id.0, ticket.summary.as_str())
     }
 
+    pub fn tag(tag: &ObjectTag) -> Self {
+        Self::new(EntityKind::Tag, tag.id, tag.label.as_str())
+    }
+
     pub fn token(token: &Token) -> Self {
         Self::new(EntityKind::Token, token.id.0, &token.label)
     }
@@ -97,6 +102,8 @@ pub enum Action {
     DiskResize,
     DiskDuplicate,
     PasswordReset,
+    TagCreate,
+    TagDelete,
     TicketCreate,
     TicketUpdate,
     TicketAttachmentUpload,
@@ -140,6 +147,8 @@ impl Action {
             Action::DiskResize => "disk_resize",
             Action::DiskDuplicate => "disk_duplicate",
             Action::PasswordReset => "password_reset",
+            Action::TagCreate => "tag_create",
+            Action::TagDelete => "tag_delete",
             Action::TicketCreate => "ticket_create",
             Action::TicketUpdate => "ticket_update",
             Action::TicketAttachmentUpload => "ticket_attachment_upload",

@@ -2,6 +2,7 @@
 
 pub mod change;
 pub mod event;
+pub mod object_tag;
 
 use sha2::{Digest, Sha256};
 

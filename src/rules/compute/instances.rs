@@ -88,7 +88,10 @@ pub fn update(
     let change = change.clone();
     instance.label = change.label.unwrap_or(instance.label);
     instance.group = change.group.unwrap_or(instance.group);
-    instance.tags = change.tags.unwrap_or(instance.tags);
+    if let Some(tags) = change.tags {
+        store::tags::replace(tx, caller.account, id, (&instance.tags, &tags))?;
+        instance.tags = tags;
+    }
     instance.watchdog = change.upkeep.watchdog.unwrap_or(instance.watchdog);
     instance.upkeep = change.upkeep.over(instance.upkeep);
     instance.updated = tx.now_after(instance.updated);

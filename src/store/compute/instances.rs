@@ -10,6 +10,7 @@ use crate::store::compute::upkeep::{encode_alerts, read_upkeep};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Tallied, Visibility, id_list};
+use crate::store::tags;
 use crate::store::tallies::Tally;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
@@ -17,9 +18,10 @@ use crate::store::value::{FromValue, Row, Value, args};
 const COLUMNS: &str = "i.id, i.account, i.label, i.group_name, i.region, i.plan, i.image, i.status,
     i.running_config, i.last_config, i.tags, i.watchdog, i.alerts, i.backup_day, i.backup_window,
     i.maintenance_policy, i.disk_encryption, i.has_user_data, i.host, i.created, i.updated";
+const TAGS_OF_INSTANCE: &str = "SELECT 1 FROM instance_tag t WHERE t.instance = i.id";
 const ADDRESSES_OF_INSTANCE: &str = "SELECT 1 FROM public_address a WHERE a.instance = i.id";
 
-pub static FIELDS: [Field; 11] = [
+pub static FIELDS: [Field; 12] = [
     Field::new("id", Kind::Integer, "i.id"),
     Field::new("label", Kind::Text, "i.label"),
     Field::new("region", Kind::Text, "i.region"),
@@ -32,7 +34,11 @@ pub static FIELDS: [Field; 11] = [
     // The same for all instances. An expression, because PostgreSQL does not sort by a constant.
     Field::new("site_type", Kind::Text, "coalesce('core', i.region)"),
     Field::new("ipv4", Kind::Address, "a.address").subquery(ADDRESSES_OF_INSTANCE),
+    Field::new("tags", Kind::Text, "t.label").subquery(TAGS_OF_INSTANCE),
 ];
+
+/// The fields of an object with a tag.
+pub static TAGGED_FIELDS: [Field; 1] = [Field::new("type", Kind::Text, "CAST('linode' AS TEXT)")];
 
 pub fn list(
     tx: &mut ReadTx,
@@ -58,6 +64,27 @@ pub fn list(
         collection.args.push(user.into());
         collection.tallied = None;
     }
+    let mut instances = collection.page(tx, query, read)?;
+    add_addresses(tx, &mut instances.items)?;
+    Ok(instances)
+}
+
+/// The instances with a tag.
+pub fn list_tagged(
+    tx: &mut ReadTx,
+    account: AccountId,
+    tag: &str,
+    query: &ListQuery,
+) -> Result<Paged<Instance>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: "instance_tag g JOIN instance i ON i.id = g.instance",
+        condition: "g.account = $1 AND g.label = $2".to_owned(),
+        args: args![account, tag].to_vec(),
+        key: &["g.instance"],
+        order: None,
+        tallied: None,
+    };
     let mut instances = collection.page(tx, query, read)?;
     add_addresses(tx, &mut instances.items)?;
     Ok(instances)
@@ -133,6 +160,7 @@ pub fn insert(
         )?
         .take()?;
     tx.tally(of(account), id.0, 1);
+    tags::replace(tx, account, id, (&[], &new.tags))?;
     tx.changed(account, ChangeKind::Instance, id.0)?;
     Ok(id)
 }
@@ -170,6 +198,7 @@ pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
 /// Deletes an instance with its addresses. Its configs and disks must already be deleted.
 pub fn delete(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
     let id = instance.id;
+    tags::replace(tx, instance.account, id, (&instance.tags, &[]))?;
     tx.execute("DELETE FROM public_address WHERE instance = $1", args![id])?;
     tx.execute("DELETE FROM instance WHERE id = $1", args![id])?;
     tx.tally(of(instance.account), id.0, -1);

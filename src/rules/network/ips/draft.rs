@@ -82,7 +82,7 @@ impl FromForm for Addition {
 
 /// Addresses to move, and the instances to move them to.
 #[derive(Debug)]
-pub struct Assignment(Vec<(Option<u32>, Option<i64>)>);
+pub struct Assignment(Vec<Option<(Option<u32>, Option<i64>)>>);
 
 impl FromForm for Assignment {
     fn read(form: &mut Form, policy: &Policy) -> Self {
@@ -98,14 +98,15 @@ impl FromForm for Assignment {
             let address = item.required("address", parse_address);
             (address, item.required_integer("linode_id"))
         });
-        Self(items.into_iter().flatten().collect())
+        Self(items)
     }
 }
 
 impl Assignment {
     /// Refuses addresses and instances that the caller cannot see.
     pub fn check(&self, tx: &mut ReadTx, caller: &Caller, form: &mut Form) -> Result<()> {
-        for (at, (address, instance)) in self.0.iter().enumerate() {
+        for (at, item) in self.0.iter().enumerate() {
+            let Some((address, instance)) = item else { continue };
             if let Some(address) = address {
                 check_address(tx, caller, form, *address, &format!("assignments[{at}].address"))?;
             }
@@ -126,16 +127,21 @@ impl Assignment {
 /// Addresses to share with an instance.
 #[derive(Debug)]
 pub struct Sharing {
-    ips: Vec<u32>,
+    /// Each with its position in the list.
+    ips: Vec<(usize, u32)>,
     instance: Option<i64>,
 }
 
 impl FromForm for Sharing {
     fn read(form: &mut Form, _: &Policy) -> Self {
         refuse_many(form, "ips");
-        let ips = form.values("ips", "a string", |item| match item {
-            Input::Text(raw) => Some(parse_address(raw)),
-            _ => None,
+        let mut next = 0..;
+        let ips = form.values("ips", "a string", |item| {
+            let at = next.next()?;
+            match item {
+                Input::Text(raw) => Some(parse_address(raw).map(|address| (at, address))),
+                _ => None,
+            }
         });
         if !form.has("ips") {
             form.refuse("ips", Reason::new(Code::Required, "ips is required"));
@@ -152,7 +158,7 @@ impl FromForm for Sharing {
 impl Sharing {
     /// Refuses addresses and instances that the caller cannot see.
     pub fn check(&self, tx: &mut ReadTx, caller: &Caller, form: &mut Form) -> Result<()> {
-        for (at, address) in self.ips.iter().enumerate() {
+        for (at, address) in &self.ips {
             check_address(tx, caller, form, *address, &format!("ips[{at}]"))?;
         }
         match self.instance {
