@@ -10,6 +10,7 @@ pub fn of(entity: &Entity) -> String {
         EntityKind::Subnet(vpc) => format!("/v4/vpcs/{vpc}/subnets/{id}"),
         EntityKind::Config(instance) => format!("/v4/linode/instances/{instance}/configs/{id}"),
         EntityKind::Disk(instance) => format!("/v4/linode/instances/{instance}/disks/{id}"),
+        EntityKind::SshKey => format!("/v4/profile/sshkeys/{id}"),
         EntityKind::Tag => format!("/v4/tags/{}", encoded(label)),
         EntityKind::Ticket => format!("/v4/support/tickets/{id}"),
         EntityKind::Token => format!("/v4/profile/tokens/{id}"),

@@ -26,6 +26,7 @@ ids!(
     JobId,
     NoteId,
     ReplyId,
+    SshKeyId,
     SubnetId,
     TicketId,
     TokenId,

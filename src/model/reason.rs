@@ -168,6 +168,8 @@ codes! {
     EmailInvalid = "email_invalid",
     PasswordTooShort = "password_too_short",
     PasswordTooSimple = "password_too_simple",
+    UserInvalid = "user_invalid",
+    SshKeyInvalid = "ssh_key_invalid",
     GrantInvalid = "grant_invalid",
     ScopesInvalid = "scopes_invalid",
     TokenScopeExceeded = "token_scope_exceeded",

@@ -152,6 +152,7 @@ pub const TABLES: &[Table] = &[
     keyed("global_grant", &["app_user", "name"]),
     keyed("entity_grant", &["app_user", "kind", "entity"]),
     numbered("token"),
+    numbered("ssh_key"),
     numbered("vpc"),
     numbered("subnet"),
     numbered("event"),

@@ -10,6 +10,7 @@ use garth::api::operations::OPERATIONS;
 use garth::model::grant::{Global, Permission};
 use garth::model::id::{InstanceId, VpcId};
 use garth::model::scope::Scopes;
+use garth::model::ssh_key::{KeyLabel, PublicKey};
 use garth::rules::Error;
 use garth::rules::grants::Grant;
 use garth::web::operation::{Audience, Base, Needs, Operation};
@@ -21,6 +22,8 @@ use crate::revisions::Observed;
 
 /// The ID of the first client, from the deterministic random source of tests.
 const CLIENT: &str = "abab0000000000000003";
+
+const SSH_KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMtUMl4Y0bSAMOHUOWuFKqZr8nSVXhFaLbqkmzoQX8sU";
 
 /// The kinds of requests: the columns of the table.
 const REQUEST_KINDS: [&str; 12] = [
@@ -297,12 +300,27 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
             let token = format!("/profile/tokens/{}", user.token_id);
             let own = own
                 .replace("/profile/tokens/1", &token)
-                .replace("/profile/apps/1", &format!("/profile/apps/{app_id}"));
+                .replace("/profile/apps/1", &format!("/profile/apps/{app_id}"))
+                .replace(
+                    "/profile/sshkeys/1",
+                    &format!("/profile/sshkeys/{}", add_ssh_key(app).await),
+                );
             return receive(operation, call_of(&user, operation, &own)).await;
         }
         other => panic!("{other}?"),
     };
     receive(operation, call_of(&user, operation, &own)).await
+}
+
+/// Adds an SSH key for the user who may do everything; returns its ID.
+async fn add_ssh_key(app: &TestApp) -> i64 {
+    let added = app.store.write(|tx| {
+        let user = garth::rules::users::load(tx, "ada")?;
+        let label = KeyLabel::parse("own").expect("a label");
+        let key = PublicKey::parse(SSH_KEY).expect("a key");
+        Ok::<_, Error>(garth::store::ssh_keys::insert(tx, user.id, &label, &key)?.0)
+    });
+    added.await.expect("a key can be added")
 }
 
 /// Prepares the state in which the operation can succeed.
@@ -409,6 +427,7 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
             if id == 1 { CLIENT } else { "0123456789abcdef0123" },
         )
         .replace("{username}", if id == 1 { "clerk" } else { "missing" });
+    let path = path.replace("{sshKeyId}", &id.to_string());
     let path = path.replace("{tagLabel}", if id == 1 { "prod" } else { "none" });
     let path = path
         .replace("{regionId}", "us-mia")
@@ -465,6 +484,7 @@ fn body_for(id: &str) -> Value {
         "shareIps" => json!({"ips": ["192.0.2.2"], "linode_id": 1}),
         "reserveIp" => json!({"region": "us-east"}),
         "createTag" => json!({"label": "prod", "linodes": []}),
+        "createSshKey" => json!({"label": "laptop", "ssh_key": SSH_KEY}),
         "createVpcSubnet" => json!({"label": "new", "ipv4": "10.9.0.0/24"}),
         _ => json!({}),
     }

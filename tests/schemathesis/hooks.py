@@ -82,6 +82,8 @@ NOT_IN_SCHEMA = {
     "file_content": "the content of a file must match its extension",
     "file_empty": "a schema counts characters, not bytes",
     "file_extension": "OpenAPI cannot describe the name of a file",
+    "ssh_key_invalid": "the base64 part of a key contains its type",
+    "user_invalid": "a body has the name of a user of the account",
     # A pattern would be too long.
     "redirect_uri_invalid": "valid IPv6 addresses and ports",
     # OAuth: a generated secret, code or client does not exist.

@@ -19,6 +19,7 @@ pub enum ChangeKind {
     /// An authorization of an OAuth client by a user.
     OauthGrant,
     Reply,
+    SshKey,
     Subnet,
     Tag,
     Ticket,
@@ -29,7 +30,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub const ALL: [ChangeKind; 20] = [
+    pub const ALL: [ChangeKind; 21] = [
         ChangeKind::Account,
         ChangeKind::Attachment,
         ChangeKind::CannedReply,
@@ -43,6 +44,7 @@ impl ChangeKind {
         ChangeKind::OauthClient,
         ChangeKind::OauthGrant,
         ChangeKind::Reply,
+        ChangeKind::SshKey,
         ChangeKind::Subnet,
         ChangeKind::Tag,
         ChangeKind::Ticket,
@@ -67,6 +69,7 @@ impl ChangeKind {
             ChangeKind::OauthClient => "oauth_client",
             ChangeKind::OauthGrant => "oauth_grant",
             ChangeKind::Reply => "reply",
+            ChangeKind::SshKey => "ssh_key",
             ChangeKind::Subnet => "subnet",
             ChangeKind::Tag => "tag",
             ChangeKind::Ticket => "ticket",

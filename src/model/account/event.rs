@@ -5,6 +5,7 @@ use crate::model::entity::{Entity, EntityKind};
 use crate::model::id::{ConfigId, EventId, InstanceId};
 use crate::model::instance::Instance;
 use crate::model::object_tag::ObjectTag;
+use crate::model::ssh_key::SshKey;
 use crate::model::subject::SubjectKind;
 use crate::model::subnet::Subnet;
 use crate::model::ticket::Ticket;
@@ -62,6 +63,10 @@ impl Entity {
         Self::new(EntityKind::Ticket, ticket.id.0, ticket.summary.as_str())
     }
 
+    pub fn ssh_key(key: &SshKey) -> Self {
+        Self::new(EntityKind::SshKey, key.id.0, key.label.as_str())
+    }
+
     pub fn tag(tag: &ObjectTag) -> Self {
         Self::new(EntityKind::Tag, tag.id, tag.label.as_str())
     }
@@ -111,6 +116,9 @@ pub enum Action {
     TokenCreate,
     TokenUpdate,
     TokenDelete,
+    SshKeyAdd,
+    SshKeyUpdate,
+    SshKeyDelete,
     UserCreate,
     UserUpdate,
     UserDelete,
@@ -156,6 +164,9 @@ impl Action {
             Action::TokenCreate => "token_create",
             Action::TokenUpdate => "token_update",
             Action::TokenDelete => "token_delete",
+            Action::SshKeyAdd => "user_ssh_key_add",
+            Action::SshKeyUpdate => "user_ssh_key_update",
+            Action::SshKeyDelete => "user_ssh_key_delete",
             Action::UserCreate => "user_create",
             Action::UserUpdate => "user_update",
             Action::UserDelete => "user_delete",

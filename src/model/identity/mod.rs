@@ -6,5 +6,6 @@ pub mod oauth;
 pub mod oauth_grant;
 pub mod proof;
 pub mod scope;
+pub mod ssh_key;
 pub mod token;
 pub mod user;

@@ -161,6 +161,7 @@ struct ResolvedInstance {
 fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<ResolvedInstance> {
     let (draft, mut form) = request.open()?;
     refuse_taken(tx, caller, &mut form, draft.label.as_ref(), None)?;
+    draft.authorized_users.refuse_unknown(tx, caller, &mut form)?;
     let address = ips::free_public(tx)?;
     if address.is_none() {
         let text = "No public IPv4 address is available";

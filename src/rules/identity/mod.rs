@@ -9,5 +9,6 @@ pub mod oauth_tokens;
 pub mod passwords;
 pub mod profile;
 pub mod sessions;
+pub mod ssh_keys;
 pub mod tokens;
 pub mod users;

@@ -5,5 +5,6 @@ pub mod logins;
 pub mod oauth_clients;
 pub mod oauth_grants;
 pub mod sessions;
+pub mod ssh_keys;
 pub mod tokens;
 pub mod users;

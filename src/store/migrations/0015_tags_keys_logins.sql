@@ -36,4 +36,14 @@ INSERT INTO instance_tag (account, label, instance)
 INSERT INTO tag (account, label, is_kept)
     SELECT account, label, 0 FROM instance_tag GROUP BY account, label ORDER BY account, label;
 
+-- The public SSH keys of users.
+CREATE TABLE ssh_key (
+    id {identity},
+    app_user BIGINT NOT NULL REFERENCES app_user (id) ON DELETE CASCADE,
+    label TEXT NOT NULL,
+    public_key TEXT NOT NULL,
+    created BIGINT NOT NULL
+);
+CREATE INDEX ssh_key_user ON ssh_key (app_user, id);
+
 UPDATE schema_compatibility SET oldest_schema = 15;

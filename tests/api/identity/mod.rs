@@ -8,5 +8,6 @@ pub mod oauth_clients;
 pub mod oauth_revocation;
 pub mod oauth_tokens;
 pub mod profile;
+pub mod ssh_keys;
 pub mod tokens;
 pub mod users;

@@ -16,6 +16,7 @@ use crate::rules::form::{Form, short_text};
 use crate::rules::interfaces;
 use crate::rules::not_offered::{refuse_field, refuse_other_than};
 use crate::rules::request::FromForm;
+use crate::rules::ssh_keys::AuthorizedUsers;
 use crate::rules::tags::{MAX_TAGS_PER_OBJECT, too_many_tags};
 
 /// The size of the swap disk of an image, in megabytes.
@@ -42,6 +43,7 @@ pub struct Draft {
     pub swap_size: i64,
     /// In megabytes; `None` for the rest of the plan.
     pub boot_size: Option<i64>,
+    pub authorized_users: AuthorizedUsers,
     pub interfaces: Option<Vec<Option<interfaces::Draft>>>,
 }
 
@@ -56,7 +58,7 @@ impl FromForm for Draft {
         let booted = form.boolean("booted");
         let user_data = |form: &mut Form| form.optional("user_data", |raw| Ok(!raw.is_empty()));
         let has_user_data = form.within("metadata", user_data).flatten().unwrap_or(false);
-        read_credentials(form);
+        let authorized_users = read_credentials(form);
         let disk = plan_disk(policy, plan.as_deref());
         let swap_size = read_disk_size(form, "swap_size", 0, disk);
         let boot_size = read_disk_size(
@@ -85,6 +87,7 @@ impl FromForm for Draft {
             network_helper,
             swap_size: swap_size.unwrap_or(DEFAULT_SWAP_SIZE),
             boot_size,
+            authorized_users,
             interfaces: interfaces::read_all(form),
         }
     }
