@@ -24,6 +24,7 @@ ids!(
     InstanceId,
     InterfaceId,
     JobId,
+    LoginRecordId,
     NoteId,
     ReplyId,
     SshKeyId,

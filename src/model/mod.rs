@@ -20,6 +20,6 @@ pub mod time;
 
 pub use account::{change, event, object_tag};
 pub use compute::{config, disk, image, instance, interface, plan, region, upkeep, work};
-pub use identity::{device, grant, oauth, oauth_grant, proof, scope, ssh_key, token, user};
+pub use identity::{device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, token, user};
 pub use network::{address_map, cidr, ip, subnet, vpc, vpc_ip};
 pub use support::{attachment, canned_reply, entity, history, reply, subject, tag, ticket};

@@ -26,8 +26,8 @@ pub use account::{accounts, events, tags};
 pub use compute::{configs, disks, images, instances, interfaces, plans, power, refusals, regions, usage};
 use compute::{deployment, loading, work};
 pub use identity::{
-    apps, devices, grants, oauth, oauth_clients, oauth_tokens, passwords, profile, sessions, ssh_keys,
-    tokens, users,
+    apps, devices, grants, login_records, oauth, oauth_clients, oauth_tokens, passwords, profile, sessions,
+    ssh_keys, tokens, users,
 };
 pub use network::{address_map, addresses, ips, subnets, vpc_ips, vpcs};
 pub use support::{

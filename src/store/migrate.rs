@@ -153,6 +153,7 @@ pub const TABLES: &[Table] = &[
     keyed("entity_grant", &["app_user", "kind", "entity"]),
     numbered("token"),
     numbered("ssh_key"),
+    numbered("login_record"),
     numbered("vpc"),
     numbered("subnet"),
     numbered("event"),

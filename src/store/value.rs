@@ -9,7 +9,7 @@ use crate::model::config::ConfigLabel;
 use crate::model::disk::DiskLabel;
 use crate::model::id::{
     AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HistoryId, InstanceId, InterfaceId,
-    JobId, NoteId, ReplyId, SshKeyId, SubnetId, TicketId, TokenId, UserId, VpcId,
+    JobId, LoginRecordId, NoteId, ReplyId, SshKeyId, SubnetId, TicketId, TokenId, UserId, VpcId,
 };
 use crate::model::instance::InstanceLabel;
 use crate::model::ip::Hostname;
@@ -132,6 +132,7 @@ from_ids!(
     InstanceId,
     InterfaceId,
     JobId,
+    LoginRecordId,
     NoteId,
     ReplyId,
     SshKeyId,

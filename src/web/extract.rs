@@ -9,8 +9,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use crate::model::id::{
-    AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, InstanceId, InterfaceId, SshKeyId,
-    SubnetId, TicketId, TokenId, VpcId,
+    AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, InstanceId, InterfaceId,
+    LoginRecordId, SshKeyId, SubnetId, TicketId, TokenId, VpcId,
 };
 use crate::model::interface::parse_address;
 use crate::model::reason::{Code, Reason};
@@ -187,6 +187,12 @@ impl FromPath for (AccountId, String, i64) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         let kind = find("entityType").unwrap_or_default();
         (AccountId::from_path(find), kind, id(find("entityId")))
+    }
+}
+
+impl FromPath for LoginRecordId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        LoginRecordId(id(find("loginId")))
     }
 }
 

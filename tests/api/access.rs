@@ -9,10 +9,12 @@ use std::fmt::Write;
 use garth::api::operations::OPERATIONS;
 use garth::model::grant::{Global, Permission};
 use garth::model::id::{InstanceId, VpcId};
+use garth::model::login_record::LoginStatus;
 use garth::model::scope::Scopes;
 use garth::model::ssh_key::{KeyLabel, PublicKey};
 use garth::rules::Error;
 use garth::rules::grants::Grant;
+use garth::rules::lists::ListRequest;
 use garth::web::operation::{Audience, Base, Needs, Operation};
 use hyper::Method;
 use serde_json::{Value, json};
@@ -156,6 +158,7 @@ async fn app_with_objects() -> TestApp {
         .post("/account/oauth-clients", body_for("createOauthClient"))
         .await;
     assert_eq!(client.json()["id"], CLIENT);
+    assert_eq!(log_in(&app, "owner").await, 1);
     assert_eq!(owner.post("/tags", body_for("createTag")).await.status, 200);
     app.user("clerk").restricted().await;
     allow_client(&app, "owner").await;
@@ -298,7 +301,9 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
             // Tokens and authorized clients belong to each user.
             let app_id = allow_client(app, "ada").await;
             let token = format!("/profile/tokens/{}", user.token_id);
+            let login = log_in(app, "ada").await;
             let own = own
+                .replace("/profile/logins/1", &format!("/profile/logins/{login}"))
                 .replace("/profile/tokens/1", &token)
                 .replace("/profile/apps/1", &format!("/profile/apps/{app_id}"))
                 .replace(
@@ -310,6 +315,20 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
         other => panic!("{other}?"),
     };
     receive(operation, call_of(&user, operation, &own)).await
+}
+
+/// Records a log-in of a user; returns its ID.
+async fn log_in(app: &TestApp, name: &str) -> i64 {
+    let name = name.to_owned();
+    let recorded = app.store.write(move |tx| {
+        let user = garth::rules::users::load(tx, &name)?;
+        garth::rules::sessions::record(tx, user.id, "192.0.2.7", LoginStatus::Successful)?;
+        let scope = garth::store::login_records::Scope::User(user.id);
+        let all = ListRequest::full_page().read(tx.policy(), &garth::store::login_records::FIELDS)?;
+        let found = garth::store::login_records::list(tx, scope, &all)?;
+        Ok::<_, Error>(found.items.last().map_or(0, |record| record.id.0))
+    });
+    recorded.await.expect("a log-in is recorded")
 }
 
 /// Adds an SSH key for the user who may do everything; returns its ID.
@@ -427,6 +446,7 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
             if id == 1 { CLIENT } else { "0123456789abcdef0123" },
         )
         .replace("{username}", if id == 1 { "clerk" } else { "missing" });
+    let path = path.replace("{loginId}", &id.to_string());
     let path = path.replace("{sshKeyId}", &id.to_string());
     let path = path.replace("{tagLabel}", if id == 1 { "prod" } else { "none" });
     let path = path

@@ -2,6 +2,7 @@
 
 pub mod apps;
 pub mod grants;
+pub mod login_records;
 pub mod logins;
 pub mod oauth;
 pub mod oauth_clients;
@@ -111,6 +112,32 @@ pub fn operations() -> Vec<Operation> {
         )
         .on_account(),
         delete("deleteSshKey", SSH_KEY, change_at(rules::ssh_keys::delete, done)).on_account(),
+        get(
+            "getProfileLogins",
+            "/profile/logins",
+            list(rules::login_records::list_own, login_records::page),
+        )
+        .on_account()
+        .list(),
+        get(
+            "getProfileLogin",
+            "/profile/logins/{loginId}",
+            view_at(rules::login_records::view_own, login_records::one),
+        )
+        .on_account(),
+        get(
+            "getAccountLogins",
+            "/account/logins",
+            list(rules::login_records::list, login_records::page),
+        )
+        .unrestricted()
+        .list(),
+        get(
+            "getAccountLogin",
+            "/account/logins/{loginId}",
+            view_at(rules::login_records::view, login_records::one),
+        )
+        .unrestricted(),
         // Users and their grants
         get("getUsers", USERS, list(rules::users::page, users::page))
             .unrestricted()

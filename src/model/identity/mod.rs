@@ -2,6 +2,7 @@
 
 pub mod device;
 pub mod grant;
+pub mod login_record;
 pub mod oauth;
 pub mod oauth_grant;
 pub mod proof;

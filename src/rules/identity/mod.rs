@@ -3,6 +3,7 @@
 pub mod apps;
 pub mod devices;
 pub mod grants;
+pub mod login_records;
 pub mod oauth;
 pub mod oauth_clients;
 pub mod oauth_tokens;

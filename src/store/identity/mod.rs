@@ -1,6 +1,7 @@
 //! Queries for users, grants, tokens, sessions and OAuth clients.
 
 pub mod grants;
+pub mod login_records;
 pub mod logins;
 pub mod oauth_clients;
 pub mod oauth_grants;

@@ -46,4 +46,19 @@ CREATE TABLE ssh_key (
 );
 CREATE INDEX ssh_key_user ON ssh_key (app_user, id);
 
+-- The latest attempts of users to log in, with the name and the restriction of the user at that time.
+CREATE TABLE login_record (
+    id {identity},
+    app_user BIGINT NOT NULL REFERENCES app_user (id) ON DELETE CASCADE,
+    account BIGINT NOT NULL REFERENCES account (id),
+    username {text} NOT NULL,
+    restricted BIGINT NOT NULL,
+    created BIGINT NOT NULL,
+    ip {text} NOT NULL,
+    status {text} NOT NULL
+);
+CREATE INDEX login_record_user ON login_record (app_user, status, id);
+CREATE INDEX login_record_account ON login_record (account, id);
+CREATE INDEX login_record_created ON login_record (created);
+
 UPDATE schema_compatibility SET oldest_schema = 15;

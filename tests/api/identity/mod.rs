@@ -1,6 +1,7 @@
 //! Users, grants, tokens, OAuth clients and log-in.
 
 pub mod grants;
+pub mod login_records;
 pub mod login_throttle;
 pub mod logins;
 pub mod oauth;
