@@ -10,6 +10,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 
 import identity from './javascript_identity.mjs';
+import neighbors from './javascript_neighbors.mjs';
 
 const [folder, root, token, staffToken, name] = process.argv.slice(2);
 const linode = createRequire(resolve(folder, 'package.json'))('@linode/api-v4');
@@ -374,7 +375,8 @@ const tests = {
 };
 
 try {
-  await (tests[name] ?? identity(linode, { token, useToken, refused, ids }, name))();
+  const near = neighbors(linode, { refused, ids });
+  await (tests[name] ?? near[name] ?? identity(linode, { token, useToken, refused, ids }, name))();
 } catch (error) {
   const at = /javascript\.mjs:\d+/.exec(error.stack)?.[0];
   console.error(`${error.response ? JSON.stringify(error.response.data) : (error.message ?? JSON.stringify(error))} (${at})`);

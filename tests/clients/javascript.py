@@ -18,6 +18,7 @@ TESTS = [
     "tokens and users",
     "profile and applications",
     "account and catalog",
+    "addresses, tags, keys and log-ins",
 ]
 
 
@@ -28,7 +29,7 @@ def client(folder):
 
 def run(garth, folder, name):
     program = Path(__file__).with_suffix(".mjs")
-    if name == "profile and applications":
+    if name in ("profile and applications", "addresses, tags, keys and log-ins"):
         created = garth.command("client", "create", "--label", "Tool", "--redirect-uri", CALLBACK, "--json")
         created = json.loads(created)
         authorize(garth, created["id"], created["secret"])
