@@ -10,10 +10,18 @@ pub fn of(entity: &Entity) -> String {
         EntityKind::Subnet(vpc) => format!("/v4/vpcs/{vpc}/subnets/{id}"),
         EntityKind::Config(instance) => format!("/v4/linode/instances/{instance}/configs/{id}"),
         EntityKind::Disk(instance) => format!("/v4/linode/instances/{instance}/disks/{id}"),
+        EntityKind::SshKey => format!("/v4/profile/sshkeys/{id}"),
+        EntityKind::Tag => format!("/v4/tags/{}", encoded(label)),
         EntityKind::Ticket => format!("/v4/support/tickets/{id}"),
         EntityKind::Token => format!("/v4/profile/tokens/{id}"),
         EntityKind::User => format!("/v4/account/users/{label}"),
     }
+}
+
+/// A label as a segment of a path.
+fn encoded(label: &str) -> String {
+    let form: String = form_urlencoded::byte_serialize(label.as_bytes()).collect();
+    form.replace('+', "%20")
 }
 
 fn of_subject(kind: SubjectKind, id: i64) -> String {

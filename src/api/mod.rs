@@ -17,9 +17,9 @@ pub mod operations;
 pub(crate) mod service;
 mod support;
 
-pub(crate) use compute::interfaces;
+pub(crate) use compute::{instances, interfaces};
 pub(crate) use identity::oauth;
-pub(crate) use network::{subnets, vpc_ips, vpcs};
+pub(crate) use network::{ips, subnets, vpc_ips, vpcs};
 pub(crate) use support::{desk, replies, tickets};
 
 pub use desk::{DeskTicketView, HistoryView};

@@ -8,6 +8,7 @@ use super::settings::{
 };
 use crate::model::cidr::Cidr;
 use crate::model::image::{self, Image};
+use crate::model::ip::Hostname;
 use crate::model::plan::{self, Plan, Price, RegionPrice};
 use crate::model::policy::{Oauth, Policy, Quota, Support};
 use crate::model::region::{self, Region};
@@ -41,6 +42,8 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
         plans,
         images,
         public_ranges: public_ranges_of(settings)?,
+        additional_addresses: additional_addresses_of(settings)?,
+        rdns_domain: rdns_domain_of(settings)?,
         settle_ms,
         forbidden_ranges: ranges("forbidden_ranges", forbidden_ranges, &["192.168.128.0/17"])?,
         quota: quota_of(settings)?,
@@ -119,6 +122,28 @@ fn public_ranges_of(settings: &Settings) -> anyhow::Result<Vec<Cidr>> {
         );
     }
     Ok(public_ranges)
+}
+
+fn additional_addresses_of(settings: &Settings) -> anyhow::Result<i64> {
+    let limit = settings.compute.additional_addresses.unwrap_or(16);
+    ensure!(
+        (0..=1_000_000).contains(&limit),
+        "compute.additional_addresses: must be 0 to 1000000, not {limit}"
+    );
+    Ok(limit)
+}
+
+fn rdns_domain_of(settings: &Settings) -> anyhow::Result<Option<String>> {
+    let public = (settings.profile == Some(Profile::Upstream)).then_some("ip.linodeusercontent.com");
+    let domain = settings.compute.rdns_domain.as_deref().or(public);
+    let Some(domain) = domain.filter(|domain| !domain.is_empty()) else {
+        return Ok(None);
+    };
+    // The longest label that is added to it has 15 characters.
+    let longest = format!("255-255-255-255.{domain}");
+    parse_with(Hostname::parse)(&longest)
+        .map_err(|why| anyhow::anyhow!("compute.rdns_domain: {domain}: {why}"))?;
+    Ok(Some(domain.to_owned()))
 }
 
 fn support_of(settings: &Settings) -> anyhow::Result<Support> {

@@ -167,6 +167,18 @@ pub struct ComputeSettings {
         value_delimiter = ','
     )]
     pub public_ranges: Option<Vec<String>>,
+
+    /// Maximum number of public addresses of an account, not counting one for each instance [default: 16]
+    #[arg(long = "compute-additional-addresses", env = "GARTH_COMPUTE_ADDITIONAL_ADDRESSES", value_name = "N", allow_negative_numbers = true, value_parser = integer(0..=1_000_000_i64))]
+    pub additional_addresses: Option<i64>,
+
+    /// Domain of the default reverse DNS names of public addresses, such as ip.example.com [default: no names]
+    #[arg(
+        long = "compute-rdns-domain",
+        env = "GARTH_COMPUTE_RDNS_DOMAIN",
+        value_name = "DOMAIN"
+    )]
+    pub rdns_domain: Option<String>,
 }
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
@@ -519,6 +531,11 @@ impl Settings {
             compute: ComputeSettings {
                 settle_ms: self.compute.settle_ms.or(other.compute.settle_ms),
                 public_ranges: self.compute.public_ranges.or(other.compute.public_ranges),
+                additional_addresses: self
+                    .compute
+                    .additional_addresses
+                    .or(other.compute.additional_addresses),
+                rdns_domain: self.compute.rdns_domain.or(other.compute.rdns_domain),
             },
             desk: DeskSettings {
                 reopen: self.desk.reopen.or(other.desk.reopen),

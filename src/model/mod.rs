@@ -18,8 +18,8 @@ mod support;
 pub mod text;
 pub mod time;
 
-pub use account::{change, event};
+pub use account::{change, event, object_tag};
 pub use compute::{config, disk, image, instance, interface, kernel, plan, region, upkeep, work};
-pub use identity::{device, grant, oauth, oauth_grant, proof, scope, token, user};
-pub use network::{address_map, cidr, subnet, vlan, vpc, vpc_ip};
+pub use identity::{device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, token, user};
+pub use network::{address_map, cidr, ip, subnet, vlan, vpc, vpc_ip};
 pub use support::{attachment, canned_reply, entity, history, reply, subject, tag, ticket};

@@ -13,6 +13,10 @@ pub struct Policy {
     pub images: Vec<Image>,
     /// The ranges of the instances' public addresses.
     pub public_ranges: Vec<Cidr>,
+    /// The limit of an account's public addresses, not counting one for each instance.
+    pub additional_addresses: i64,
+    /// The domain of the default names of public addresses; `None` for no names.
+    pub rdns_domain: Option<String>,
     /// The duration of a boot, reboot or shutdown, in milliseconds.
     pub settle_ms: i64,
     /// Ranges that subnets must not overlap.

@@ -2,7 +2,7 @@
 //! them.
 
 use super::error::{Error, Result};
-use super::{attachments, disks, events, oauth_tokens, power, sessions};
+use super::{attachments, disks, events, login_records, oauth_tokens, power, sessions};
 use crate::model::id::JobId;
 use crate::model::job::{Job, JobCount, JobKind, JobSummary, Outcome};
 use crate::model::time::Time;
@@ -76,19 +76,28 @@ pub fn run(tx: &mut WriteTx, job: &Job) -> Result<bool> {
         JobKind::IdentityRetention => {
             sessions::sweep(tx)?;
             oauth_tokens::sweep(tx)?;
-            Outcome::Done
+            let more = login_records::sweep(tx)?;
+            next_batch(tx, more)
         }
-        JobKind::EventRetention => match events::sweep(tx)? {
-            true => Outcome::Again {
-                payload: String::new(),
-                due: tx.instant(),
-            },
-            false => Outcome::Done,
-        },
+        JobKind::EventRetention => {
+            let more = events::sweep(tx)?;
+            next_batch(tx, more)
+        }
         JobKind::UploadSweep | JobKind::AttachmentScrub | JobKind::DatabaseCheck => Outcome::Done,
     };
     store::jobs::schedule_next(tx, job, &outcome)?;
     Ok(true)
+}
+
+/// Whether a job runs again immediately, for the next batch.
+fn next_batch(tx: &ReadTx, more: bool) -> Outcome {
+    match more {
+        true => Outcome::Again {
+            payload: String::new(),
+            due: tx.instant(),
+        },
+        false => Outcome::Done,
+    }
 }
 
 /// Records the failure of a leased job and schedules a retry; `None` if the job is dead now.

@@ -23,17 +23,17 @@ pub mod submission;
 mod support;
 mod unique;
 
-pub use account::{accounts, events, settings};
+pub use account::{accounts, events, settings, tags};
 pub use compute::{
     configs, disks, images, instances, interfaces, kernels, maintenance_policies, plans, power, refusals,
     regions, usage,
 };
 use compute::{deployment, loading, work};
 pub use identity::{
-    apps, devices, grants, oauth, oauth_clients, oauth_tokens, passwords, permissions, profile, sessions,
-    tokens, users,
+    apps, devices, grants, login_records, oauth, oauth_clients, oauth_tokens, passwords, permissions,
+    profile, sessions, ssh_keys, tokens, users,
 };
-pub use network::{address_map, addresses, default_ranges, subnets, vlans, vpc_ips, vpcs};
+pub use network::{address_map, addresses, default_ranges, ips, subnets, vlans, vpc_ips, vpcs};
 pub use support::{
     attachments, canned_replies, desk, entities, replies, scrub, subjects, tickets, transitions, viewers,
 };

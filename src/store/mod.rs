@@ -34,10 +34,12 @@ mod tx;
 pub mod value;
 pub mod write_lock;
 
-pub use account::{accounts, events};
+pub use account::{accounts, events, tags};
 pub use compute::{configs, disks, instances, interfaces};
-pub use identity::{grants, logins, oauth_clients, oauth_grants, sessions, tokens, users};
-pub use network::{free_ranges, subnets, vlans, vpc_ips, vpcs};
+pub use identity::{
+    grants, login_records, logins, oauth_clients, oauth_grants, sessions, ssh_keys, tokens, users,
+};
+pub use network::{free_ranges, ips, subnets, vlans, vpc_ips, vpcs};
 pub use support::{
     attachments, canned_replies, desk, entities, history, notes, replies, scrub, tickets, viewers,
 };

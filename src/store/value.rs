@@ -9,11 +9,14 @@ use crate::model::config::ConfigLabel;
 use crate::model::disk::DiskLabel;
 use crate::model::id::{
     AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HistoryId, InstanceId, InterfaceId,
-    JobId, NoteId, ReplyId, SubnetId, TicketId, TokenId, UserId, VpcId,
+    JobId, LoginRecordId, NoteId, ReplyId, SshKeyId, SubnetId, TicketId, TokenId, UserId, VpcId,
 };
 use crate::model::instance::InstanceLabel;
+use crate::model::ip::Hostname;
 use crate::model::label::Label;
+use crate::model::object_tag::TagLabel;
 use crate::model::region::RegionId;
+use crate::model::ssh_key::PublicKey;
 use crate::model::text::{Description, Line, OptionalLine, Prose};
 use crate::model::time::Time;
 use crate::model::user::{Email, Username};
@@ -129,8 +132,10 @@ from_ids!(
     InstanceId,
     InterfaceId,
     JobId,
+    LoginRecordId,
     NoteId,
     ReplyId,
+    SshKeyId,
     SubnetId,
     TicketId,
     TokenId,
@@ -159,8 +164,11 @@ from_texts!(
     DiskLabel,
     Email,
     FileName,
+    Hostname,
     InstanceLabel,
     Label,
+    PublicKey,
+    TagLabel,
     Template,
     Username
 );

@@ -2,15 +2,17 @@
 //! checked that the caller has access.
 
 use std::convert::Infallible;
+use std::net::Ipv4Addr;
 
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use crate::model::id::{
-    AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, InstanceId, InterfaceId, SubnetId,
-    TicketId, TokenId, VpcId,
+    AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, InstanceId, InterfaceId,
+    LoginRecordId, SshKeyId, SubnetId, TicketId, TokenId, VpcId,
 };
+use crate::model::interface::parse_address;
 use crate::model::reason::{Code, Reason};
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
@@ -196,6 +198,18 @@ impl FromPath for (String, String, i64) {
     }
 }
 
+impl FromPath for LoginRecordId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        LoginRecordId(id(find("loginId")))
+    }
+}
+
+impl FromPath for SshKeyId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        SshKeyId(id(find("sshKeyId")))
+    }
+}
+
 impl FromPath for TokenId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         TokenId(id(find("tokenId")))
@@ -218,6 +232,20 @@ impl FromPath for EventId {
 impl FromPath for InstanceId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         InstanceId(id(find("computeId")))
+    }
+}
+
+/// An invalid address becomes the unspecified one, which no instance has.
+impl FromPath for Ipv4Addr {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        let address = find("address").and_then(|raw| parse_address(&raw).ok());
+        address.map_or(Ipv4Addr::UNSPECIFIED, Ipv4Addr::from_bits)
+    }
+}
+
+impl FromPath for (InstanceId, Ipv4Addr) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (InstanceId::from_path(find), Ipv4Addr::from_path(find))
     }
 }
 
@@ -259,11 +287,11 @@ impl FromPath for Link {
     }
 }
 
-/// The ID of a region, a plan, an image, a kernel or a client, or a username.
+/// The ID of a region, a plan, an image, a kernel or a client, a username, or the label of a tag.
 impl FromPath for String {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         let names = [
-            "regionId", "typeId", "imageId", "kernelId", "username", "clientId",
+            "regionId", "typeId", "imageId", "kernelId", "username", "clientId", "tagLabel",
         ];
         names.into_iter().find_map(find).unwrap_or_default()
     }

@@ -9,9 +9,12 @@ use std::fmt::Write;
 use garth::api::operations::OPERATIONS;
 use garth::model::grant::{Global, Permission};
 use garth::model::id::{InstanceId, VpcId};
+use garth::model::login_record::LoginStatus;
 use garth::model::scope::Scopes;
+use garth::model::ssh_key::{KeyLabel, PublicKey};
 use garth::rules::Error;
 use garth::rules::grants::Grant;
+use garth::rules::lists::ListRequest;
 use garth::web::operation::{Audience, Base, Needs, Operation};
 use hyper::Method;
 use serde_json::{Value, json};
@@ -21,6 +24,8 @@ use crate::revisions::Observed;
 
 /// The ID of the first client, from the deterministic random source of tests.
 const CLIENT: &str = "abab0000000000000003";
+
+const SSH_KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMtUMl4Y0bSAMOHUOWuFKqZr8nSVXhFaLbqkmzoQX8sU";
 
 /// The kinds of requests: the columns of the table.
 const REQUEST_KINDS: [&str; 12] = [
@@ -153,6 +158,8 @@ async fn app_with_objects() -> TestApp {
         .post("/account/oauth-clients", body_for("createOauthClient"))
         .await;
     assert_eq!(client.json()["id"], CLIENT);
+    assert_eq!(log_in(&app, "owner").await, 1);
+    assert_eq!(owner.post("/tags", body_for("createTag")).await.status, 200);
     app.user("clerk").restricted().await;
     allow_client(&app, "owner").await;
     for instance in 1..=2 {
@@ -237,15 +244,25 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
                 // No grant gives access to these.
                 _ if operation.grant == unrestricted => Grant::AccountAccess(Permission::ReadWrite),
                 path if path.contains("{ticketId}") => Grant::AccountAccess(Permission::ReadOnly),
-                path if path.contains("{computeId}") => Grant::Linode(InstanceId(1), Permission::ReadOnly),
+                path if path.contains("{computeId}") || path.contains("{address}") => {
+                    Grant::Linode(InstanceId(1), Permission::ReadOnly)
+                }
                 _ => return None,
             };
             app.user("reader").may(grant).await
         }
         "other account" => app.user("grace").of(app.another_account().await).await,
         "wrong parent" => {
-            let children = ["{vpcSubnetId}", "{configId}", "{diskId}", "{attachmentId}"];
-            children.iter().find(|child| operation.path.contains(**child))?;
+            let children = [
+                "{vpcSubnetId}",
+                "{configId}",
+                "{diskId}",
+                "{attachmentId}",
+                "{address}",
+            ];
+            children.iter().find(|child| {
+                operation.path.contains(**child) && operation.path != "/networking/ips/{address}"
+            })?;
             let lost = app.user("lost");
             let user = match operation.audience {
                 Audience::Staff => lost.staff().await,
@@ -285,15 +302,46 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
             // permissions.
             let app_id = allow_client(app, "ada").await;
             let token = format!("/profile/tokens/{}", user.token_id);
+            let login = log_in(app, "ada").await;
             let own = own
+                .replace("/profile/logins/1", &format!("/profile/logins/{login}"))
                 .replace("/profile/tokens/1", &token)
                 .replace("/profile/apps/1", &format!("/profile/apps/{app_id}"))
-                .replace("/iam/users/clerk", "/iam/users/ada");
+                .replace("/iam/users/clerk", "/iam/users/ada")
+                .replace(
+                    "/profile/sshkeys/1",
+                    &format!("/profile/sshkeys/{}", add_ssh_key(app).await),
+                );
             return receive(operation, call_of(&user, operation, &own)).await;
         }
         other => panic!("{other}?"),
     };
     receive(operation, call_of(&user, operation, &own)).await
+}
+
+/// Records a log-in of a user; returns its ID.
+async fn log_in(app: &TestApp, name: &str) -> i64 {
+    let name = name.to_owned();
+    let recorded = app.store.write(move |tx| {
+        let user = garth::rules::users::load(tx, &name)?;
+        garth::rules::sessions::record(tx, user.id, "192.0.2.7", LoginStatus::Successful)?;
+        let scope = garth::store::login_records::Scope::User(user.id);
+        let all = ListRequest::full_page().read(tx.policy(), &garth::store::login_records::FIELDS)?;
+        let found = garth::store::login_records::list(tx, scope, &all)?;
+        Ok::<_, Error>(found.items.last().map_or(0, |record| record.id.0))
+    });
+    recorded.await.expect("a log-in is recorded")
+}
+
+/// Adds an SSH key for the user who may do everything; returns its ID.
+async fn add_ssh_key(app: &TestApp) -> i64 {
+    let added = app.store.write(|tx| {
+        let user = garth::rules::users::load(tx, "ada")?;
+        let label = KeyLabel::parse("own").expect("a label");
+        let key = PublicKey::parse(SSH_KEY).expect("a key");
+        Ok::<_, Error>(garth::store::ssh_keys::insert(tx, user.id, &label, &key)?.0)
+    });
+    added.await.expect("a key can be added")
 }
 
 /// Prepares the state in which the operation can succeed.
@@ -319,6 +367,11 @@ async fn free_what_blocks(app: &TestApp, operation: &Operation) {
                 Ok::<_, Error>(garth::store::users::delete(tx, newcomer.id)?)
             });
             created.await.expect("another account creates the user");
+        }
+        // An instance keeps a public address.
+        "deleteInstanceIp" => {
+            let more = json!({"type": "ipv4", "public": true});
+            owner.post("/compute/instances/1/ips", more).await;
         }
         "rebootInstance" => drop(owner.post("/compute/instances/1/boot", json!({})).await),
         _ => {}
@@ -396,7 +449,12 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
             if id == 1 { CLIENT } else { "0123456789abcdef0123" },
         )
         .replace("{username}", if id == 1 { "clerk" } else { "missing" });
-    let path = path.replace("{regionId}", "us-mia");
+    let path = path.replace("{loginId}", &id.to_string());
+    let path = path.replace("{sshKeyId}", &id.to_string());
+    let path = path.replace("{tagLabel}", if id == 1 { "prod" } else { "none" });
+    let path = path
+        .replace("{regionId}", "us-mia")
+        .replace("{address}", if id == 1 { "192.0.2.2" } else { "203.0.113.9" });
     match operation.base {
         Base::Root => format!("/{path}"),
         Base::Versioned => path,
@@ -441,6 +499,14 @@ fn body_for(id: &str) -> Value {
         "createUser" => json!({"username": "newcomer", "email": "newcomer@example.com"}),
         "createToken" | "updateToken" => json!({"label": "laptop"}),
         "createOauthClient" => json!({"label": "Dashboard", "redirect_uri": "https://app.example/callback"}),
+        "addInstanceIp" => json!({"type": "ipv4", "public": true}),
+        "allocateIp" => json!({"type": "ipv4", "public": true, "linode_id": 1}),
+        "assignIps" => {
+            json!({"region": "us-east", "assignments": [{"address": "192.0.2.2", "linode_id": 1}]})
+        }
+        "shareIps" => json!({"ips": ["192.0.2.2"], "linode_id": 1}),
+        "createTag" => json!({"label": "prod", "linodes": []}),
+        "createSshKey" => json!({"label": "laptop", "ssh_key": SSH_KEY}),
         "createVpcSubnet" => json!({"label": "new", "ipv4": "10.9.0.0/24"}),
         _ => json!({}),
     }

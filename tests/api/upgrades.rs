@@ -28,7 +28,9 @@ const FROZEN: [&str; 12] = [
 ];
 
 /// The tables that migrations fill, which are checked separately.
-const FILLED: [&str; 6] = [
+const FILLED: [&str; 8] = [
+    "instance_tag",
+    "tag",
     "job",
     "tally",
     "free_range",
@@ -47,6 +49,10 @@ async fn a_store_of_every_schema_is_upgraded_without_losing_data() {
         );
         assert_eq!(recorded(rows), checksums(number), "migrations up to {number}");
         home.run(rows).await;
+        if number >= 2 {
+            home.run("UPDATE instance SET tags = 'prod\nblue green\nüñï' WHERE id = 2;")
+                .await;
+        }
         let before = home.content().await;
 
         let store = home
@@ -194,13 +200,23 @@ fn is_filled(number: i64, after: &Content) {
             .collect();
         assert_eq!(sorted(free.cloned()), sorted(begins));
     }
+    let mut tagged = Vec::new();
+    for instance in &after["instance"] {
+        let tags = instance["tags"].as_str().expect("a text").lines();
+        tagged.extend(tags.map(|tag| (json!(tag), instance["id"].clone())));
+    }
+    let rows = after["instance_tag"].iter();
+    let rows: Vec<_> = rows
+        .map(|row| (row["label"].clone(), row["instance"].clone()))
+        .collect();
+    assert_eq!(sorted(rows), sorted(tagged), "schema {number}");
     let checked = after["attachment_check"].iter().map(|check| &check["attachment"]);
     let attached = after["attachment"].iter().map(|attachment| &attachment["id"]);
     assert_eq!(sorted(checked.cloned()), sorted(attached.cloned()));
     let oldest = after["schema_compatibility"]
         .iter()
         .map(|row| &row["oldest_schema"]);
-    assert_eq!(oldest.collect::<Vec<_>>(), [&json!(12)]);
+    assert_eq!(oldest.collect::<Vec<_>>(), [&json!(15)]);
     let revisions = after["account_revision"].iter().map(|row| &row["account"]);
     let accounts = after["account"].iter().map(|account| account["id"].clone());
     assert_eq!(sorted(revisions.cloned()), sorted(accounts.chain([json!(0)])));

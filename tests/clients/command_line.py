@@ -67,6 +67,11 @@ def instances(garth, folder):
     subnet = vpc["subnets"][0]["id"]
     instance = run_json("linodes create --type g6-nanode-1 --region us-mia --label cli-1 --booted false")[0]["id"]
     assert run_json(f"linodes update {instance} --label cli-2")[0]["label"] == "cli-2"
+    address = run_json(f"linodes ip-add {instance} --type ipv4 --public true")[0]["address"]
+    assert run_json(f"linodes ip-view {instance} {address}")[0]["linode_id"] == instance
+    updated = run_json(f"linodes ip-update {instance} {address} --rdns web.example.com")[0]
+    assert updated["rdns"] == "web.example.com"
+    run_json(f"linodes ip-delete {instance} {address}")
     assert [i["id"] for i in run_json("linodes list --region us-mia")] == [instance]
     config = run_json(f"linodes config-create {instance} --label boot")[0]["id"]
     ids = f"{instance} {config}"

@@ -47,6 +47,9 @@ def profile_and_applications(garth, folder):
     assert [client["id"] for client in run_json("account clients-list --label Other")] == [created["id"]]
 
     authorize(garth, created["id"], secret)
+    (login,) = run_json("profile logins-list")
+    assert (login["username"], login["status"]) == ("admin", "successful")
+    assert run_json(f"profile login-view {login['id']}")[0]["datetime"] == login["datetime"]
     (app,) = run_json("profile apps-list")
     assert (app["label"], app["scopes"]) == ("Other", "vpc:read_write")
     assert run_json(f"profile app-view {app['id']}")[0] == app

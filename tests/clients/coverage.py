@@ -21,6 +21,8 @@ UNSUPPORTED = {
 
 # Operations that no published client supports, with the reason.
 UNSUPPORTED_BY_ALL = {
+    "assignIps": "not offered; clients get 400 `not_offered`",
+    "shareIps": "not offered; clients get 400 `not_offered`",
     "streamEvents": "Garth's own addition; clients poll `/account/events`",
     "getQuotas": "Garth's own addition",
     "getTicketAttachments": "Garth's own addition; clients show the names in the ticket",

@@ -11,6 +11,7 @@ import { resolve } from 'node:path';
 
 import identity from './javascript_identity.mjs';
 import neighbors from './javascript_neighbors.mjs';
+import addresses from './javascript_addresses.mjs';
 
 const [folder, root, token, staffToken, name] = process.argv.slice(2);
 const linode = createRequire(resolve(folder, 'package.json'))('@linode/api-v4');
@@ -376,7 +377,9 @@ const tests = {
 
 try {
   const tools = { token, useToken, refused, ids };
-  await (tests[name] ?? identity(linode, tools, name) ?? neighbors(linode, tools, name))();
+  const groups = [identity, neighbors, addresses];
+  const test = tests[name] ?? groups.map((group) => group(linode, tools, name)).find((found) => found);
+  await test();
 } catch (error) {
   const at = /javascript\.mjs:\d+/.exec(error.stack)?.[0];
   console.error(`${error.response ? JSON.stringify(error.response.data) : (error.message ?? JSON.stringify(error))} (${at})`);

@@ -20,6 +20,7 @@ TESTS = [
     "account and catalog",
     "products that Garth does not have",
     "catalog, permissions and settings",
+    "addresses, tags, keys and log-ins",
 ]
 
 
@@ -30,7 +31,7 @@ def client(folder):
 
 def run(garth, folder, name):
     program = Path(__file__).with_suffix(".mjs")
-    if name == "profile and applications":
+    if name in ("profile and applications", "addresses, tags, keys and log-ins"):
         created = garth.command("client", "create", "--label", "Tool", "--redirect-uri", CALLBACK, "--json")
         created = json.loads(created)
         authorize(garth, created["id"], created["secret"])

@@ -19,10 +19,12 @@ from pathlib import Path
 
 import command_line
 import command_line_identity
+import command_line_neighbors
 import coverage
 import javascript
 import python_client
 import python_identity
+import python_neighbors
 import readme
 import web_app
 import web_app_shell
@@ -35,7 +37,7 @@ def selected_tests(options):
     for folder in options.linode_cli:
         version = Path(folder).name.removeprefix("linode-cli-")
         with_version = functools.partial(functools.partial, folder=folder)
-        for test in command_line.TESTS + command_line_identity.TESTS:
+        for test in command_line.TESTS + command_line_identity.TESTS + command_line_neighbors.TESTS:
             tests.append((f"linode-cli {version}", title(test), with_version(test)))
         tests.append((f"linode-cli {version}", "README", with_version(readme.command_line)))
     if options.node:
@@ -44,7 +46,7 @@ def selected_tests(options):
             tests.append((javascript.client(options.node), name, test))
         tests.append((javascript.client(options.node), "README", functools.partial(readme.node, folder=options.node)))
     if options.linode_api4:
-        for test in python_client.TESTS + python_identity.TESTS:
+        for test in python_client.TESTS + python_identity.TESTS + python_neighbors.TESTS:
             tests.append((python_client.client(), title(test), test))
         tests.append((python_client.client(), "README", readme.python))
     if options.web_app:

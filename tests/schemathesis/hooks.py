@@ -22,6 +22,8 @@ NOT_IN_SCHEMA = {
     "username_taken": "usernames are unique",
     "address_taken": "addresses are unique in a subnet",
     "cidr_overlap": "ranges of a VPC do not overlap",
+    # The schema describes requests of the public service that Garth refuses.
+    "not_offered": "operations and values that Garth does not have",
     # The object must exist.
     "account_invalid": "a body has the ID of an account",
     "canned_reply_invalid": "a body has the ID of a canned reply",
@@ -30,6 +32,7 @@ NOT_IN_SCHEMA = {
     "device_invalid": "a body has the ID of a disk",
     "entity_invalid": "a body has the ID of the entity of a ticket",
     "grant_invalid": "a body has the ID of the granted object",
+    "instance_invalid": "a body has the ID of an instance",
     "nat_invalid": "a body has a public address of the instance",
     "order_invalid": "a body has the IDs of the interfaces of a config",
     "subnet_invalid": "a body has the ID of a subnet",
@@ -42,7 +45,10 @@ NOT_IN_SCHEMA = {
     "region_invalid": "regions that the provider has",
     # The result depends on the state of the object, or of a related one.
     "address_invalid": "the address must be in the usable range of the subnet",
+    "address_in_use": "an interface uses the address for NAT",
+    "address_last": "the instance has one public address",
     "addresses_exhausted": "the subnet is full",
+    "rdns_invalid": "a private address has no name",
     "attachment_limit": "the ticket has the maximum number of files",
     "config_active": "the instance runs with the config",
     "disk_count": "the instance has as many disks as it may",
@@ -79,6 +85,8 @@ NOT_IN_SCHEMA = {
     "file_content": "the content of a file must match its extension",
     "file_empty": "a schema counts characters, not bytes",
     "file_extension": "OpenAPI cannot describe the name of a file",
+    "ssh_key_invalid": "the base64 part of a key contains its type",
+    "user_invalid": "a body has the name of a user of the account",
     # A pattern would be too long.
     "redirect_uri_invalid": "valid IPv6 addresses and ports",
     # OAuth: a generated secret, code or client does not exist.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::api::entity_urls;
 use crate::api::handlers::Wire;
-use crate::model::entity::Entity;
+use crate::model::entity::{Entity, EntityKind};
 use crate::model::event::Event;
 use crate::model::page::Paged;
 use crate::model::time::Time;
@@ -43,10 +43,18 @@ struct EventView<'a> {
 #[derive(Serialize)]
 struct EntityView<'a> {
     label: &'a str,
-    id: i64,
+    id: EntityId<'a>,
     #[serde(rename = "type")]
     kind: &'a str,
     url: String,
+}
+
+/// A tag is identified by its label.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum EntityId<'a> {
+    Number(i64),
+    Label(&'a str),
 }
 
 impl<'a> EventView<'a> {
@@ -74,7 +82,10 @@ impl<'a> EntityView<'a> {
     fn new(entity: &'a Entity) -> Self {
         Self {
             label: &entity.label,
-            id: entity.id,
+            id: match entity.kind {
+                EntityKind::Tag => EntityId::Label(&entity.label),
+                _ => EntityId::Number(entity.id),
+            },
             kind: entity.kind.word(),
             url: entity_urls::of(entity),
         }

@@ -2,13 +2,17 @@
 
 pub mod accounts;
 pub mod events;
+pub mod tags;
 
-use crate::api::handlers::{change, change_at, done, list, view, view_at};
+use crate::api::handlers::{change, change_at, done, list, list_at, view, view_at};
 use crate::model::scope::Scope;
 use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
-use crate::web::operation::{Needs, Operation, get, handler, post, put};
+use crate::web::operation::{Needs, Operation, delete, get, handler, post, put};
+
+const TAGS: &str = "/tags";
+const TAG: &str = "/tags/{tagLabel}";
 
 pub fn operations() -> Vec<Operation> {
     vec![
@@ -95,6 +99,19 @@ pub fn operations() -> Vec<Operation> {
             ),
         )
         .on_account(),
+        // Tags of the account's objects
+        get("getTags", TAGS, list(rules::tags::list, tags::page))
+            .unrestricted()
+            .list(),
+        post("createTag", TAGS, change(rules::tags::create, tags::one)).unrestricted(),
+        get(
+            "getTaggedObjects",
+            TAG,
+            list_at(rules::tags::objects, tags::objects),
+        )
+        .unrestricted()
+        .list(),
+        delete("deleteTag", TAG, change_at(rules::tags::delete, done)).unrestricted(),
     ]
 }
 

@@ -7,18 +7,20 @@ use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::handlers::Wire;
+use crate::api::ips::IpView;
 use crate::api::vpc_ips::VpcIpView;
 use crate::model::instance::Instance;
 use crate::model::interface::write_address;
+use crate::model::ip::IpKind;
 use crate::model::page::Paged;
 use crate::model::policy::Policy;
 use crate::model::time::Time;
 use crate::model::upkeep::Alerts;
-use crate::model::vpc_ip::VpcIp;
+use crate::rules::instances::Addresses;
 use crate::web::answer;
 
 #[derive(Serialize)]
-struct InstanceView<'a> {
+pub struct InstanceView<'a> {
     id: i64,
     label: &'a str,
     group: &'a str,
@@ -103,7 +105,7 @@ struct ScheduleView {
 }
 
 impl<'a> InstanceView<'a> {
-    fn new(instance: &'a Instance, policy: &Policy) -> Self {
+    pub fn new(instance: &'a Instance, policy: &Policy) -> Self {
         let plan = policy.plans.iter().find(|plan| plan.id == instance.plan);
         let specs = plan.map(|plan| SpecsView {
             disk: plan.disk,
@@ -121,7 +123,7 @@ impl<'a> InstanceView<'a> {
             created: instance.created,
             updated: instance.updated,
             plan: &instance.plan,
-            ipv4: instance.ipv4.iter().copied().map(write_address).collect(),
+            ipv4: instance.addresses().map(write_address).collect(),
             ipv6: format!("{}/128", ipv6(instance)),
             image: instance.image.as_deref(),
             region: &instance.region,
@@ -178,8 +180,8 @@ struct IpsView<'a> {
 
 #[derive(Serialize)]
 struct Ipv4sView<'a> {
-    public: Vec<PublicView<'a>>,
-    private: [(); 0],
+    public: Vec<IpView<'a>>,
+    private: Vec<IpView<'a>>,
     shared: [(); 0],
     reserved: [(); 0],
     vpc: Vec<VpcIpView<'a>>,
@@ -190,31 +192,6 @@ struct Ipv6sView<'a> {
     slaac: Ipv6View<'a>,
     link_local: Ipv6View<'a>,
     global: [(); 0],
-}
-
-#[derive(Serialize)]
-struct PublicView<'a> {
-    address: String,
-    gateway: String,
-    subnet_mask: String,
-    prefix: u8,
-    #[serde(rename = "type")]
-    kind: &'static str,
-    public: bool,
-    rdns: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    linode_id: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    compute_id: Option<i64>,
-    region: &'a str,
-    vpc_nat_1_1: Option<NatView>,
-}
-
-#[derive(Serialize)]
-struct NatView {
-    vpc_id: i64,
-    subnet_id: i64,
-    address: String,
 }
 
 #[derive(Serialize)]
@@ -234,12 +211,13 @@ struct Ipv6View<'a> {
     region: &'a str,
 }
 
-pub fn ips((instance, vpc): &(Instance, Vec<VpcIp>), wire: &Wire) -> Response {
+pub fn ips(found: &Addresses, wire: &Wire) -> Response {
+    let Addresses { instance, ips, vpc } = found;
     let names = wire.names;
-    let public = instance
-        .ipv4
-        .iter()
-        .map(|address| public_view(wire, instance, *address, vpc));
+    let of_kind = |kind: IpKind| {
+        let ips = ips.iter().filter(move |ip| ip.kind == kind);
+        ips.map(|ip| IpView::new(ip, wire)).collect()
+    };
     let six = |address: String, kind, public| Ipv6View {
         address,
         gateway: "fe80::1",
@@ -254,8 +232,8 @@ pub fn ips((instance, vpc): &(Instance, Vec<VpcIp>), wire: &Wire) -> Response {
     };
     let view = IpsView {
         ipv4: Ipv4sView {
-            public: public.collect(),
-            private: [],
+            public: of_kind(IpKind::Public),
+            private: of_kind(IpKind::Private),
             shared: [],
             reserved: [],
             vpc: vpc.iter().map(|ip| VpcIpView::new(ip, names)).collect(),
@@ -267,30 +245,4 @@ pub fn ips((instance, vpc): &(Instance, Vec<VpcIp>), wire: &Wire) -> Response {
         },
     };
     answer::json(StatusCode::OK, &view)
-}
-
-fn public_view<'a>(wire: &Wire, instance: &'a Instance, address: u32, vpc: &[VpcIp]) -> PublicView<'a> {
-    let names = wire.names;
-    let ranges = &wire.policy.public_ranges;
-    let range = ranges
-        .iter()
-        .find(|range| range.first() <= address && address <= range.last());
-    let translated = vpc.iter().find(|ip| ip.nat_1_1 == Some(address));
-    PublicView {
-        address: write_address(address),
-        gateway: range.map_or_else(String::new, |range| write_address(range.gateway())),
-        subnet_mask: range.map_or_else(String::new, |range| write_address(range.mask())),
-        prefix: range.map_or(32, |range| range.prefix()),
-        kind: "ipv4",
-        public: true,
-        rdns: None,
-        linode_id: names.linode(instance.id.0),
-        compute_id: names.compute(instance.id.0),
-        region: &instance.region,
-        vpc_nat_1_1: translated.map(|ip| NatView {
-            vpc_id: ip.vpc.0,
-            subnet_id: ip.subnet.0,
-            address: ip.address.map(write_address).unwrap_or_default(),
-        }),
-    }
 }

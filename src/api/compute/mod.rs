@@ -13,6 +13,7 @@ pub mod regions;
 mod usage;
 
 use crate::api::handlers::{catalog_item, catalog_list, change, change_at, done, list, list_at, view_at};
+use crate::api::ips;
 use crate::model::scope::Scope;
 use crate::rules;
 use crate::rules::caller::Caller;
@@ -29,6 +30,7 @@ const DISK: &str = "/compute/instances/{computeId}/disks/{diskId}";
 const DISK_RESIZE: &str = "/compute/instances/{computeId}/disks/{diskId}/resize";
 const DISK_PASSWORD: &str = "/compute/instances/{computeId}/disks/{diskId}/password";
 const DISK_CLONE: &str = "/compute/instances/{computeId}/disks/{diskId}/clone";
+const IP: &str = "/compute/instances/{computeId}/ips/{address}";
 const CONFIGS: &str = "/compute/instances/{computeId}/configs";
 const CONFIG: &str = "/compute/instances/{computeId}/configs/{configId}";
 const INTERFACES: &str = "/compute/instances/{computeId}/configs/{configId}/interfaces";
@@ -95,6 +97,25 @@ fn instance_operations() -> Vec<Operation> {
             view_at(rules::instances::addresses, instances::ips),
         )
         .on_instance(),
+        post(
+            "addInstanceIp",
+            IPS,
+            change_at(rules::ips::add_to_instance, ips::one),
+        )
+        .on_instance(),
+        get(
+            "getInstanceIp",
+            IP,
+            view_at(rules::ips::view_of_instance, ips::one),
+        )
+        .on_instance(),
+        put(
+            "updateInstanceIp",
+            IP,
+            change_at(rules::ips::update_of_instance, ips::one),
+        )
+        .on_instance(),
+        delete("deleteInstanceIp", IP, change_at(rules::ips::remove, done)).on_instance(),
         // Disks of an instance
         get("getDisks", DISKS, list_at(rules::disks::list, disks::page))
             .on_instance()

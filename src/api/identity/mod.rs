@@ -2,12 +2,14 @@
 
 pub mod apps;
 pub mod grants;
+pub mod login_records;
 pub mod logins;
 pub mod oauth;
 pub mod oauth_clients;
 pub mod oauth_tokens;
 pub mod permissions;
 pub mod profile;
+pub mod ssh_keys;
 pub mod tokens;
 pub mod users;
 
@@ -21,6 +23,8 @@ const PREFERENCES: &str = "/profile/preferences";
 const TOKENS: &str = "/profile/tokens";
 const TOKEN: &str = "/profile/tokens/{tokenId}";
 const APP: &str = "/profile/apps/{appId}";
+const SSH_KEYS: &str = "/profile/sshkeys";
+const SSH_KEY: &str = "/profile/sshkeys/{sshKeyId}";
 const USERS: &str = "/account/users";
 const USER: &str = "/account/users/{username}";
 const USER_GRANTS: &str = "/account/users/{username}/grants";
@@ -83,6 +87,58 @@ pub fn operations() -> Vec<Operation> {
         .list(),
         get("getProfileApp", APP, view_at(rules::apps::view, apps::one)).on_account(),
         delete("deleteProfileApp", APP, change_at(rules::apps::delete, done)).on_account(),
+        get(
+            "getSshKeys",
+            SSH_KEYS,
+            list(rules::ssh_keys::list, ssh_keys::page),
+        )
+        .on_account()
+        .list(),
+        post(
+            "createSshKey",
+            SSH_KEYS,
+            change(rules::ssh_keys::create, ssh_keys::one),
+        )
+        .on_account(),
+        get(
+            "getSshKey",
+            SSH_KEY,
+            view_at(rules::ssh_keys::view, ssh_keys::one),
+        )
+        .on_account(),
+        put(
+            "updateSshKey",
+            SSH_KEY,
+            change_at(rules::ssh_keys::update, ssh_keys::one),
+        )
+        .on_account(),
+        delete("deleteSshKey", SSH_KEY, change_at(rules::ssh_keys::delete, done)).on_account(),
+        get(
+            "getProfileLogins",
+            "/profile/logins",
+            list(rules::login_records::list_own, login_records::page),
+        )
+        .on_account()
+        .list(),
+        get(
+            "getProfileLogin",
+            "/profile/logins/{loginId}",
+            view_at(rules::login_records::view_own, login_records::one),
+        )
+        .on_account(),
+        get(
+            "getAccountLogins",
+            "/account/logins",
+            list(rules::login_records::list, login_records::page),
+        )
+        .unrestricted()
+        .list(),
+        get(
+            "getAccountLogin",
+            "/account/logins/{loginId}",
+            view_at(rules::login_records::view, login_records::one),
+        )
+        .unrestricted(),
         // Users and their grants
         get("getUsers", USERS, list(rules::users::page, users::page))
             .unrestricted()

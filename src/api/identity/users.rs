@@ -19,7 +19,7 @@ struct UserView<'a> {
     username: &'a str,
     email: &'a str,
     restricted: bool,
-    ssh_keys: [(); 0],
+    ssh_keys: &'a [String],
     tfa_enabled: bool,
     verified_phone_number: Option<&'static str>,
     #[serde(serialize_with = "answer::optional_time")]
@@ -45,7 +45,7 @@ impl<'a> UserView<'a> {
             username: user.username.as_str(),
             email: user.email.as_str(),
             restricted: user.restricted,
-            ssh_keys: [],
+            ssh_keys: &user.ssh_keys,
             tfa_enabled: false,
             verified_phone_number: None,
             password_created: user.password_created,

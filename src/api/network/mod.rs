@@ -1,6 +1,7 @@
 //! Operations on VPCs, subnets and their addresses.
 
 pub mod default_ranges;
+pub mod ips;
 pub mod subnets;
 pub mod vlans;
 pub mod vpc_ips;
@@ -15,6 +16,10 @@ use crate::web::operation::{Needs, Operation, delete, get, post, put};
 const VPC: &str = "/vpcs/{vpcId}";
 const SUBNETS: &str = "/vpcs/{vpcId}/subnets";
 const SUBNET: &str = "/vpcs/{vpcId}/subnets/{vpcSubnetId}";
+const IPS: &str = "/networking/ips";
+const ASSIGN_IPS: &str = "/networking/ips/assign";
+const SHARE_IPS: &str = "/networking/ips/share";
+const IP: &str = "/networking/ips/{address}";
 
 pub fn operations() -> Vec<Operation> {
     vec![
@@ -85,5 +90,20 @@ pub fn operations() -> Vec<Operation> {
         .scope(Scope::IPS_READ_ONLY)
         .needs(Needs::VpcReadOnly)
         .list(),
+        // Addresses of instances outside of VPCs
+        get("getIps", IPS, list(rules::ips::list, ips::page))
+            .scope(Scope::IPS_READ_ONLY)
+            .list(),
+        post("allocateIp", IPS, change(rules::ips::allocate, ips::one))
+            .scope(Scope::IPS_READ_WRITE)
+            .needs(Needs::LinodeReadWrite),
+        post("assignIps", ASSIGN_IPS, change(rules::ips::assign, done)).scope(Scope::IPS_READ_WRITE),
+        post("shareIps", SHARE_IPS, change(rules::ips::share, done)).scope(Scope::IPS_READ_WRITE),
+        get("getIp", IP, view_at(rules::ips::view, ips::one))
+            .scope(Scope::IPS_READ_ONLY)
+            .needs(Needs::LinodeReadOnly),
+        put("updateIp", IP, change_at(rules::ips::update, ips::one))
+            .scope(Scope::IPS_READ_WRITE)
+            .needs(Needs::LinodeReadWrite),
     ]
 }

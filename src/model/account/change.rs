@@ -19,7 +19,9 @@ pub enum ChangeKind {
     /// An authorization of an OAuth client by a user.
     OauthGrant,
     Reply,
+    SshKey,
     Subnet,
+    Tag,
     Ticket,
     Token,
     User,
@@ -28,7 +30,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub const ALL: [ChangeKind; 19] = [
+    pub const ALL: [ChangeKind; 21] = [
         ChangeKind::Account,
         ChangeKind::Attachment,
         ChangeKind::CannedReply,
@@ -42,7 +44,9 @@ impl ChangeKind {
         ChangeKind::OauthClient,
         ChangeKind::OauthGrant,
         ChangeKind::Reply,
+        ChangeKind::SshKey,
         ChangeKind::Subnet,
+        ChangeKind::Tag,
         ChangeKind::Ticket,
         ChangeKind::Token,
         ChangeKind::User,
@@ -65,7 +69,9 @@ impl ChangeKind {
             ChangeKind::OauthClient => "oauth_client",
             ChangeKind::OauthGrant => "oauth_grant",
             ChangeKind::Reply => "reply",
+            ChangeKind::SshKey => "ssh_key",
             ChangeKind::Subnet => "subnet",
+            ChangeKind::Tag => "tag",
             ChangeKind::Ticket => "ticket",
             ChangeKind::Token => "token",
             ChangeKind::User => "user",

@@ -4,6 +4,8 @@ use crate::model::disk::Disk;
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::id::{ConfigId, EventId, InstanceId};
 use crate::model::instance::Instance;
+use crate::model::object_tag::ObjectTag;
+use crate::model::ssh_key::SshKey;
 use crate::model::subject::SubjectKind;
 use crate::model::subnet::Subnet;
 use crate::model::ticket::Ticket;
@@ -61,6 +63,14 @@ impl Entity {
         Self::new(EntityKind::Ticket, ticket.id.0, ticket.summary.as_str())
     }
 
+    pub fn ssh_key(key: &SshKey) -> Self {
+        Self::new(EntityKind::SshKey, key.id.0, key.label.as_str())
+    }
+
+    pub fn tag(tag: &ObjectTag) -> Self {
+        Self::new(EntityKind::Tag, tag.id, tag.label.as_str())
+    }
+
     pub fn token(token: &Token) -> Self {
         Self::new(EntityKind::Token, token.id.0, &token.label)
     }
@@ -85,6 +95,9 @@ pub enum Action {
     InstanceBoot,
     InstanceReboot,
     InstanceShutdown,
+    InstanceAddIp,
+    InstanceDeleteIp,
+    IpUpdate,
     ConfigCreate,
     ConfigUpdate,
     ConfigDelete,
@@ -94,6 +107,8 @@ pub enum Action {
     DiskResize,
     DiskDuplicate,
     PasswordReset,
+    TagCreate,
+    TagDelete,
     TicketCreate,
     TicketUpdate,
     TicketAttachmentUpload,
@@ -103,6 +118,9 @@ pub enum Action {
     TokenCreate,
     TokenUpdate,
     TokenDelete,
+    SshKeyAdd,
+    SshKeyUpdate,
+    SshKeyDelete,
     UserCreate,
     UserUpdate,
     UserDelete,
@@ -127,6 +145,9 @@ impl Action {
             Action::InstanceBoot => "linode_boot",
             Action::InstanceReboot => "linode_reboot",
             Action::InstanceShutdown => "linode_shutdown",
+            Action::InstanceAddIp => "linode_addip",
+            Action::InstanceDeleteIp => "linode_deleteip",
+            Action::IpUpdate => "ipaddress_update",
             Action::ConfigCreate => "linode_config_create",
             Action::ConfigUpdate => "linode_config_update",
             Action::ConfigDelete => "linode_config_delete",
@@ -136,6 +157,8 @@ impl Action {
             Action::DiskResize => "disk_resize",
             Action::DiskDuplicate => "disk_duplicate",
             Action::PasswordReset => "password_reset",
+            Action::TagCreate => "tag_create",
+            Action::TagDelete => "tag_delete",
             Action::TicketCreate => "ticket_create",
             Action::TicketUpdate => "ticket_update",
             Action::TicketAttachmentUpload => "ticket_attachment_upload",
@@ -145,6 +168,9 @@ impl Action {
             Action::TokenCreate => "token_create",
             Action::TokenUpdate => "token_update",
             Action::TokenDelete => "token_delete",
+            Action::SshKeyAdd => "user_ssh_key_add",
+            Action::SshKeyUpdate => "user_ssh_key_update",
+            Action::SshKeyDelete => "user_ssh_key_delete",
             Action::UserCreate => "user_create",
             Action::UserUpdate => "user_update",
             Action::UserDelete => "user_delete",

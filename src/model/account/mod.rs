@@ -3,6 +3,7 @@
 pub mod change;
 pub mod contact;
 pub mod event;
+pub mod object_tag;
 pub mod settings;
 
 use sha2::{Digest, Sha256};

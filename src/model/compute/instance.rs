@@ -30,11 +30,18 @@ pub struct Instance {
     pub host: String,
     /// Its public addresses.
     pub ipv4: Vec<u32>,
+    /// Its address in the private network.
+    pub private_ipv4: Vec<u32>,
     pub created: Time,
     pub updated: Time,
 }
 
 impl Instance {
+    /// Its public addresses, then the private one.
+    pub fn addresses(&self) -> impl Iterator<Item = u32> {
+        self.ipv4.iter().chain(&self.private_ipv4).copied()
+    }
+
     /// Whether a power change is in progress.
     pub fn is_busy(&self) -> bool {
         !matches!(self.status, Status::Running | Status::Offline)

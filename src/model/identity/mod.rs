@@ -2,9 +2,11 @@
 
 pub mod device;
 pub mod grant;
+pub mod login_record;
 pub mod oauth;
 pub mod oauth_grant;
 pub mod proof;
 pub mod scope;
+pub mod ssh_key;
 pub mod token;
 pub mod user;

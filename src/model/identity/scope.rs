@@ -44,6 +44,7 @@ const ACCOUNT_ALIASES: [&str; 5] = ["tokens", "clients", "users", "tickets", "ma
 impl Scope {
     pub const VPC_READ_WRITE: Scope = Scope::new("vpc", Level::ReadWrite);
     pub const IPS_READ_ONLY: Scope = Scope::new("ips", Level::ReadOnly);
+    pub const IPS_READ_WRITE: Scope = Scope::new("ips", Level::ReadWrite);
     pub const LINODES_READ_ONLY: Scope = Scope::new("linodes", Level::ReadOnly);
     pub const LINODES_READ_WRITE: Scope = Scope::new("linodes", Level::ReadWrite);
     pub const ACCOUNT_READ_ONLY: Scope = Scope::new("account", Level::ReadOnly);

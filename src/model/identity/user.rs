@@ -24,6 +24,8 @@ pub struct User {
     pub email_notifications: bool,
     pub lish_auth_method: String,
     pub authorized_keys: Option<String>,
+    /// The labels of its SSH keys.
+    pub ssh_keys: Vec<String>,
     pub password_created: Option<Time>,
     pub last_login: Option<Login>,
 }

@@ -2,6 +2,7 @@
 
 pub mod address_map;
 pub mod cidr;
+pub mod ip;
 pub mod subnet;
 pub mod vlan;
 pub mod vpc;

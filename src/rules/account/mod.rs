@@ -3,3 +3,4 @@
 pub mod accounts;
 pub mod events;
 pub mod settings;
+pub mod tags;

@@ -6,25 +6,26 @@ use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::rules::form::Form;
 use crate::rules::not_offered::refuse_field;
+use crate::rules::ssh_keys::AuthorizedUsers;
 
 pub fn image_named(policy: &Policy, raw: &str) -> Result<Image, Reasons> {
     let found = policy.images.iter().find(|image| image.id == raw).cloned();
     found.ok_or_else(|| vec![Reason::new(Code::ImageInvalid, "image is not valid")])
 }
 
-/// Reads the credentials, which an image needs. They are neither checked nor stored.
-pub fn read_credentials(form: &mut Form) {
+/// Reads the credentials, which an image needs. They are not stored, and only the users are checked.
+pub fn read_credentials(form: &mut Form) -> AuthorizedUsers {
     let text = |input: &Input| matches!(input, Input::Text(_)).then_some(Ok(()));
     form.optional("root_pass", |_| Ok(()));
-    let lists = ["authorized_keys", "authorized_users"];
-    for name in lists {
-        form.values(name, "a string", text);
-    }
-    let has_credentials = ["root_pass"].iter().chain(&lists).any(|name| form.has(name));
+    form.values("authorized_keys", "a string", text);
+    let users = AuthorizedUsers::read(form);
+    let names = ["root_pass", "authorized_keys", AuthorizedUsers::FIELD];
+    let has_credentials = names.iter().any(|name| form.has(name));
     if !has_credentials && form.has("image") {
         let text = "Must provide valid root_pass, authorized_keys, or authorized_users";
         form.refuse("root_pass", Reason::new(Code::CredentialsMissing, text));
     }
+    users
 }
 
 pub fn refuse_scripts(form: &mut Form) {

@@ -50,6 +50,7 @@ pub fn create(
     let instance = loading::instance_for(tx, caller, instance, Permission::ReadWrite)?;
     let (draft, mut form) = request.open()?;
     refuse_excess(tx, &mut form, &instance, draft.size, None)?;
+    draft.authorized_users.refuse_unknown(tx, caller, &mut form)?;
     if draft
         .encryption
         .is_some_and(|encryption| encryption != instance.disk_encryption)

@@ -14,6 +14,7 @@ use crate::model::id::{ConfigId, InstanceId};
 use crate::model::image::Image;
 use crate::model::instance::{Instance, InstanceLabel, NewInstance};
 use crate::model::interface::Interface;
+use crate::model::ip::Ip;
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::token::hex;
@@ -25,6 +26,7 @@ use crate::rules::error::Result;
 use crate::rules::events;
 use crate::rules::form::Form;
 use crate::rules::interfaces::Site;
+use crate::rules::ips;
 use crate::rules::lists::ListRequest;
 use crate::rules::loading::{self, instance_for};
 use crate::rules::power;
@@ -54,7 +56,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
     if caller.is_restricted() {
         store::grants::set(tx, caller.user(), Granted::Linode, id.0, Permission::ReadWrite)?;
     }
-    store::instances::take_public(tx, id, resolved.address)?;
+    store::ips::take_first(tx, id, resolved.address)?;
     if resolved.new.label.is_none() {
         let label = free_label(tx, caller, id)?;
         store::instances::set_label(tx, id, &label)?;
@@ -86,7 +88,10 @@ pub fn update(
     let change = change.clone();
     instance.label = change.label.unwrap_or(instance.label);
     instance.group = change.group.unwrap_or(instance.group);
-    instance.tags = change.tags.unwrap_or(instance.tags);
+    if let Some(tags) = change.tags {
+        store::tags::replace(tx, caller.account, id, (&instance.tags, &tags))?;
+        instance.tags = tags;
+    }
     instance.watchdog = change.upkeep.watchdog.unwrap_or(instance.watchdog);
     instance.upkeep = change.upkeep.over(instance.upkeep);
     instance.updated = tx.now_after(instance.updated);
@@ -112,8 +117,15 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
     events::record_work(tx, caller, Action::InstanceDelete, &instance, None)
 }
 
-/// The addresses of an instance: public ones with their NAT, and those in VPCs.
-pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(Instance, Vec<VpcIp>)> {
+/// The addresses of an instance.
+pub struct Addresses {
+    pub instance: Instance,
+    /// Public and private ones.
+    pub ips: Vec<Ip>,
+    pub vpc: Vec<VpcIp>,
+}
+
+pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Addresses> {
     let instance = instance_for(tx, caller, id, Permission::ReadOnly)?;
     let wanted = ListRequest::full_page().read(tx.policy(), &store::vpc_ips::FIELDS)?;
     let found = store::vpc_ips::list(
@@ -123,7 +135,12 @@ pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<(In
         Scope::Instance(id),
         &wanted,
     )?;
-    Ok((instance, found.items))
+    let ips = store::ips::of_instance(tx, caller.visibility(), id)?;
+    Ok(Addresses {
+        instance,
+        ips,
+        vpc: found.items,
+    })
 }
 
 /// A validated new instance.
@@ -144,7 +161,8 @@ struct ResolvedInstance {
 fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<ResolvedInstance> {
     let (draft, mut form) = request.open()?;
     refuse_taken(tx, caller, &mut form, draft.label.as_ref(), None)?;
-    let address = free_public_address(tx)?;
+    draft.authorized_users.refuse_unknown(tx, caller, &mut form)?;
+    let address = ips::free_public(tx)?;
     if address.is_none() {
         let text = "No public IPv4 address is available";
         form.refuse_whole(Reason::new(Code::AddressesExhausted, text));
@@ -224,17 +242,6 @@ fn image_disks(space: i64, image: &Image, resolved: &ResolvedInstance) -> Vec<Ne
         size: swap,
     });
     std::iter::once(boot).chain(swap).collect()
-}
-
-fn free_public_address(tx: &mut ReadTx) -> Result<Option<u32>> {
-    for range in &tx.policy().public_ranges {
-        // The first address is the network, the second the gateway, the last the broadcast address.
-        let (first, last) = (range.first() + 2, range.last() - 1);
-        if let Some(address) = store::instances::find_free_public(tx, first, last)? {
-            return Ok(Some(address));
-        }
-    }
-    Ok(None)
 }
 
 fn refuse_taken(

@@ -3,6 +3,7 @@
 pub mod apps;
 pub mod devices;
 pub mod grants;
+pub mod login_records;
 pub mod oauth;
 pub mod oauth_clients;
 pub mod oauth_tokens;
@@ -10,5 +11,6 @@ pub mod passwords;
 pub mod permissions;
 pub mod profile;
 pub mod sessions;
+pub mod ssh_keys;
 pub mod tokens;
 pub mod users;

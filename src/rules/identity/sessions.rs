@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use crate::model::id::UserId;
+use crate::model::login_record::LoginStatus;
 use crate::model::proof::Identity;
 use crate::model::token::{TokenHash, TokenText};
 use crate::model::user::User;
@@ -14,6 +15,8 @@ use crate::store::{self, ReadTx, WriteTx};
 
 /// The lifetime of a session, in seconds.
 pub const SESSION_TTL_SECONDS: i64 = 12 * 3600;
+/// The limit of the stored attempts of a user, for each result: guesses do not displace successful log-ins.
+const MAX_RECORDS_PER_USER: i64 = 100;
 
 /// The password hash of a user; `None` if there is no such user.
 pub fn credentials(tx: &mut ReadTx, username: &str) -> Result<Option<Credentials>> {
@@ -31,7 +34,7 @@ pub fn succeed(
     if store::logins::find_password(tx, user)?.as_deref() != Some(hash) {
         return Ok(None);
     }
-    store::logins::set_last(tx, user, "successful")?;
+    store::logins::set_last(tx, user, LoginStatus::Successful.word())?;
     if let Some(old) = old {
         store::sessions::delete(tx, old)?;
     }
@@ -41,9 +44,36 @@ pub fn succeed(
     Ok(Some(session))
 }
 
+/// Creates a session for a log-in from an address, and records it.
+pub fn log_in(
+    tx: &mut WriteTx,
+    user: UserId,
+    hash: &str,
+    old: Option<TokenHash>,
+    ip: &str,
+) -> Result<Option<TokenText>> {
+    let session = succeed(tx, user, hash, old)?;
+    if session.is_some() {
+        record(tx, user, ip, LoginStatus::Successful)?;
+    }
+    Ok(session)
+}
+
 /// Records a log-in with a wrong password.
-pub fn fail(tx: &mut WriteTx, user: UserId) -> Result<()> {
-    Ok(store::logins::set_last(tx, user, "failed")?)
+pub fn fail(tx: &mut WriteTx, user: UserId, ip: &str) -> Result<()> {
+    store::logins::set_last(tx, user, LoginStatus::Failed.word())?;
+    record(tx, user, ip, LoginStatus::Failed)
+}
+
+/// Records an attempt to log in. `ip` is empty if the provider does not record addresses.
+pub fn record(tx: &mut WriteTx, user: UserId, ip: &str, status: LoginStatus) -> Result<()> {
+    Ok(store::login_records::insert(
+        tx,
+        user,
+        ip,
+        status,
+        MAX_RECORDS_PER_USER,
+    )?)
 }
 
 /// The user of a session.

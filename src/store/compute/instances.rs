@@ -1,14 +1,16 @@
-//! The `instance` table, with the public addresses of instances.
+//! The `instance` table.
 
 use crate::model::change::ChangeKind;
 use crate::model::id::{AccountId, ConfigId, InstanceId};
 use crate::model::instance::{Instance, InstanceLabel, NewInstance, Status};
+use crate::model::ip::IpKind;
 use crate::model::page::Paged;
 use crate::store::changes::Owner;
 use crate::store::compute::upkeep::{encode_alerts, read_upkeep};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Tallied, Visibility, id_list};
+use crate::store::tags;
 use crate::store::tallies::Tally;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
@@ -16,9 +18,10 @@ use crate::store::value::{FromValue, Row, Value, args};
 const COLUMNS: &str = "i.id, i.account, i.label, i.group_name, i.region, i.plan, i.image, i.status,
     i.running_config, i.last_config, i.tags, i.watchdog, i.alerts, i.backup_day, i.backup_window,
     i.maintenance_policy, i.disk_encryption, i.has_user_data, i.host, i.created, i.updated";
+const TAGS_OF_INSTANCE: &str = "SELECT 1 FROM instance_tag t WHERE t.instance = i.id";
 const ADDRESSES_OF_INSTANCE: &str = "SELECT 1 FROM public_address a WHERE a.instance = i.id";
 
-pub static FIELDS: [Field; 11] = [
+pub static FIELDS: [Field; 12] = [
     Field::new("id", Kind::Integer, "i.id"),
     Field::new("label", Kind::Text, "i.label"),
     Field::new("region", Kind::Text, "i.region"),
@@ -31,7 +34,11 @@ pub static FIELDS: [Field; 11] = [
     // The same for all instances. An expression, because PostgreSQL does not sort by a constant.
     Field::new("site_type", Kind::Text, "coalesce('core', i.region)"),
     Field::new("ipv4", Kind::Address, "a.address").subquery(ADDRESSES_OF_INSTANCE),
+    Field::new("tags", Kind::Text, "t.label").subquery(TAGS_OF_INSTANCE),
 ];
+
+/// The fields of an object with a tag.
+pub static TAGGED_FIELDS: [Field; 1] = [Field::new("type", Kind::Text, "CAST('linode' AS TEXT)")];
 
 pub fn list(
     tx: &mut ReadTx,
@@ -57,6 +64,27 @@ pub fn list(
         collection.args.push(user.into());
         collection.tallied = None;
     }
+    let mut instances = collection.page(tx, query, read)?;
+    add_addresses(tx, &mut instances.items)?;
+    Ok(instances)
+}
+
+/// The instances with a tag.
+pub fn list_tagged(
+    tx: &mut ReadTx,
+    account: AccountId,
+    tag: &str,
+    query: &ListQuery,
+) -> Result<Paged<Instance>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: "instance_tag g JOIN instance i ON i.id = g.instance",
+        condition: "g.account = $1 AND g.label = $2".to_owned(),
+        args: args![account, tag].to_vec(),
+        key: &["g.instance"],
+        order: None,
+        tallied: None,
+    };
     let mut instances = collection.page(tx, query, read)?;
     add_addresses(tx, &mut instances.items)?;
     Ok(instances)
@@ -138,6 +166,7 @@ pub fn insert(
         )?
         .take()?;
     tx.tally(of(account), id.0, 1);
+    tags::replace(tx, account, id, (&[], &new.tags))?;
     tx.changed(account, ChangeKind::Instance, id.0)?;
     Ok(id)
 }
@@ -175,6 +204,7 @@ pub fn update(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
 /// Deletes an instance with its addresses. Its configs and disks must already be deleted.
 pub fn delete(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
     let id = instance.id;
+    tags::replace(tx, instance.account, id, (&instance.tags, &[]))?;
     tx.execute("DELETE FROM public_address WHERE instance = $1", args![id])?;
     tx.execute("DELETE FROM instance WHERE id = $1", args![id])?;
     tx.tally(of(instance.account), id.0, -1);
@@ -195,36 +225,6 @@ pub fn clear_last_config(tx: &mut WriteTx, config: ConfigId, id: InstanceId) -> 
     }
 }
 
-/// A free public address of a range: the next after the highest in use, or, if the range is used to its end, the lowest
-/// free one.
-pub fn find_free_public(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>, StoreError> {
-    let highest = "SELECT max(address) FROM public_address WHERE address BETWEEN $1 AND $2";
-    let highest: Option<u32> = tx.one(highest, args![first, last])?.take()?;
-    match highest {
-        None => return Ok(Some(first)),
-        Some(highest) if highest < last => return Ok(Some(highest + 1)),
-        Some(_) => {}
-    }
-    let lowest = "SELECT 1 FROM public_address WHERE address = $1";
-    if tx.find(lowest, args![first])?.is_none() {
-        return Ok(Some(first));
-    }
-    let row = tx.find(
-        "SELECT a.address + 1 FROM public_address a
-         WHERE a.address >= $1 AND a.address < $2
-           AND NOT EXISTS (SELECT 1 FROM public_address b WHERE b.address = a.address + 1)
-         ORDER BY a.address LIMIT 1",
-        args![first, last],
-    )?;
-    row.map(|mut row| row.take()).transpose()
-}
-
-pub fn take_public(tx: &mut WriteTx, id: InstanceId, address: u32) -> Result<(), StoreError> {
-    let sql = "INSERT INTO public_address (address, instance) VALUES ($1, $2)";
-    tx.execute(sql, args![address, id])?;
-    tx.changed(Owner::Instance(id), ChangeKind::Instance, id.0)
-}
-
 fn add_addresses(tx: &mut ReadTx, instances: &mut [Instance]) -> Result<(), StoreError> {
     if instances.is_empty() {
         return Ok(());
@@ -233,11 +233,17 @@ fn add_addresses(tx: &mut ReadTx, instances: &mut [Instance]) -> Result<(), Stor
     let (list, args) = id_list(&ids);
     let at: std::collections::HashMap<i64, usize> =
         ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
-    let sql =
-        format!("SELECT instance, address FROM public_address WHERE instance IN {list} ORDER BY address");
+    let sql = format!(
+        "SELECT instance, is_private, address FROM public_address WHERE instance IN {list} ORDER BY address"
+    );
     for mut row in tx.all(&sql, &args)? {
-        let instance: i64 = row.take()?;
-        instances[at[&instance]].ipv4.push(row.take()?);
+        let id: i64 = row.take()?;
+        let instance = &mut instances[at[&id]];
+        let addresses = match row.take()? {
+            IpKind::Public => &mut instance.ipv4,
+            IpKind::Private => &mut instance.private_ipv4,
+        };
+        addresses.push(row.take()?);
     }
     Ok(())
 }
@@ -261,6 +267,7 @@ fn read(row: &mut Row) -> Result<Instance, StoreError> {
         has_user_data: row.take()?,
         host: row.take()?,
         ipv4: Vec::new(),
+        private_ipv4: Vec::new(),
         created: row.take()?,
         updated: row.take()?,
     })

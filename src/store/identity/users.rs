@@ -1,5 +1,7 @@
 //! The `app_user` table.
 
+use std::collections::HashSet;
+
 use crate::model::change::ChangeKind;
 use crate::model::grant::Permission;
 use crate::model::id::{AccountId, UserId};
@@ -11,7 +13,7 @@ use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
-use crate::store::{grants, tokens};
+use crate::store::{grants, ssh_keys, tokens};
 
 const COLUMNS: &str = "id, account, username, email, restricted, account_access, created, timezone,
     email_notifications, lish_auth_method, authorized_keys, password_created, last_login, last_login_status";
@@ -33,7 +35,13 @@ pub fn list(tx: &mut ReadTx, account: AccountId, query: &ListQuery) -> Result<Pa
         order: None,
         tallied: None,
     };
-    collection.page(tx, query, read)
+    let mut users = collection.page(tx, query, read)?;
+    let ids: Vec<UserId> = users.items.iter().map(|user| user.id).collect();
+    let mut labels = ssh_keys::labels(tx, &ids)?;
+    for user in &mut users.items {
+        user.ssh_keys = labels.remove(&user.id).unwrap_or_default();
+    }
+    Ok(users)
 }
 
 /// All users of all accounts and all staff users, in the order of their creation, without their grants.
@@ -44,33 +52,57 @@ pub fn all(tx: &mut ReadTx) -> Result<Vec<User>, StoreError> {
 
 pub fn find_by_id(tx: &mut ReadTx, id: UserId) -> Result<Option<User>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM app_user WHERE id = $1");
-    let Some(mut row) = tx.find(&sql, args![id])? else {
-        return Ok(None);
-    };
-    let mut user = read(&mut row)?;
-    user.globals = grants::globals(tx, user.id)?;
-    Ok(Some(user))
+    find_with(tx, &sql, args![id])
 }
 
 pub fn find(tx: &mut ReadTx, username: &str) -> Result<Option<User>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM app_user WHERE lower(username) = lower($1)");
-    let Some(mut row) = tx.find(&sql, args![username])? else {
-        return Ok(None);
-    };
-    let mut user = read(&mut row)?;
-    user.globals = grants::globals(tx, user.id)?;
-    Ok(Some(user))
+    find_with(tx, &sql, args![username])
 }
 
 /// A user of one account. Whether a user of another account has the name does not affect the duration of the query.
 pub fn find_in(tx: &mut ReadTx, account: AccountId, username: &str) -> Result<Option<User>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM app_user WHERE lower(username) = lower($1) AND account = $2");
-    let Some(mut row) = tx.find(&sql, args![username, account])? else {
+    find_with(tx, &sql, args![username, account])
+}
+
+fn find_with(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Option<User>, StoreError> {
+    let Some(mut row) = tx.find(sql, args)? else {
         return Ok(None);
     };
     let mut user = read(&mut row)?;
     user.globals = grants::globals(tx, user.id)?;
+    user.ssh_keys = ssh_keys::labels(tx, &[user.id])?
+        .remove(&user.id)
+        .unwrap_or_default();
     Ok(Some(user))
+}
+
+/// Those of the names that users of the account have, in lower case. At most 128 names are looked up.
+pub fn known_names(
+    tx: &mut ReadTx,
+    account: AccountId,
+    names: &[String],
+) -> Result<HashSet<String>, StoreError> {
+    const MAX_NAMES: usize = 128;
+    let mut args: Vec<Value> = names
+        .iter()
+        .take(MAX_NAMES)
+        .map(|name| Value::from(name.to_ascii_lowercase()))
+        .collect();
+    let Some(last) = args.last().cloned() else {
+        return Ok(HashSet::new());
+    };
+    // Few statements serve all lengths.
+    args.resize(args.len().next_power_of_two(), last);
+    let placeholders: Vec<_> = (1..=args.len()).map(|number| format!("${number}")).collect();
+    args.push(account.into());
+    let sql = format!(
+        "SELECT lower(username) FROM app_user WHERE lower(username) IN ({}) AND account = ${}",
+        placeholders.join(", "),
+        args.len()
+    );
+    Ok(tx.read(&sql, &args, |row| row.take())?.into_iter().collect())
 }
 
 pub fn exists(tx: &mut ReadTx, username: &Username) -> Result<bool, StoreError> {
@@ -166,6 +198,7 @@ fn read(row: &mut Row) -> Result<User, StoreError> {
         email_notifications: row.take()?,
         lish_auth_method: row.take()?,
         authorized_keys: row.take()?,
+        ssh_keys: Vec::new(),
         password_created: row.take()?,
         last_login: read_login(row)?,
     })

@@ -1,6 +1,7 @@
 //! Queries for VPCs and subnets.
 
 pub mod free_ranges;
+pub mod ips;
 pub mod subnets;
 pub mod vlans;
 pub mod vpc_ips;

@@ -5,7 +5,12 @@ use axum::http::Uri;
 use axum::http::uri::PathAndQuery;
 
 /// Alternative prefixes below the version.
-const ALIASES: [(&str, &str); 2] = [("/networking/vpcs/ips", "/vpcs/ips"), ("/linode", "/compute")];
+const ALIASES: [(&str, &str); 4] = [
+    ("/networking/vpcs/ips", "/vpcs/ips"),
+    ("/networking/ipv4/assign", "/networking/ips/assign"),
+    ("/networking/ipv4/share", "/networking/ips/share"),
+    ("/linode", "/compute"),
+];
 
 /// The IDs of images and kernels contain a slash, which some published clients do not encode.
 const WITH_SLASH: [(&str, &str); 3] = [

@@ -76,6 +76,12 @@ async fn log_failure(app: &App, username: &str, address: IpAddr) -> Result<()> {
     Ok(())
 }
 
+/// The address that is stored with a log-in, as the setting of the log says; empty if it is not stored.
+fn recorded_address(app: &App, address: IpAddr) -> String {
+    let shown = app.options().client_address.logged(address);
+    shown.map(|address| address.to_string()).unwrap_or_default()
+}
+
 /// The network of a request's client, which the throttle counts.
 pub fn client_address(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<Peer>().map(|peer| peer.0.ip());
@@ -132,6 +138,7 @@ async fn compare(
     reservation: Reservation,
     place: Place,
 ) -> Result<Attempted> {
+    let ip = recorded_address(app, guess.address);
     let hash = found.as_ref().and_then(|found| found.password.clone());
     let (stored, password) = (hash.clone(), guess.password);
     let right = app
@@ -139,10 +146,10 @@ async fn compare(
         .await?;
     if let (Some(found), Some(hash), true) = (&found, hash, right) {
         let (user, old) = (found.user, cookies::read(&guess.headers, cookies::SESSION));
-        let old = old.map(|session| session.hash());
+        let (old, ip) = (old.map(|session| session.hash()), ip.clone());
         let session = app
             .store()
-            .write(move |tx| sessions::succeed(tx, user, &hash, old))
+            .write(move |tx| sessions::log_in(tx, user, &hash, old, &ip))
             .await?;
         // `None` if the password has changed since it was read.
         if let Some(session) = session {
@@ -154,16 +161,16 @@ async fn compare(
     let wait = fail(app, reservation);
     log_failure(app, &guess.username, guess.address).await?;
     if let Some(found) = found {
-        record_failure(app, found.user);
+        record_failure(app, found.user, ip);
     }
     Ok(Attempted::Wrong { wait })
 }
 
 /// Records the failure after the response, so that the response time does not reveal whether the user exists.
-fn record_failure(app: &App, user: UserId) {
+fn record_failure(app: &App, user: UserId, ip: String) {
     let app = app.clone();
     tokio::spawn(async move {
-        if let Err(cause) = app.store().write(move |tx| sessions::fail(tx, user)).await {
+        if let Err(cause) = app.store().write(move |tx| sessions::fail(tx, user, &ip)).await {
             tracing::warn!(error = ?cause, "log-in failure not recorded");
         }
     });

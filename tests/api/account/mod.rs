@@ -4,3 +4,4 @@ pub mod accounts;
 pub mod events;
 pub mod settings;
 pub mod stream;
+mod tags;

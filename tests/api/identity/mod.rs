@@ -1,6 +1,7 @@
 //! Users, grants, tokens, OAuth clients and log-in.
 
 pub mod grants;
+pub mod login_records;
 pub mod login_throttle;
 pub mod logins;
 pub mod oauth;
@@ -9,5 +10,6 @@ pub mod oauth_revocation;
 pub mod oauth_tokens;
 pub mod permissions;
 pub mod profile;
+pub mod ssh_keys;
 pub mod tokens;
 pub mod users;

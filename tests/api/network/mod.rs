@@ -1,5 +1,6 @@
 //! VPCs, subnets and their addresses.
 
+pub mod ips;
 pub mod subnets;
 pub mod vlans;
 pub mod vpc_ips;

@@ -8,6 +8,7 @@ use crate::rules::deployment::{image_named, read_credentials, refuse_scripts};
 use crate::rules::form::Form;
 use crate::rules::not_offered::refuse_field;
 use crate::rules::request::FromForm;
+use crate::rules::ssh_keys::AuthorizedUsers;
 
 /// The valid fields of a new disk.
 #[derive(Debug)]
@@ -15,6 +16,7 @@ pub struct Draft {
     label: Option<DiskLabel>,
     pub size: Option<i64>,
     filesystem: Option<Filesystem>,
+    pub authorized_users: AuthorizedUsers,
     pub encryption: Option<DiskEncryption>,
 }
 
@@ -24,7 +26,7 @@ impl FromForm for Draft {
         let size = read_size(form);
         form.optional("image", |raw| image_named(policy, raw));
         let filesystem = form.optional("filesystem", Filesystem::parse);
-        read_credentials(form);
+        let authorized_users = read_credentials(form);
         refuse_scripts(form);
         refuse_field(
             form,
@@ -35,6 +37,7 @@ impl FromForm for Draft {
             label,
             size,
             filesystem,
+            authorized_users,
             encryption: form.optional("disk_encryption", DiskEncryption::parse),
         }
     }

@@ -7,6 +7,7 @@ use crate::model::config::{HELPERS, Settings};
 use crate::model::image::Image;
 use crate::model::input::Input;
 use crate::model::instance::{InstanceLabel, NewInstance};
+use crate::model::object_tag::TagLabel;
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::upkeep::{DiskEncryption, Upkeep};
@@ -15,6 +16,8 @@ use crate::rules::form::{Form, short_text};
 use crate::rules::interfaces;
 use crate::rules::not_offered::{refuse_field, refuse_other_than};
 use crate::rules::request::FromForm;
+use crate::rules::ssh_keys::AuthorizedUsers;
+use crate::rules::tags::{MAX_TAGS_PER_OBJECT, too_many_tags};
 
 /// The size of the swap disk of an image, in megabytes.
 const DEFAULT_SWAP_SIZE: i64 = 512;
@@ -40,6 +43,7 @@ pub struct Draft {
     pub swap_size: i64,
     /// In megabytes; `None` for the rest of the plan.
     pub boot_size: Option<i64>,
+    pub authorized_users: AuthorizedUsers,
     pub interfaces: Option<Vec<Option<interfaces::Draft>>>,
 }
 
@@ -54,7 +58,7 @@ impl FromForm for Draft {
         let booted = form.boolean("booted");
         let user_data = |form: &mut Form| form.optional("user_data", |raw| Ok(!raw.is_empty()));
         let has_user_data = form.within("metadata", user_data).flatten().unwrap_or(false);
-        read_credentials(form);
+        let authorized_users = read_credentials(form);
         let disk = plan_disk(policy, plan.as_deref());
         let swap_size = read_disk_size(form, "swap_size", 0, disk);
         let boot_size = read_disk_size(
@@ -83,6 +87,7 @@ impl FromForm for Draft {
             network_helper,
             swap_size: swap_size.unwrap_or(DEFAULT_SWAP_SIZE),
             boot_size,
+            authorized_users,
             interfaces: interfaces::read_all(form),
         }
     }
@@ -169,17 +174,12 @@ fn refuse_not_offered(form: &mut Form) {
 
 fn read_tags(form: &mut Form) -> Option<Vec<String>> {
     let tags = form.values("tags", "a string", |item| match item {
-        Input::Text(tag) => {
-            let good = (3..=50).contains(&tag.chars().count()) && !tag.chars().any(char::is_control);
-            let text = "A tag must be 3 to 50 characters";
-            Some(if good {
-                Ok(tag.clone())
-            } else {
-                Err(vec![Reason::new(Code::TagInvalid, text)])
-            })
-        }
+        Input::Text(tag) => Some(TagLabel::parse(tag).map(|_| tag.clone())),
         _ => None,
     });
+    if form.count("tags") > MAX_TAGS_PER_OBJECT {
+        form.refuse("tags", too_many_tags());
+    }
     tags.map(|tags| {
         let mut known = HashSet::new();
         tags.into_iter().filter(|tag| known.insert(tag.clone())).collect()

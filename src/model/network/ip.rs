@@ -1,0 +1,95 @@
+//! Addresses of instances outside of VPCs: public ones, and one in the provider's private network.
+
+use crate::model::id::{InstanceId, SubnetId, VpcId};
+use crate::model::reason::{Code, Reason, Reasons};
+
+/// The first and last address of the private network 192.168.128.0/17 that an instance can have.
+pub const PRIVATE_ADDRESSES: (u32, u32) = (0xC0A8_8001, 0xC0A8_FFFE);
+pub const PRIVATE_MASK: u32 = 0xFFFF_8000;
+pub const PRIVATE_PREFIX: u8 = 17;
+
+/// An IPv4 address of an instance.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ip {
+    pub address: u32,
+    pub kind: IpKind,
+    /// The name that the owner has set; `None` is the provider's default.
+    pub rdns: Option<Hostname>,
+    pub instance: InstanceId,
+    pub instance_label: String,
+    pub region: String,
+    /// The address in a VPC that 1:1 NAT translates it to.
+    pub translated: Option<Translated>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IpKind {
+    Public,
+    Private,
+}
+
+/// An address in a VPC.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Translated {
+    pub vpc: VpcId,
+    pub subnet: SubnetId,
+    pub address: u32,
+}
+
+/// The name of a host: at least two labels of ASCII letters, digits and dashes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Hostname(String);
+
+impl Hostname {
+    pub const MAX_LENGTH: usize = 253;
+
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let is_label = |label: &str| {
+            (1..=63).contains(&label.len())
+                && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+        };
+        let valid = raw.len() <= Self::MAX_LENGTH && raw.contains('.') && raw.split('.').all(is_label);
+        match valid {
+            true => Ok(Self(raw.to_owned())),
+            false => Err(vec![Reason::new(Code::RdnsInvalid, "Domain is not valid.")]),
+        }
+    }
+
+    /// The name in a row, if it is valid.
+    pub fn checked(raw: String) -> Option<Self> {
+        Self::parse(&raw).ok()
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hostname;
+
+    #[test]
+    fn a_hostname_has_two_labels_or_more() {
+        for good in ["web.example.com", "192.0.2.3.nip.io", "a-b.c"] {
+            assert!(Hostname::parse(good).is_ok(), "{good}");
+        }
+        let long = format!("{}.example.com", "a".repeat(64));
+        for bad in [
+            "",
+            "web",
+            ".com",
+            "a..b",
+            "-a.b",
+            "a-.b",
+            "a b.c",
+            "a_b.c",
+            "é.example",
+            &long,
+        ] {
+            assert!(Hostname::parse(bad).is_err(), "{bad}");
+        }
+    }
+}
