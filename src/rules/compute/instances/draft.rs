@@ -165,7 +165,7 @@ fn refuse_not_offered(form: &mut Form) {
         ("ipv4", "Garth has no reserved addresses: leave this field out"),
         (
             "private_ip",
-            "Garth has no private network: leave this field out, or send false",
+            "Leave this field out, or send false, and add a private address to the new instance",
         ),
     ] {
         refuse_field(form, name, text);
