@@ -39,7 +39,7 @@ UNSUPPORTED_BY_ALL = {
     "getDocsStyle": "the description of this server",
     "getIcon": "the description of this server",
 }
-# Products that Garth does not have. A client need not ask for each of them, and is refused where it changes one.
+# Products that Garth does not have. Clients need not call all of their operations.
 NEIGHBORS = "Neighbors"
 DESK = "Garth's own: the desk of the provider; tested by `tests/api/support/desk.rs`"
 
