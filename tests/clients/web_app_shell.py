@@ -136,7 +136,7 @@ def shell(garth):
 
 
 def pages_about_other_products(garth):
-    """The lists that pages about instances, the account and the profile ask for beside their own."""
+    """Lists of other products that the pages about instances, the account and the profile request."""
     for path, sent in (
         ("/v4beta/networking/firewalls?page=1&page_size=25", '{"+order":"asc","+order_by":"label"}'),
         ("/v4/account/service-transfers?page=1&page_size=25", '{"status":"pending"}'),
