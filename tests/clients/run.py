@@ -21,6 +21,7 @@ import command_line
 import command_line_identity
 import coverage
 import javascript
+import linodego
 import python_client
 import python_identity
 import readme
@@ -43,6 +44,9 @@ def selected_tests(options):
             test = functools.partial(javascript.run, folder=options.node, name=name)
             tests.append((javascript.client(options.node), name, test))
         tests.append((javascript.client(options.node), "README", functools.partial(readme.node, folder=options.node)))
+    if options.linodego:
+        for name in linodego.TESTS:
+            tests.append((linodego.client(), name, functools.partial(linodego.run, program=options.linodego, name=name)))
     if options.linode_api4:
         for test in python_client.TESTS + python_identity.TESTS:
             tests.append((python_client.client(), title(test), test))
@@ -78,6 +82,7 @@ def main():
     parser.add_argument("--linode-api4", action="store_true", help="test the Python client of this environment")
     parser.add_argument("--linode-cli", action="append", default=[], metavar="FOLDER", help="an environment with linode-cli")
     parser.add_argument("--node", metavar="FOLDER", help="the folder with the packages of package-lock.json")
+    parser.add_argument("--linodego", metavar="PROGRAM", help="the program that go/ builds")
     parser.add_argument("--web-app", action="store_true", help="replay the requests of the web app")
     parser.add_argument("--only", default="", metavar="WORD", help="only tests whose names contain this word")
     parser.add_argument("--table", metavar="FILE", help="compare the called operations with this file")
