@@ -27,7 +27,14 @@ import python_identity
 import readme
 import web_app
 import web_app_shell
+from sequences import linodego_v2, terraform_account, terraform_compute, web_app_pages
 from server import Garth
+
+# Clients that are in no registry: sequences of the requests that they send.
+SEQUENCES = {
+    coverage.TERRAFORM: terraform_compute.TESTS + terraform_account.TESTS,
+    coverage.LINODEGO_2: linodego_v2.TESTS,
+}
 
 
 def selected_tests(options):
@@ -55,6 +62,10 @@ def selected_tests(options):
         for test in web_app.TESTS + web_app_shell.TESTS:
             tests.append(("web app", title(test), test))
         tests.append(("web app", "README", readme.web_app))
+    if options.sequences:
+        for client, sequences in SEQUENCES.items():
+            tests += [(client, title(test), test) for test in sequences]
+        tests += [("web app", title(test), test) for test in web_app_pages.TESTS]
     return tests
 
 
@@ -84,6 +95,7 @@ def main():
     parser.add_argument("--node", metavar="FOLDER", help="the folder with the packages of package-lock.json")
     parser.add_argument("--linodego", metavar="PROGRAM", help="the program that go/ builds")
     parser.add_argument("--web-app", action="store_true", help="replay the requests of the web app")
+    parser.add_argument("--sequences", action="store_true", help="send the requests of clients that are in no registry")
     parser.add_argument("--only", default="", metavar="WORD", help="only tests whose names contain this word")
     parser.add_argument("--table", metavar="FILE", help="compare the called operations with this file")
     parser.add_argument("--update", action="store_true", help="update the file instead")
