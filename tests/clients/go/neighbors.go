@@ -78,7 +78,7 @@ func refusalsAndErrors(s *session) {
 		func() error { _, err := s.GetVPC(s, 99999); return err },
 		func() error { _, err := s.GetInstance(s, 99999); return err },
 		func() error { _, err := s.GetFirewall(s, 99999); return err },
-		func() error { _, err := s.GetUser(s, "nobody"); return err },
+		func() error { _, err := s.GetUser(s, "stranger"); return err },
 		func() error { _, err := s.GetImage(s, "linode/none"); return err },
 		func() error { return s.DeleteVPC(s, 99999) },
 	} {
