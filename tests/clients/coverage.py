@@ -2,6 +2,11 @@
 
 import difflib
 
+# Clients that are in no registry. Sequences of requests stand for them.
+TERRAFORM = "Terraform provider"
+LINODEGO_2 = "linodego 2"
+SEQUENCES = {TERRAFORM, LINODEGO_2}
+
 METHODS = ("get", "post", "put", "delete")
 
 # The operations of interface §4. Every client must call them, except those in UNSUPPORTED.
@@ -78,7 +83,7 @@ def find_errors(operations, unsupported, operations_by_client):
             yield f"{id} is listed as unsupported, but {by[0]} called it"
         if id not in unsupported and not by and operations[id][1] != NEIGHBORS:
             yield f"no client called {id}"
-        for client in operations_by_client if id in INTERFACE else ():
+        for client in operations_by_client.keys() - SEQUENCES if id in INTERFACE else ():
             unsupported_reason = reason(client, id)
             if client not in by and not unsupported_reason:
                 yield f"{client} did not call {id}"
@@ -98,20 +103,28 @@ def reason(client, id):
 
 
 def render_table(operations, unsupported, operations_by_client):
-    clients = sorted(operations_by_client, key=lambda client: (client == "web app", client))
+    clients = sorted(operations_by_client.keys() - SEQUENCES, key=lambda client: (client == "web app", client))
     rows = {id: [client for client in clients if id in operations_by_client[client]] for id in operations if id not in unsupported}
     lines = [
         "# Tested clients",
         "",
-        "`tests/clients` runs published clients of the public service, unchanged, against Garth on the embedded store and on",
-        "PostgreSQL, and checks their results. The tables below are generated from the server's log. A `+` means that the client",
-        "called the operation successfully. `./check` fails if the tables differ from the test run.",
+        "`tests/clients` tests clients of the public service against Garth on the embedded store and on PostgreSQL. The",
+        "tables below are generated from the server's log. A `+` means that the client called the operation successfully.",
+        "`./check` fails if the tables differ from the test run.",
         "",
-        "An empty cell means that the client has no call for the operation, with two exceptions:",
+        "| client | how `./check` tests it |",
+        "|---|---|",
+        "| linode_api4, linode-cli, @linode/api-v4, linodego 1 | the published package runs, unchanged, and its results are checked |",
+        "| the web app | its requests are replayed with curl, as a browser sent them; the app itself does not run |",
+        f"| {TERRAFORM}, {LINODEGO_2} | `tests/clients/sequences` sends their requests, in their order, and checks the fields and events that the next request depends on; the programs themselves do not run |",
         "",
-        "- **The web app** is not available from a package registry. The tests replay with curl the requests that a browser sent",
-        "  while the app started, logged in and out, and showed its pages for VPCs and support. Its pages for tokens, users and",
-        "  OAuth clients are not tested.",
+        "The last three are not available from a package registry. Their sequences are in no table, except for the web app.",
+        "",
+        "An empty cell means that the client has no call for the operation, with three exceptions:",
+        "",
+        "- **The web app**: the tests replay the requests with which it starts, logs in and out, and shows its pages for VPCs,",
+        "  instances, support, the profile and the account. Its forms for tokens, users and OAuth clients are not tested.",
+        "- **linodego** has no functions to open, answer and close tickets. The tests send these requests with its client.",
         "- **linode-cli** can log in with a browser only at the public service, because it has that address built in. The tests",
         "  use a token.",
         "",

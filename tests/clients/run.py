@@ -22,13 +22,21 @@ import command_line_identity
 import command_line_neighbors
 import coverage
 import javascript
+import linodego
 import python_client
 import python_identity
 import python_neighbors
 import readme
 import web_app
 import web_app_shell
+from sequences import linodego_v2, terraform_account, terraform_compute, web_app_pages
 from server import Garth
+
+# Clients that are in no registry: sequences of the requests that they send.
+SEQUENCES = {
+    coverage.TERRAFORM: terraform_compute.TESTS + terraform_account.TESTS,
+    coverage.LINODEGO_2: linodego_v2.TESTS,
+}
 
 
 def selected_tests(options):
@@ -45,6 +53,9 @@ def selected_tests(options):
             test = functools.partial(javascript.run, folder=options.node, name=name)
             tests.append((javascript.client(options.node), name, test))
         tests.append((javascript.client(options.node), "README", functools.partial(readme.node, folder=options.node)))
+    if options.linodego:
+        for name in linodego.TESTS:
+            tests.append((linodego.client(), name, functools.partial(linodego.run, program=options.linodego, name=name)))
     if options.linode_api4:
         for test in python_client.TESTS + python_identity.TESTS + python_neighbors.TESTS:
             tests.append((python_client.client(), title(test), test))
@@ -53,6 +64,10 @@ def selected_tests(options):
         for test in web_app.TESTS + web_app_shell.TESTS:
             tests.append(("web app", title(test), test))
         tests.append(("web app", "README", readme.web_app))
+    if options.sequences:
+        for client, sequences in SEQUENCES.items():
+            tests += [(client, title(test), test) for test in sequences]
+        tests += [("web app", title(test), test) for test in web_app_pages.TESTS]
     return tests
 
 
@@ -80,7 +95,9 @@ def main():
     parser.add_argument("--linode-api4", action="store_true", help="test the Python client of this environment")
     parser.add_argument("--linode-cli", action="append", default=[], metavar="FOLDER", help="an environment with linode-cli")
     parser.add_argument("--node", metavar="FOLDER", help="the folder with the packages of package-lock.json")
+    parser.add_argument("--linodego", metavar="PROGRAM", help="the program that go/ builds")
     parser.add_argument("--web-app", action="store_true", help="replay the requests of the web app")
+    parser.add_argument("--sequences", action="store_true", help="send the requests of clients that are in no registry")
     parser.add_argument("--only", default="", metavar="WORD", help="only tests whose names contain this word")
     parser.add_argument("--table", metavar="FILE", help="compare the called operations with this file")
     parser.add_argument("--update", action="store_true", help="update the file instead")

@@ -52,7 +52,7 @@ const UNCHECKED: [&str; 5] = [
 ];
 
 /// The extensions of source files.
-const SOURCE_EXTENSIONS: [&str; 5] = ["rs", "py", "mjs", "lua", "c"];
+const SOURCE_EXTENSIONS: [&str; 6] = ["rs", "py", "mjs", "lua", "c", "go"];
 
 /// A word or phrase, and a replacement. `*` at the end stands for any ending.
 const IDIOMS: &[(&str, &str)] = &[
