@@ -98,8 +98,8 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
     refuse_instances(tx, caller, &mut form, draft)?;
     let label = form.finish(|| draft.label.clone())?;
     let known = store::tags::find(tx, caller.account, label.as_str())?;
-    if !store::tags::is_kept(tx, caller.account, &label)? {
-        if store::tags::count_kept(tx, caller.account)? >= MAX_TAGS {
+    if !store::tags::is_permanent(tx, caller.account, &label)? {
+        if store::tags::count_permanent(tx, caller.account)? >= MAX_TAGS {
             let text = format!("You may create at most {MAX_TAGS} tags; delete some first");
             return Err(Error::refused(Code::QuotaExceeded, text));
         }

@@ -59,7 +59,7 @@ pub fn revoke(tx: &mut WriteTx, username: &str, id: i64) -> Result<()> {
 }
 
 /// The live authorizations of a user, those of the same client and scopes as one: the first, with the latest
-/// expiry. Each log-in is an authorization of its own, so that a log-out ends only that one (decision 0018).
+/// expiry. Each log-in has its own authorization, so that a log-out ends only that one (decision 0018).
 fn applications(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>> {
     let mut found: Vec<OauthGrant> = Vec::new();
     for grant in store::oauth_grants::live_of_user(tx, user)? {

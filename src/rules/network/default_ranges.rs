@@ -28,6 +28,6 @@ fn without(range: Cidr, forbidden: &[Cidr]) -> Vec<Cidr> {
     if !forbidden.iter().any(|taken| taken.overlaps(range)) {
         return vec![range];
     }
-    let halves = range.split(range.prefix() + 1);
-    halves.flat_map(|half| without(half, forbidden)).collect()
+    let parts = range.split(range.prefix() + 1);
+    parts.flat_map(|part| without(part, forbidden)).collect()
 }

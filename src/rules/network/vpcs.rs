@@ -191,7 +191,7 @@ fn read_change(tx: &mut ReadTx, caller: &Caller, vpc: &Vpc, request: &Request) -
 
 /// Refuses fields of newer clients that would have no effect.
 fn refuse_not_offered(form: &mut Form) {
-    let text = "VPCs have no ranges of their own; their subnets have ranges. Omit the field";
+    let text = "A VPC has no range; its subnets have ranges. Omit the field";
     not_offered::refuse_field(form, "ipv4", text);
     not_offered::refuse_field(form, "ipv6", subnets::IPV6_NOT_OFFERED);
     not_offered::refuse_other_than(

@@ -36,20 +36,20 @@ pub fn find(tx: &mut ReadTx, account: AccountId, label: &str) -> Result<Option<O
 }
 
 /// The number of tags that users of the account have created.
-pub fn count_kept(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
-    let sql = "SELECT count(*) FROM tag WHERE account = $1 AND is_kept = 1";
+pub fn count_permanent(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
+    let sql = "SELECT count(*) FROM tag WHERE account = $1 AND is_permanent = 1";
     tx.one(sql, args![account])?.take()
 }
 
-pub fn is_kept(tx: &mut ReadTx, account: AccountId, label: &TagLabel) -> Result<bool, StoreError> {
-    let sql = "SELECT 1 FROM tag WHERE account = $1 AND label = $2 AND is_kept = 1";
+pub fn is_permanent(tx: &mut ReadTx, account: AccountId, label: &TagLabel) -> Result<bool, StoreError> {
+    let sql = "SELECT 1 FROM tag WHERE account = $1 AND label = $2 AND is_permanent = 1";
     Ok(tx.find(sql, args![account, label])?.is_some())
 }
 
 /// Creates a tag that remains without objects, or keeps an existing one.
 pub fn keep(tx: &mut WriteTx, account: AccountId, label: &TagLabel) -> Result<(), StoreError> {
-    let sql = "INSERT INTO tag (account, label, is_kept) VALUES ($1, $2, 1)
-        ON CONFLICT (account, label) DO UPDATE SET is_kept = 1 RETURNING id";
+    let sql = "INSERT INTO tag (account, label, is_permanent) VALUES ($1, $2, 1)
+        ON CONFLICT (account, label) DO UPDATE SET is_permanent = 1 RETURNING id";
     let id: i64 = tx.one(sql, args![account, label])?.take()?;
     tx.changed(account, ChangeKind::Tag, id)
 }
@@ -138,7 +138,7 @@ pub fn replace(
     (old, new): (&[String], &[String]),
 ) -> Result<(), StoreError> {
     for label in new.iter().filter(|label| !old.contains(label)) {
-        let sql = "INSERT INTO tag (account, label, is_kept) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING RETURNING id";
+        let sql = "INSERT INTO tag (account, label, is_permanent) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING RETURNING id";
         if let Some(mut row) = tx.find(sql, args![account, label.as_str()])? {
             let id = row.take()?;
             tx.changed(account, ChangeKind::Tag, id)?;
@@ -148,7 +148,7 @@ pub fn replace(
     for label in old.iter().filter(|label| !new.contains(label)) {
         let sql = "DELETE FROM instance_tag WHERE account = $1 AND label = $2 AND instance = $3";
         tx.execute(sql, args![account, label.as_str(), instance])?;
-        let unused = "DELETE FROM tag WHERE account = $1 AND label = $2 AND is_kept = 0 AND NOT EXISTS
+        let unused = "DELETE FROM tag WHERE account = $1 AND label = $2 AND is_permanent = 0 AND NOT EXISTS
             (SELECT 1 FROM instance_tag WHERE account = $1 AND label = $2) RETURNING id";
         if let Some(mut row) = tx.find(unused, args![account, label.as_str()])? {
             let id = row.take()?;

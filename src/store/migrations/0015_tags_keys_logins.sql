@@ -1,15 +1,15 @@
 -- Since Garth 0.2.0; breaking.
--- The tags of each account, and the instances that have them. A tag that was created by itself is kept when no instance
+-- The tags of each account, and the instances that have them. A tag that was created by itself remains when no instance
 -- has it.
 
 CREATE TABLE tag (
     id {identity},
     account BIGINT NOT NULL REFERENCES account (id),
     label {text} NOT NULL,
-    is_kept BIGINT NOT NULL
+    is_permanent BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX tag_label ON tag (account, label);
-CREATE INDEX tag_kept ON tag (account) WHERE is_kept = 1;
+CREATE INDEX tag_permanent ON tag (account) WHERE is_permanent = 1;
 
 CREATE TABLE instance_tag (
     account BIGINT NOT NULL REFERENCES account (id),
@@ -33,7 +33,7 @@ INSERT INTO instance_tag (account, label, instance)
         FROM walk WHERE at <= length(tags)
     )
     SELECT DISTINCT account, done, instance FROM walk WHERE done <> '';
-INSERT INTO tag (account, label, is_kept)
+INSERT INTO tag (account, label, is_permanent)
     SELECT account, label, 0 FROM instance_tag GROUP BY account, label ORDER BY account, label;
 
 -- The public SSH keys of users.

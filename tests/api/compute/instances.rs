@@ -111,7 +111,7 @@ async fn the_fields_of_an_instance_have_the_recorded_order_and_defaults() {
 }
 
 #[tokio::test]
-async fn the_upkeep_of_an_instance_is_kept_and_returned() {
+async fn the_upkeep_of_an_instance_is_permanent_and_returned() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let body = json!({
