@@ -159,7 +159,7 @@ def tickets(garth, folder):
     refused("tickets view 999", "Request failed: 404", "Not found")
     refused(f"tickets reply {one} --description late", "Request failed: 400", "closed")
     refused("tickets create --summary S --description d --vpc_id 999", "vpc_id", "not valid")
-    refused(f"tickets create --summary S --description d --vpc_id {vpc} --volume_id 1", "one thing only")
+    refused(f"tickets create --summary S --description d --vpc_id {vpc} --volume_id 1", "only one object")
     refused("tickets create --summary S --description d --vlan back", "region", "required")
     refused(f"tickets create --summary {'s' * 65} --description d", "summary", "64")
 

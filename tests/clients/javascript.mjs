@@ -341,7 +341,7 @@ const tests = {
     const events = await linode.getEvents({}, { action: 'ticket_attachment_upload' });
     assert.deepEqual(events.data.map((event) => event.entity.id), [ticket.id, ticket.id]);
 
-    assert.match(await refused(linode.uploadAttachment(ticket.id, form('x', 'run.exe')), 400, 'file'), /extensions/);
+    assert.match(await refused(linode.uploadAttachment(ticket.id, form('x', 'run.exe')), 400, 'file'), /file extension/);
     assert.match(await refused(linode.uploadAttachment(ticket.id, form('x', 'x.gif')), 400, 'file'), /GIF/);
     const large = Buffer.alloc(5 * 1024 * 1024 + 1, 'x');
     await refused(linode.uploadAttachment(ticket.id, form(large, 'large.txt')), 413, 'file');
