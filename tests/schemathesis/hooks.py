@@ -22,8 +22,6 @@ NOT_IN_SCHEMA = {
     "username_taken": "usernames are unique",
     "address_taken": "addresses are unique in a subnet",
     "cidr_overlap": "ranges of a VPC do not overlap",
-    # The schema describes requests of the public service that Garth refuses.
-    "not_offered": "operations and values that Garth does not have",
     # The object must exist.
     "account_invalid": "a body has the ID of an account",
     "canned_reply_invalid": "a body has the ID of a canned reply",
@@ -36,8 +34,9 @@ NOT_IN_SCHEMA = {
     "nat_invalid": "a body has a public address of the instance",
     "order_invalid": "a body has the IDs of the interfaces of a config",
     "subnet_invalid": "a body has the ID of a subnet",
-    # Garth does not have the product.
-    "not_offered": "an operation of a product that Garth does not have refuses every request",
+    "user_invalid": "a body has the names of users",
+    # Garth does not have the product, or the value of a field.
+    "not_offered": "operations and values that Garth does not have are refused",
     # Settings of the provider, which clients can list.
     "cidr_forbidden": "ranges reserved by the provider",
     "image_invalid": "images that the provider offers",
@@ -59,7 +58,6 @@ NOT_IN_SCHEMA = {
     "interface_active": "the instance runs with the interface",
     "interface_count": "the config has the maximum number of interfaces of a purpose",
     "interface_field": "the fields of an existing interface depend on its purpose",
-    "not_offered": "the operation is not offered, or disks have the encryption of their instance",
     "precondition_failed": "If-Match does not match the current state",
     "primary_invalid": "the existing interface is a VLAN",
     "quota_exceeded": "the account has reached its quota",
@@ -86,7 +84,6 @@ NOT_IN_SCHEMA = {
     "file_empty": "a schema counts characters, not bytes",
     "file_extension": "OpenAPI cannot describe the name of a file",
     "ssh_key_invalid": "the base64 part of a key contains its type",
-    "user_invalid": "a body has the name of a user of the account",
     # A pattern would be too long.
     "redirect_uri_invalid": "valid IPv6 addresses and ports",
     # OAuth: a generated secret, code or client does not exist.

@@ -33,6 +33,8 @@ UNREACHABLE = {
     "deleteInstanceIp": "needs an instance with two public addresses",
     "createTicketAttachment": "needs a file name with an accepted extension",
     "orderConfigInterfaces": "needs the IDs of all current interfaces of a config",
+    "getProfileLogin": "needs a log-in in a browser",
+    "getAccountLogin": "needs a log-in in a browser",
     "getProfileApp": "needs an application that a user has authorized in a browser",
     "deleteProfileApp": "needs an application that a user has authorized in a browser",
     "authorizeDecision": "needs the form of a page, and its cookie",

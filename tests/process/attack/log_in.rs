@@ -13,6 +13,8 @@ use crate::connection::{Connection, Reply};
 use crate::harness::{Folder, Server};
 use crate::process::{Process, eventually};
 
+/// For the only user: 100 successful and 100 failed log-ins.
+const MAX_LOGIN_RECORDS: i64 = 200;
 const PASSWORD: &str = "correct horse battery staple";
 /// More than the queue for password hashing holds, for one address and in total.
 const ATTACKERS: usize = 120;
@@ -83,6 +85,8 @@ fn correct_password_works_during_many_guesses() {
     // Each log-in during the attack creates a session.
     let after = self::rows(&folder);
     assert_eq!(after - rows, 10, "no guess leaves a row: {statuses:?}");
+    let recorded = login_records(&folder);
+    assert!(recorded <= MAX_LOGIN_RECORDS, "{recorded} log-ins are recorded");
     let grown = self::resident(&server).saturating_sub(resident);
     assert!(grown < 96 * KIB_PER_MIB, "memory has grown by {grown} KiB");
     assert_eq!(server.stop().code, Some(0));
@@ -94,12 +98,23 @@ fn set_password(folder: &Folder) {
     assert_eq!(Process::spawn(set.stdin(typed)).wait().code, Some(0));
 }
 
-/// The rows of all tables together.
-fn rows(folder: &Folder) -> i64 {
+/// The number of recorded log-ins, successful and failed.
+fn login_records(folder: &Folder) -> i64 {
+    let count = open_store(folder).query_row("SELECT count(*) FROM login_record", [], |row| row.get(0));
+    count.expect("SQL")
+}
+
+fn open_store(folder: &Folder) -> rusqlite::Connection {
     let path = folder.data().join("garth.db");
     let store = rusqlite::Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
-    let store = store.expect("the store exists");
-    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+    store.expect("the store exists")
+}
+
+/// The rows of all tables together, except recorded log-ins.
+fn rows(folder: &Folder) -> i64 {
+    let store = open_store(folder);
+    let sql = "SELECT name FROM sqlite_schema
+         WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'login_record'";
     let mut tables = store.prepare(sql).expect("SQL");
     let tables = tables.query_map([], |row| row.get::<_, String>(0)).expect("SQL");
     let count = |table: String| {
