@@ -138,6 +138,7 @@ def describe_events(document):
 @schemathesis.hook
 def before_call(context, case, kwargs):
     protect(case)
+    use_initial(case)
     make_unique(case)
 
 
@@ -147,6 +148,14 @@ def protect(case):
         last = case.operation.path.rsplit("{", 1)[-1].split("}")[0]
         if str(case.path_parameters.get(last)).strip() in PROTECTED_IDS.get(last, []):
             case.path_parameters[last] = {"username": "missing", "clientId": "0" * 20}.get(last, 10**12)
+
+
+def use_initial(case):
+    """Sends the operations that need an instance to the initial one. Others may have been deleted during the run."""
+    if operation_id(case) == "createConfig":
+        instance = str(case.path_parameters.get("computeId")).strip()
+        if instance.isdecimal() and not instance.startswith("0"):
+            case.path_parameters["computeId"] = PROTECTED_IDS["computeId"][0]
 
 
 def make_unique(case):

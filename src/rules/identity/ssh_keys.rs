@@ -1,5 +1,7 @@
 //! The caller's public SSH keys, and the users whose keys a new instance gets.
 
+use std::collections::BTreeSet;
+
 use crate::model::entity::Entity;
 use crate::model::event::Action;
 use crate::model::id::SshKeyId;
@@ -92,12 +94,12 @@ impl AuthorizedUsers {
     /// Refuses users that the account does not have.
     pub fn refuse_unknown(&self, tx: &mut ReadTx, caller: &Caller, form: &mut Form) -> Result<()> {
         let known = store::users::known_names(tx, caller.account, &self.0)?;
-        for name in &self.0 {
-            if !known.contains(&name.to_ascii_lowercase()) {
-                let name: String = name.chars().take(64).collect();
-                let text = format!("User {name} does not exist");
-                form.refuse(Self::FIELD, Reason::new(Code::UserInvalid, text));
-            }
+        let unknown = |name: &&String| !known.contains(&name.to_ascii_lowercase());
+        let unknown: BTreeSet<&String> = self.0.iter().filter(unknown).collect();
+        for name in unknown {
+            let name: String = name.chars().take(64).collect();
+            let text = format!("User {name:?} does not exist");
+            form.refuse(Self::FIELD, Reason::new(Code::UserInvalid, text));
         }
         Ok(())
     }

@@ -152,7 +152,7 @@ async fn a_new_instance_takes_only_users_of_the_account() {
         (unknown.status.as_u16(), unknown.errors()),
         (400, vec!["authorized_users user_invalid".to_owned(); 2])
     );
-    assert_eq!(unknown.reason(), "User eve does not exist");
+    assert_eq!(unknown.reason(), "User \"eve\" does not exist");
     let many: Vec<_> = (0..101).map(|_| "ada").collect();
     assert_eq!(
         ada.post("/linode/instances", with(json!(many))).await.errors(),
