@@ -1,6 +1,18 @@
-//! Labels of VPCs and subnets (decision 0005).
+//! Labels of VPCs and subnets (decision 0005), and the rule that configs and disks share.
 
 use super::reason::{Code, Reason, Reasons};
+
+/// The maximum number of characters in the label of a config or a disk.
+pub const MAX_SHORT: usize = 48;
+
+/// The label of a config or a disk: 1 to 48 characters without control characters.
+pub fn parse_short(raw: &str) -> Result<String, Reasons> {
+    if (1..=MAX_SHORT).contains(&raw.chars().count()) && !raw.chars().any(char::is_control) {
+        return Ok(raw.to_owned());
+    }
+    let text = "Label must be between 1 and 48 characters, without control characters";
+    Err(vec![Reason::new(Code::LabelLength, text)])
+}
 
 /// 1 to 64 ASCII letters, digits and dashes, without two dashes in a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -3,7 +3,8 @@
 use crate::model::id::{ConfigId, DiskId, InstanceId};
 use crate::model::instance::InstanceLabel;
 use crate::model::interface::Interface;
-use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::label;
+use crate::model::reason::Reasons;
 use crate::model::time::Time;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -61,15 +62,10 @@ impl Default for Settings {
 pub struct ConfigLabel(String);
 
 impl ConfigLabel {
-    const MAX: usize = 48;
+    const MAX: usize = label::MAX_SHORT;
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let good = (1..=Self::MAX).contains(&raw.chars().count()) && !raw.chars().any(char::is_control);
-        if good {
-            return Ok(Self(raw.to_owned()));
-        }
-        let text = "Label must be between 1 and 48 characters, without control characters";
-        Err(vec![Reason::new(Code::LabelLength, text)])
+        label::parse_short(raw).map(Self)
     }
 
     /// The label of an image's config: as much of the image's name as fits.

@@ -4,6 +4,7 @@
 //! configs refer to it (decision 0013).
 
 use crate::model::id::{DiskId, InstanceId};
+use crate::model::label;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::time::Time;
 use crate::model::upkeep::DiskEncryption;
@@ -97,15 +98,10 @@ impl Filesystem {
 pub struct DiskLabel(String);
 
 impl DiskLabel {
-    const MAX: usize = 48;
+    const MAX: usize = label::MAX_SHORT;
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let good = (1..=Self::MAX).contains(&raw.chars().count()) && !raw.chars().any(char::is_control);
-        if good {
-            return Ok(Self(raw.to_owned()));
-        }
-        let text = "Label must be between 1 and 48 characters, without control characters";
-        Err(vec![Reason::new(Code::LabelLength, text)])
+        label::parse_short(raw).map(Self)
     }
 
     /// The label of the disk that an image is deployed to: as much of the image's name as fits.
