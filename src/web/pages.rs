@@ -1,6 +1,6 @@
 //! The pages for log-in, consent and passwords, and error pages.
 //!
-//! They need no JavaScript. Their URLs are relative, because the pages are also served under a path prefix.
+//! They need no JavaScript. URLs within the OAuth pages are relative, because these are also served under a path prefix.
 
 use std::sync::LazyLock;
 
