@@ -20,10 +20,11 @@ mod support;
 pub(crate) use compute::{instances, interfaces};
 pub(crate) use identity::oauth;
 pub(crate) use network::{ips, subnets, vpc_ips, vpcs};
-pub(crate) use support::{desk, replies, tickets};
+pub(crate) use support::{desk, history, replies, tickets};
 
-pub use desk::{DeskTicketView, HistoryView};
+pub use desk::DeskTicketView;
 pub use docs::openapi_json;
+pub use history::HistoryView;
 pub use operations::router;
 pub use replies::ReplyView;
 pub use vpcs::VpcView;

@@ -143,7 +143,7 @@ pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Resul
                 Some(canned) => ("canned_reply_id", Input::Integer(canned)),
                 None => ("description", message.read()?),
             };
-            let reply = act(&store, agent, id, vec![field], rules::desk::reply).await?;
+            let reply = act(&store, agent, id, vec![field], rules::desk_replies::create).await?;
             let view = ReplyView::new(&reply, WireNames::Both);
             output.one(&view, &format!("replied to ticket {id}"))
         }
@@ -152,7 +152,7 @@ pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Resul
             message,
         } => {
             let fields = vec![("description", message.read()?)];
-            let note = act(&store, agent, id, fields, rules::desk::note).await?;
+            let note = act(&store, agent, id, fields, rules::notes::create).await?;
             let view = serde_json::json!({"id": note.id.0, "created": note.created.to_string(),
                 "created_by": note.created_by, "description": note.description.as_str()});
             output.one(&view, &format!("added a note to ticket {id}"))
@@ -300,7 +300,7 @@ async fn show(store: &OpenStore, output: Output, id: TicketId) -> anyhow::Result
         let ticket = rules::desk::view(tx, id)?;
         let (mut history, mut number) = (Vec::new(), 1);
         loop {
-            let page = rules::desk::history(tx, id, &ListRequest::full_page().at(number))?;
+            let page = rules::history::list(tx, id, &ListRequest::full_page().at(number))?;
             let is_last = number >= page.pages();
             number += 1;
             history.extend(page.items);

@@ -16,7 +16,7 @@ use crate::model::event::Event;
 use crate::model::id::{EventId, TicketId};
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
-use crate::rules::desk::DeskVersion;
+use crate::rules::desk_version::DeskVersion;
 use crate::rules::events::Position;
 use crate::rules::{self, Result};
 use crate::store::notifier::Topic;
@@ -136,7 +136,7 @@ impl Source for DeskSource {
         let watched = self.viewer.as_ref().map(|viewer| viewer.ticket);
         let current = app
             .read(self.staff.clone(), move |tx, staff| {
-                rules::desk::version(tx, &staff.agent, watched)
+                rules::desk_version::current(tx, &staff.agent, watched)
             })
             .await?;
         let mut changed = Vec::new();

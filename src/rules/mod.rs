@@ -35,7 +35,8 @@ pub use identity::{
 };
 pub use network::{address_map, addresses, default_ranges, ips, subnets, vlans, vpc_ips, vpcs};
 pub use support::{
-    attachments, canned_replies, desk, entities, replies, scrub, subjects, tickets, transitions, viewers,
+    attachments, canned_replies, desk, desk_attachments, desk_replies, desk_version, entities, history,
+    notes, replies, scrub, subjects, ticket_network, tickets, transitions, viewers,
 };
 
 pub use error::{Error, Result};

@@ -1,16 +1,13 @@
 //! JSON views of tickets for the provider's staff.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::handlers::Wire;
 use crate::api::tickets::TicketView;
-use crate::model::history::History;
 use crate::model::id::{AttachmentId, TicketId};
-use crate::model::page::Paged;
-use crate::model::reply::Note;
 use crate::model::ticket::{Customer, DeskTicket};
 use crate::model::time::Time;
 use crate::rules::agent::Staff;
@@ -82,51 +79,6 @@ impl<'a> CustomerView<'a> {
     }
 }
 
-#[derive(Serialize)]
-struct NoteView<'a> {
-    id: i64,
-    #[serde(serialize_with = "answer::time")]
-    created: Time,
-    created_by: &'a str,
-    description: &'a str,
-}
-
-#[derive(Serialize)]
-pub struct HistoryView<'a> {
-    id: i64,
-    action: &'static str,
-    #[serde(serialize_with = "answer::time")]
-    created: Time,
-    created_by: &'a str,
-    from_staff: bool,
-    status: &'static str,
-    before: Option<&'a str>,
-    after: Option<&'a str>,
-    description: Option<&'a str>,
-    reply_id: Option<i64>,
-    note_id: Option<i64>,
-    attachment_id: Option<i64>,
-}
-
-impl<'a> HistoryView<'a> {
-    pub fn new(entry: &'a History) -> Self {
-        Self {
-            id: entry.id.0,
-            action: entry.step.word(),
-            created: entry.created,
-            created_by: &entry.created_by,
-            from_staff: entry.from_staff,
-            status: entry.status.word(),
-            before: entry.before.as_deref(),
-            after: entry.after.as_deref(),
-            description: entry.description.as_deref(),
-            reply_id: entry.reply.map(|id| id.0),
-            note_id: entry.note.map(|id| id.0),
-            attachment_id: entry.attachment.map(|id| id.0),
-        }
-    }
-}
-
 /// Lists tickets; unlike other lists, it also takes search words.
 pub async fn list(
     State(app): State<App>,
@@ -153,18 +105,4 @@ pub async fn download(
 
 pub fn one(ticket: &DeskTicket, _: &Wire) -> Response {
     answer::one(ticket, &DeskTicketView::new(ticket))
-}
-
-pub fn note(note: &Note, _: &Wire) -> Response {
-    let view = NoteView {
-        id: note.id.0,
-        created: note.created,
-        created_by: &note.created_by,
-        description: note.description.as_str(),
-    };
-    answer::json(StatusCode::OK, &view)
-}
-
-pub fn history(history: &Paged<History>, _: &Wire) -> Response {
-    answer::page(history, HistoryView::new)
 }

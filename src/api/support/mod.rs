@@ -4,6 +4,8 @@ pub mod attachments;
 pub mod canned_replies;
 pub mod desk;
 pub mod entities;
+pub mod history;
+pub mod notes;
 pub mod replies;
 pub mod tickets;
 
@@ -139,21 +141,21 @@ pub fn desk_operations() -> Vec<Operation> {
         post(
             "createDeskReply",
             "/desk/tickets/{ticketId}/replies",
-            change_at(by_agent(rules::desk::reply), replies::one),
+            change_at(by_agent(rules::desk_replies::create), replies::one),
         )
         .at_desk(),
         post(
             "createDeskNote",
             "/desk/tickets/{ticketId}/notes",
-            change_at(by_agent(rules::desk::note), desk::note),
+            change_at(by_agent(rules::notes::create), notes::one),
         )
         .at_desk(),
         get(
             "getDeskHistory",
             "/desk/tickets/{ticketId}/history",
             list_at(
-                |tx, _: &Staff, id, list| rules::desk::history(tx, id, list),
-                desk::history,
+                |tx, _: &Staff, id, list| rules::history::list(tx, id, list),
+                history::page,
             ),
         )
         .at_desk()
@@ -162,7 +164,7 @@ pub fn desk_operations() -> Vec<Operation> {
             "getDeskAttachments",
             DESK_FILES,
             list_at(
-                |tx, _: &Staff, id, list| rules::desk::attachments(tx, id, list),
+                |tx, _: &Staff, id, list| rules::desk_attachments::list(tx, id, list),
                 attachments::page,
             ),
         )

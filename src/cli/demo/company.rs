@@ -400,7 +400,7 @@ async fn urgent_ticket(builder: &DemoBuilder, jonas: &Actor, database: InstanceI
         rules::desk::update,
     )
     .await?;
-    act_as_staff(builder, "sam", slow, json!({"description": "Same rack as last week's ticket. Asked the network team to check the switch."}), rules::desk::note).await?;
+    act_as_staff(builder, "sam", slow, json!({"description": "Same rack as last week's ticket. Asked the network team to check the switch."}), rules::notes::create).await?;
     reply_as_staff(builder, "sam", slow, json!({"description":
         "Thank you for the trace, it helps. The loss occurs **outside** your instance, so please leave it running; we are \
          checking the switch.\n\n> rebooting `cache-2` did not help\n\nThat fits."})).await?;
@@ -499,7 +499,7 @@ async fn reply_as_staff(
     ticket: TicketId,
     body: Value,
 ) -> anyhow::Result<()> {
-    act_as_staff(builder, agent, ticket, body, rules::desk::reply).await
+    act_as_staff(builder, agent, ticket, body, rules::desk_replies::create).await
 }
 
 /// Runs a rule on a ticket as a member of the staff.

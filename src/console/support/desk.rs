@@ -60,14 +60,14 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
     };
     let found = app
         .read(staff.clone(), move |tx, staff| {
-            let mark = rules::desk::version(tx, &staff.agent, None)?;
+            let mark = rules::desk_version::current(tx, &staff.agent, None)?;
             let found = rules::desk::list(tx, &list_request, Some(&words));
             let ids: Vec<_> = found
                 .iter()
                 .flat_map(|found| &found.items)
                 .map(|desk| desk.ticket.id)
                 .collect();
-            let updated_by = rules::desk::last_changers(tx, &ids)?;
+            let updated_by = rules::history::last_changers(tx, &ids)?;
             Ok((found, updated_by, mark))
         })
         .await?;

@@ -11,7 +11,7 @@ use crate::model::ticket::Ticket;
 use crate::model::vpc::Vpc;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
-use crate::rules::{desk, subnets, vpcs};
+use crate::rules::{subnets, ticket_network, vpcs};
 use crate::store::{self, ReadTx};
 
 /// A subnet with its VPC, and the map of a part of it.
@@ -44,7 +44,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: 
 
 /// Shows a subnet that a ticket is about, for staff.
 pub fn view_for_staff(tx: &mut ReadTx, ticket: &Ticket, id: SubnetId, window: Window) -> Result<SubnetMap> {
-    for vpc in desk::vpcs(tx, ticket)? {
+    for vpc in ticket_network::vpcs(tx, ticket)? {
         let subnet = vpc.subnets.iter().find(|subnet| subnet.id == id).cloned();
         if let Some(subnet) = subnet {
             return load_map(tx, vpc, subnet, window);

@@ -1,20 +1,11 @@
 //! The desk: tickets of all accounts, for the provider's staff (decision 0014).
 
-use std::collections::HashMap;
-
-use crate::model::attachment::Attachment;
-use crate::model::entity::{Entity, EntityKind};
-use crate::model::history::{History, HistoryStep};
-use crate::model::id::{AccountId, AttachmentId, CannedReplyId, HistoryId, InstanceId, TicketId, VpcId};
-use crate::model::interface::Interface;
+use crate::model::history::HistoryStep;
+use crate::model::id::{AccountId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
-use crate::model::reply::{Note, Reply, ReplyText};
-use crate::model::subject::SubjectKind;
-use crate::model::tag::Tag;
-use crate::model::ticket::{DeskTicket, NewTicket, Priority, Status, Summary, Ticket, TicketText};
+use crate::model::ticket::{DeskTicket, NewTicket, Priority, Status, Summary, TicketText};
 use crate::model::user::gravatar_id;
-use crate::model::vpc::Vpc;
 use crate::rules::agent::Agent;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
@@ -26,7 +17,6 @@ use crate::rules::tickets::{
     TicketAuthor, Transition, append_history, apply_transition, begin, refuse_unless_allowed,
 };
 use crate::rules::transitions::TicketAction;
-use crate::rules::{canned_replies, replies, viewers};
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -191,95 +181,6 @@ pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request)
     load(tx, id)
 }
 
-/// Replies to the customer, with a text or a canned reply.
-pub fn reply(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Reply> {
-    let mut desk = load_unchanged(tx, id, request)?;
-    let mut form = request.form()?;
-    let description = read_reply(tx, agent, &desk, &mut form)?;
-    refuse_unless_allowed(tx, &mut form, &desk.ticket, TicketAction::StaffReply);
-    let description = form.finish(|| description)?;
-    let author = author(tx, agent);
-    replies::add(
-        tx,
-        &mut desk.ticket,
-        &author,
-        TicketAction::StaffReply,
-        &description,
-    )
-}
-
-/// Adds a note that only staff can see.
-pub fn note(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Note> {
-    let desk = load_unchanged(tx, id, request)?;
-    let mut form = request.form()?;
-    let description = form.required("description", ReplyText::parse);
-    let description = form.finish(|| description)?;
-
-    let note = store::notes::insert(tx, id, agent.username.as_str(), &description)?;
-    let details = NewHistory {
-        note: Some(note.id),
-        ..NewHistory::default()
-    };
-    let author = author(tx, agent);
-    append_history(tx, &desk.ticket, &author, HistoryStep::Note, &details)?;
-    Ok(note)
-}
-
-/// Replies from a page that shows the ticket up to the step `seen`. A duplicate submission is not sent again,
-/// and a reply is refused if colleagues or the customer have done something in between that concerns it.
-pub fn reply_once(
-    tx: &mut WriteTx,
-    agent: &Agent,
-    id: TicketId,
-    request: &Request,
-    seen: Option<HistoryId>,
-) -> Result<Option<Reply>> {
-    let desk = load(tx, id)?;
-    let text = read_reply(tx, agent, &desk, &mut request.form()?)?;
-    if is_duplicate(tx, agent, id, HistoryStep::Reply, text, seen)? {
-        return Ok(None);
-    }
-    let unseen = match seen {
-        Some(seen) => since(tx, agent, id, seen)?,
-        None => Vec::new(),
-    };
-    if unseen.iter().any(|step| may_outdate_reply(step.step)) {
-        return Err(Error::Stale);
-    }
-    reply(tx, agent, id, request).map(Some)
-}
-
-/// Adds a note from a page, unless it is a duplicate. A note never conflicts.
-pub fn note_once(
-    tx: &mut WriteTx,
-    agent: &Agent,
-    id: TicketId,
-    request: &Request,
-    seen: Option<HistoryId>,
-) -> Result<Option<Note>> {
-    load(tx, id)?;
-    let text = request.form()?.optional("description", ReplyText::parse);
-    if is_duplicate(tx, agent, id, HistoryStep::Note, text, seen)? {
-        return Ok(None);
-    }
-    note(tx, agent, id, request).map(Some)
-}
-
-/// The user who last changed each ticket. Tenants see the provider's name instead of the member of staff.
-pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<TicketId, String>> {
-    Ok(store::history::last_updaters(tx, tickets)?)
-}
-
-/// The newest step of a ticket's history.
-pub fn newest(tx: &mut ReadTx, id: TicketId) -> Result<HistoryId> {
-    Ok(store::history::newest(tx, id)?)
-}
-
-/// The steps by others since the agent last saw a ticket.
-pub fn since(tx: &mut ReadTx, agent: &Agent, id: TicketId, seen: HistoryId) -> Result<Vec<History>> {
-    Ok(store::history::by_others(tx, id, agent.username.as_str(), seen)?)
-}
-
 pub fn close(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let closing = Transition::new(TicketAction::StaffClose, HistoryStep::Close).to(Status::Closed.word());
     change_status(tx, agent, id, request, closing)
@@ -290,101 +191,11 @@ pub fn reopen(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
     change_status(tx, agent, id, request, reopening)
 }
 
-/// The history of a ticket, oldest first.
-pub fn history(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<Paged<History>> {
-    load(tx, id)?;
-    let wanted = list.read(tx.policy(), &store::history::FIELDS)?;
-    Ok(store::history::list(tx, id, &wanted)?)
-}
-
-pub fn attachments(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<Paged<Attachment>> {
-    load(tx, id)?;
-    let wanted = list.read(tx.policy(), &store::attachments::FIELDS)?;
-    Ok(store::attachments::list(tx, id, &wanted)?)
-}
-
-/// An attachment, without recording a download.
-pub fn attachment(tx: &mut ReadTx, id: TicketId, file: AttachmentId) -> Result<Attachment> {
-    load(tx, id)?;
-    store::attachments::find(tx, id, file)?.ok_or(Error::NotFound)
-}
-
-/// An attachment to download, which the history records.
-pub fn download(tx: &mut WriteTx, agent: &Agent, id: TicketId, file: AttachmentId) -> Result<Attachment> {
-    let desk = load(tx, id)?;
-    let attachment = store::attachments::find(tx, id, file)?.ok_or(Error::NotFound)?;
-    let details = NewHistory {
-        after: Some(attachment.name.as_str().to_owned()),
-        attachment: Some(file),
-        ..NewHistory::default()
-    };
-    let author = author(tx, agent);
-    append_history(tx, &desk.ticket, &author, HistoryStep::Download, &details)?;
-    Ok(attachment)
-}
-
-/// The VPC that a ticket is about, or the VPCs of its instance, if they still exist.
-pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
-    let Some(subject) = &ticket.entity else {
-        return Ok(Vec::new());
-    };
-    let attached = interfaces(tx, ticket)?;
-    let attached = attached.iter().filter_map(|one| one.vpc.as_ref());
-    let mut ids: Vec<_> = attached.map(|attached| attached.vpc).collect();
-    if subject.kind == EntityKind::Subject(SubjectKind::Vpc) {
-        ids.push(VpcId(subject.id));
-    }
-    ids.sort_unstable();
-    ids.dedup();
-    let mut vpcs = Vec::new();
-    for id in ids {
-        vpcs.extend(store::vpcs::find(tx, ticket.account, id)?);
-    }
-    Ok(vpcs)
-}
-
-/// The interfaces of the instance that a ticket is about, in order of creation.
-pub fn interfaces(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Interface>> {
-    let is_instance = |subject: &&Entity| subject.kind == EntityKind::Subject(SubjectKind::Linode);
-    let Some(subject) = ticket.entity.as_ref().filter(is_instance) else {
-        return Ok(Vec::new());
-    };
-    let found = store::interfaces::of_instance(tx, InstanceId(subject.id))?;
-    let mut found: Vec<_> = found.into_values().flatten().collect();
-    found.sort_unstable_by_key(|interface| interface.id);
-    Ok(found)
-}
-
-/// A version of the desk, to detect changes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DeskVersion {
-    /// Changes with any ticket.
-    pub queue: String,
-    /// Changes with one ticket, or with its viewers.
-    pub ticket: String,
-}
-
-/// The current version; the second part only for a watched ticket.
-pub fn version(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Result<DeskVersion> {
-    let (newest, near) = store::history::watermark(tx)?;
-    let ticket = match watched {
-        None => String::new(),
-        Some(id) => {
-            let state = (load(tx, id)?, viewers::others(tx, agent, id)?);
-            Tag::of(&state).to_string().replace('"', "")
-        }
-    };
-    Ok(DeskVersion {
-        queue: format!("{newest}.{near}"),
-        ticket,
-    })
-}
-
 pub fn load(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {
     store::desk::find(tx, id)?.ok_or(Error::NotFound)
 }
 
-fn load_unchanged(tx: &mut ReadTx, id: TicketId, request: &Request) -> Result<DeskTicket> {
+pub(super) fn load_unchanged(tx: &mut ReadTx, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let desk = load(tx, id)?;
     request.unchanged(&desk)?;
     Ok(desk)
@@ -405,7 +216,7 @@ fn change_status(
 }
 
 /// The agent as the author of an action. Tenants only see the provider's name.
-fn author(tx: &ReadTx, agent: &Agent) -> TicketAuthor {
+pub(super) fn author(tx: &ReadTx, agent: &Agent) -> TicketAuthor {
     let support = &tx.policy().support;
     TicketAuthor {
         display_name: support.provider.clone(),
@@ -441,75 +252,4 @@ fn read_account(tx: &mut ReadTx, form: &mut Form) -> Result<Option<AccountId>> {
     let reason = Reason::new(Code::AccountInvalid, "Account not found");
     form.refuse("account_id", reason);
     Ok(None)
-}
-
-fn is_duplicate(
-    tx: &mut ReadTx,
-    agent: &Agent,
-    id: TicketId,
-    step: HistoryStep,
-    text: Option<ReplyText>,
-    seen: Option<HistoryId>,
-) -> Result<bool> {
-    let author = (id, agent.username.as_str());
-    match text {
-        Some(text) => Ok(store::history::has_duplicate(tx, author, (step, &text), seen)?),
-        None => Ok(false),
-    }
-}
-
-/// Whether a reply that was written before this step may be outdated after it.
-fn may_outdate_reply(step: HistoryStep) -> bool {
-    match step {
-        HistoryStep::Opened | HistoryStep::Reply | HistoryStep::Attachment => true,
-        HistoryStep::Claim | HistoryStep::Release | HistoryStep::Close | HistoryStep::Reopen => true,
-        HistoryStep::Note
-        | HistoryStep::Closable
-        | HistoryStep::Priority
-        | HistoryStep::AttachmentRefused
-        | HistoryStep::Download => false,
-    }
-}
-
-/// The text of a reply: its own, or a canned one.
-fn read_reply(
-    tx: &mut ReadTx,
-    agent: &Agent,
-    desk: &DeskTicket,
-    form: &mut Form,
-) -> Result<Option<ReplyText>> {
-    match form.integer("canned_reply_id") {
-        Some(canned) => filled(tx, agent, desk, form, CannedReplyId(canned)),
-        None if form.has("canned_reply_id") => Ok(form.optional("description", ReplyText::parse)),
-        None => Ok(form.required("description", ReplyText::parse)),
-    }
-}
-
-fn filled(
-    tx: &mut ReadTx,
-    agent: &Agent,
-    desk: &DeskTicket,
-    form: &mut Form,
-    canned: CannedReplyId,
-) -> Result<Option<ReplyText>> {
-    if form.has("description") {
-        let text = "Send description or canned_reply_id, not both";
-        form.refuse("canned_reply_id", Reason::new(Code::CannedReplyInvalid, text));
-        return Ok(None);
-    }
-    let Some(canned) = store::canned_replies::find(tx, canned)? else {
-        let text = "Canned reply not found";
-        form.refuse("canned_reply_id", Reason::new(Code::CannedReplyInvalid, text));
-        return Ok(None);
-    };
-    let text = canned_replies::fill(tx, agent, &canned, desk);
-    match ReplyText::parse(&text) {
-        Ok(text) => Ok(Some(text)),
-        Err(reasons) => {
-            for reason in reasons {
-                form.refuse("canned_reply_id", reason);
-            }
-            Ok(None)
-        }
-    }
 }

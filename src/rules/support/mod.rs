@@ -3,10 +3,16 @@
 pub mod attachments;
 pub mod canned_replies;
 pub mod desk;
+pub mod desk_attachments;
+pub mod desk_replies;
+pub mod desk_version;
 pub mod entities;
+pub mod history;
+pub mod notes;
 pub mod replies;
 pub mod scrub;
 pub mod subjects;
+pub mod ticket_network;
 pub mod tickets;
 pub mod transitions;
 pub mod viewers;

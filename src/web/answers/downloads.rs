@@ -11,7 +11,7 @@ use crate::model::attachment::Attachment;
 use crate::model::id::{AttachmentId, TicketId};
 use crate::rules::agent::Staff;
 use crate::rules::error::FilesFault;
-use crate::rules::{Error, Result, desk};
+use crate::rules::{Error, Result, desk_attachments};
 use crate::uploads::damage;
 use crate::uploads::storage;
 use crate::web::App;
@@ -30,7 +30,7 @@ pub async fn send_to_staff(
 ) -> Result<Response> {
     let looked = staff.clone();
     let attachment = app
-        .read(looked, move |tx, _| desk::attachment(tx, ticket, id))
+        .read(looked, move |tx, _| desk_attachments::view(tx, ticket, id))
         .await?;
     // Only a response with content counts as a download.
     if *method == Method::HEAD || is_known(headers, &attachment) {
@@ -39,7 +39,7 @@ pub async fn send_to_staff(
     let content = open(&app, &attachment).await?;
     let attachment = app
         .write(staff, move |tx, staff| {
-            desk::download(tx, &staff.agent, ticket, id)
+            desk_attachments::download(tx, &staff.agent, ticket, id)
         })
         .await?;
     Ok(respond(&attachment, content))

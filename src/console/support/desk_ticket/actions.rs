@@ -259,13 +259,21 @@ pub async fn reply(form: TicketForm) -> PageResult {
     match canned_reply_in(&form.data, SEND_CANNED_FIELD) {
         Some(CannedReplyId(id)) => {
             let object = vec![(SEND_CANNED_FIELD.to_owned(), Input::Integer(id))];
-            form.post(object, rules::desk::reply_once, (SEND_CANNED_FIELD, "reply-sent"))
-                .await
+            form.post(
+                object,
+                rules::desk_replies::create_once,
+                (SEND_CANNED_FIELD, "reply-sent"),
+            )
+            .await
         }
         None => {
             let object = form.data.object(&[REPLY_FIELD]);
-            form.post(object, rules::desk::reply_once, (REPLY_FIELD, "reply-sent"))
-                .await
+            form.post(
+                object,
+                rules::desk_replies::create_once,
+                (REPLY_FIELD, "reply-sent"),
+            )
+            .await
         }
     }
 }
@@ -276,7 +284,7 @@ pub async fn note(form: TicketForm) -> PageResult {
     }
     let text = form.data.object(&[NOTE_FIELD]).into_iter();
     let object = text.map(|(_, text)| (REPLY_FIELD.to_owned(), text)).collect();
-    form.post(object, rules::desk::note_once, (NOTE_FIELD, "note-saved"))
+    form.post(object, rules::notes::create_once, (NOTE_FIELD, "note-saved"))
         .await
 }
 

@@ -32,9 +32,9 @@ pub struct Network {
 }
 
 pub fn load(tx: &mut ReadTx, ticket: &Ticket) -> rules::Result<Vec<Network>> {
-    let interfaces = rules::desk::interfaces(tx, ticket)?;
+    let interfaces = rules::ticket_network::interfaces(tx, ticket)?;
     let mut networks = Vec::new();
-    for vpc in rules::desk::vpcs(tx, ticket)? {
+    for vpc in rules::ticket_network::vpcs(tx, ticket)? {
         let used = addresses::used_in_subnets(tx, &vpc.subnets)?;
         let in_vpc = |one: &&Interface| one.vpc.as_ref().is_some_and(|attached| attached.vpc == vpc.id);
         let interfaces = interfaces.iter().filter(in_vpc).cloned().collect();

@@ -12,7 +12,7 @@ use crate::model::time::Time;
 use crate::rules;
 use crate::rules::agent::Agent;
 use crate::rules::conditions::Condition;
-use crate::rules::desk::DeskVersion;
+use crate::rules::desk_version::DeskVersion;
 use crate::rules::lists::ListRequest;
 use crate::store::ReadTx;
 
@@ -88,11 +88,11 @@ pub fn canned_reply_in(data: &FormData, field: &str) -> Option<CannedReplyId> {
 pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> rules::Result<TicketPage> {
     let desk = rules::desk::view(tx, id)?;
     let steps = |page: i64| ListRequest::first(STEPS_PER_PAGE).at(page);
-    let mut history = rules::desk::history(tx, id, &steps(query.page.unwrap_or(1)))?;
+    let mut history = rules::history::list(tx, id, &steps(query.page.unwrap_or(1)))?;
     if query.page.is_none() && history.pages() > 1 {
-        history = rules::desk::history(tx, id, &steps(history.pages()))?;
+        history = rules::history::list(tx, id, &steps(history.pages()))?;
     }
-    let files = rules::desk::attachments(tx, id, &ListRequest::full_page())?.items;
+    let files = rules::desk_attachments::list(tx, id, &ListRequest::full_page())?.items;
     let canned = rules::canned_replies::list(tx, &ListRequest::full_page())?.items;
     let filled = query
         .canned
@@ -103,16 +103,16 @@ pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> r
         .only(Condition::not_equal("status", Status::Closed.word()))
         .only(Condition::not_equal("id", id));
     Ok(TicketPage {
-        newest: rules::desk::newest(tx, id)?,
-        mark: rules::desk::version(tx, agent, Some(id))?,
+        newest: rules::history::newest(tx, id)?,
+        mark: rules::desk_version::current(tx, agent, Some(id))?,
         colleagues: rules::viewers::others(tx, agent, id)?,
         updates: match query.after {
-            Some(after) => rules::desk::since(tx, agent, id, after)?,
+            Some(after) => rules::history::since(tx, agent, id, after)?,
             None => Vec::new(),
         },
         networks: network::load(tx, &desk.ticket)?,
         others: rules::desk::list(tx, &others, None)?,
-        updated_by: rules::desk::last_changers(tx, &[id])?.remove(&id),
+        updated_by: rules::history::last_changers(tx, &[id])?.remove(&id),
         now: tx.now(),
         desk,
         history,

@@ -1,0 +1,114 @@
+//! Replies to customers by the provider's staff, with a text or a canned reply.
+
+use crate::model::history::HistoryStep;
+use crate::model::id::{CannedReplyId, HistoryId, TicketId};
+use crate::model::reason::{Code, Reason};
+use crate::model::reply::{Reply, ReplyText};
+use crate::model::ticket::DeskTicket;
+use crate::rules::agent::Agent;
+use crate::rules::desk::{author, load, load_unchanged};
+use crate::rules::error::{Error, Result};
+use crate::rules::form::Form;
+use crate::rules::history::{is_duplicate, since};
+use crate::rules::request::Request;
+use crate::rules::tickets::refuse_unless_allowed;
+use crate::rules::transitions::TicketAction;
+use crate::rules::{canned_replies, replies};
+use crate::store::{self, ReadTx, WriteTx};
+
+/// Replies to the customer, with a text or a canned reply.
+pub fn create(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Reply> {
+    let mut desk = load_unchanged(tx, id, request)?;
+    let mut form = request.form()?;
+    let description = read_reply(tx, agent, &desk, &mut form)?;
+    refuse_unless_allowed(tx, &mut form, &desk.ticket, TicketAction::StaffReply);
+    let description = form.finish(|| description)?;
+    let author = author(tx, agent);
+    replies::add(
+        tx,
+        &mut desk.ticket,
+        &author,
+        TicketAction::StaffReply,
+        &description,
+    )
+}
+
+/// Replies from a page that shows the ticket up to the step `seen`. A duplicate submission is not sent again,
+/// and a reply is refused if colleagues or the customer have done something in between that concerns it.
+pub fn create_once(
+    tx: &mut WriteTx,
+    agent: &Agent,
+    id: TicketId,
+    request: &Request,
+    seen: Option<HistoryId>,
+) -> Result<Option<Reply>> {
+    let desk = load(tx, id)?;
+    let text = read_reply(tx, agent, &desk, &mut request.form()?)?;
+    if is_duplicate(tx, agent, id, HistoryStep::Reply, text, seen)? {
+        return Ok(None);
+    }
+    let unseen = match seen {
+        Some(seen) => since(tx, agent, id, seen)?,
+        None => Vec::new(),
+    };
+    if unseen.iter().any(|step| may_outdate_reply(step.step)) {
+        return Err(Error::Stale);
+    }
+    create(tx, agent, id, request).map(Some)
+}
+
+/// Whether a reply that was written before this step may be outdated after it.
+fn may_outdate_reply(step: HistoryStep) -> bool {
+    match step {
+        HistoryStep::Opened | HistoryStep::Reply | HistoryStep::Attachment => true,
+        HistoryStep::Claim | HistoryStep::Release | HistoryStep::Close | HistoryStep::Reopen => true,
+        HistoryStep::Note
+        | HistoryStep::Closable
+        | HistoryStep::Priority
+        | HistoryStep::AttachmentRefused
+        | HistoryStep::Download => false,
+    }
+}
+
+/// The text of a reply: its own, or a canned one.
+fn read_reply(
+    tx: &mut ReadTx,
+    agent: &Agent,
+    desk: &DeskTicket,
+    form: &mut Form,
+) -> Result<Option<ReplyText>> {
+    match form.integer("canned_reply_id") {
+        Some(canned) => fill_canned(tx, agent, desk, form, CannedReplyId(canned)),
+        None if form.has("canned_reply_id") => Ok(form.optional("description", ReplyText::parse)),
+        None => Ok(form.required("description", ReplyText::parse)),
+    }
+}
+
+fn fill_canned(
+    tx: &mut ReadTx,
+    agent: &Agent,
+    desk: &DeskTicket,
+    form: &mut Form,
+    canned: CannedReplyId,
+) -> Result<Option<ReplyText>> {
+    if form.has("description") {
+        let text = "Send description or canned_reply_id, not both";
+        form.refuse("canned_reply_id", Reason::new(Code::CannedReplyInvalid, text));
+        return Ok(None);
+    }
+    let Some(canned) = store::canned_replies::find(tx, canned)? else {
+        let text = "Canned reply not found";
+        form.refuse("canned_reply_id", Reason::new(Code::CannedReplyInvalid, text));
+        return Ok(None);
+    };
+    let text = canned_replies::fill(tx, agent, &canned, desk);
+    match ReplyText::parse(&text) {
+        Ok(text) => Ok(Some(text)),
+        Err(reasons) => {
+            for reason in reasons {
+                form.refuse("canned_reply_id", reason);
+            }
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The VPCs and interfaces of the object that a ticket is about.
+
+use crate::model::entity::{Entity, EntityKind};
+use crate::model::id::{InstanceId, VpcId};
+use crate::model::interface::Interface;
+use crate::model::subject::SubjectKind;
+use crate::model::ticket::Ticket;
+use crate::model::vpc::Vpc;
+use crate::rules::error::Result;
+use crate::store::{self, ReadTx};
+
+/// The VPC that a ticket is about, or the VPCs of its instance, if they still exist.
+pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
+    let Some(subject) = &ticket.entity else {
+        return Ok(Vec::new());
+    };
+    let attached = interfaces(tx, ticket)?;
+    let attached = attached.iter().filter_map(|one| one.vpc.as_ref());
+    let mut ids: Vec<_> = attached.map(|attached| attached.vpc).collect();
+    if subject.kind == EntityKind::Subject(SubjectKind::Vpc) {
+        ids.push(VpcId(subject.id));
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    let mut vpcs = Vec::new();
+    for id in ids {
+        vpcs.extend(store::vpcs::find(tx, ticket.account, id)?);
+    }
+    Ok(vpcs)
+}
+
+/// The interfaces of the instance that a ticket is about, in order of creation.
+pub fn interfaces(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Interface>> {
+    let is_instance = |subject: &&Entity| subject.kind == EntityKind::Subject(SubjectKind::Linode);
+    let Some(subject) = ticket.entity.as_ref().filter(is_instance) else {
+        return Ok(Vec::new());
+    };
+    let found = store::interfaces::of_instance(tx, InstanceId(subject.id))?;
+    let mut found: Vec<_> = found.into_values().flatten().collect();
+    found.sort_unstable_by_key(|interface| interface.id);
+    Ok(found)
+}
