@@ -1,6 +1,14 @@
 //! The settings of a server: from the command line, the environment, or a TOML file, in this order of precedence.
 //!
-//! The comments on fields with `#[arg(long …)]` are the texts of `garth serve --help`.
+//! The files of `settings/` have the sections. The comments on fields with `#[arg(long …)]` are the texts of
+//! `garth serve --help`.
+
+mod attachments;
+mod catalog;
+mod compute;
+mod desk;
+mod limits;
+mod oauth;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,8 +20,12 @@ use super::arguments::{self, integer, listen_address};
 use super::database::{DatabaseInFile, DatabaseUrl};
 use super::logging::{self, LogFormat, LogSettings};
 
-/// Upper bound of `attachments.max_bytes`: 1 GiB.
-pub const MAX_ATTACHMENT_BYTES: i64 = 1 << 30;
+pub use attachments::{AttachmentSettings, MAX_ATTACHMENT_BYTES};
+pub use catalog::{ImageSettings, RegionSettings, TypeSettings};
+pub use compute::ComputeSettings;
+pub use desk::{DeskSettings, ProviderSettings, Reopen};
+pub use limits::{LimitSettings, QuotaSettings, RateLimitSettings};
+pub use oauth::OauthSettings;
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -149,311 +161,6 @@ pub struct Settings {
     /// The images. Only in the settings file; the default is a built-in list.
     #[arg(skip)]
     pub images: Option<Vec<ImageSettings>>,
-}
-
-#[derive(Args, Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ComputeSettings {
-    /// Simulated time to create, boot, reboot or shut down an instance, in milliseconds [default: 0]
-    #[arg(long = "compute-settle-ms", env = "GARTH_COMPUTE_SETTLE_MS", value_name = "MS", allow_negative_numbers = true, value_parser = integer(0..=86_400_000_i64))]
-    pub settle_ms: Option<i64>,
-
-    /// Ranges for the public addresses of instances, as comma-separated CIDR ranges, /30 or larger
-    /// [default: 192.0.2.0/24,198.51.100.0/24,203.0.113.0/24]
-    #[arg(
-        long = "compute-public-ranges",
-        env = "GARTH_COMPUTE_PUBLIC_RANGES",
-        value_name = "CIDRS",
-        value_delimiter = ','
-    )]
-    pub public_ranges: Option<Vec<String>>,
-
-    /// Maximum number of public addresses of an account, not counting one for each instance [default: 16]
-    #[arg(long = "compute-additional-addresses", env = "GARTH_COMPUTE_ADDITIONAL_ADDRESSES", value_name = "N", allow_negative_numbers = true, value_parser = integer(0..=1_000_000_i64))]
-    pub additional_addresses: Option<i64>,
-
-    /// Domain of the default reverse DNS names of public addresses, such as ip.example.com [default: no names]
-    #[arg(
-        long = "compute-rdns-domain",
-        env = "GARTH_COMPUTE_RDNS_DOMAIN",
-        value_name = "DOMAIN"
-    )]
-    pub rdns_domain: Option<String>,
-}
-
-#[derive(Args, Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct DeskSettings {
-    /// Days after closing during which a customer's reply reopens the ticket: 1 to 36500, or the word never [default: never]
-    #[arg(
-        long = "desk-reopen",
-        env = "GARTH_DESK_REOPEN",
-        value_name = "DAYS",
-        allow_negative_numbers = true
-    )]
-    pub reopen: Option<Reopen>,
-
-    /// Accept tickets only about entities in the entity directory [default: false]
-    #[arg(
-        long = "desk-strict-entities",
-        env = "GARTH_DESK_STRICT_ENTITIES",
-        value_name = "BOOL"
-    )]
-    pub strict_entities: Option<bool>,
-}
-
-/// Whether a customer's reply reopens a closed ticket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "ReopenValue")]
-pub enum Reopen {
-    Never,
-    /// Within this many days after closing.
-    Days(i64),
-}
-
-/// The value in a settings file: a number, or a string as on the command line.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum ReopenValue {
-    Number(i64),
-    Text(String),
-}
-
-impl TryFrom<ReopenValue> for Reopen {
-    type Error = String;
-
-    fn try_from(value: ReopenValue) -> Result<Self, String> {
-        match value {
-            ReopenValue::Number(days) => days.to_string().parse(),
-            ReopenValue::Text(text) => text.parse(),
-        }
-    }
-}
-
-impl std::str::FromStr for Reopen {
-    type Err = String;
-
-    fn from_str(raw: &str) -> Result<Self, String> {
-        let invalid = || format!("must be \"never\" or a number of days from 1 to 36500, not {raw}");
-        match raw {
-            "never" => Ok(Reopen::Never),
-            raw => match raw.parse() {
-                Ok(days @ 1..=36_500) => Ok(Reopen::Days(days)),
-                _ => Err(invalid()),
-            },
-        }
-    }
-}
-
-#[derive(Args, Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct AttachmentSettings {
-    /// Storage for attachments: a folder, or s3://bucket/prefix [default: DATA/attachments]
-    #[arg(long = "attachments", env = "GARTH_ATTACHMENTS_URL", value_name = "URL")]
-    pub url: Option<String>,
-
-    /// File with the access key of the S3 bucket [default: the key in AWS_ACCESS_KEY_ID]
-    #[arg(
-        long = "attachments-access-key-file",
-        env = "GARTH_ATTACHMENTS_ACCESS_KEY_FILE",
-        value_name = "FILE"
-    )]
-    pub access_key_file: Option<PathBuf>,
-
-    /// File with the secret key of the S3 bucket [default: the key in AWS_SECRET_ACCESS_KEY]
-    #[arg(
-        long = "attachments-secret-key-file",
-        env = "GARTH_ATTACHMENTS_SECRET_KEY_FILE",
-        value_name = "FILE"
-    )]
-    pub secret_key_file: Option<PathBuf>,
-
-    /// Maximum size of an attachment in bytes, up to 1073741824 (1 GiB) [default: 5242880, 5 MiB]
-    #[arg(
-        long = "attachments-max-bytes",
-        env = "GARTH_ATTACHMENTS_MAX_BYTES",
-        value_name = "BYTES",
-        allow_negative_numbers = true,
-        value_parser = integer(1..=MAX_ATTACHMENT_BYTES)
-    )]
-    pub max_bytes: Option<i64>,
-
-    /// Maximum number of attachments per ticket, up to 10000 [default: 20]
-    #[arg(
-        long = "attachments-max-per-ticket",
-        env = "GARTH_ATTACHMENTS_MAX_PER_TICKET",
-        value_name = "N",
-        allow_negative_numbers = true,
-        value_parser = integer(0..=10_000_i64)
-    )]
-    pub max_per_ticket: Option<i64>,
-
-    /// Command that scans each upload; {} is replaced by the file's path. Exit status 0 accepts, 1 rejects [default: none]
-    #[arg(
-        long = "attachments-scan-command",
-        env = "GARTH_ATTACHMENTS_SCAN_COMMAND",
-        value_name = "COMMAND"
-    )]
-    pub scan_command: Option<String>,
-
-    /// Days within which every attachment is verified against its hash; 0 disables verification [default: 30]
-    #[arg(
-        long = "attachments-scrub-days",
-        env = "GARTH_ATTACHMENTS_SCRUB_DAYS",
-        value_name = "DAYS",
-        allow_negative_numbers = true,
-        value_parser = integer(0..=3650_i64)
-    )]
-    pub scrub_days: Option<i64>,
-}
-
-#[derive(Args, Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ProviderSettings {
-    /// Provider's name, which customers see as the author of staff replies [default: Support]
-    #[arg(long = "provider-name", env = "GARTH_PROVIDER_NAME", value_name = "NAME")]
-    pub name: Option<String>,
-
-    /// Provider's e-mail address, used for the avatar of staff replies [default: none]
-    #[arg(long = "provider-email", env = "GARTH_PROVIDER_EMAIL", value_name = "EMAIL")]
-    pub email: Option<String>,
-}
-
-#[derive(Args, Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct OauthSettings {
-    /// Allow the OAuth implicit grant (response_type=token) for public clients [default: false]
-    #[arg(long = "oauth-implicit", env = "GARTH_OAUTH_IMPLICIT", value_name = "BOOL")]
-    pub implicit: Option<bool>,
-
-    /// Require PKCE from confidential OAuth clients too; public clients always need it [default: false]
-    #[arg(
-        long = "oauth-require-pkce",
-        env = "GARTH_OAUTH_REQUIRE_PKCE",
-        value_name = "BOOL"
-    )]
-    pub require_pkce: Option<bool>,
-
-    /// Additional path prefix for the log-in and OAuth endpoints, such as /login [default: none]
-    #[arg(long = "oauth-prefix", env = "GARTH_OAUTH_PREFIX", value_name = "PATH")]
-    pub prefix: Option<String>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TypeSettings {
-    pub id: String,
-    pub label: Option<String>,
-    pub class: Option<String>,
-    /// In megabytes, like `disk`.
-    pub memory: i64,
-    pub disk: i64,
-    pub vcpus: i64,
-    #[serde(default)]
-    pub transfer: i64,
-    #[serde(default)]
-    pub gpus: i64,
-    #[serde(default)]
-    pub network_out: i64,
-    #[serde(default)]
-    pub hourly: f64,
-    #[serde(default)]
-    pub monthly: f64,
-    /// Prices in regions where they differ.
-    #[serde(default)]
-    pub region_prices: Vec<RegionPriceSettings>,
-    /// The type that replaces this one.
-    pub successor: Option<String>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RegionPriceSettings {
-    /// The ID of the region.
-    pub id: String,
-    pub hourly: f64,
-    pub monthly: f64,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ImageSettings {
-    pub id: String,
-    pub label: Option<String>,
-    #[serde(default)]
-    pub vendor: String,
-    #[serde(default)]
-    pub size: i64,
-    /// Such as 2024-05-28T17:05:33; the default is 2024-01-01T00:00:00.
-    pub created: Option<String>,
-    /// The end of support, in the same format.
-    pub eol: Option<String>,
-}
-
-#[derive(Args, Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct QuotaSettings {
-    /// Maximum number of VPCs of an account per region [default: 1000; upstream: 10]
-    #[arg(long = "quota-vpcs-per-region", env = "GARTH_QUOTA_VPCS_PER_REGION", value_name = "N", allow_negative_numbers = true, value_parser = integer(0..=i64::MAX))]
-    pub vpcs_per_region: Option<i64>,
-
-    /// Maximum number of subnets per VPC [default: 1000; upstream: 10]
-    #[arg(long = "quota-subnets-per-vpc", env = "GARTH_QUOTA_SUBNETS_PER_VPC", value_name = "N", allow_negative_numbers = true, value_parser = integer(0..=i64::MAX))]
-    pub subnets_per_vpc: Option<i64>,
-
-    /// Maximum total size of an account's attachments in bytes [default: 10737418240, 10 GiB]
-    #[arg(long = "quota-attachment-bytes", env = "GARTH_QUOTA_ATTACHMENT_BYTES", value_name = "BYTES", allow_negative_numbers = true, value_parser = integer(0..=i64::MAX))]
-    pub attachment_bytes: Option<i64>,
-}
-
-#[derive(Args, Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RateLimitSettings {
-    /// Limit the rate of requests, at the rates of the public service [default: false; upstream: true]
-    #[arg(
-        long = "rate-limit-enabled",
-        env = "GARTH_RATE_LIMIT_ENABLED",
-        value_name = "BOOL"
-    )]
-    pub enabled: Option<bool>,
-}
-
-#[derive(Args, Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct LimitSettings {
-    /// Maximum number of open connections, not counting health checks [default: 16384, or less if the open file limit is
-    /// lower]
-    #[arg(long = "limits-connections", env = "GARTH_LIMITS_CONNECTIONS", value_name = "N", allow_negative_numbers = true, value_parser = integer(1..=u32::MAX))]
-    pub connections: Option<u32>,
-
-    /// Maximum number of open connections per client address (IPv6: per /64); trusted proxies are exempt [default: 4096]
-    #[arg(long = "limits-connections-per-address", env = "GARTH_LIMITS_CONNECTIONS_PER_ADDRESS", value_name = "N", allow_negative_numbers = true, value_parser = integer(1..=u32::MAX))]
-    pub connections_per_address: Option<u32>,
-
-    /// Memory for responses that clients have not read yet, in MiB; a client can use half of it [default: 256]
-    #[arg(long = "limits-response-memory-mib", env = "GARTH_LIMITS_RESPONSE_MEMORY_MIB", value_name = "MIB", allow_negative_numbers = true, value_parser = integer(1..=1_048_576_u32))]
-    pub response_memory_mib: Option<u32>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RegionSettings {
-    pub id: String,
-    pub label: Option<String>,
-    #[serde(default)]
-    pub country: String,
-    /// The default is all capabilities that Garth implements.
-    pub capabilities: Option<Vec<String>>,
-    pub status: Option<String>,
-    #[serde(default)]
-    pub resolvers: ResolverSettings,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ResolverSettings {
-    pub ipv4: String,
-    pub ipv6: String,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
