@@ -114,7 +114,7 @@ async fn reset_passwords(folder: &Path, settings: &Settings) -> anyhow::Result<S
     let password = builder::random_password(&store);
     let hash = passwords::hash(&password).map_err(describe_error)?;
     let reset = store.write(move |tx| {
-        for (name, _) in company::USERS {
+        for (name, _) in company::users::USERS {
             match passwords::set(tx, name, &hash) {
                 // The user may have been deleted.
                 Ok(_) | Err(Error::NotFound) => {}
@@ -178,5 +178,5 @@ fn existing_message(url: &str, new_password: Option<&Secret>) -> String {
 
 fn user_list() -> String {
     let line = |(name, description): &(&str, &str)| format!("    {name:<12}{description}\n");
-    company::USERS.iter().map(line).collect()
+    company::users::USERS.iter().map(line).collect()
 }

@@ -1,0 +1,67 @@
+//! The accounts and users of the demo.
+
+use crate::cli::demo::builder::DemoBuilder;
+use crate::cli::store_args::describe_error;
+use crate::model::account::{QuotaChange, QuotaValue};
+use crate::model::id::AccountId;
+use crate::model::user::{Email, NewUser, Username};
+use crate::rules;
+
+/// The users, with descriptions of their roles.
+pub const USERS: [(&str, &str); 7] = [
+    ("mara", "Harbor Lane Coffee: full access, manages users"),
+    ("jonas", "Harbor Lane Coffee: full access"),
+    (
+        "elif",
+        "Harbor Lane Coffee: restricted, read/write on staging and read-only on production",
+    ),
+    (
+        "accounting",
+        "Harbor Lane Coffee: restricted, read-only on the account and its tickets",
+    ),
+    ("pia", "Tidewater Studio, another customer: full access"),
+    ("sam", "provider's staff"),
+    ("noor", "provider's staff"),
+];
+
+/// Creates the accounts and their users; returns the roaster's account.
+pub async fn create(
+    builder: &DemoBuilder,
+    password: &crate::model::token::Secret,
+) -> anyhow::Result<AccountId> {
+    let hash = rules::passwords::hash(password).map_err(describe_error)?;
+    let email = |text: &str| Email::parse(text).expect("the demo's addresses are valid");
+    let roaster = builder
+        .write(move |tx| {
+            let roaster = rules::accounts::create(tx, "Harbor Lane Coffee", &email("it@harborlane.example"))?;
+            let studio = rules::accounts::create(tx, "Tidewater Studio", &email("studio@tidewater.example"))?;
+            let mut user = |account: Option<AccountId>, username: &str, host: &str, restricted: bool| {
+                let new = NewUser {
+                    account,
+                    username: Username::parse(username).expect("the demo's usernames are valid"),
+                    email: email(&format!("{username}@{host}.example")),
+                    restricted,
+                    password: Some(hash.clone()),
+                };
+                rules::users::create(tx, &new)
+            };
+            let own = Some(roaster.id);
+            user(own, "mara", "harborlane", false)?;
+            user(own, "jonas", "harborlane", false)?;
+            user(own, "elif", "harborlane", true)?;
+            user(own, "accounting", "harborlane", true)?;
+            user(Some(studio.id), "pia", "tidewater", false)?;
+            user(None, "sam", "provider", false)?;
+            user(None, "noor", "provider", false)?;
+            // Low enough that the bars on the quota page are visible.
+            let quota = QuotaChange {
+                vpcs_per_region: Some(QuotaValue::Limit(5)),
+                subnets_per_vpc: Some(QuotaValue::Limit(8)),
+                attachment_bytes: None,
+            };
+            rules::accounts::set_quota(tx, roaster.id, quota)?;
+            Ok(roaster.id)
+        })
+        .await?;
+    Ok(roaster)
+}
