@@ -1,8 +1,10 @@
 //! Interfaces of a config, which attach an instance to a subnet.
 //!
-//! `draft` parses them.
+//! `draft` parses them, `draft_checks` checks their fields, and `resolution` their subnets and addresses.
 
 mod draft;
+mod draft_checks;
+mod resolution;
 
 use crate::model::config::Config;
 use crate::model::entity::Entity;
@@ -19,11 +21,10 @@ use crate::rules::request::{Drafted, Request};
 use crate::rules::{addresses, events};
 use crate::store::{self, ReadTx, WriteTx};
 
-pub use draft::{Change, Draft, Order, Site, read_all, resolve};
-use draft::{Nat, refuse_conflicts_with};
-
-/// The maximum number of interfaces of a config.
-pub const MAX_INTERFACES: usize = 3;
+use draft::Nat;
+pub use draft::{Change, Draft, Order, read_all};
+use draft_checks::refuse_conflicts_with;
+pub use resolution::{Site, resolve};
 
 /// The IDs in a path: instance, config, interface.
 pub type InterfacePath = (InstanceId, ConfigId, InterfaceId);
