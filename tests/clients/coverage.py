@@ -48,7 +48,7 @@ UNSUPPORTED_BY_ALL = {
 }
 # Products that Garth does not have. Clients are not required to call them, and changes are refused.
 NEIGHBORS = "Neighbors"
-DESK = "Garth's own: the desk of the provider; tested by `tests/api/support/desk.rs`"
+DESK = "Garth's own: the desk of the provider; tested by `tests/api/support`"
 
 
 def check(document, operations_by_client, file, update):

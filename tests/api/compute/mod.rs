@@ -3,8 +3,11 @@
 pub mod configs;
 pub mod disks;
 pub mod images;
+mod instance_deletion;
 pub mod instances;
 pub mod interfaces;
 pub mod kernels;
+mod power;
 pub mod regions;
+mod upkeep;
 pub mod usage;

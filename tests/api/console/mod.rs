@@ -1,11 +1,16 @@
 //! The console: sessions, form tokens, assets, log-in and log-out.
 
 mod account;
+mod address_map;
 mod conflicts;
 mod desk;
 mod desk_customers;
 mod desk_replies;
+mod events;
+mod hostile_texts;
 mod live;
+mod new_ticket;
+mod subnets;
 mod tickets;
 mod tokens;
 mod users;

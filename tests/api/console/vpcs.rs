@@ -1,4 +1,4 @@
-//! VPCs and subnets in the console: lists, forms, validation, address map and permissions.
+//! VPCs in the console: lists, forms, deletion and permissions.
 
 use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
@@ -8,7 +8,7 @@ use crate::console::{browser, has, has_anchor, lacks, links, redirects_to, with_
 use crate::harness::{TestApp, User, add_vpcs};
 
 /// A user of the same account who uses the API.
-async fn maker(app: &TestApp) -> User<'_> {
+pub async fn maker(app: &TestApp) -> User<'_> {
     app.user("maker").await
 }
 
@@ -122,111 +122,6 @@ async fn vpc_errors_are_at_their_field_and_preserve_the_input() {
 }
 
 #[tokio::test]
-async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript() {
-    let app = with_ada().await;
-    let mut ada = browser(&app, "ada").await;
-    let form = ada.get("/vpcs/new").await;
-    let row = [
-        ("label", "valid"),
-        ("subnets[0].label", "a"),
-        ("subnets[0].ipv4", "10.9.0.0/24"),
-    ];
-    let mut fields = row.to_vec();
-    fields.push(("add", "1"));
-    let more = ada.submits(&form, "/vpcs/new", &fields).await;
-    assert_eq!(more.status, 200);
-    for wanted in [
-        "value=\"valid\"",
-        "value=\"10.9.0.0/24\"",
-        "value=\"10.9.1.0/24\"",
-        "value=\"subnet-2\"",
-    ] {
-        has(&more, wanted);
-    }
-    let mut fields = row.to_vec();
-    fields.extend([
-        ("subnets[1].label", "b"),
-        ("subnets[1].ipv4", "10.0.7.0/24"),
-        ("remove", "0"),
-    ]);
-    let less = ada.submits(&form, "/vpcs/new", &fields).await;
-    has(&less, "name=\"subnets[0].ipv4\" value=\"10.0.7.0/24\"");
-    lacks(&less, "10.9.0.0/24");
-    assert_eq!(maker(&app).await.count("/vpcs").await, 0, "no VPC is created");
-}
-
-#[tokio::test]
-async fn a_range_is_validated_while_typing_as_on_submission() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.0.0.0/24"]).await;
-    let mut ada = browser(&app, "ada").await;
-    for (range, says) in [
-        ("10.0.1.0/24", "252 usable addresses"),
-        ("10.0.2.0/29", "4 usable addresses"),
-        ("10.0.0.128/25", "overlaps 10.0.0.0/24 (a)"),
-        ("10.0.1.5/24", "without host bits set, such as 10.0.1.0/24"),
-        ("8.8.8.0/24", "Must be inside 10.0.0.0/8"),
-        ("192.168.130.0/24", "Must not overlap 192.168.128.0/17"),
-        ("10.0.0.0/30", "prefix length from 8 to 29"),
-        ("<b>", "Must be an IPv4 network"),
-    ] {
-        let query = crate::browser::form(&[("ipv4", range), ("label", "")]);
-        let fragment = ada.get(&format!("/vpcs/1/subnets/check?{query}")).await;
-        assert_eq!(fragment.status, 200);
-        has(&fragment, says);
-        lacks(&fragment, "<html");
-        // The form has the same error, and an invalid range has a suggestion.
-        let created = ada.get("/vpcs/1/subnets/new").await;
-        let fields = [("label", "x"), ("ipv4", range)];
-        let sent = ada.submits(&created, "/vpcs/1/subnets/new", &fields).await;
-        match says.contains("addresses") {
-            true => assert_eq!(sent.status, 303, "{range}"),
-            false => {
-                has(&sent, says);
-                has(&fragment, "data-value=\"10.0.");
-            }
-        }
-        if says.contains("addresses") {
-            let subnets = maker.get("/vpcs/1/subnets").await.ids();
-            maker.delete(&format!("/vpcs/1/subnets/{}", subnets[1])).await;
-        }
-    }
-    let query = crate::browser::form(&[
-        ("at", "1"),
-        ("subnets[0].label", "a"),
-        ("subnets[0].ipv4", "10.0.0.0/8"),
-        ("subnets[1].label", ""),
-        ("subnets[1].ipv4", "10.0.0.0/24"),
-    ]);
-    let fragment = ada.get(&format!("/vpcs/new/check?{query}")).await;
-    has(&fragment, "overlaps 10.0.0.0/8 (a)");
-    has(&fragment, "data-value=\"172.16.0.0/24\"");
-}
-
-#[tokio::test]
-async fn a_range_with_host_bits_suggests_its_network() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.0.0.0/24"]).await;
-    let mut ada = browser(&app, "ada").await;
-    for (typed, offered) in [
-        ("10.7.8.9/20", Some("10.7.0.0/20")),
-        ("10.7.8.9", None),
-        ("10.7.8.9/33", None),
-        ("8.8.8.8/24", None),
-    ] {
-        let response = ada.get(&format!("/vpcs/1/subnets/check?ipv4={typed}")).await;
-        assert_eq!(response.status, 200);
-        let button = |range: &str| format!("data-fill=\"f-ipv4\" data-value=\"{range}\"");
-        match offered {
-            Some(range) => has(&response, &button(range)),
-            None => has(&response, &button("10.0.1.0/24")),
-        }
-    }
-}
-
-#[tokio::test]
 async fn a_vpc_is_edited_and_conflicts_are_detected() {
     let app = with_ada().await;
     let maker = maker(&app).await;
@@ -319,55 +214,6 @@ async fn deletion_lists_blockers_and_needs_the_label() {
     let done = ada.submits(&form, "/vpcs/1/delete", &[("label", "core")]).await;
     redirects_to(&done, "/vpcs?done=vpc-deleted");
     assert_eq!(ada.get("/vpcs/1").await.status, 404);
-}
-
-#[tokio::test]
-async fn a_vpc_is_found_by_address_or_range() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.0.0.0/24", "10.0.4.0/22"]).await;
-    maker.creates_vpc("edge", &["10.0.5.0/24", "172.16.0.0/16"]).await;
-    maker.creates_vpc("bare", &[]).await;
-    let mut ada = browser(&app, "ada").await;
-    for (typed, found) in [
-        ("10.0.0.7", vec!["/vpcs/1"]),
-        ("10.0.1.7", vec![]),
-        ("10.0.5.255", vec!["/vpcs/1", "/vpcs/2"]),
-        ("10.0.0.0/8", vec!["/vpcs/1", "/vpcs/2"]),
-        ("+172.16.3.0/30+", vec!["/vpcs/2"]),
-        ("192.168.0.0/16", vec![]),
-        ("172.16.3.9/24", vec!["/vpcs/2"]),
-    ] {
-        let page = ada.get(&format!("/vpcs?q={typed}")).await;
-        let mut listed = links(&page);
-        listed.retain(|link| link.starts_with("/vpcs/") && link != "/vpcs/new");
-        assert_eq!(listed, found, "{typed}");
-    }
-    has(
-        &ada.get("/vpcs?q=10.0.5.1&region=eu-central").await,
-        "No VPCs match your search.",
-    );
-    app.user("rita").restricted().await;
-    app.set_password("rita").await;
-    let mut rita = browser(&app, "rita").await;
-    has(&rita.get("/vpcs?q=10.0.0.7").await, "No VPCs match your search.");
-}
-
-#[tokio::test]
-async fn the_squares_of_a_large_subnet_show_their_ranges() {
-    let app = with_ada().await;
-    maker(&app).await.creates_vpc("wide", &["10.0.0.0/8"]).await;
-    let mut ada = browser(&app, "ada").await;
-    let page = crate::browser::text(&ada.get("/vpcs/1/subnets/1").await);
-    let wide = page
-        .split("class=\"narrow")
-        .next()
-        .expect("the wide map")
-        .to_owned();
-    assert!(!wide.contains(">.0<"), "{wide}");
-    for range in [">10.0/16<", ">10.255/16<"] {
-        assert!(wide.contains(range), "{range} is not in {wide}");
-    }
 }
 
 #[tokio::test]
@@ -526,96 +372,4 @@ async fn resources_of_another_account_are_not_found() {
         assert_eq!(page.status, 404, "{path}");
         has(&page, "Back to home");
     }
-}
-
-#[tokio::test]
-async fn the_address_map_zooms_from_a_vpc_to_single_addresses() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("wide", &["10.0.0.0/8", "172.16.0.0/29"]).await;
-    for (label, interface) in [
-        ("low", json!({"purpose": "vpc", "subnet_id": 1})),
-        (
-            "far",
-            json!({"purpose": "vpc", "subnet_id": 1, "ipv4": {"vpc": "10.200.3.77"}, "ip_ranges": ["10.201.0.0/16"]}),
-        ),
-        ("small", json!({"purpose": "vpc", "subnet_id": 2})),
-    ] {
-        let body =
-            json!({"label": label, "type": "g6-nanode-1", "region": "us-east", "interfaces": [interface]});
-        assert_eq!(maker.post("/compute/instances", body).await.status, 200);
-    }
-    let mut ada = browser(&app, "ada").await;
-    let vpc = ada.get("/vpcs/1").await;
-    has(
-        &vpc,
-        "<title>a 10.0.0.0/8: 65,538 of 16,777,212 in use (&lt;1%)</title>",
-    );
-    has(&vpc, "<title>b 172.16.0.0/29: 1 of 4 in use (25%)</title>");
-    has(&vpc, "No subnets in <code>192.168.0.0/16</code>");
-
-    let whole = ada.get("/vpcs/1/subnets/1").await;
-    has(
-        &whole,
-        "<title>10.200.0.0/16: 1 of 65,536 in use (&lt;1%)</title>",
-    );
-    has(
-        &whole,
-        "<title>10.201.0.0/16: 65,536 of 65,536 in use (100%)</title>",
-    );
-    has(&whole, "<title>10.0.0.0/16: 1 of 65,534 in use (&lt;1%)</title>");
-    has(&whole, "href=\"/vpcs/1/subnets/1?in=10.200.0.0/16\"");
-    let closer = ada.get("/vpcs/1/subnets/1?in=10.200.0.0/16").await;
-    has(&closer, "<title>10.200.3.0/24: 1 of 256 in use (&lt;1%)</title>");
-    let closest = ada.get("/vpcs/1/subnets/1?in=10.200.3.0/24").await;
-    has(&closest, "<title>10.200.3.77: far</title>");
-    has(&closest, "<title>10.200.3.78: free</title>");
-    has(
-        &ada.get("/vpcs/1/subnets/1?in=10.201.7.0/24").await,
-        "<title>10.201.7.9: far</title>",
-    );
-
-    let small = ada.get("/vpcs/1/subnets/2").await;
-    for wanted in [
-        "172.16.0.1: gateway",
-        "172.16.0.2: small",
-        "172.16.0.3: free",
-        "172.16.0.7: broadcast",
-    ] {
-        has(&small, &format!("<title>{wanted}</title>"));
-    }
-    for outside in ["11.0.0.0/16", "10.0.0.0/7", "x", "10.0.0.1/16"] {
-        let page = ada.get(&format!("/vpcs/1/subnets/1?in={outside}")).await;
-        assert_eq!(page.status, 404, "{outside}");
-    }
-}
-
-#[tokio::test]
-async fn a_subnet_is_added_and_renamed() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.3.0.0/25"]).await;
-    let mut ada = browser(&app, "ada").await;
-    let form = ada.get("/vpcs/1/subnets/new").await;
-    has(&form, "value=\"10.3.0.128/25\"");
-    let fields = [("label", "a"), ("ipv4", "10.3.0.128/25")];
-    let refused = ada.submits(&form, "/vpcs/1/subnets/new", &fields).await;
-    assert_eq!(refused.status, 400);
-    has(&refused, "Label must be unique among your VPC's subnets");
-    has(&refused, "value=\"10.3.0.128/25\"");
-    let fields = [("label", "b"), ("ipv4", "10.3.0.128/25")];
-    redirects_to(
-        &ada.submits(&form, "/vpcs/1/subnets/new", &fields).await,
-        "/vpcs/1/subnets/2?done=subnet-created",
-    );
-    let form = ada.get("/vpcs/1/subnets/2/edit").await;
-    let seen = crate::browser::hidden(&form, "version");
-    let fields = [("version", seen.as_str()), ("label", "renamed")];
-    redirects_to(
-        &ada.submits(&form, "/vpcs/1/subnets/2/edit", &fields).await,
-        "/vpcs/1/subnets/2?done=subnet-changed",
-    );
-    has(&ada.get("/vpcs/1").await, ">renamed<");
-    let again = ada.submits(&form, "/vpcs/1/subnets/2/edit", &fields).await;
-    assert_eq!(again.status, 412, "the form is outdated");
 }

@@ -2,7 +2,11 @@
 
 pub mod attachment_quota;
 pub mod attachments;
+mod canned_replies;
 pub mod desk;
+mod desk_queue;
+mod desk_replies;
+mod entities;
 pub mod replies;
 pub mod ticket_races;
 pub mod tickets;

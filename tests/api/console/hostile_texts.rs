@@ -1,0 +1,126 @@
+//! Texts, names and files that try to run in the browser of another user.
+
+use serde_json::json;
+
+use super::tickets::PNG;
+use crate::browser::text;
+use crate::console::{logged_in, redirects_to, with_ada};
+
+/// A text that must be escaped.
+const SCRIPT: &str = "<script>alert(1)</script>";
+
+#[tokio::test]
+async fn hostile_texts_names_and_files_are_harmless() {
+    let app = with_ada().await;
+    let ada = app.user("eve").await;
+    let vpc = ada.creates_vpc("core", &[]).await;
+    let text_of_ticket = format!(
+        "{SCRIPT} <img src=x onerror=alert(1)> [x](javascript:alert(1)) ![p](https://evil.example/p.png) \"'><svg onload=alert(1)>"
+    );
+    let body = json!({"summary": format!("a{SCRIPT}"), "description": text_of_ticket, "vpc_id": vpc.0});
+    assert_eq!(ada.post("/support/tickets", body).await.status, 200);
+    ada.post(
+        "/support/tickets/1/replies",
+        json!({"description": text_of_ticket}),
+    )
+    .await;
+    let name = "\"><img src=x onerror=alert(1)>.png";
+    assert_eq!(ada.attaches(1, &name.replace('"', "%22"), PNG).await.status, 200);
+    let grace = app.user("grace").staff().await;
+    grace
+        .post("/desk/tickets/1/notes", json!({"description": text_of_ticket}))
+        .await;
+    grace
+        .post(
+            "/desk/canned-replies",
+            json!({"label": SCRIPT, "description": format!("{SCRIPT} {{{{ticket.summary}}}}")}),
+        )
+        .await;
+
+    let mut tenant = logged_in(&app, "eve").await;
+    let mut staff = logged_in(&app, "grace").await;
+    let mut seen = 0;
+    for path in ["/tickets", "/tickets/1", "/events", "/tickets/new"] {
+        harmless(path, &text(&tenant.get(path).await));
+        seen += 1;
+    }
+    let (query, form) = (
+        format!("/tickets?q={}", "%3Cscript%3E"),
+        tenant.get("/tickets/new").await,
+    );
+    harmless(&query, &text(&tenant.get(&query).await));
+    let again = tenant
+        .submits(
+            &form,
+            "/tickets/new",
+            &[("summary", SCRIPT), ("description", SCRIPT), ("act", "preview")],
+        )
+        .await;
+    harmless("preview", &text(&again));
+    for path in [
+        "/desk",
+        "/desk/tickets/1",
+        "/desk/tickets/1?canned=1",
+        "/desk/tickets/1?canned=1&use=1",
+        "/desk/canned-replies",
+        "/desk/canned-replies/1",
+    ] {
+        harmless(path, &text(&staff.get(path).await));
+        seen += 1;
+    }
+    assert_eq!(seen, 10);
+
+    // Files are downloaded, not displayed; SVG files are rejected.
+    for (browser, path) in [
+        (&mut tenant, "/tickets/1/attachments/1"),
+        (&mut staff, "/desk/tickets/1/attachments/1"),
+    ] {
+        let file = browser.get(path).await;
+        assert_eq!(file.status, 200);
+        assert!(
+            file.header("content-disposition").starts_with("attachment; "),
+            "{:?}",
+            file.headers
+        );
+        assert_eq!(
+            file.header("content-security-policy"),
+            "default-src 'none'; sandbox"
+        );
+        assert_eq!(file.header("x-content-type-options"), "nosniff");
+        assert_eq!(file.body, PNG);
+    }
+    let page = tenant.get("/tickets/1").await;
+    let to = format!(
+        "/tickets/1/attachments?form_token={}",
+        crate::browser::hidden(&page, "form_token")
+    );
+    let svg = tenant.uploads(&to, "x.svg", b"<svg onload=alert(1)>", &[]).await;
+    redirects_to(&svg, "/tickets/1");
+    let svg = tenant.uploads(&to, "x.png", b"<svg onload=alert(1)>", &[]).await;
+    redirects_to(&svg, "/tickets/1");
+}
+
+/// Asserts that a page has no foreign elements, scripts, images or event handlers.
+pub fn harmless(what: &str, html: &str) {
+    assert!(html.contains("</html>"), "{what}: {html}");
+    let without_ours = html.replace("<script src=\"/console/", "");
+    for bad in [
+        "<script",
+        "<img",
+        "onload=alert(1)>\"",
+        "href=\"javascript",
+        "src=\"http",
+        "<svg onload",
+        "style=\"",
+    ] {
+        assert!(!without_ours.contains(bad), "{what}: {bad} is in {html}");
+    }
+    for tag in html
+        .split('<')
+        .skip(1)
+        .map(|rest| rest.split('>').next().unwrap_or_default())
+    {
+        let attributes = tag.split('"').step_by(2).collect::<String>();
+        assert!(!attributes.contains(" on"), "{what}: <{tag}>");
+    }
+}

@@ -1,0 +1,158 @@
+//! Settings of OAuth, and the metadata that lists its endpoints.
+
+use serde_json::json;
+
+use super::oauth::issuer;
+use crate::browser::{Browser, CALLBACK, CHALLENGE, VERIFIER, form, parameter};
+use crate::harness::TestApp;
+
+#[tokio::test]
+async fn the_implicit_flow_works_only_if_enabled() {
+    for implicit in [false, true] {
+        let app = TestApp::with(|policy, _| policy.oauth.implicit = implicit).await;
+        let ada = app.user("ada").await;
+        app.set_password("ada").await;
+        let client = app.client(&ada, true).await;
+        let mut browser = Browser::new(&app);
+        let ask = |id: &str| form(&[("client_id", id), ("response_type", "token"), ("scopes", "*")]);
+        let server = app
+            .stranger()
+            .get("//.well-known/oauth-authorization-server")
+            .await
+            .json();
+        let types = if implicit {
+            json!(["code", "token"])
+        } else {
+            json!(["code"])
+        };
+        assert_eq!(server["response_types_supported"], types);
+        if !implicit {
+            browser.logs_in(&client.public_query("*"), "ada").await;
+            let back = browser.asks(&ask(&client.id)).await;
+            let address = back.header("location").to_owned();
+            assert!(
+                address.starts_with(&format!("{CALLBACK}#error=unsupported_response_type")),
+                "{address}"
+            );
+            continue;
+        }
+        let page = browser.logs_in(&ask(&client.id), "ada").await;
+        let back = browser.decides(&page, "allow").await;
+        let address = back.header("location").to_owned();
+        let fragment = address
+            .strip_prefix(&format!("{CALLBACK}#access_token="))
+            .expect("in the fragment");
+        let (token, rest) = fragment.split_at(64);
+        let expected = format!(
+            "&token_type=bearer&expires_in=7200&scope=*&scopes=*&{}",
+            issuer(&app)
+        );
+        assert_eq!(rest, expected);
+        assert_eq!(
+            app.with_token(token).get("/profile").await.json()["username"],
+            "ada"
+        );
+        let confidential = app.client(&ada, false).await;
+        let back = browser.asks(&ask(&confidential.id)).await;
+        assert!(
+            back.header("location").contains("#error=unauthorized_client"),
+            "{back}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_metadata_lists_the_endpoints() {
+    let app = TestApp::new().await;
+    let stranger = app.stranger();
+    let path = "//.well-known/oauth-authorization-server";
+    let metadata = stranger.get(path).await.json();
+    let own = format!("http://{}", app.address);
+    assert_eq!(metadata["issuer"], own);
+    assert_eq!(
+        metadata["authorization_endpoint"],
+        format!("{own}/oauth/authorize")
+    );
+    assert_eq!(metadata["token_endpoint"], format!("{own}/oauth/token"));
+    assert_eq!(metadata["code_challenge_methods_supported"], json!(["S256"]));
+    assert_eq!(metadata["authorization_response_iss_parameter_supported"], true);
+    let app = TestApp::with(|_, options| options.public_url = Some("https://garth.example".to_owned())).await;
+    let metadata = app.stranger().get(path).await.json();
+    assert_eq!(
+        metadata["revocation_endpoint"],
+        "https://garth.example/oauth/revoke"
+    );
+}
+
+#[tokio::test]
+async fn the_prefix_serves_the_same_endpoints() {
+    let app = TestApp::with(|_, options| options.oauth_prefix = "/login".to_owned()).await;
+    let ada = app.user("ada").await;
+    app.set_password("ada").await;
+    let client = app.client(&ada, false).await;
+    let mut browser = Browser::new(&app);
+    let plain = browser.asks(&client.query("*")).await;
+    let prefixed = app.stranger();
+    let path = format!("//login/oauth/authorize?{}", client.query("*"));
+    let cookie = format!("__Host-garth-form={}", browser.cookies["__Host-garth-form"]);
+    let response = prefixed
+        .call(hyper::Method::GET, &path)
+        .header("cookie", &cookie)
+        .send()
+        .await;
+    assert_eq!(response.status(), 200);
+    let body = http_body_util::BodyExt::collect(response.into_body())
+        .await
+        .unwrap()
+        .to_bytes();
+    assert_eq!(body, plain.body, "all addresses on a page are relative");
+    for (path, status) in [
+        ("//login/logout", 200),
+        ("//login/forgot/password", 200),
+        ("//login/oauth/style.css", 200),
+        ("//login/healthz", 404),
+    ] {
+        assert_eq!(
+            prefixed.call(hyper::Method::GET, path).send().await.status(),
+            status,
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_provider_can_require_pkce_of_every_client() {
+    for require in [false, true] {
+        let app = TestApp::with(|policy, _| policy.oauth.require_pkce = require).await;
+        app.user("ada").await;
+        app.set_password("ada").await;
+        let client = app.own_client(false).await;
+        let mut browser = Browser::new(&app);
+        // A challenge that was sent must match, whether it was required or not.
+        let code = browser.gets_code(&client.public_query("*"), "ada").await;
+        for (verifier, status) in [(None, 400), (Some(CHALLENGE), 400), (Some(VERIFIER), 200)] {
+            let mut fields = vec![("code", code.as_str())];
+            fields.extend(verifier.map(|verifier| ("code_verifier", verifier)));
+            assert_eq!(app.token(&client, &fields).await.status, status, "{verifier:?}");
+        }
+        let without = browser.asks(&client.query("*")).await;
+        let address = without.header("location").to_owned();
+        match require {
+            true => {
+                assert_eq!(parameter(&address, "error").as_deref(), Some("invalid_request"));
+                let why = parameter(&address, "error_description").expect("it says why");
+                assert_eq!(why, "code_challenge is required");
+            }
+            false => {
+                let code = parameter(&address, "code").expect("a code");
+                // Removing the challenge from the URL does not help, because the verifier is still sent.
+                let fields = [("code", code.as_str()), ("code_verifier", VERIFIER)];
+                assert_eq!(app.token(&client, &fields).await.status, 400);
+                assert_eq!(app.token(&client, &fields[..1]).await.status, 200);
+            }
+        }
+        let plain = client.public_query("*").replace("S256", "plain");
+        let address = browser.asks(&plain).await.header("location").to_owned();
+        assert_eq!(parameter(&address, "error").as_deref(), Some("invalid_request"));
+    }
+}

@@ -1,0 +1,120 @@
+//! The queue of the desk: filters, search, and the accounts with open tickets.
+
+use hyper::Method;
+use serde_json::json;
+
+use super::desk::post;
+use crate::harness::TestApp;
+
+#[tokio::test]
+async fn the_queue_has_all_accounts_and_can_be_filtered() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let grace = app.user("grace").of(app.another_account().await).await;
+    ada.opens_ticket("One").await;
+    grace.opens_ticket("Two").await;
+    app.advance(3600);
+    ada.post(
+        "/support/tickets",
+        json!({"summary": "Three", "description": ".", "domain_id": 4}),
+    )
+    .await;
+    let sam = app.user("sam").staff().await;
+    post(&sam, "/desk/tickets/2/claim").await;
+    ada.post("/support/tickets/1/close", json!({})).await;
+
+    assert_eq!(sam.get("/desk/tickets").await.ids(), [3, 2, 1]);
+    for (filter, ids) in [
+        (r#"{"account_id":1}"#, vec![3, 1]),
+        (r#"{"account.id":2}"#, vec![2]),
+        (r#"{"claimed_by":"sam"}"#, vec![2]),
+        (r#"{"claimed_by":null}"#, vec![3, 1]),
+        (r#"{"status":"new"}"#, vec![3]),
+        (
+            r#"{"opened":{"+lt":"2024-06-01T12:30:00"},"status":{"+neq":"closed"}}"#,
+            vec![2],
+        ),
+        (r#"{"entity.type":"domain","entity.id":4}"#, vec![3]),
+        (r#"{"summary":{"+contains":"thr"}}"#, vec![3]),
+    ] {
+        assert_eq!(sam.filter("/desk/tickets", filter).await.ids(), ids, "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn search_finds_words_in_all_texts_of_a_ticket() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let sam = app.user("sam").staff().await;
+    for (summary, description) in [
+        ("Router down", "The edge router in Gießen does not answer."),
+        ("Invoice", "Please send it to billing@example.com."),
+        ("Über alles", "Nothing else: O'Reilly said \"so\" (10.0.0.1)."),
+    ] {
+        let body = json!({"summary": summary, "description": description});
+        ada.post("/support/tickets", body).await;
+    }
+    ada.post(
+        "/support/tickets/2/replies",
+        json!({"description": "The Router says no."}),
+    )
+    .await;
+    sam.post(
+        "/desk/tickets/3/notes",
+        json!({"description": "Smells of a router, too."}),
+    )
+    .await;
+    for (query, ids) in [
+        ("router", vec![3, 2, 1]),
+        ("ROUTER%20gie%C3%9Fen", vec![1]),
+        ("invoice%20router", vec![2]),
+        ("rout", vec![3, 2, 1]),
+        ("%C3%BCber", vec![3]),
+        ("%C3%9CBER", vec![3]),
+        ("o%27reilly", vec![3]),
+        ("10.0.0.1", vec![3]),
+        ("example.com", vec![2]),
+        ("ticket", vec![]),
+        ("router%20OR%20nothing", vec![]),
+        ("%22", vec![0]),
+        ("", vec![3, 2, 1]),
+    ] {
+        let reply = sam.get(&format!("/desk/tickets?q={query}")).await;
+        if ids == [0] {
+            assert_eq!(reply.errors(), ["q search_invalid"], "{query}");
+        } else {
+            assert_eq!(reply.ids(), ids, "{query}");
+        }
+    }
+    let both = sam
+        .call(Method::GET, "/desk/tickets?q=router&page_size=1&page=2")
+        .header("x-filter", r#"{"id":{"+gt":1}}"#);
+    let both = both.await;
+    assert_eq!((both.ids(), both.json()["results"].clone()), (vec![2], json!(2)));
+    let many = vec!["a"; 17].join("+");
+    assert_eq!(sam.get(&format!("/desk/tickets?q={many}")).await.status, 400);
+}
+
+#[tokio::test]
+async fn staff_see_accounts_with_their_open_tickets() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.another_account().await;
+    ada.opens_ticket("One").await;
+    ada.opens_ticket("Two").await;
+    post(&ada, "/support/tickets/1/close").await;
+    let sam = app.user("sam").staff().await;
+
+    let accounts = sam.get("/desk/accounts").await;
+    assert_eq!(accounts.ids(), [1, 2]);
+    let one = sam.get("/desk/accounts/1").await.json();
+    assert_eq!(
+        one,
+        json!({"id": 1, "company": "Example", "email": "owner@example.com", "created": "2024-06-01T12:00:00",
+            "tickets_open": 1, "tickets": 2, "users": 1})
+    );
+    assert_eq!(
+        sam.filter("/desk/accounts", r#"{"company":"Other"}"#).await.ids(),
+        [2]
+    );
+}
