@@ -18,19 +18,10 @@ use crate::store::{self, ReadTx, WriteTx};
 
 /// Replies to the customer, with a text or a canned reply.
 pub fn create(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Reply> {
-    let mut desk = load_unchanged(tx, id, request)?;
+    let desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
-    let description = read_reply(tx, agent, &desk, &mut form)?;
-    refuse_unless_allowed(tx, &mut form, &desk.ticket, TicketAction::StaffReply);
-    let description = form.finish(|| description)?;
-    let author = author(tx, agent);
-    replies::add(
-        tx,
-        &mut desk.ticket,
-        &author,
-        TicketAction::StaffReply,
-        &description,
-    )
+    let text = read_reply(tx, agent, &desk, &mut form)?;
+    send(tx, agent, desk, form, text)
 }
 
 /// Replies from a page that shows the ticket up to the step `seen`. A duplicate submission is not sent again,
@@ -43,8 +34,9 @@ pub fn create_once(
     seen: Option<HistoryId>,
 ) -> Result<Option<Reply>> {
     let desk = load(tx, id)?;
-    let text = read_reply(tx, agent, &desk, &mut request.form()?)?;
-    if is_duplicate(tx, agent, id, HistoryStep::Reply, text, seen)? {
+    let mut form = request.form()?;
+    let text = read_reply(tx, agent, &desk, &mut form)?;
+    if is_duplicate(tx, agent, id, HistoryStep::Reply, text.as_ref(), seen)? {
         return Ok(None);
     }
     let unseen = match seen {
@@ -54,7 +46,23 @@ pub fn create_once(
     if unseen.iter().any(|step| may_outdate_reply(step.step)) {
         return Err(Error::Stale);
     }
-    create(tx, agent, id, request).map(Some)
+    request.unchanged(&desk)?;
+    send(tx, agent, desk, form, text).map(Some)
+}
+
+/// Adds the reply, unless the form has errors or the ticket's state does not allow it.
+fn send(
+    tx: &mut WriteTx,
+    agent: &Agent,
+    mut desk: DeskTicket,
+    mut form: Form,
+    text: Option<ReplyText>,
+) -> Result<Reply> {
+    let action = TicketAction::StaffReply;
+    refuse_unless_allowed(tx, &mut form, &desk.ticket, action);
+    let text = form.finish(|| text)?;
+    let author = author(tx, agent);
+    replies::add(tx, &mut desk.ticket, &author, action, &text)
 }
 
 /// Whether a reply that was written before this step may be outdated after it.

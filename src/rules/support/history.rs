@@ -36,17 +36,18 @@ pub fn list(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<Paged<H
     Ok(store::history::list(tx, id, &wanted)?)
 }
 
+/// Whether the agent has already submitted this text since the step `seen`.
 pub(super) fn is_duplicate(
     tx: &mut ReadTx,
     agent: &Agent,
     id: TicketId,
     step: HistoryStep,
-    text: Option<ReplyText>,
+    text: Option<&ReplyText>,
     seen: Option<HistoryId>,
 ) -> Result<bool> {
     let author = (id, agent.username.as_str());
     match text {
-        Some(text) => Ok(store::history::has_duplicate(tx, author, (step, &text), seen)?),
+        Some(text) => Ok(store::history::has_duplicate(tx, author, (step, text), seen)?),
         None => Ok(false),
     }
 }

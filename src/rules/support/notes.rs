@@ -3,6 +3,7 @@
 use crate::model::history::HistoryStep;
 use crate::model::id::{HistoryId, TicketId};
 use crate::model::reply::{Note, ReplyText};
+use crate::model::ticket::Ticket;
 use crate::rules::agent::Agent;
 use crate::rules::desk::{author, load, load_unchanged};
 use crate::rules::error::Result;
@@ -16,17 +17,8 @@ use crate::store::{self, WriteTx};
 pub fn create(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Note> {
     let desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
-    let description = form.required("description", ReplyText::parse);
-    let description = form.finish(|| description)?;
-
-    let note = store::notes::insert(tx, id, agent.username.as_str(), &description)?;
-    let details = NewHistory {
-        note: Some(note.id),
-        ..NewHistory::default()
-    };
-    let author = author(tx, agent);
-    append_history(tx, &desk.ticket, &author, HistoryStep::Note, &details)?;
-    Ok(note)
+    let text = form.required("description", ReplyText::parse);
+    add(tx, agent, &desk.ticket, &form.finish(|| text)?)
 }
 
 /// Adds a note from a page, unless it is a duplicate. A note never conflicts.
@@ -37,10 +29,23 @@ pub fn create_once(
     request: &Request,
     seen: Option<HistoryId>,
 ) -> Result<Option<Note>> {
-    load(tx, id)?;
-    let text = request.form()?.optional("description", ReplyText::parse);
-    if is_duplicate(tx, agent, id, HistoryStep::Note, text, seen)? {
+    let desk = load(tx, id)?;
+    let mut form = request.form()?;
+    let text = form.required("description", ReplyText::parse);
+    if is_duplicate(tx, agent, id, HistoryStep::Note, text.as_ref(), seen)? {
         return Ok(None);
     }
-    create(tx, agent, id, request).map(Some)
+    request.unchanged(&desk)?;
+    add(tx, agent, &desk.ticket, &form.finish(|| text)?).map(Some)
+}
+
+fn add(tx: &mut WriteTx, agent: &Agent, ticket: &Ticket, text: &ReplyText) -> Result<Note> {
+    let note = store::notes::insert(tx, ticket.id, agent.username.as_str(), text)?;
+    let details = NewHistory {
+        note: Some(note.id),
+        ..NewHistory::default()
+    };
+    let author = author(tx, agent);
+    append_history(tx, ticket, &author, HistoryStep::Note, &details)?;
+    Ok(note)
 }
