@@ -10,10 +10,10 @@ use crate::model::id::{AccountId, UserId};
 use crate::model::proof::{Identity, Proof};
 use crate::model::scope::Scope;
 use crate::model::token::TokenHash;
-use crate::store::ReadTx;
 use crate::store::grants;
 use crate::store::list::Visibility;
 use crate::store::tokens;
+use crate::store::{ReadTx, WriteTx};
 
 /// A user of an account whose token has the scope that the operation needs.
 #[derive(Clone, Debug)]
@@ -61,6 +61,16 @@ pub trait Principal: Clone + Send + Sized + 'static {
             return Ok((found?, self));
         }
         let principal = Self::admit(authenticate(tx, self.identity().hash)?, self.needed())?;
+        Ok((work(tx, &principal)?, principal))
+    }
+
+    /// Runs a write for the principal as of this transaction.
+    fn run_write<T>(
+        self,
+        tx: &mut WriteTx,
+        work: impl Fn(&mut WriteTx, &Self) -> Result<T>,
+    ) -> Result<(T, Self)> {
+        let principal = self.confirm(tx)?;
         Ok((work(tx, &principal)?, principal))
     }
 

@@ -92,11 +92,9 @@ impl Uploads {
         rule: impl Fn(&mut WriteTx, &Caller) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (account, caller) = (caller.account, caller.clone());
-        let confirmed = move |tx: &mut WriteTx| {
-            let caller = caller.clone().confirm(tx)?;
-            rule(tx, &caller)
-        };
-        self.store.write_for(Some(account), confirmed).await
+        let confirmed = move |tx: &mut WriteTx| caller.clone().run_write(tx, &rule);
+        let (written, _) = self.store.write_for(Some(account), confirmed).await?;
+        Ok(written)
     }
 
     /// Deletes bytes that did not become an attachment. If that fails too, the sweep deletes them later.

@@ -251,10 +251,7 @@ impl App {
         work: impl Fn(&mut WriteTx, &C) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (known, account) = (caller.identity().version, caller.identity().account);
-        let confirmed = move |tx: &mut WriteTx| {
-            let caller = caller.clone().confirm(tx)?;
-            Ok::<_, Error>((work(tx, &caller)?, caller))
-        };
+        let confirmed = move |tx: &mut WriteTx| caller.clone().run_write(tx, &work);
         let (made, caller) = self.store().write_for(account, confirmed).await?;
         self.cache_identity(known, &caller);
         Ok(made)
