@@ -216,65 +216,14 @@ impl Settings {
             forbidden_ranges: self.forbidden_ranges.or(other.forbidden_ranges),
             region_capabilities: self.region_capabilities.or(other.region_capabilities),
             event_days: self.event_days.or(other.event_days),
-            quota: QuotaSettings {
-                vpcs_per_region: self.quota.vpcs_per_region.or(other.quota.vpcs_per_region),
-                subnets_per_vpc: self.quota.subnets_per_vpc.or(other.quota.subnets_per_vpc),
-                attachment_bytes: self.quota.attachment_bytes.or(other.quota.attachment_bytes),
-            },
-            rate_limit: RateLimitSettings {
-                enabled: self.rate_limit.enabled.or(other.rate_limit.enabled),
-            },
-            limits: LimitSettings {
-                connections: self.limits.connections.or(other.limits.connections),
-                connections_per_address: self
-                    .limits
-                    .connections_per_address
-                    .or(other.limits.connections_per_address),
-                response_memory_mib: self
-                    .limits
-                    .response_memory_mib
-                    .or(other.limits.response_memory_mib),
-            },
-            compute: ComputeSettings {
-                settle_ms: self.compute.settle_ms.or(other.compute.settle_ms),
-                public_ranges: self.compute.public_ranges.or(other.compute.public_ranges),
-                additional_addresses: self
-                    .compute
-                    .additional_addresses
-                    .or(other.compute.additional_addresses),
-                rdns_domain: self.compute.rdns_domain.or(other.compute.rdns_domain),
-            },
-            desk: DeskSettings {
-                reopen: self.desk.reopen.or(other.desk.reopen),
-                strict_entities: self.desk.strict_entities.or(other.desk.strict_entities),
-            },
-            attachments: AttachmentSettings {
-                url: self.attachments.url.or(other.attachments.url),
-                access_key_file: self
-                    .attachments
-                    .access_key_file
-                    .or(other.attachments.access_key_file),
-                secret_key_file: self
-                    .attachments
-                    .secret_key_file
-                    .or(other.attachments.secret_key_file),
-                max_bytes: self.attachments.max_bytes.or(other.attachments.max_bytes),
-                max_per_ticket: self
-                    .attachments
-                    .max_per_ticket
-                    .or(other.attachments.max_per_ticket),
-                scan_command: self.attachments.scan_command.or(other.attachments.scan_command),
-                scrub_days: self.attachments.scrub_days.or(other.attachments.scrub_days),
-            },
-            provider: ProviderSettings {
-                name: self.provider.name.or(other.provider.name),
-                email: self.provider.email.or(other.provider.email),
-            },
-            oauth: OauthSettings {
-                implicit: self.oauth.implicit.or(other.oauth.implicit),
-                require_pkce: self.oauth.require_pkce.or(other.oauth.require_pkce),
-                prefix: self.oauth.prefix.or(other.oauth.prefix),
-            },
+            quota: self.quota.or(other.quota),
+            rate_limit: self.rate_limit.or(other.rate_limit),
+            limits: self.limits.or(other.limits),
+            compute: self.compute.or(other.compute),
+            desk: self.desk.or(other.desk),
+            attachments: self.attachments.or(other.attachments),
+            provider: self.provider.or(other.provider),
+            oauth: self.oauth.or(other.oauth),
             regions: self.regions.or(other.regions),
             types: self.types.or(other.types),
             images: self.images.or(other.images),

@@ -71,3 +71,17 @@ pub struct AttachmentSettings {
     )]
     pub scrub_days: Option<i64>,
 }
+
+impl AttachmentSettings {
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            url: self.url.or(other.url),
+            access_key_file: self.access_key_file.or(other.access_key_file),
+            secret_key_file: self.secret_key_file.or(other.secret_key_file),
+            max_bytes: self.max_bytes.or(other.max_bytes),
+            max_per_ticket: self.max_per_ticket.or(other.max_per_ticket),
+            scan_command: self.scan_command.or(other.scan_command),
+            scrub_days: self.scrub_days.or(other.scrub_days),
+        }
+    }
+}

@@ -34,3 +34,14 @@ pub struct ComputeSettings {
     )]
     pub rdns_domain: Option<String>,
 }
+
+impl ComputeSettings {
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            settle_ms: self.settle_ms.or(other.settle_ms),
+            public_ranges: self.public_ranges.or(other.public_ranges),
+            additional_addresses: self.additional_addresses.or(other.additional_addresses),
+            rdns_domain: self.rdns_domain.or(other.rdns_domain),
+        }
+    }
+}

@@ -24,6 +24,15 @@ pub struct DeskSettings {
     pub strict_entities: Option<bool>,
 }
 
+impl DeskSettings {
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            reopen: self.reopen.or(other.reopen),
+            strict_entities: self.strict_entities.or(other.strict_entities),
+        }
+    }
+}
+
 /// Whether a customer's reply reopens a closed ticket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "ReopenValue")]
@@ -77,4 +86,13 @@ pub struct ProviderSettings {
     /// Provider's e-mail address, used for the avatar of staff replies [default: none]
     #[arg(long = "provider-email", env = "GARTH_PROVIDER_EMAIL", value_name = "EMAIL")]
     pub email: Option<String>,
+}
+
+impl ProviderSettings {
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            name: self.name.or(other.name),
+            email: self.email.or(other.email),
+        }
+    }
 }

@@ -21,6 +21,16 @@ pub struct QuotaSettings {
     pub attachment_bytes: Option<i64>,
 }
 
+impl QuotaSettings {
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            vpcs_per_region: self.vpcs_per_region.or(other.vpcs_per_region),
+            subnets_per_vpc: self.subnets_per_vpc.or(other.subnets_per_vpc),
+            attachment_bytes: self.attachment_bytes.or(other.attachment_bytes),
+        }
+    }
+}
+
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RateLimitSettings {
@@ -31,6 +41,14 @@ pub struct RateLimitSettings {
         value_name = "BOOL"
     )]
     pub enabled: Option<bool>,
+}
+
+impl RateLimitSettings {
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            enabled: self.enabled.or(other.enabled),
+        }
+    }
 }
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
@@ -48,4 +66,14 @@ pub struct LimitSettings {
     /// Memory for responses that clients have not read yet, in MiB; a client can use half of it [default: 256]
     #[arg(long = "limits-response-memory-mib", env = "GARTH_LIMITS_RESPONSE_MEMORY_MIB", value_name = "MIB", allow_negative_numbers = true, value_parser = integer(1..=1_048_576_u32))]
     pub response_memory_mib: Option<u32>,
+}
+
+impl LimitSettings {
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            connections: self.connections.or(other.connections),
+            connections_per_address: self.connections_per_address.or(other.connections_per_address),
+            response_memory_mib: self.response_memory_mib.or(other.response_memory_mib),
+        }
+    }
 }

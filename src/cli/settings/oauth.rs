@@ -22,3 +22,13 @@ pub struct OauthSettings {
     #[arg(long = "oauth-prefix", env = "GARTH_OAUTH_PREFIX", value_name = "PATH")]
     pub prefix: Option<String>,
 }
+
+impl OauthSettings {
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            implicit: self.implicit.or(other.implicit),
+            require_pkce: self.require_pkce.or(other.require_pkce),
+            prefix: self.prefix.or(other.prefix),
+        }
+    }
+}
