@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
@@ -158,63 +159,51 @@ fn take_folder(folder: &Path, is_shared: bool) -> anyhow::Result<Option<FolderLo
 /// Starts the server, and runs it until a signal stops it.
 pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Result<()> {
     let (listen_url, url) = (prepared.listen_url()?, prepared.url()?);
-    let Prepared {
-        settings,
-        folder,
-        configured_token,
-        keys,
-        policy,
-        options,
-        certificate,
-        database,
-        listeners,
-        _lock,
-    } = prepared;
-    let is_shared = database.is_some();
-    let store = open_store(&folder, database.as_ref(), policy)?;
-    let files = open_files(&settings, keys.as_ref(), &folder, is_shared).await?;
+    let is_shared = prepared.database.is_some();
+    let store = open_store(&prepared.folder, prepared.database.as_ref(), prepared.policy)?;
+    let files = open_files(
+        &prepared.settings,
+        prepared.keys.as_ref(),
+        &prepared.folder,
+        is_shared,
+    )
+    .await?;
     let signaled = stop_signals::listen()?;
     let hup = signal(SignalKind::hangup())?;
     let (stop, stopping) = watch::channel(false);
-    let metrics_address = match listeners.metrics {
+    let metrics_address = match prepared.listeners.metrics {
         Some(listener) => Some(serve_metrics(listener, stopping.clone()).await?),
         None => None,
     };
     let _url_file = (!is_shared).then(|| {
-        server_notification::listen(&folder, store.clone());
-        UrlFile::write(&folder, &url)
+        server_notification::listen(&prepared.folder, store.clone());
+        UrlFile::write(&prepared.folder, &url)
     });
 
     // Everything that can fail precedes this, because a random token is printed only once.
-    let first = bootstrap(&store, configured_token.as_ref()).await?;
-    let context = JobContext {
-        store: store.clone(),
-        files: files.clone(),
-        scrub_days: settings.attachments.scrub_days.unwrap_or(DEFAULT_SCRUB_DAYS),
-        is_only_server: !is_shared,
-    };
-    let runner = Runner::prepare(context).await.map_err(describe_error)?;
+    let first = bootstrap(&store, prepared.configured_token.as_ref()).await?;
+    let runner = prepare_jobs(&store, &files, &prepared.settings, is_shared).await?;
     let message = StartupMessage {
         listen_url,
         url,
         metrics: metrics_address,
         first: first.as_ref(),
-        configured_token: configured_token.as_ref(),
-        store_options: store_options(&folder, is_shared),
+        configured_token: prepared.configured_token.as_ref(),
+        store_options: store_options(&prepared.folder, is_shared),
         demo,
     };
     message.print()?;
 
     let jobs = tokio::spawn(runner.run(stopping.clone()));
-    let app = App::new(store.clone(), files, options, stopping.clone());
-    tokio::spawn(reload_on_hangup(certificate.clone(), hup));
+    let app = App::new(store.clone(), files, prepared.options, stopping.clone());
+    tokio::spawn(reload_on_hangup(prepared.certificate.clone(), hup));
     tokio::spawn(web::readiness::watch(app.clone()));
     let router = api::router(&app).merge(console::router(&app));
     let serving = tokio::spawn(web::server::serve_with(
-        listeners.api,
+        prepared.listeners.api,
         app,
         router,
-        certificate,
+        prepared.certificate,
         stopping,
     ));
     wait_for_stop(&store, signaled).await?;
@@ -223,11 +212,30 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
     stop.send_replace(true);
     serving.await?;
     jobs.await?;
+    close(store).await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn prepare_jobs(
+    store: &Store,
+    files: &Files,
+    settings: &Settings,
+    is_shared: bool,
+) -> anyhow::Result<Arc<Runner>> {
+    let context = JobContext {
+        store: store.clone(),
+        files: files.clone(),
+        scrub_days: settings.attachments.scrub_days.unwrap_or(DEFAULT_SCRUB_DAYS),
+        is_only_server: !is_shared,
+    };
+    Runner::prepare(context).await.map_err(describe_error)
+}
+
+async fn close(store: Store) {
     if let Err(cause) = store.close().await {
         tracing::warn!(error = %cause, "store not closed cleanly");
     }
-    tracing::info!("stopped");
-    Ok(())
 }
 
 fn open_store(folder: &Path, database: Option<&Database>, policy: Policy) -> anyhow::Result<Store> {
