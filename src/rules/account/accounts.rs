@@ -7,6 +7,7 @@ use crate::model::grant::Permission;
 use crate::model::id::AccountId;
 use crate::model::page::Paged;
 use crate::model::policy::Quota;
+use crate::model::reason::Reasons;
 use crate::model::scope::Scopes;
 use crate::model::text::OptionalLine;
 use crate::model::token::{NewToken, TokenKind, TokenText};
@@ -130,32 +131,20 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Ac
 }
 
 fn change_contact(form: &mut Form, contact: &mut Contact) {
-    set(
-        form.optional("first_name", OptionalLine::parse),
-        &mut contact.first_name,
-    );
-    set(
-        form.optional("last_name", OptionalLine::parse),
-        &mut contact.last_name,
-    );
-    set(
-        form.optional("address_1", OptionalLine::parse),
-        &mut contact.address_1,
-    );
-    set(
-        form.optional("address_2", OptionalLine::parse),
-        &mut contact.address_2,
-    );
-    set(form.optional("city", OptionalLine::parse), &mut contact.city);
-    set(form.optional("state", OptionalLine::parse), &mut contact.state);
-    set(form.optional("zip", OptionalLine::parse), &mut contact.zip);
-    set(form.optional("country", Country::parse), &mut contact.country);
-    set(form.optional("phone", OptionalLine::parse), &mut contact.phone);
-    set(form.optional("tax_id", OptionalLine::parse), &mut contact.tax_id);
+    set(form, "first_name", OptionalLine::parse, &mut contact.first_name);
+    set(form, "last_name", OptionalLine::parse, &mut contact.last_name);
+    set(form, "address_1", OptionalLine::parse, &mut contact.address_1);
+    set(form, "address_2", OptionalLine::parse, &mut contact.address_2);
+    set(form, "city", OptionalLine::parse, &mut contact.city);
+    set(form, "state", OptionalLine::parse, &mut contact.state);
+    set(form, "zip", OptionalLine::parse, &mut contact.zip);
+    set(form, "country", Country::parse, &mut contact.country);
+    set(form, "phone", OptionalLine::parse, &mut contact.phone);
+    set(form, "tax_id", OptionalLine::parse, &mut contact.tax_id);
 }
 
-fn set<T>(sent: Option<T>, field: &mut T) {
-    if let Some(sent) = sent {
+fn set<T>(form: &mut Form, name: &'static str, parse: fn(&str) -> Result<T, Reasons>, field: &mut T) {
+    if let Some(sent) = form.optional(name, parse) {
         *field = sent;
     }
 }
