@@ -7,6 +7,7 @@
 use axum::extract::{FromRequest, FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
 
+use crate::model::page::Paged;
 use crate::model::policy::Policy;
 use crate::rules::Result;
 use crate::rules::caller::Principal;
@@ -25,6 +26,11 @@ pub struct Wire<'a> {
 /// The view of a rule without a result.
 pub fn done<T>(_: &T, _: &Wire) -> Response {
     answer::done()
+}
+
+/// The view of a list without items.
+pub fn empty_page(items: &Paged<()>, _: &Wire) -> Response {
+    answer::page(items, |()| ())
 }
 
 /// Reads an object of the caller.

@@ -7,11 +7,12 @@ use super::error::{Error, FieldError, Result};
 use super::filters;
 use crate::model::id::EventId;
 use crate::model::input::Input;
-use crate::model::page::Page;
+use crate::model::page::{Page, Paged};
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason};
 use crate::store::filter::{Field, Filter};
 use crate::store::list::ListQuery;
+use crate::store::value::Value;
 
 pub const FILTER: &str = "X-Filter";
 
@@ -88,6 +89,11 @@ impl ListRequest {
         let mut errors = Vec::new();
         let wanted = self.collect(policy, fields, &mut errors);
         check(errors, wanted)
+    }
+
+    /// The page of a list without items. The request is validated like that of any list.
+    pub fn read_empty(&self, policy: &Policy, fields: &'static [Field]) -> Result<Paged<()>> {
+        Ok(self.read(policy, fields)?.select(&[], |(), _| Value::Null))
     }
 
     /// Validates a list of events, which can start after an ID.

@@ -4,9 +4,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::{Wire, done, list_at, view_at};
+use crate::api::handlers::{Wire, done, empty_page, list_at, view_at};
 use crate::model::instance::Instance;
-use crate::model::page::Paged;
 use crate::rules;
 use crate::web::answer;
 use crate::web::operation::{Operation, get};
@@ -45,21 +44,21 @@ pub fn operations() -> Vec<Operation> {
         get(
             "getInstanceVolumes",
             VOLUMES,
-            list_at(rules::usage::attached, empty),
+            list_at(rules::usage::attached, empty_page),
         )
         .on_instance()
         .list(),
         get(
             "getInstanceFirewalls",
             FIREWALLS,
-            list_at(rules::usage::attached, empty),
+            list_at(rules::usage::attached, empty_page),
         )
         .on_instance()
         .list(),
         get(
             "getInstanceNodebalancers",
             NODEBALANCERS,
-            list_at(rules::usage::attached, empty),
+            list_at(rules::usage::attached, empty_page),
         )
         .on_instance()
         .list(),
@@ -108,8 +107,4 @@ struct SnapshotView {
 
 fn backups(_: &Instance, _: &Wire) -> Response {
     answer::json(StatusCode::OK, &BackupsView::default())
-}
-
-fn empty(items: &Paged<()>, _: &Wire) -> Response {
-    answer::page(items, |()| ())
 }

@@ -7,15 +7,11 @@
 mod objects;
 mod refusals;
 
-use axum::response::Response;
-
-use crate::api::handlers::{Wire, catalog_list, list};
-use crate::model::page::Paged;
+use crate::api::handlers::{catalog_list, empty_page, list};
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
 use crate::rules::neighbors;
 use crate::store::ReadTx;
-use crate::web::answer;
 use crate::web::operation::{Operation, get};
 
 /// The table of neighbors.
@@ -77,27 +73,25 @@ fn public_lists() -> Vec<Operation> {
 
 fn empty(id: &'static str, path: &'static str) -> Operation {
     let rule = |tx: &mut ReadTx, _: &Caller, list: &ListRequest| neighbors::list(tx.policy(), list);
-    get(id, path, list(rule, page)).list()
+    get(id, path, list(rule, empty_page)).list()
 }
 
 fn empty_with_account_access(id: &'static str, path: &'static str) -> Operation {
     let rule = |tx: &mut ReadTx, caller: &Caller, list: &ListRequest| {
         neighbors::list_with_account_access(tx.policy(), caller, list)
     };
-    get(id, path, list(rule, page)).list().with_account_access()
+    get(id, path, list(rule, empty_page)).list().with_account_access()
 }
 
 fn empty_unrestricted(id: &'static str, path: &'static str) -> Operation {
     let rule = |tx: &mut ReadTx, caller: &Caller, list: &ListRequest| {
         neighbors::list_unrestricted(tx.policy(), caller, list)
     };
-    get(id, path, list(rule, page)).list().unrestricted()
+    get(id, path, list(rule, empty_page)).list().unrestricted()
 }
 
 fn empty_public(id: &'static str, path: &'static str) -> Operation {
-    get(id, path, catalog_list(neighbors::list, page)).public().list()
-}
-
-fn page(items: &Paged<()>, _: &Wire) -> Response {
-    answer::page(items, |()| ())
+    get(id, path, catalog_list(neighbors::list, empty_page))
+        .public()
+        .list()
 }
