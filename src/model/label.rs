@@ -3,7 +3,7 @@
 use super::reason::{Code, Reason, Reasons};
 
 /// The maximum number of characters in the label of a config or a disk.
-pub const MAX_SHORT: usize = 48;
+const MAX_SHORT: usize = 48;
 
 /// The label of a config or a disk: 1 to 48 characters without control characters.
 pub fn parse_short(raw: &str) -> Result<String, Reasons> {
@@ -12,6 +12,23 @@ pub fn parse_short(raw: &str) -> Result<String, Reasons> {
     }
     let text = "Label must be between 1 and 48 characters, without control characters";
     Err(vec![Reason::new(Code::LabelLength, text)])
+}
+
+/// A label derived from a name, between ASCII texts: as much of the name as fits.
+pub fn fit_short(before: &str, name: &str, after: &str) -> String {
+    let room = MAX_SHORT - before.len() - after.len();
+    let visible = name.chars().filter(|c| !c.is_control());
+    let name: String = visible.take(room).collect();
+    format!("{before}{name}{after}")
+}
+
+/// The label in a row, if it is valid. Builds before 0.2 derived labels of any length from image names; such a
+/// label is truncated.
+pub fn checked_short(mut raw: String) -> Option<String> {
+    if let Some((end, _)) = raw.char_indices().nth(MAX_SHORT) {
+        raw.truncate(end);
+    }
+    parse_short(&raw).ok()
 }
 
 /// 1 to 64 ASCII letters, digits and dashes, without two dashes in a row.

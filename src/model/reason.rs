@@ -17,6 +17,11 @@ impl Reason {
             text: text.into(),
         }
     }
+
+    /// The reason for a value that is none of these words.
+    pub fn not_one_of(code: Code, words: &[&str]) -> Self {
+        Self::new(code, format!("Must be one of {}", words.join(", ")))
+    }
 }
 
 /// All errors of one value.

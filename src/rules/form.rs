@@ -294,6 +294,12 @@ impl<'a> Form<'a> {
     }
 }
 
+/// One of these words.
+pub fn one_of(raw: &str, choices: &[&'static str]) -> Result<&'static str, Reasons> {
+    let found = choices.iter().find(|choice| **choice == raw).copied();
+    found.ok_or_else(|| vec![Reason::not_one_of(Code::ChoiceInvalid, choices)])
+}
+
 /// A short text that no rule depends on: at most 255 characters.
 pub fn short_text(raw: &str) -> Result<String, Reasons> {
     Description::parse(raw).map(|text| text.as_str().to_owned())

@@ -62,37 +62,23 @@ impl Default for Settings {
 pub struct ConfigLabel(String);
 
 impl ConfigLabel {
-    const MAX: usize = label::MAX_SHORT;
-
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         label::parse_short(raw).map(Self)
     }
 
     /// The label of an image's config: as much of the image's name as fits.
     pub fn of_image(image: &str) -> Self {
-        Self::around("My ", image, " Disk Profile")
+        Self(label::fit_short("My ", image, " Disk Profile"))
     }
 
     /// The label of a config for an instance without an image.
     pub fn of_instance(label: &InstanceLabel) -> Self {
-        Self::around("My ", label.as_str(), " Profile")
+        Self(label::fit_short("My ", label.as_str(), " Profile"))
     }
 
-    fn around(before: &str, name: &str, after: &str) -> Self {
-        let room = Self::MAX - before.len() - after.len();
-        let visible = name.chars().filter(|c| !c.is_control());
-        let name: String = visible.take(room).collect();
-        Self(format!("{before}{name}{after}"))
-    }
-
-    /// The label in a row, if it is valid. Builds before 0.2 derived labels of any length from image names;
-    /// such a label is truncated.
+    /// The label in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
-        let raw = match raw.char_indices().nth(Self::MAX) {
-            Some((end, _)) if raw.len() > Self::MAX => raw[..end].to_owned(),
-            _ => raw,
-        };
-        Self::parse(&raw).ok()
+        label::checked_short(raw).map(Self)
     }
 
     pub fn as_str(&self) -> &str {

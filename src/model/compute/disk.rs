@@ -84,11 +84,8 @@ impl Filesystem {
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         Self::with_word(raw).ok_or_else(|| {
-            let words = Self::ALL.map(Self::word).join(", ");
-            vec![Reason::new(
-                Code::ChoiceInvalid,
-                format!("Must be one of {words}"),
-            )]
+            let words = Self::ALL.map(Self::word);
+            vec![Reason::not_one_of(Code::ChoiceInvalid, &words)]
         })
     }
 }
@@ -98,18 +95,13 @@ impl Filesystem {
 pub struct DiskLabel(String);
 
 impl DiskLabel {
-    const MAX: usize = label::MAX_SHORT;
-
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         label::parse_short(raw).map(Self)
     }
 
     /// The label of the disk that an image is deployed to: as much of the image's name as fits.
     pub fn of_image(image: &str) -> Self {
-        const END: &str = " Disk";
-        let visible = image.chars().filter(|c| !c.is_control());
-        let name: String = visible.take(Self::MAX - END.len()).collect();
-        Self(format!("{name}{END}"))
+        Self(label::fit_short("", image, " Disk"))
     }
 
     /// The label of a swap disk that is created with an instance.
@@ -118,17 +110,12 @@ impl DiskLabel {
     }
 
     pub fn of_copy(label: &DiskLabel) -> Self {
-        Self::truncated(format!("Copy of {}", label.0))
+        Self(label::fit_short("Copy of ", &label.0, ""))
     }
 
-    /// The label in a row, if it is valid. Builds before 0.2 derived labels of any length from image names; such a
-    /// label is truncated.
+    /// The label in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
-        Self::parse(&Self::truncated(raw).0).ok()
-    }
-
-    fn truncated(label: String) -> Self {
-        Self(label.chars().take(Self::MAX).collect())
+        label::checked_short(raw).map(Self)
     }
 
     pub fn as_str(&self) -> &str {

@@ -109,7 +109,9 @@ impl DiskEncryption {
     }
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let text = "Must be one of enabled, disabled";
-        Self::with_word(raw).ok_or_else(|| vec![Reason::new(Code::ChoiceInvalid, text)])
+        Self::with_word(raw).ok_or_else(|| {
+            let words = Self::ALL.map(Self::word);
+            vec![Reason::not_one_of(Code::ChoiceInvalid, &words)]
+        })
     }
 }

@@ -106,8 +106,8 @@ impl Global {
         let raw = if raw == "add_vpc" { "add_vpcs" } else { raw };
         let found = Self::ALL.into_iter().find(|global| global.word() == raw);
         found.ok_or_else(|| {
-            let words = Self::ALL.map(Global::word).join(", ");
-            vec![Reason::new(Code::GrantInvalid, format!("Must be one of {words}"))]
+            let words = Self::ALL.map(Global::word);
+            vec![Reason::not_one_of(Code::GrantInvalid, &words)]
         })
     }
 }

@@ -81,8 +81,7 @@ impl SubjectKind {
         let found = kinds.clone().find(|kind| kind.word() == raw);
         found.ok_or_else(|| {
             let words: Vec<_> = kinds.by_ref().map(SubjectKind::word).collect();
-            let text = format!("Must be one of {}", words.join(", "));
-            vec![Reason::new(Code::ChoiceInvalid, text)]
+            vec![Reason::not_one_of(Code::ChoiceInvalid, &words)]
         })
     }
 

@@ -138,10 +138,7 @@ impl Priority {
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let found = Self::ALL.into_iter().find(|priority| priority.word() == raw);
-        found.ok_or_else(|| {
-            let text = format!("Must be one of {}", Self::WORDS.join(", "));
-            vec![Reason::new(Code::ChoiceInvalid, text)]
-        })
+        found.ok_or_else(|| vec![Reason::not_one_of(Code::ChoiceInvalid, &Self::WORDS)])
     }
 }
 

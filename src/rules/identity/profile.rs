@@ -9,7 +9,7 @@ use crate::model::user::{Email, User};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::events;
-use crate::rules::form::Form;
+use crate::rules::form::{Form, one_of};
 use crate::rules::request::{Drafted, FromForm, Request};
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -112,11 +112,5 @@ fn parse_timezone(raw: &str) -> Result<String, Reasons> {
 }
 
 fn parse_lish(raw: &str) -> Result<String, Reasons> {
-    match LISH_AUTH_METHODS.contains(&raw) {
-        true => Ok(raw.to_owned()),
-        false => {
-            let text = format!("Must be one of {}", LISH_AUTH_METHODS.join(", "));
-            Err(vec![Reason::new(Code::ChoiceInvalid, text)])
-        }
-    }
+    one_of(raw, &LISH_AUTH_METHODS).map(str::to_owned)
 }

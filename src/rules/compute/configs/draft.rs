@@ -5,9 +5,9 @@ use crate::model::id::DiskId;
 use crate::model::input::Input;
 use crate::model::instance::Instance;
 use crate::model::policy::Policy;
-use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::reason::{Code, Reason};
 use crate::rules::error::Result;
-use crate::rules::form::{Form, short_text};
+use crate::rules::form::{Form, one_of, short_text};
 use crate::rules::interfaces;
 use crate::rules::not_offered::refuse_field;
 use crate::rules::request::FromForm;
@@ -83,8 +83,8 @@ impl SettingsDraft {
             form.refuse("memory_limit", reason);
         }
         let root_device = form.optional("root_device", short_text);
-        let run_level = form.optional("run_level", |raw| one_of(raw, &RUN_LEVELS));
-        let virt_mode = form.optional("virt_mode", |raw| one_of(raw, &VIRT_MODES));
+        let run_level = form.optional("run_level", |raw| one_of(raw, &RUN_LEVELS).map(str::to_owned));
+        let virt_mode = form.optional("virt_mode", |raw| one_of(raw, &VIRT_MODES).map(str::to_owned));
         let helpers = form.within("helpers", |form| HELPERS.map(|name| form.boolean(name)));
         let devices = read_devices(form);
         refuse_field(form, "initrd", NO_INITRD);
@@ -153,12 +153,4 @@ fn read_devices(form: &mut Form) -> Option<[Option<DiskId>; DEVICES.len()]> {
         }
     }
     devices
-}
-
-fn one_of(raw: &str, choices: &[&str]) -> Result<String, Reasons> {
-    if choices.contains(&raw) {
-        return Ok(raw.to_owned());
-    }
-    let text = format!("Must be one of {}", choices.join(", "));
-    Err(vec![Reason::new(Code::ChoiceInvalid, text)])
 }

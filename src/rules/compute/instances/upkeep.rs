@@ -1,8 +1,8 @@
 //! Parses the upkeep of an instance: alerts, backups, maintenance and the watchdog.
 
-use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::reason::{Code, Reason};
 use crate::model::upkeep::{ALERTS, BackupSchedule, MaintenancePolicy, Upkeep};
-use crate::rules::form::Form;
+use crate::rules::form::{Form, one_of};
 use crate::rules::not_offered::refuse_field;
 
 const NO_BACKUPS: &str = "Garth makes no backups of instances: leave this field out, or send false";
@@ -74,12 +74,4 @@ fn read_threshold(form: &mut Form, name: &'static str, max: i64) -> Option<i64> 
         return None;
     }
     Some(threshold)
-}
-
-fn one_of(raw: &str, choices: &[&'static str]) -> Result<&'static str, Reasons> {
-    let found = choices.iter().find(|choice| **choice == raw).copied();
-    found.ok_or_else(|| {
-        let text = format!("Must be one of {}", choices.join(", "));
-        vec![Reason::new(Code::ChoiceInvalid, text)]
-    })
 }
