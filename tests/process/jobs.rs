@@ -17,13 +17,21 @@ fn add_broken_job(folder: &Folder, subject: &str, attempts: i64) {
 }
 
 fn job(folder: &Folder, subject: &str) -> Option<Value> {
+    find_job(folder, "subject", subject)
+}
+
+fn job_of_kind(folder: &Folder, kind: &str) -> Option<Value> {
+    find_job(folder, "kind", kind)
+}
+
+fn find_job(folder: &Folder, field: &str, value: &str) -> Option<Value> {
     let listed = folder.json("jobs list");
-    let jobs = listed.as_array().expect("a list").iter();
-    jobs.into_iter().find(|job| job["subject"] == subject).cloned()
+    let mut jobs = listed.as_array().expect("a list").iter();
+    jobs.find(|job| job[field] == value).cloned()
 }
 
 #[test]
-fn recurring_jobs_are_listed_and_shutdown_releases_leases() {
+fn recurring_jobs_are_listed_and_cannot_be_dropped() {
     let folder = Folder::new("jobs-listed");
     let server = folder.start();
     eventually("the first runs to finish", || {
@@ -50,12 +58,36 @@ fn recurring_jobs_are_listed_and_shutdown_releases_leases() {
         folder.run(&format!("jobs retry {id}")),
         format!("job {id} is due now\n")
     );
+    assert_eq!(server.stop().code, Some(0));
+}
+
+#[test]
+fn shutdown_releases_the_lease_of_a_running_job() {
+    let folder = Folder::new("jobs-interrupted");
+    let server = folder.start();
+    let mut client = server.client();
+    let ticket = client.open_ticket();
+    let uploaded = client.upload(ticket, "a.txt", b"text");
+    uploaded.expect("the server responds").ok();
+    let scrub = |status: &str| job_of_kind(&folder, "attachment_scrub").filter(|job| job["status"] == status);
+    let first = eventually("the first scrub to finish", || scrub("scheduled"));
+    // The scrub waits after each file in proportion to its size, so this one runs until the shutdown.
+    let store = Store::open(folder.data().join("garth.db")).expect("the store exists");
+    let changed = store.execute_batch(
+        "UPDATE attachment SET size = 1000000000000000;
+         UPDATE attachment_check SET verified = 0;",
+    );
+    changed.expect("the rows are valid");
+    folder.run(&format!("jobs retry {}", first["id"]));
+    eventually("the second scrub to begin", || scrub("running"));
 
     assert_eq!(server.stop().code, Some(0));
-    let listed = folder.json("jobs list");
-    for job in listed.as_array().expect("a list") {
-        assert_eq!(job["lease_owner"], Value::Null, "{job}");
-    }
+    let job = job_of_kind(&folder, "attachment_scrub").expect("a recurring job");
+    assert_eq!(job["lease_owner"], Value::Null, "{job}");
+    assert_eq!(
+        job["attempts"], 0,
+        "the interrupted attempt does not count: {job}"
+    );
 }
 
 #[test]
