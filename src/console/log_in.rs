@@ -10,7 +10,7 @@ use super::visit::side_of;
 use crate::rules::{self, Error};
 use crate::web::cookies::log_in_csrf_token;
 use crate::web::fields::{Fields, FormEncoding, pairs};
-use crate::web::login_attempts::{Guess, client_address};
+use crate::web::login_attempts::{LoginAttempt, client_address};
 use crate::web::operation::Audience;
 use crate::web::pages::{self, LogInNotes, LogInPage, LogInTarget, ROOT_STYLE, redirect};
 use crate::web::{App, cookies, log_in_form};
@@ -93,6 +93,6 @@ pub async fn log_in(State(app): State<App>, request: Request) -> PageResult {
         csrf_token,
         username,
     };
-    let guess = Guess::new(&headers, address, username, password);
-    Ok(log_in_form::log_in(&app, guess, &page, to.as_deref().unwrap_or("/")).await?)
+    let attempt = LoginAttempt::new(&headers, address, username, password);
+    Ok(log_in_form::log_in(&app, attempt, &page, to.as_deref().unwrap_or("/")).await?)
 }
