@@ -147,7 +147,7 @@ pub fn describe_error(error: Error) -> anyhow::Error {
             anyhow!("the token does not have the scope {needed}: create one with --scopes {needed}")
         }
         Error::Forbidden => anyhow!("the user does not have permission: grant it with `garth user grant`"),
-        Error::WrongSide => {
+        Error::WrongAudience => {
             anyhow!("the user is not a member of the staff: create staff with `garth user create --staff`")
         }
         Error::NotFound => anyhow!("not found"),
@@ -200,7 +200,7 @@ mod tests {
             Error::Unauthenticated,
             Error::ScopeMissing { needed, held },
             Error::Forbidden,
-            Error::WrongSide,
+            Error::WrongAudience,
             Error::NotFound,
             Error::Stale,
             Error::Body(BodyFault::TooLarge { most: 5 }),

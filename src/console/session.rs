@@ -15,7 +15,7 @@ use super::error_page::ErrorPage;
 use super::forms::FormData;
 use super::navigation::{local_page, log_in_url};
 use super::page::Page;
-use super::visit::{MAX_UNSEEN_COUNT, Visit, side_of};
+use super::visit::{MAX_UNSEEN_COUNT, Visit, audience_of};
 use super::{layout, live};
 use crate::model::id::EventId;
 use crate::model::proof::Identity;
@@ -107,7 +107,7 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
             let flash = cookies::flash(&request.headers).filter(|_| is_navigation(request));
             let visit = Visit {
                 username: identity.username.as_str().to_owned(),
-                side: side_of(&identity),
+                audience: audience_of(&identity),
                 path: request.uri.path().to_owned(),
                 notice: query.into_iter().find_map(|(key, notice)| {
                     (key == "done" && flash.as_ref() == Some(&notice)).then_some(notice)

@@ -17,7 +17,7 @@ pub enum Error {
     /// The user lacks the grant: request it.
     Forbidden,
     /// Staff called an operation for tenants, or a tenant one for staff.
-    WrongSide,
+    WrongAudience,
     /// The object does not exist, or the caller cannot see it.
     NotFound,
     /// Too many requests: wait this many seconds.

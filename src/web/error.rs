@@ -106,7 +106,7 @@ pub fn plain(status: StatusCode, code: Code, reason: &str) -> Response {
 pub fn status_of(error: &Error) -> StatusCode {
     match error {
         Error::Unauthenticated | Error::ScopeMissing { .. } => StatusCode::UNAUTHORIZED,
-        Error::Forbidden | Error::WrongSide => StatusCode::FORBIDDEN,
+        Error::Forbidden | Error::WrongAudience => StatusCode::FORBIDDEN,
         Error::NotFound => StatusCode::NOT_FOUND,
         Error::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Stale => StatusCode::PRECONDITION_FAILED,
@@ -149,7 +149,7 @@ impl IntoResponse for Error {
                 challenge(response, "Bearer error=\"insufficient_scope\"")
             }
             Error::Forbidden => plain(status, Code::GrantMissing, "Unauthorized"),
-            Error::WrongSide => plain(status, Code::WrongSide, "Unauthorized"),
+            Error::WrongAudience => plain(status, Code::WrongSide, "Unauthorized"),
             Error::NotFound => plain(status, Code::NotFound, "Not found"),
             Error::TooMany { wait } => {
                 let mut response = plain(status, Code::RateLimited, "Too many requests");

@@ -150,7 +150,7 @@ impl TestApp {
         let name = name.to_owned();
         let given = self
             .store
-            .write(move |tx| rules::grants::give(tx, &name, &[grant]))
+            .write(move |tx| rules::grants::add(tx, &name, &[grant]))
             .await;
         given.expect("the grant can be given");
     }
@@ -248,7 +248,7 @@ impl<'a> IntoFuture for UserBuilder<'a> {
             let created = self.app.store.write(move |tx| {
                 let user = rules::users::create(tx, &new)?;
                 if !grants.is_empty() {
-                    rules::grants::give(tx, user.username.as_str(), &grants)?;
+                    rules::grants::add(tx, user.username.as_str(), &grants)?;
                 }
                 let token = NewToken {
                     user: user.id,

@@ -121,7 +121,7 @@ async fn try_change(app: &App, caller: &Caller, data: &FormData) -> rules::Resul
             return Ok(Change::Refused { wrong, wait });
         }
     };
-    let stored = app.read(caller.clone(), rules::passwords::own).await?;
+    let stored = app.read(caller.clone(), rules::passwords::own_hash).await?;
     let compared = stored.clone();
     let is_correct = app
         .hash(permit_request, move || {

@@ -46,7 +46,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: i64, request: &Request) -> 
 }
 
 /// The applications of a user.
-pub fn of(tx: &mut ReadTx, username: &str) -> Result<Vec<OauthGrant>> {
+pub fn list_of_user(tx: &mut ReadTx, username: &str) -> Result<Vec<OauthGrant>> {
     let user = users::load(tx, username)?;
     applications(tx, user.id)
 }

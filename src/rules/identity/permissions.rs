@@ -2,7 +2,7 @@
 
 mod names;
 
-use crate::model::grant::{Global, Granted, Permission};
+use crate::model::grant::{Global, GrantKind, Permission};
 use crate::model::id::{InstanceId, VpcId};
 use crate::model::user::User;
 use crate::rules::caller::Caller;
@@ -34,11 +34,11 @@ pub fn on_entity(
     let (granted, exists) = match kind.as_str() {
         "vpc" => {
             let found = store::vpcs::find_without_subnets(tx, caller.account, VpcId(id))?;
-            (Granted::Vpc, found.is_some())
+            (GrantKind::Vpc, found.is_some())
         }
         "linode" => {
             let found = store::instances::find(tx, caller.account, InstanceId(id))?;
-            (Granted::Linode, found.is_some())
+            (GrantKind::Linode, found.is_some())
         }
         _ => return Ok(Names::new()),
     };
@@ -48,8 +48,8 @@ pub fn on_entity(
         true => store::grants::permission(tx, user.id, granted, id)?,
     };
     let (reads, changes): (&[_], &[_]) = match granted {
-        Granted::Vpc => (&names::VPC_READS, &names::VPC_CHANGES),
-        Granted::Linode => (&names::LINODE_READS, &names::LINODE_CHANGES),
+        GrantKind::Vpc => (&names::VPC_READS, &names::VPC_CHANGES),
+        GrantKind::Linode => (&names::LINODE_READS, &names::LINODE_CHANGES),
     };
     let mut found = match permission {
         None => Names::new(),

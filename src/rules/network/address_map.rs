@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::model::address_map::{self, Holder, View};
 use crate::model::cidr::Cidr;
-use crate::model::grant::{Granted, Permission};
+use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::{InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::subnet::Subnet;
 use crate::model::ticket::Ticket;
@@ -111,7 +111,7 @@ pub fn visible(tx: &mut ReadTx, caller: &Caller) -> Result<Visible> {
     if !caller.is_restricted() {
         return Ok(Visible(None));
     }
-    let all = store::grants::of_kind(tx, caller.account, caller.user(), Granted::Linode)?;
+    let all = store::grants::list_by_kind(tx, caller.account, caller.user(), GrantKind::Linode)?;
     let seen = all.into_iter().filter(|one| one.permission.is_some());
     Ok(Visible(Some(seen.map(|one| one.id).collect())))
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::model::cidr::Cidr;
 use crate::model::event::Action;
-use crate::model::grant::{Granted, Permission};
+use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::{SubnetId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
@@ -92,7 +92,7 @@ pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> R
     }
     let mut blockers = Vec::new();
     for (subnet, found) in uses.take(MAX_LISTED_ERRORS) {
-        let seen = caller.require_permission(tx, Granted::Linode, found.instance.0, Permission::ReadOnly);
+        let seen = caller.require_permission(tx, GrantKind::Linode, found.instance.0, Permission::ReadOnly);
         blockers.push(blocker(subnet, found, seen.is_ok()));
     }
     let omitted = count - blockers.len();
@@ -139,7 +139,7 @@ fn load_for(
     let vpc = vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
     if access > Permission::ReadOnly {
-        caller.require_permission(tx, Granted::Vpc, vpc.id.0, access)?;
+        caller.require_permission(tx, GrantKind::Vpc, vpc.id.0, access)?;
     }
     Ok((subnet, vpc))
 }

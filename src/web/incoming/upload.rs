@@ -47,10 +47,10 @@ struct Received {
 pub async fn receive_attachment(app: App, caller: Caller, ticket: TicketId, request: Request) -> Result<()> {
     let (head, body) = request.into_parts();
     let upload_info = upload_info(&head.headers);
-    let asked = upload_info.clone();
+    let info = upload_info.clone();
     let expected = app
         .read(caller.clone(), move |tx, caller| {
-            attachments::expect(tx, caller, ticket, &asked)
+            attachments::expect(tx, caller, ticket, &info)
         })
         .await;
     let boundary = match expected {
