@@ -60,10 +60,10 @@ impl TestApp {
 
     /// A server with a changed policy and changed options.
     pub async fn with(change: impl FnOnce(&mut Policy, &mut Options)) -> Self {
-        Self::on(Engine::chosen(), change).await
+        Self::with_engine(Engine::chosen(), change).await
     }
 
-    pub async fn on(engine: Engine, change: impl FnOnce(&mut Policy, &mut Options)) -> Self {
+    pub async fn with_engine(engine: Engine, change: impl FnOnce(&mut Policy, &mut Options)) -> Self {
         let mut options = Options::default();
         let mut context = context();
         change(&mut context.policy, &mut options);
@@ -73,11 +73,11 @@ impl TestApp {
             .write(move |tx| rules::accounts::create(tx, "Example", &email))
             .await;
         let account = account.expect("an account can be created").id;
-        Self::over(store, home, account, options).await
+        Self::with_store(store, home, account, options).await
     }
 
     /// A server on an existing store.
-    pub async fn over(store: Store, home: Home, account: AccountId, options: Options) -> Self {
+    pub async fn with_store(store: Store, home: Home, account: AccountId, options: Options) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let (stop, stopping) = watch::channel(false);
@@ -107,7 +107,7 @@ impl TestApp {
         &self.home.folder
     }
 
-    /// A user of the test's account, unrestricted unless `require_permission` is called.
+    /// A user of the test's account, unrestricted unless `restricted` or `may` is called.
     pub fn user<'a>(&'a self, name: &'a str) -> UserBuilder<'a> {
         UserBuilder {
             app: self,
@@ -130,7 +130,7 @@ impl TestApp {
     }
 
     /// A client without a token.
-    pub fn stranger(&self) -> User<'_> {
+    pub fn anonymous(&self) -> User<'_> {
         User {
             app: self,
             token: None,
@@ -148,11 +148,11 @@ impl TestApp {
 
     pub async fn grant(&self, name: &str, grant: Grant) {
         let name = name.to_owned();
-        let given = self
+        let added = self
             .store
             .write(move |tx| rules::grants::add(tx, &name, &[grant]))
             .await;
-        given.expect("the grant can be given");
+        added.expect("the grant can be added");
     }
 
     pub async fn revoke(&self, token: TokenId) {
@@ -314,7 +314,7 @@ impl User<'_> {
     }
 
     /// Creates a VPC in us-east with subnets called `a`, `b`, …
-    pub async fn creates_vpc(&self, label: &str, ranges: &[&str]) -> VpcId {
+    pub async fn create_vpc(&self, label: &str, ranges: &[&str]) -> VpcId {
         let names = 'a'..='z';
         let subnet =
             |(name, range): (char, &&str)| serde_json::json!({"label": name.to_string(), "ipv4": range});
@@ -326,21 +326,21 @@ impl User<'_> {
     }
 
     /// Creates an instance without an image, with one interface on a subnet.
-    pub async fn creates_instance_on(&self, subnet: i64) -> Reply {
+    pub async fn create_instance_on(&self, subnet: i64) -> Reply {
         let interfaces = serde_json::json!([{"purpose": "vpc", "subnet_id": subnet}]);
         let body = serde_json::json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
         self.post("/compute/instances", body).await
     }
 
     /// Opens a ticket without a subject; returns its ID.
-    pub async fn opens_ticket(&self, summary: &str) -> i64 {
+    pub async fn open_ticket(&self, summary: &str) -> i64 {
         let body = serde_json::json!({"summary": summary, "description": "Please look into it."});
         let reply = self.post("/support/tickets", body).await;
         assert_eq!(reply.status, 200, "{reply}");
         reply.json()["id"].as_i64().expect("an id")
     }
 
-    pub async fn attaches(&self, ticket: i64, name: &str, bytes: impl AsRef<[u8]>) -> Reply {
+    pub async fn attach_file(&self, ticket: i64, name: &str, bytes: impl AsRef<[u8]>) -> Reply {
         let path = format!("/support/tickets/{ticket}/attachments");
         self.call(Method::POST, &path).file(name, bytes).await
     }

@@ -102,7 +102,7 @@ fn assert_in_place(app: &TestApp, attachments: usize) {
 async fn file_names_cannot_escape_the_storage_or_disguise_themselves() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let long = ["a".repeat(10_000), ".txt".to_owned()].concat();
     let longer = ["\u{1f600}".repeat(5_000), ".txt".to_owned()].concat();
     let taken: [(&[u8], &str); 26] = [
@@ -159,7 +159,7 @@ async fn file_names_cannot_escape_the_storage_or_disguise_themselves() {
 async fn malformed_file_names_are_refused() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     for (name, code) in [
         (&b"x.png.html"[..], "file file_extension"),
         (b"x.txt.exe", "file file_extension"),
@@ -229,7 +229,7 @@ async fn malformed_file_names_are_refused() {
 async fn content_that_does_not_match_the_extension_is_refused() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let html = b"<!DOCTYPE html><script>alert(1)</script>";
     let svg = b"<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>";
     let (elf, zip) = (b"\x7fELF\x02\x01\x01\0", b"PK\x03\x04\x14\0");
@@ -243,7 +243,10 @@ async fn content_that_does_not_match_the_extension_is_refused() {
             assert_eq!(reply.errors(), ["file file_content"], "{name}");
         }
         if extension != "gif" {
-            assert_eq!(ada.attaches(1, &name, gif).await.errors(), ["file file_content"]);
+            assert_eq!(
+                ada.attach_file(1, &name, gif).await.errors(),
+                ["file file_content"]
+            );
         }
         // Almost valid: the signature a byte too late, or incomplete.
         for content in [
@@ -255,7 +258,7 @@ async fn content_that_does_not_match_the_extension_is_refused() {
             b"%PDF",
         ] {
             assert_eq!(
-                ada.attaches(1, &name, content).await.errors(),
+                ada.attach_file(1, &name, content).await.errors(),
                 ["file file_content"],
                 "{name}"
             );
@@ -263,7 +266,7 @@ async fn content_that_does_not_match_the_extension_is_refused() {
     }
     for content in [&elf[..], zip, exe, gif, b"\0", b"words\0"] {
         assert_eq!(
-            ada.attaches(1, "x.txt", content).await.errors(),
+            ada.attach_file(1, "x.txt", content).await.errors(),
             ["file file_content"]
         );
     }
@@ -275,7 +278,7 @@ async fn content_that_does_not_match_the_extension_is_refused() {
 async fn a_polyglot_file_is_served_with_the_type_of_its_extension() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let files: [(&str, &[u8], &str); 5] = [
         ("x.gif", b"GIF89a/*<html>*/=1;alert(1)", "image/gif"),
         (
@@ -292,7 +295,7 @@ async fn a_polyglot_file_is_served_with_the_type_of_its_extension() {
         ("x.txt", b"<html><script>alert(1)</script>", "text/plain"),
     ];
     for (at, (name, content, kind)) in files.into_iter().enumerate() {
-        assert_eq!(ada.attaches(1, name, content).await.status, 200, "{name}");
+        assert_eq!(ada.attach_file(1, name, content).await.status, 200, "{name}");
         let file = ada.get(&format!("{FILES}/{}", at + 1)).await;
         assert_eq!(file.header("content-type"), kind);
         assert_eq!(file.header("x-content-type-options"), "nosniff");
@@ -308,7 +311,7 @@ async fn a_polyglot_file_is_served_with_the_type_of_its_extension() {
 async fn malformed_forms_do_no_harm() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let good = form(&named(b"a.txt"), b"words");
     let part = |head: &str| [b"--edge\r\n", head.as_bytes(), b"\r\n\r\nx\r\n"].concat();
     let other = part("Content-Disposition: form-data; name=\"x\"");
@@ -409,7 +412,7 @@ async fn malformed_forms_do_no_harm() {
 async fn malformed_boundaries_do_no_harm() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let huge = "e".repeat(20_000);
     for boundary in [
         "",
@@ -444,7 +447,7 @@ async fn malformed_boundaries_do_no_harm() {
 async fn an_unterminated_form_is_refused() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let part = "--edge\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\nx\r\n";
     let (none, much) = ((400, "- multipart_invalid"), (413, "- body_too_large"));
     let head = b"--edge\r\nX-Long: ".to_vec();
@@ -483,7 +486,7 @@ fn random_bytes_do_no_harm() {
     let app = runtime.block_on(app());
     let ada = runtime.block_on(async {
         let ada = app.user("ada").await;
-        ada.opens_ticket("Look").await;
+        ada.open_ticket("Look").await;
         ada
     });
     // Random bytes mixed with form syntax.

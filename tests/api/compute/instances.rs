@@ -465,7 +465,7 @@ async fn config_id_0_boots_the_last_config_or_else_the_first() {
 }
 
 /// The account's events as `action entity status`.
-async fn story(user: &User<'_>) -> Vec<String> {
+async fn event_lines(user: &User<'_>) -> Vec<String> {
     let events = user.get("/account/events?after=0&page_size=500").await.data();
     let line = |event: &Value| {
         let (action, status) = (
@@ -481,7 +481,7 @@ async fn story(user: &User<'_>) -> Vec<String> {
 async fn a_subnet_in_use_can_be_deleted_only_in_the_documented_order() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
     let interfaces =
         json!([{"purpose": "public"}, {"purpose": "vpc", "subnet_id": 2, "ipv4": {"nat_1_1": "any"}}]);
     let body = json!({"type": NANODE, "region": "us-east", "label": "web-1", "interfaces": interfaces});
@@ -504,7 +504,7 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_documented_order() {
     let subnet = ada.get("/vpcs/1/subnets/2").await.json();
     assert_eq!((&subnet["linodes"], &subnet["computes"]), (&compute, &compute));
 
-    let (before, recorded) = (ada.get("/vpcs").await.body, story(&ada).await);
+    let (before, recorded) = (ada.get("/vpcs").await.body, event_lines(&ada).await);
     for path in ["/vpcs/1/subnets/2", "/vpcs/1"] {
         let refused = ada.delete(path).await;
         assert_eq!(
@@ -525,7 +525,7 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_documented_order() {
     let interface = "/linode/instances/1/configs/1/interfaces/2";
     assert_eq!(ada.delete(interface).await.errors(), ["- interface_active"]);
     assert_eq!(
-        (ada.get("/vpcs").await.body, story(&ada).await),
+        (ada.get("/vpcs").await.body, event_lines(&ada).await),
         (before, recorded),
         "nothing changed, and no event was recorded"
     );
@@ -537,7 +537,7 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_documented_order() {
     assert_eq!(ada.delete("/vpcs/1/subnets/2").await.status, 200);
     assert_eq!(ada.delete("/vpcs/1").await.status, 200);
     assert_eq!(
-        story(&ada).await,
+        event_lines(&ada).await,
         [
             "vpc_create 1 notification",
             "subnet_create 1 notification",
@@ -557,14 +557,14 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_documented_order() {
 async fn deleting_an_instance_releases_its_addresses_in_any_state() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    ada.creates_instance_on(1).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_instance_on(1).await;
     ada.post("/linode/instances/1/boot", json!({})).await;
 
     assert_eq!(ada.delete("/linode/instances/1").await.status, 200);
     assert_eq!(ada.get("/linode/instances/1").await.status, 404);
     assert_eq!(ada.count("/vpcs/ips").await, 0);
-    let again = ada.creates_instance_on(1).await.json();
+    let again = ada.create_instance_on(1).await.json();
     assert_eq!(
         (&again["id"], &again["ipv4"]),
         (&json!(2), &json!(["192.0.2.2"])),
@@ -636,7 +636,7 @@ async fn a_slow_power_change_is_scheduled_then_finished_while_the_instance_is_bu
             .as_str()
             .unwrap()
             .to_owned();
-        (status, story(&ada).await.pop().unwrap())
+        (status, event_lines(&ada).await.pop().unwrap())
     };
 
     settle().await;
@@ -661,7 +661,7 @@ async fn a_slow_power_change_is_scheduled_then_finished_while_the_instance_is_bu
         state().await,
         ("booting".to_owned(), "linode_boot 1 scheduled".to_owned())
     );
-    assert_eq!(story(&ada).await[0], "linode_create 1 finished");
+    assert_eq!(event_lines(&ada).await[0], "linode_create 1 finished");
     app.advance(60);
     settle().await;
     assert_eq!(
@@ -681,7 +681,7 @@ async fn a_slow_power_change_is_scheduled_then_finished_while_the_instance_is_bu
         "deleting is always allowed"
     );
     assert_eq!(
-        story(&ada).await[2],
+        event_lines(&ada).await[2],
         "linode_shutdown 1 failed",
         "the change does not wait forever"
     );
@@ -693,9 +693,9 @@ async fn a_slow_power_change_is_scheduled_then_finished_while_the_instance_is_bu
 async fn restricted_users_see_and_change_only_granted_instances() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
     for _ in 0..3 {
-        ada.creates_instance_on(1).await;
+        ada.create_instance_on(1).await;
     }
     let bob = app
         .user("bob")
@@ -743,8 +743,8 @@ async fn restricted_users_see_and_change_only_granted_instances() {
 async fn a_blocker_shows_the_instance_label_only_if_it_is_visible() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    ada.creates_instance_on(1).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_instance_on(1).await;
     let grant = Grant::Vpc(garth::model::id::VpcId(1), Permission::ReadWrite);
     let bob = app.user("bob").may(grant).await;
 

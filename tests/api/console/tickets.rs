@@ -4,8 +4,8 @@ use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
-use crate::browser::{Browser, hidden, text};
-use crate::console::{has, lacks, links, logged_in, redirects_to, with_ada};
+use crate::browser::{Browser, hidden_field, text};
+use crate::console::{app_with_ada, assert_contains, assert_lacks, links, logged_in, redirects_to};
 use crate::harness::TestApp;
 
 /// A text that must be escaped.
@@ -14,7 +14,7 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0";
 
 #[tokio::test]
 async fn a_ticket_is_opened_answered_and_closed_with_forms() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = logged_in(&app, "ada").await;
     let none = ada.get("/tickets").await;
     assert!(text(&none).contains("No tickets yet") && text(&none).contains("href=\"/tickets/new\""));
@@ -24,7 +24,7 @@ async fn a_ticket_is_opened_answered_and_closed_with_forms() {
         ("summary", "No route"),
         ("description", "It is **down**.\r\nSince noon."),
     ];
-    let opened = ada.submits(&form, "/tickets/new", &fields).await;
+    let opened = ada.submit(&form, "/tickets/new", &fields).await;
     assert_eq!(
         (opened.status.as_u16(), opened.header("location")),
         (303, "/tickets/1?done=ticket-opened")
@@ -38,7 +38,7 @@ async fn a_ticket_is_opened_answered_and_closed_with_forms() {
     assert!(html.contains("Ticket opened."), "{html}");
 
     let replied = ada
-        .submits(&page, "/tickets/1/replies", &[("description", "Any news?")])
+        .submit(&page, "/tickets/1/replies", &[("description", "Any news?")])
         .await;
     assert_eq!(replied.header("location"), "/tickets/1?done=reply-sent");
     let grace = app.user("grace").staff().await;
@@ -55,7 +55,7 @@ async fn a_ticket_is_opened_answered_and_closed_with_forms() {
 
     let list = text(&ada.get("/tickets").await);
     assert!(list.contains("No route") && list.contains(">Open <"), "{list}");
-    let closed = ada.submits(&page, "/tickets/1/close", &[]).await;
+    let closed = ada.submit(&page, "/tickets/1/close", &[]).await;
     assert_eq!(closed.header("location"), "/tickets/1?done=ticket-closed");
     let html = text(&ada.get("/tickets/1").await);
     assert!(
@@ -72,22 +72,22 @@ async fn a_ticket_is_opened_answered_and_closed_with_forms() {
 
 #[tokio::test]
 async fn a_form_that_is_submitted_twice_takes_effect_once() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = logged_in(&app, "ada").await;
     let form = ada.get("/tickets/new").await;
-    let drawn = hidden(&form, "newest");
+    let drawn = hidden_field(&form, "newest");
     let ticket = [
         ("newest", drawn.as_str()),
         ("summary", "No route"),
         ("description", "Since noon."),
     ];
     redirects_to(
-        &ada.submits(&form, "/tickets/new", &ticket).await,
+        &ada.submit(&form, "/tickets/new", &ticket).await,
         "/tickets/1?done=ticket-opened",
     );
     app.advance(3_600);
     redirects_to(
-        &ada.submits(&form, "/tickets/new", &ticket).await,
+        &ada.submit(&form, "/tickets/new", &ticket).await,
         "/tickets/1?done=ticket-opened-before",
     );
     let about = [
@@ -96,39 +96,39 @@ async fn a_form_that_is_submitted_twice_takes_effect_once() {
         ("description", "Since ten."),
     ];
     redirects_to(
-        &ada.submits(&form, "/tickets/new", &about).await,
+        &ada.submit(&form, "/tickets/new", &about).await,
         "/tickets/2?done=ticket-opened",
     );
-    let fresh = hidden(&ada.get("/tickets/new").await, "newest");
+    let fresh = hidden_field(&ada.get("/tickets/new").await, "newest");
     let meant = [
         ("newest", fresh.as_str()),
         ("summary", "No route"),
         ("description", "Since noon."),
     ];
     redirects_to(
-        &ada.submits(&form, "/tickets/new", &meant).await,
+        &ada.submit(&form, "/tickets/new", &meant).await,
         "/tickets/3?done=ticket-opened",
     );
 
     let page = ada.get("/tickets/1").await;
     let to = "/tickets/1/replies";
-    let before = hidden(&page, "newest");
+    let before = hidden_field(&page, "newest");
     let old = [("newest", before.as_str()), ("description", "Any\r\nnews?")];
-    redirects_to(&ada.submits(&page, to, &old).await, "/tickets/1?done=reply-sent");
-    let again = ada.submits(&page, to, &old).await;
+    redirects_to(&ada.submit(&page, to, &old).await, "/tickets/1?done=reply-sent");
+    let again = ada.submit(&page, to, &old).await;
     redirects_to(&again, "/tickets/1?done=sent-already");
-    has(&ada.get("/tickets/1?done=sent-already").await, "not sent again");
+    assert_contains(&ada.get("/tickets/1?done=sent-already").await, "not sent again");
     // A browser may reload the page when the user goes back, and still restore the text.
     let page = ada.get("/tickets/1").await;
-    let after = hidden(&page, "newest");
+    let after = hidden_field(&page, "newest");
     assert_ne!(before, after);
     let resent = [("newest", after.as_str()), ("description", "Any\r\nnews?")];
-    let again = ada.submits(&page, to, &resent).await;
+    let again = ada.submit(&page, to, &resent).await;
     redirects_to(&again, "/tickets/1?done=sent-already");
     // The same text is sent again after an hour, or after another reply.
     app.advance(3_600);
     redirects_to(
-        &ada.submits(&page, to, &resent).await,
+        &ada.submit(&page, to, &resent).await,
         "/tickets/1?done=reply-sent",
     );
     let grace = app.user("grace").staff().await;
@@ -136,10 +136,10 @@ async fn a_form_that_is_submitted_twice_takes_effect_once() {
         .post("/desk/tickets/1/replies", json!({"description": "Soon."}))
         .await;
     let page = ada.get("/tickets/1").await;
-    let answering = hidden(&page, "newest");
+    let answering = hidden_field(&page, "newest");
     let answering = [("newest", answering.as_str()), ("description", "Any\r\nnews?")];
     redirects_to(
-        &ada.submits(&page, to, &answering).await,
+        &ada.submit(&page, to, &answering).await,
         "/tickets/1?done=reply-sent",
     );
     // The API accepts the same text repeatedly.
@@ -157,7 +157,7 @@ async fn a_form_that_is_submitted_twice_takes_effect_once() {
 
 #[tokio::test]
 async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = logged_in(&app, "ada").await;
     let form = ada.get("/tickets/new").await;
     let long = "x".repeat(65);
@@ -167,7 +167,7 @@ async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
         ("about_kind", "vpc_id"),
         ("about_id", "77"),
     ];
-    let refused = ada.submits(&form, "/tickets/new", &fields).await;
+    let refused = ada.submit(&form, "/tickets/new", &fields).await;
     assert_eq!(refused.status, 400);
     let html = text(&refused);
     for wanted in [
@@ -183,7 +183,7 @@ async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
         assert!(html.contains(wanted), "{wanted} is not in {html}");
     }
     let refused = ada
-        .submits(
+        .submit(
             &form,
             "/tickets/new",
             &[("summary", "a"), ("description", "b"), ("about", "vpc_id:9")],
@@ -195,7 +195,7 @@ async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
     let ticket = app.with_ticket_of(&mut ada).await;
     let page = ada.get(&format!("/tickets/{ticket}")).await;
     let refused = ada
-        .submits(
+        .submit(
             &page,
             &format!("/tickets/{ticket}/replies"),
             &[("description", "  ")],
@@ -204,9 +204,9 @@ async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
     assert_eq!(refused.status, 400);
     assert!(text(&refused).contains("id=\"f-description-wrong\""), "{refused}");
     // The text of a late reply can still be copied.
-    ada.submits(&page, &format!("/tickets/{ticket}/close"), &[]).await;
+    ada.submit(&page, &format!("/tickets/{ticket}/close"), &[]).await;
     let late = ada
-        .submits(
+        .submit(
             &page,
             &format!("/tickets/{ticket}/replies"),
             &[("description", "Wait!")],
@@ -223,7 +223,7 @@ impl TestApp {
     async fn with_ticket_of(&self, browser: &mut Browser<'_>) -> String {
         let form = browser.get("/tickets/new").await;
         let fields = [("summary", "Help"), ("description", "Please")];
-        let opened = browser.submits(&form, "/tickets/new", &fields).await;
+        let opened = browser.submit(&form, "/tickets/new", &fields).await;
         let (path, _) = opened.header("location").split_once('?').expect("a query");
         path.rsplit('/').next().expect("an id").to_owned()
     }
@@ -231,9 +231,9 @@ impl TestApp {
 
 #[tokio::test]
 async fn hostile_texts_names_and_files_are_harmless() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let ada = app.user("eve").await;
-    let vpc = ada.creates_vpc("core", &[]).await;
+    let vpc = ada.create_vpc("core", &[]).await;
     let text_of_ticket = format!(
         "{SCRIPT} <img src=x onerror=alert(1)> [x](javascript:alert(1)) ![p](https://evil.example/p.png) \"'><svg onload=alert(1)>"
     );
@@ -245,7 +245,10 @@ async fn hostile_texts_names_and_files_are_harmless() {
     )
     .await;
     let name = "\"><img src=x onerror=alert(1)>.png";
-    assert_eq!(ada.attaches(1, &name.replace('"', "%22"), PNG).await.status, 200);
+    assert_eq!(
+        ada.attach_file(1, &name.replace('"', "%22"), PNG).await.status,
+        200
+    );
     let grace = app.user("grace").staff().await;
     grace
         .post("/desk/tickets/1/notes", json!({"description": text_of_ticket}))
@@ -270,7 +273,7 @@ async fn hostile_texts_names_and_files_are_harmless() {
     );
     harmless(&query, &text(&tenant.get(&query).await));
     let again = tenant
-        .submits(
+        .submit(
             &form,
             "/tickets/new",
             &[("summary", SCRIPT), ("description", SCRIPT), ("act", "preview")],
@@ -312,11 +315,11 @@ async fn hostile_texts_names_and_files_are_harmless() {
     let page = tenant.get("/tickets/1").await;
     let to = format!(
         "/tickets/1/attachments?form_token={}",
-        crate::browser::hidden(&page, "form_token")
+        crate::browser::hidden_field(&page, "form_token")
     );
-    let svg = tenant.uploads(&to, "x.svg", b"<svg onload=alert(1)>", &[]).await;
+    let svg = tenant.upload(&to, "x.svg", b"<svg onload=alert(1)>", &[]).await;
     redirects_to(&svg, "/tickets/1");
-    let svg = tenant.uploads(&to, "x.png", b"<svg onload=alert(1)>", &[]).await;
+    let svg = tenant.upload(&to, "x.png", b"<svg onload=alert(1)>", &[]).await;
     redirects_to(&svg, "/tickets/1");
 }
 
@@ -370,11 +373,11 @@ async fn files_have_the_same_limits_as_in_the_api() {
     let path = format!("/tickets/{ticket}/attachments");
     let to = format!(
         "{path}?form_token={}",
-        crate::browser::hidden(&page, "form_token")
+        crate::browser::hidden_field(&page, "form_token")
     );
 
-    assert_eq!(ada.uploads(&path, "a.png", PNG, &[]).await.status, 403);
-    let attached = ada.uploads(&to, "a.png", PNG, &[]).await;
+    assert_eq!(ada.upload(&path, "a.png", PNG, &[]).await.status, 403);
+    let attached = ada.upload(&to, "a.png", PNG, &[]).await;
     assert_eq!(
         attached.header("location"),
         format!("/tickets/{ticket}?done=file-attached")
@@ -386,46 +389,46 @@ async fn files_have_the_same_limits_as_in_the_api() {
     );
 
     // Errors: at the field for a browser, as plain text for the script.
-    let refused = ada.uploads(&to, "a.exe", PNG, &[]).await;
+    let refused = ada.upload(&to, "a.exe", PNG, &[]).await;
     // The redirect removes the form token from the URL.
     redirects_to(&refused, &format!("/tickets/{ticket}"));
-    ada.keeps_cookies(&refused);
+    ada.store_cookies(&refused);
     let page = ada.get(&format!("/tickets/{ticket}")).await;
-    has(&page, "id=\"f-file-wrong\"");
-    lacks(&ada.get(&format!("/tickets/{ticket}")).await, "class=\"reason\"");
+    assert_contains(&page, "id=\"f-file-wrong\"");
+    assert_lacks(&ada.get(&format!("/tickets/{ticket}")).await, "class=\"reason\"");
     let large = vec![b'x'; 2000];
-    let refused = ada.uploads(&to, "a.txt", &large, &[("hx-request", "true")]).await;
+    let refused = ada.upload(&to, "a.txt", &large, &[("hx-request", "true")]).await;
     assert_eq!(
         (refused.status.as_u16(), text(&refused).as_str()),
         (413, "The file is too large. The maximum is 1000 bytes")
     );
     let attached = ada
-        .uploads(&to, "b.txt", b"hello", &[("hx-request", "true")])
+        .upload(&to, "b.txt", b"hello", &[("hx-request", "true")])
         .await;
     assert_eq!(attached.status, 204);
     let full = ada
-        .uploads(&to, "c.txt", b"hello", &[("hx-request", "true")])
+        .upload(&to, "c.txt", b"hello", &[("hx-request", "true")])
         .await;
     assert_eq!(
         (full.status.as_u16(), text(&full).as_str()),
         (400, "A ticket can have at most 2 attachments")
     );
     assert!(!text(&ada.get(&format!("/tickets/{ticket}")).await).contains("type=\"file\""));
-    let none = ada.submits(&page, &path, &[]).await;
+    let none = ada.submit(&page, &path, &[]).await;
     assert_eq!(none.status, 415);
 }
 
 #[tokio::test]
 async fn other_tickets_are_hidden_and_read_only_access_cannot_write() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = logged_in(&app, "ada").await;
     let ticket = app.with_ticket_of(&mut ada).await;
     let page = ada.get(&format!("/tickets/{ticket}")).await;
     let to = format!(
         "/tickets/{ticket}/attachments?form_token={}",
-        crate::browser::hidden(&page, "form_token")
+        crate::browser::hidden_field(&page, "form_token")
     );
-    ada.uploads(&to, "a.png", PNG, &[]).await;
+    ada.upload(&to, "a.png", PNG, &[]).await;
 
     let other = app.another_account().await;
     app.user("bob").of(other).await;
@@ -449,7 +452,7 @@ async fn other_tickets_are_hidden_and_read_only_access_cannot_write() {
         );
         for path in ["replies", "close"] {
             let sent = browser
-                .submits(
+                .submit(
                     &own,
                     &format!("/tickets/{ticket}/{path}"),
                     &[("description", "x")],
@@ -457,10 +460,10 @@ async fn other_tickets_are_hidden_and_read_only_access_cannot_write() {
                 .await;
             assert_eq!(sent.status.as_u16(), writing, "{name} {path}");
         }
-        let token = crate::browser::hidden(&own, "form_token");
+        let token = crate::browser::hidden_field(&own, "form_token");
         let to = format!("/tickets/{ticket}/attachments?form_token={token}");
         assert_eq!(
-            browser.uploads(&to, "b.png", PNG, &[]).await.status.as_u16(),
+            browser.upload(&to, "b.png", PNG, &[]).await.status.as_u16(),
             writing,
             "{name}"
         );
@@ -475,11 +478,11 @@ async fn other_tickets_are_hidden_and_read_only_access_cannot_write() {
 
 #[tokio::test]
 async fn only_visible_resources_can_be_selected_for_a_ticket() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let owner = app.user("owner").await;
     let (core, edge) = (
-        owner.creates_vpc("core", &[]).await,
-        owner.creates_vpc("edge", &[]).await,
+        owner.create_vpc("core", &[]).await,
+        owner.create_vpc("edge", &[]).await,
     );
     let grace = app.user("grace").staff().await;
     let entry = json!({"account_id": app.account.0, "type": "domain", "id": 7, "label": "shop.example"});
@@ -519,18 +522,18 @@ async fn only_visible_resources_can_be_selected_for_a_ticket() {
         ("description", "d"),
         ("about", &format!("vpc_id:{core}")),
     ];
-    assert_eq!(ada.submits(&form, "/tickets/new", &fields).await.status, 303);
+    assert_eq!(ada.submit(&form, "/tickets/new", &fields).await.status, 303);
     assert!(text(&ada.get("/tickets/1").await).contains(&format!("<a href=\"/vpcs/{core}\">core</a>")));
 }
 
 #[tokio::test]
 async fn the_navigation_bar_counts_unseen_events() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let bob = app.user("bob").await;
     let mut ada = logged_in(&app, "ada").await;
     assert!(text(&ada.get("/events").await).contains("No activity yet"));
-    bob.creates_vpc("core", &["10.0.0.0/24"]).await;
-    bob.opens_ticket("Help").await;
+    bob.create_vpc("core", &["10.0.0.0/24"]).await;
+    bob.open_ticket("Help").await;
     let html = text(&ada.get("/tickets").await);
     assert!(html.contains("<span class=\"unseen\">3<"), "{html}");
     let page = ada.get("/events").await;
@@ -543,16 +546,20 @@ async fn the_navigation_bar_counts_unseen_events() {
         assert!(html.contains(sentence), "{sentence} is not in {html}");
     }
     let seen = ada
-        .submits(&page, "/events", &[("id", &crate::browser::hidden(&page, "id"))])
+        .submit(
+            &page,
+            "/events",
+            &[("id", &crate::browser::hidden_field(&page, "id"))],
+        )
         .await;
     assert_eq!(seen.header("location"), "/events?done=events-seen");
     assert!(!text(&ada.get("/tickets").await).contains("class=\"unseen\""));
     // The user's own actions are not counted.
     let form = ada.get("/tickets/new").await;
     let fields = [("summary", "Mine"), ("description", "All mine.")];
-    ada.submits(&form, "/tickets/new", &fields).await;
+    ada.submit(&form, "/tickets/new", &fields).await;
     assert!(!text(&ada.get("/tickets").await).contains("class=\"unseen\""));
-    bob.creates_vpc("edge", &[]).await;
+    bob.create_vpc("edge", &[]).await;
     assert!(text(&ada.get("/tickets").await).contains("<span class=\"unseen\">1<"));
     // Events that rita cannot see are not counted.
     app.user("rita").restricted().await;
@@ -562,7 +569,7 @@ async fn the_navigation_bar_counts_unseen_events() {
 
 #[tokio::test]
 async fn a_ticket_is_found_by_id_and_text() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = logged_in(&app, "ada").await;
     let bob = app.user("bob").await;
     for at in 1..=12 {
@@ -592,13 +599,13 @@ async fn a_ticket_is_found_by_id_and_text() {
 
 #[tokio::test]
 async fn a_preview_does_not_send() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = logged_in(&app, "ada").await;
     let ticket = app.with_ticket_of(&mut ada).await;
     let page = ada.get(&format!("/tickets/{ticket}")).await;
     let fields = [("description", "**loud**"), ("act", "preview")];
     let shown = ada
-        .submits(&page, &format!("/tickets/{ticket}/replies"), &fields)
+        .submit(&page, &format!("/tickets/{ticket}/replies"), &fields)
         .await;
     let html = text(&shown);
     assert_eq!(shown.status, 200);

@@ -4,44 +4,44 @@ use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
-use crate::console::{browser, has, has_anchor, lacks, links, redirects_to, with_ada};
+use crate::console::{app_with_ada, assert_contains, assert_lacks, browser, has_anchor, links, redirects_to};
 use crate::harness::{TestApp, User, add_vpcs};
 
 /// A user of the same account who uses the API.
-async fn maker(app: &TestApp) -> User<'_> {
+async fn api_user(app: &TestApp) -> User<'_> {
     app.user("maker").await
 }
 
 #[tokio::test]
 async fn the_list_of_vpcs_has_an_empty_state_and_a_search() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
-    has(&ada.get("/vpcs").await, "No VPCs yet");
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.0.0.0/24"]).await;
-    maker.creates_vpc("edge", &["10.0.0.0/29", "10.1.0.0/29"]).await;
-    maker.creates_instance_on(1).await;
+    assert_contains(&ada.get("/vpcs").await, "No VPCs yet");
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &["10.0.0.0/24"]).await;
+    maker.create_vpc("edge", &["10.0.0.0/29", "10.1.0.0/29"]).await;
+    maker.create_instance_on(1).await;
 
     let all = ada.get("/vpcs").await;
     for wanted in [">core<", ">edge<", "2 VPCs", "1 of 252", "0 of 8", "us-east"] {
-        has(&all, wanted);
+        assert_contains(&all, wanted);
     }
     let found = ada.get("/vpcs?q=ED").await;
-    has(&found, ">edge<");
-    lacks(&found, ">core<");
-    has(&ada.get("/vpcs?q=b").await, ">edge<");
-    has(&ada.get("/vpcs?region=us-west").await, "No results");
+    assert_contains(&found, ">edge<");
+    assert_lacks(&found, ">core<");
+    assert_contains(&ada.get("/vpcs?q=b").await, ">edge<");
+    assert_contains(&ada.get("/vpcs?region=us-west").await, "No results");
     let hostile = ada.get("/vpcs?q=%22%3E%3Cscript%3E").await;
-    has(&hostile, "value=\"&quot;&gt;&lt;script&gt;\"");
-    lacks(&hostile, "<script>");
+    assert_contains(&hostile, "value=\"&quot;&gt;&lt;script&gt;\"");
+    assert_lacks(&hostile, "<script>");
 }
 
 #[tokio::test]
 async fn a_vpc_is_created_with_its_subnets() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/new").await;
-    has(&form, "value=\"10.0.0.0/24\"");
+    assert_contains(&form, "value=\"10.0.0.0/24\"");
     let fields = [
         ("region", "us-east"),
         ("label", "core"),
@@ -54,7 +54,7 @@ async fn a_vpc_is_created_with_its_subnets() {
         ("subnets[2].ipv4", "192.168.0.0/29"),
     ];
     redirects_to(
-        &ada.submits(&form, "/vpcs/new", &fields).await,
+        &ada.submit(&form, "/vpcs/new", &fields).await,
         "/vpcs/1?done=vpc-created",
     );
     let page = ada.get("/vpcs/1?done=vpc-created").await;
@@ -65,9 +65,9 @@ async fn a_vpc_is_created_with_its_subnets() {
         "192.168.0.0/29",
         "datetime=\"2024-06-01T12:00:00Z\" title=\"2024-06-01 12:00:00 UTC\"",
     ] {
-        has(&page, wanted);
+        assert_contains(&page, wanted);
     }
-    let maker = maker(&app).await;
+    let maker = api_user(&app).await;
     assert_eq!(
         maker.events().await,
         ["vpc_create 1", "subnet_create 1", "subnet_create 2"]
@@ -85,7 +85,7 @@ async fn a_vpc_is_created_with_its_subnets() {
 
 #[tokio::test]
 async fn vpc_errors_are_at_their_field_and_preserve_the_input() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/new").await;
     let fields = [
@@ -97,7 +97,7 @@ async fn vpc_errors_are_at_their_field_and_preserve_the_input() {
         ("subnets[1].label", "b"),
         ("subnets[1].ipv4", "10.0.0.128/25"),
     ];
-    let page = ada.submits(&form, "/vpcs/new", &fields).await;
+    let page = ada.submit(&form, "/vpcs/new", &fields).await;
     assert_eq!(page.status, 400);
     for wanted in [
         "There are 3 problems.",
@@ -110,20 +110,20 @@ async fn vpc_errors_are_at_their_field_and_preserve_the_input() {
         "value=\"10.0.0.128/25\"",
         "value=\"us-east\" selected",
     ] {
-        has(&page, wanted);
+        assert_contains(&page, wanted);
     }
-    lacks(&page, "f-subnets-0--ipv4-wrong");
-    assert_eq!(maker(&app).await.count("/vpcs").await, 0);
+    assert_lacks(&page, "f-subnets-0--ipv4-wrong");
+    assert_eq!(api_user(&app).await.count("/vpcs").await, 0);
     // A missing choice has one short error.
     let page = ada
-        .submits(&form, "/vpcs/new", &[("label", "core"), ("region", "")])
+        .submit(&form, "/vpcs/new", &[("label", "core"), ("region", "")])
         .await;
-    has(&page, "region is required");
+    assert_contains(&page, "region is required");
 }
 
 #[tokio::test]
 async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/new").await;
     let row = [
@@ -133,7 +133,7 @@ async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript(
     ];
     let mut fields = row.to_vec();
     fields.push(("add", "1"));
-    let more = ada.submits(&form, "/vpcs/new", &fields).await;
+    let more = ada.submit(&form, "/vpcs/new", &fields).await;
     assert_eq!(more.status, 200);
     for wanted in [
         "value=\"valid\"",
@@ -141,7 +141,7 @@ async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript(
         "value=\"10.9.1.0/24\"",
         "value=\"subnet-2\"",
     ] {
-        has(&more, wanted);
+        assert_contains(&more, wanted);
     }
     let mut fields = row.to_vec();
     fields.extend([
@@ -149,17 +149,17 @@ async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript(
         ("subnets[1].ipv4", "10.0.7.0/24"),
         ("remove", "0"),
     ]);
-    let less = ada.submits(&form, "/vpcs/new", &fields).await;
-    has(&less, "name=\"subnets[0].ipv4\" value=\"10.0.7.0/24\"");
-    lacks(&less, "10.9.0.0/24");
-    assert_eq!(maker(&app).await.count("/vpcs").await, 0, "no VPC is created");
+    let less = ada.submit(&form, "/vpcs/new", &fields).await;
+    assert_contains(&less, "name=\"subnets[0].ipv4\" value=\"10.0.7.0/24\"");
+    assert_lacks(&less, "10.9.0.0/24");
+    assert_eq!(api_user(&app).await.count("/vpcs").await, 0, "no VPC is created");
 }
 
 #[tokio::test]
 async fn a_range_is_validated_while_typing_as_on_submission() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &["10.0.0.0/24"]).await;
     let mut ada = browser(&app, "ada").await;
     for (range, says) in [
         ("10.0.1.0/24", "252 usable addresses"),
@@ -174,17 +174,17 @@ async fn a_range_is_validated_while_typing_as_on_submission() {
         let query = crate::browser::form(&[("ipv4", range), ("label", "")]);
         let fragment = ada.get(&format!("/vpcs/1/subnets/check?{query}")).await;
         assert_eq!(fragment.status, 200);
-        has(&fragment, says);
-        lacks(&fragment, "<html");
+        assert_contains(&fragment, says);
+        assert_lacks(&fragment, "<html");
         // The form has the same error, and an invalid range has a suggestion.
         let created = ada.get("/vpcs/1/subnets/new").await;
         let fields = [("label", "x"), ("ipv4", range)];
-        let sent = ada.submits(&created, "/vpcs/1/subnets/new", &fields).await;
+        let sent = ada.submit(&created, "/vpcs/1/subnets/new", &fields).await;
         match says.contains("addresses") {
             true => assert_eq!(sent.status, 303, "{range}"),
             false => {
-                has(&sent, says);
-                has(&fragment, "data-value=\"10.0.");
+                assert_contains(&sent, says);
+                assert_contains(&fragment, "data-value=\"10.0.");
             }
         }
         if says.contains("addresses") {
@@ -200,15 +200,15 @@ async fn a_range_is_validated_while_typing_as_on_submission() {
         ("subnets[1].ipv4", "10.0.0.0/24"),
     ]);
     let fragment = ada.get(&format!("/vpcs/new/check?{query}")).await;
-    has(&fragment, "overlaps 10.0.0.0/8 (a)");
-    has(&fragment, "data-value=\"172.16.0.0/24\"");
+    assert_contains(&fragment, "overlaps 10.0.0.0/8 (a)");
+    assert_contains(&fragment, "data-value=\"172.16.0.0/24\"");
 }
 
 #[tokio::test]
 async fn a_range_with_host_bits_suggests_its_network() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &["10.0.0.0/24"]).await;
     let mut ada = browser(&app, "ada").await;
     for (typed, offered) in [
         ("10.7.8.9/20", Some("10.7.0.0/20")),
@@ -220,55 +220,55 @@ async fn a_range_with_host_bits_suggests_its_network() {
         assert_eq!(response.status, 200);
         let button = |range: &str| format!("data-fill=\"f-ipv4\" data-value=\"{range}\"");
         match offered {
-            Some(range) => has(&response, &button(range)),
-            None => has(&response, &button("10.0.1.0/24")),
+            Some(range) => assert_contains(&response, &button(range)),
+            None => assert_contains(&response, &button("10.0.1.0/24")),
         }
     }
 }
 
 #[tokio::test]
 async fn a_vpc_is_edited_and_conflicts_are_detected() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &[]).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &[]).await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/1/edit").await;
-    let seen = crate::browser::hidden(&form, "version");
+    let seen = crate::browser::hidden_field(&form, "version");
     let fields = [
         ("version", seen.as_str()),
         ("label", "heart"),
         ("description", "mine"),
     ];
     maker.put("/vpcs/1", json!({"description": "theirs"})).await;
-    let stale = ada.submits(&form, "/vpcs/1/edit", &fields).await;
+    let stale = ada.submit(&form, "/vpcs/1/edit", &fields).await;
     assert_eq!(stale.status, 412);
-    has(&stale, "This was changed after you opened the page");
-    has(&stale, "value=\"heart\"");
-    has(&stale, "Current value: <strong>theirs</strong>");
-    has(
+    assert_contains(&stale, "This was changed after you opened the page");
+    assert_contains(&stale, "value=\"heart\"");
+    assert_contains(&stale, "Current value: <strong>theirs</strong>");
+    assert_contains(
         &ada.get("/vpcs?page=9").await,
         "The list no longer has this many pages.",
     );
     assert_eq!(maker.get("/vpcs/1").await.json()["description"], "theirs");
     // The second submission has the current version.
-    let seen = crate::browser::hidden(&stale, "version");
+    let seen = crate::browser::hidden_field(&stale, "version");
     let fields = [
         ("version", seen.as_str()),
         ("label", "heart"),
         ("description", "mine"),
     ];
     redirects_to(
-        &ada.submits(&stale, "/vpcs/1/edit", &fields).await,
+        &ada.submit(&stale, "/vpcs/1/edit", &fields).await,
         "/vpcs/1?done=vpc-changed",
     );
     assert_eq!(maker.get("/vpcs/1").await.json()["label"], "heart");
     let fields = [("label", ""), ("description", "")];
-    let refused = ada.submits(&form, "/vpcs/1/edit", &fields).await;
+    let refused = ada.submit(&form, "/vpcs/1/edit", &fields).await;
     assert_eq!(refused.status, 400);
-    has(&refused, "Label must be between 1 and 64 characters");
+    assert_contains(&refused, "Label must be between 1 and 64 characters");
     let fields = [("label", "heart"), ("description", "")];
     redirects_to(
-        &ada.submits(&form, "/vpcs/1/edit", &fields).await,
+        &ada.submit(&form, "/vpcs/1/edit", &fields).await,
         "/vpcs/1?done=vpc-changed",
     );
     assert_eq!(
@@ -280,54 +280,54 @@ async fn a_vpc_is_edited_and_conflicts_are_detected() {
 
 #[tokio::test]
 async fn deletion_lists_blockers_and_needs_the_label() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
-    maker.creates_instance_on(2).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    maker.create_instance_on(2).await;
     let mut ada = browser(&app, "ada").await;
     for page in ["/vpcs/1/delete", "/vpcs/1/subnets/2/delete"] {
         let blocked = ada.get(page).await;
-        has(&blocked, "Remove 1 interface first");
-        has(&blocked, "href=\"/vpcs/1/subnets/2#interface-1\"");
-        lacks(&blocked, "<form");
+        assert_contains(&blocked, "Remove 1 interface first");
+        assert_contains(&blocked, "href=\"/vpcs/1/subnets/2#interface-1\"");
+        assert_lacks(&blocked, "<form");
         // Submitting the form anyway has the same result.
         let form = ada.get("/vpcs/1/edit").await;
         let label = if page.contains("subnets") { "b" } else { "core" };
-        let refused = ada.submits(&form, page, &[("label", label)]).await;
+        let refused = ada.submit(&form, page, &[("label", label)]).await;
         assert_eq!(refused.status, 400);
-        has(&refused, "Remove 1 interface first");
+        assert_contains(&refused, "Remove 1 interface first");
     }
-    has(&ada.get("/vpcs/1/subnets/2").await, "id=\"interface-1\"");
+    assert_contains(&ada.get("/vpcs/1/subnets/2").await, "id=\"interface-1\"");
 
     let form = ada.get("/vpcs/1/subnets/1/delete").await;
     for wrong in ["", "A", "core"] {
         let refused = ada
-            .submits(&form, "/vpcs/1/subnets/1/delete", &[("label", wrong)])
+            .submit(&form, "/vpcs/1/subnets/1/delete", &[("label", wrong)])
             .await;
         assert_eq!(refused.status, 400, "{wrong}");
-        has(&refused, "Must be a to confirm");
+        assert_contains(&refused, "Must be a to confirm");
     }
     let done = ada
-        .submits(&form, "/vpcs/1/subnets/1/delete", &[("label", "a")])
+        .submit(&form, "/vpcs/1/subnets/1/delete", &[("label", "a")])
         .await;
     redirects_to(&done, "/vpcs/1?done=subnet-deleted");
     maker.delete("/compute/instances/1").await;
     let form = ada.get("/vpcs/1/delete").await;
-    has(&form, "1 subnet");
-    let refused = ada.submits(&form, "/vpcs/1/delete", &[("label", "nope")]).await;
+    assert_contains(&form, "1 subnet");
+    let refused = ada.submit(&form, "/vpcs/1/delete", &[("label", "nope")]).await;
     assert_eq!(refused.status, 400);
-    let done = ada.submits(&form, "/vpcs/1/delete", &[("label", "core")]).await;
+    let done = ada.submit(&form, "/vpcs/1/delete", &[("label", "core")]).await;
     redirects_to(&done, "/vpcs?done=vpc-deleted");
     assert_eq!(ada.get("/vpcs/1").await.status, 404);
 }
 
 #[tokio::test]
 async fn a_vpc_is_found_by_address_or_range() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.0.0.0/24", "10.0.4.0/22"]).await;
-    maker.creates_vpc("edge", &["10.0.5.0/24", "172.16.0.0/16"]).await;
-    maker.creates_vpc("bare", &[]).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &["10.0.0.0/24", "10.0.4.0/22"]).await;
+    maker.create_vpc("edge", &["10.0.5.0/24", "172.16.0.0/16"]).await;
+    maker.create_vpc("bare", &[]).await;
     let mut ada = browser(&app, "ada").await;
     for (typed, found) in [
         ("10.0.0.7", vec!["/vpcs/1"]),
@@ -343,20 +343,20 @@ async fn a_vpc_is_found_by_address_or_range() {
         listed.retain(|link| link.starts_with("/vpcs/") && link != "/vpcs/new");
         assert_eq!(listed, found, "{typed}");
     }
-    has(
+    assert_contains(
         &ada.get("/vpcs?q=10.0.5.1&region=eu-central").await,
         "No VPCs match your search.",
     );
     app.user("rita").restricted().await;
     app.set_password("rita").await;
     let mut rita = browser(&app, "rita").await;
-    has(&rita.get("/vpcs?q=10.0.0.7").await, "No VPCs match your search.");
+    assert_contains(&rita.get("/vpcs?q=10.0.0.7").await, "No VPCs match your search.");
 }
 
 #[tokio::test]
 async fn the_squares_of_a_large_subnet_show_their_ranges() {
-    let app = with_ada().await;
-    maker(&app).await.creates_vpc("wide", &["10.0.0.0/8"]).await;
+    let app = app_with_ada().await;
+    api_user(&app).await.create_vpc("wide", &["10.0.0.0/8"]).await;
     let mut ada = browser(&app, "ada").await;
     let page = crate::browser::text(&ada.get("/vpcs/1/subnets/1").await);
     let wide = page
@@ -372,9 +372,9 @@ async fn the_squares_of_a_large_subnet_show_their_ranges() {
 
 #[tokio::test]
 async fn blockers_of_a_deletion_link_to_their_interface_in_subnets_of_any_size() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("wide", &["10.0.0.0/8", "172.16.0.0/23"]).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("wide", &["10.0.0.0/8", "172.16.0.0/23"]).await;
     let far = json!({"purpose": "vpc", "subnet_id": 1, "ipv4": {"vpc": "10.200.3.77"},
         "ip_ranges": ["10.201.0.0/28", "10.201.0.32/28"]});
     for (label, interface) in [("far", far), ("near", json!({"purpose": "vpc", "subnet_id": 2}))] {
@@ -414,7 +414,7 @@ async fn blockers_of_a_deletion_link_to_their_interface_in_subnets_of_any_size()
         }
     }
     // An unknown interface shows the whole subnet.
-    has(
+    assert_contains(
         &ada.get("/vpcs/1/subnets/1?interface=99").await,
         "href=\"/vpcs/1/subnets/1?in=10.0.0.0/16\"",
     );
@@ -423,9 +423,9 @@ async fn blockers_of_a_deletion_link_to_their_interface_in_subnets_of_any_size()
 #[tokio::test]
 async fn restricted_users_have_only_their_granted_access() {
     let app = TestApp::new().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("hidden-one", &["10.0.0.0/29"]).await;
-    let shown = maker.creates_vpc("shown-one", &["10.0.0.0/29"]).await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("hidden-one", &["10.0.0.0/29"]).await;
+    let shown = maker.create_vpc("shown-one", &["10.0.0.0/29"]).await;
     maker
         .post(
             "/compute/instances",
@@ -440,13 +440,13 @@ async fn restricted_users_have_only_their_granted_access() {
     let mut rita = browser(&app, "rita").await;
 
     let list = rita.get("/vpcs").await;
-    has(&list, ">shown-one<");
-    lacks(&list, "hidden-one");
-    lacks(&list, "/vpcs/new");
+    assert_contains(&list, ">shown-one<");
+    assert_lacks(&list, "hidden-one");
+    assert_lacks(&list, "/vpcs/new");
     let page = rita.get("/vpcs/2").await;
-    lacks(&page, "/vpcs/2/edit");
-    lacks(&page, "secret-name");
-    lacks(&rita.get("/vpcs/2/subnets/2").await, "secret-name");
+    assert_lacks(&page, "/vpcs/2/edit");
+    assert_lacks(&page, "secret-name");
+    assert_lacks(&rita.get("/vpcs/2/subnets/2").await, "secret-name");
     for (path, status) in [
         ("/vpcs/1", 404),
         ("/vpcs/1/edit", 404),
@@ -468,50 +468,50 @@ async fn restricted_users_have_only_their_granted_access() {
     let form = rita.get("/vpcs/new").await;
     assert_eq!(form.status, 200);
     let fields = [("label", "x"), ("description", "")];
-    assert_eq!(rita.submits(&form, "/vpcs/2/edit", &fields).await.status, 403);
-    assert_eq!(rita.submits(&form, "/vpcs/1/edit", &fields).await.status, 404);
+    assert_eq!(rita.submit(&form, "/vpcs/2/edit", &fields).await.status, 403);
+    assert_eq!(rita.submit(&form, "/vpcs/1/edit", &fields).await.status, 404);
     let fields = [("label", "own"), ("region", "us-east")];
     redirects_to(
-        &rita.submits(&form, "/vpcs/new", &fields).await,
+        &rita.submit(&form, "/vpcs/new", &fields).await,
         "/vpcs/3?done=vpc-created",
     );
-    has(&rita.get("/vpcs/3").await, "/vpcs/3/edit");
+    assert_contains(&rita.get("/vpcs/3").await, "/vpcs/3/edit");
 }
 
 #[tokio::test]
 async fn the_list_has_the_page_size_of_the_api_and_updates_itself() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
     for at in 0..101 {
-        maker.creates_vpc(&format!("net-{at:03}"), &[]).await;
+        maker.create_vpc(&format!("net-{at:03}"), &[]).await;
     }
     let mut ada = browser(&app, "ada").await;
     let list = ada.get("/vpcs").await;
-    has(&list, "101 VPCs");
-    has(&list, ">net-099<");
-    lacks(&list, ">net-100<");
+    assert_contains(&list, "101 VPCs");
+    assert_contains(&list, ">net-099<");
+    assert_lacks(&list, ">net-100<");
     for (page, again) in [
         ("/vpcs", "/vpcs"),
         ("/vpcs?q=net-05", "/vpcs?q=net-05"),
         ("/vpcs?page=2", "/vpcs?page=2"),
     ] {
         let list = ada.get(page).await;
-        has(&list, &format!("id=\"list\" hx-get=\"{again}\""));
+        assert_contains(&list, &format!("id=\"list\" hx-get=\"{again}\""));
         for kind in ["vpc", "subnet", "linode"] {
-            has(&list, &format!("garth:{kind} from:body"));
+            assert_contains(&list, &format!("garth:{kind} from:body"));
         }
     }
-    has(&ada.get("/vpcs?page=2").await, ">net-100<");
+    assert_contains(&ada.get("/vpcs?page=2").await, ">net-100<");
 }
 
 #[tokio::test]
 async fn resources_of_another_account_are_not_found() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let other = app.another_account().await;
     let eve = app.user("eve").of(other).await;
-    eve.creates_vpc("theirs", &["10.0.0.0/29"]).await;
+    eve.create_vpc("theirs", &["10.0.0.0/29"]).await;
     let mut ada = browser(&app, "ada").await;
-    lacks(&ada.get("/vpcs").await, "theirs");
+    assert_lacks(&ada.get("/vpcs").await, "theirs");
     for path in [
         "/vpcs/1",
         "/vpcs/1/edit",
@@ -524,15 +524,15 @@ async fn resources_of_another_account_are_not_found() {
     ] {
         let page = ada.get(path).await;
         assert_eq!(page.status, 404, "{path}");
-        has(&page, "Back to home");
+        assert_contains(&page, "Back to home");
     }
 }
 
 #[tokio::test]
 async fn the_address_map_zooms_from_a_vpc_to_single_addresses() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("wide", &["10.0.0.0/8", "172.16.0.0/29"]).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("wide", &["10.0.0.0/8", "172.16.0.0/29"]).await;
     for (label, interface) in [
         ("low", json!({"purpose": "vpc", "subnet_id": 1})),
         (
@@ -547,30 +547,30 @@ async fn the_address_map_zooms_from_a_vpc_to_single_addresses() {
     }
     let mut ada = browser(&app, "ada").await;
     let vpc = ada.get("/vpcs/1").await;
-    has(
+    assert_contains(
         &vpc,
         "<title>a 10.0.0.0/8: 65,538 of 16,777,212 in use (&lt;1%)</title>",
     );
-    has(&vpc, "<title>b 172.16.0.0/29: 1 of 4 in use (25%)</title>");
-    has(&vpc, "No subnets in <code>192.168.0.0/16</code>");
+    assert_contains(&vpc, "<title>b 172.16.0.0/29: 1 of 4 in use (25%)</title>");
+    assert_contains(&vpc, "No subnets in <code>192.168.0.0/16</code>");
 
     let whole = ada.get("/vpcs/1/subnets/1").await;
-    has(
+    assert_contains(
         &whole,
         "<title>10.200.0.0/16: 1 of 65,536 in use (&lt;1%)</title>",
     );
-    has(
+    assert_contains(
         &whole,
         "<title>10.201.0.0/16: 65,536 of 65,536 in use (100%)</title>",
     );
-    has(&whole, "<title>10.0.0.0/16: 1 of 65,534 in use (&lt;1%)</title>");
-    has(&whole, "href=\"/vpcs/1/subnets/1?in=10.200.0.0/16\"");
+    assert_contains(&whole, "<title>10.0.0.0/16: 1 of 65,534 in use (&lt;1%)</title>");
+    assert_contains(&whole, "href=\"/vpcs/1/subnets/1?in=10.200.0.0/16\"");
     let closer = ada.get("/vpcs/1/subnets/1?in=10.200.0.0/16").await;
-    has(&closer, "<title>10.200.3.0/24: 1 of 256 in use (&lt;1%)</title>");
+    assert_contains(&closer, "<title>10.200.3.0/24: 1 of 256 in use (&lt;1%)</title>");
     let closest = ada.get("/vpcs/1/subnets/1?in=10.200.3.0/24").await;
-    has(&closest, "<title>10.200.3.77: far</title>");
-    has(&closest, "<title>10.200.3.78: free</title>");
-    has(
+    assert_contains(&closest, "<title>10.200.3.77: far</title>");
+    assert_contains(&closest, "<title>10.200.3.78: free</title>");
+    assert_contains(
         &ada.get("/vpcs/1/subnets/1?in=10.201.7.0/24").await,
         "<title>10.201.7.9: far</title>",
     );
@@ -582,7 +582,7 @@ async fn the_address_map_zooms_from_a_vpc_to_single_addresses() {
         "172.16.0.3: free",
         "172.16.0.7: broadcast",
     ] {
-        has(&small, &format!("<title>{wanted}</title>"));
+        assert_contains(&small, &format!("<title>{wanted}</title>"));
     }
     for outside in ["11.0.0.0/16", "10.0.0.0/7", "x", "10.0.0.1/16"] {
         let page = ada.get(&format!("/vpcs/1/subnets/1?in={outside}")).await;
@@ -592,30 +592,30 @@ async fn the_address_map_zooms_from_a_vpc_to_single_addresses() {
 
 #[tokio::test]
 async fn a_subnet_is_added_and_renamed() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.3.0.0/25"]).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &["10.3.0.0/25"]).await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/1/subnets/new").await;
-    has(&form, "value=\"10.3.0.128/25\"");
+    assert_contains(&form, "value=\"10.3.0.128/25\"");
     let fields = [("label", "a"), ("ipv4", "10.3.0.128/25")];
-    let refused = ada.submits(&form, "/vpcs/1/subnets/new", &fields).await;
+    let refused = ada.submit(&form, "/vpcs/1/subnets/new", &fields).await;
     assert_eq!(refused.status, 400);
-    has(&refused, "Label must be unique among your VPC's subnets");
-    has(&refused, "value=\"10.3.0.128/25\"");
+    assert_contains(&refused, "Label must be unique among your VPC's subnets");
+    assert_contains(&refused, "value=\"10.3.0.128/25\"");
     let fields = [("label", "b"), ("ipv4", "10.3.0.128/25")];
     redirects_to(
-        &ada.submits(&form, "/vpcs/1/subnets/new", &fields).await,
+        &ada.submit(&form, "/vpcs/1/subnets/new", &fields).await,
         "/vpcs/1/subnets/2?done=subnet-created",
     );
     let form = ada.get("/vpcs/1/subnets/2/edit").await;
-    let seen = crate::browser::hidden(&form, "version");
+    let seen = crate::browser::hidden_field(&form, "version");
     let fields = [("version", seen.as_str()), ("label", "renamed")];
     redirects_to(
-        &ada.submits(&form, "/vpcs/1/subnets/2/edit", &fields).await,
+        &ada.submit(&form, "/vpcs/1/subnets/2/edit", &fields).await,
         "/vpcs/1/subnets/2?done=subnet-changed",
     );
-    has(&ada.get("/vpcs/1").await, ">renamed<");
-    let again = ada.submits(&form, "/vpcs/1/subnets/2/edit", &fields).await;
+    assert_contains(&ada.get("/vpcs/1").await, ">renamed<");
+    let again = ada.submit(&form, "/vpcs/1/subnets/2/edit", &fields).await;
     assert_eq!(again.status, 412, "the form is outdated");
 }

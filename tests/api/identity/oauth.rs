@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::browser::{
-    Browser, CALLBACK, CHALLENGE, PASSWORD, VERIFIER, field, form, hidden, parameter, text,
+    Browser, CALLBACK, CHALLENGE, PASSWORD, VERIFIER, field, form, hidden_field, parameter, text,
 };
 use crate::harness::TestApp;
 
@@ -21,7 +21,7 @@ async fn a_user_logs_in_and_consents_and_the_client_gets_access() {
     let mut browser = Browser::new(&app);
     let query = client.query("vpc:read_write,account:read_only");
 
-    let page = browser.logs_in(&query, "ADA").await;
+    let page = browser.log_in(&query, "ADA").await;
 
     let html = text(&page);
     for words in [
@@ -33,7 +33,7 @@ async fn a_user_logs_in_and_consents_and_the_client_gets_access() {
     ] {
         assert!(html.contains(words), "{words} is not on {html}");
     }
-    let back = browser.decides(&page, "allow").await;
+    let back = browser.submit_consent(&page, "allow").await;
     assert_eq!(back.status, 303);
     let address = back.header("location");
     let code = parameter(address, "code").unwrap();
@@ -93,7 +93,7 @@ async fn consent_is_remembered_until_it_is_revoked() {
     app.set_password("ada").await;
     let client = app.client(&ada, false).await;
     let mut browser = Browser::new(&app);
-    let code = browser.gets_code(&client.query("vpc:read_write"), "ada").await;
+    let code = browser.get_code(&client.query("vpc:read_write"), "ada").await;
     app.token(&client, &[("code", &code)]).await;
 
     for (scopes, status) in [
@@ -103,21 +103,33 @@ async fn consent_is_remembered_until_it_is_revoked() {
         ("*", 200),
     ] {
         assert_eq!(
-            browser.asks(&client.query(scopes)).await.status,
+            browser
+                .open_authorization_page(&client.query(scopes))
+                .await
+                .status,
             status,
             "{scopes}"
         );
     }
     let other = app.client(&ada, false).await;
     assert_eq!(
-        browser.asks(&other.query("vpc:read_only")).await.status,
+        browser
+            .open_authorization_page(&other.query("vpc:read_only"))
+            .await
+            .status,
         200,
         "another program"
     );
     for id in ada.get("/profile/apps").await.ids() {
         ada.delete(&format!("/profile/apps/{id}")).await;
     }
-    assert_eq!(browser.asks(&client.query("vpc:read_only")).await.status, 200);
+    assert_eq!(
+        browser
+            .open_authorization_page(&client.query("vpc:read_only"))
+            .await
+            .status,
+        200
+    );
 }
 
 #[tokio::test]
@@ -138,8 +150,8 @@ async fn a_public_client_gets_its_token_with_pkce() {
         ("scope", "*"),
         ("state", "8e4b11c2-1b6f-4a6e"),
     ]);
-    let page = browser.logs_in(&query, "ada").await;
-    let back = browser.decides(&page, "allow").await;
+    let page = browser.log_in(&query, "ada").await;
+    let back = browser.submit_consent(&page, "allow").await;
     let address = back.header("location").to_owned();
     let rest = address
         .strip_prefix(&format!("{uri}&code="))
@@ -162,8 +174,8 @@ async fn a_public_client_gets_its_token_with_pkce() {
         .iter()
         .map(|(name, value)| (name.as_str(), *value))
         .collect();
-    let stranger = app.stranger();
-    let given = stranger
+    let anonymous = app.anonymous();
+    let given = anonymous
         .call(hyper::Method::POST, "//oauth/token")
         .form(&parts)
         .await;
@@ -189,7 +201,7 @@ async fn a_browser_is_redirected_only_to_registered_uris() {
     app.set_password("ada").await;
     let client = app.client(&ada, false).await;
     let mut known = Browser::new(&app);
-    known.gets_code(&client.query("*"), "ada").await;
+    known.get_code(&client.query("*"), "ada").await;
     let strange = [
         "https://evil.example/oauth/callback",
         "https://app.example.evil.example/oauth/callback",
@@ -243,7 +255,7 @@ async fn a_browser_is_redirected_only_to_registered_uris() {
     for query in &queries {
         // With a logged-in user who has consented to everything, and without.
         for browser in [&mut known, &mut Browser::new(&app)] {
-            let page = browser.asks(query).await;
+            let page = browser.open_authorization_page(query).await;
             assert_eq!(
                 (page.status.as_u16(), page.header("location")),
                 (400, ""),
@@ -255,8 +267,8 @@ async fn a_browser_is_redirected_only_to_registered_uris() {
     // Nor by a later form.
     for query in &queries {
         let mut fresh = Browser::new(&app);
-        let page = fresh.asks(&client.query("*")).await;
-        let token = hidden(&page, "form_token");
+        let page = fresh.open_authorization_page(&client.query("*")).await;
+        let token = hidden_field(&page, "form_token");
         let fields = [
             ("form_token", token.as_str()),
             ("return_to", query),
@@ -279,7 +291,7 @@ async fn other_errors_are_returned_to_the_client() {
     app.set_password("ada").await;
     let (secret, public) = (app.client(&ada, false).await, app.client(&ada, true).await);
     let mut browser = Browser::new(&app);
-    browser.logs_in(&secret.query("*"), "ada").await;
+    browser.log_in(&secret.query("*"), "ada").await;
     let method = ("code_challenge_method", "S256");
     let challenge = ("code_challenge", CHALLENGE);
     let code = ("response_type", "code");
@@ -325,7 +337,7 @@ async fn other_errors_are_returned_to_the_client() {
     ] {
         let mut all = vec![("client_id", client.id.as_str()), ("redirect_uri", CALLBACK)];
         all.extend(&pairs);
-        let back = browser.asks(&form(&all)).await;
+        let back = browser.open_authorization_page(&form(&all)).await;
         assert_eq!(back.status, 303, "{pairs:?}: {back}");
         let address = back.header("location");
         assert!(
@@ -346,9 +358,9 @@ async fn a_user_can_deny_access() {
     app.set_password("ada").await;
     let client = app.client(&ada, true).await;
     let mut browser = Browser::new(&app);
-    let page = browser.logs_in(&client.public_query("*"), "ada").await;
+    let page = browser.log_in(&client.public_query("*"), "ada").await;
 
-    let back = browser.decides(&page, "deny").await;
+    let back = browser.submit_consent(&page, "deny").await;
 
     let address = back.header("location");
     assert!(
@@ -359,7 +371,7 @@ async fn a_user_can_deny_access() {
     let own = format!("http://{}", app.address);
     assert_eq!(parameter(address, "iss"), Some(own), "an error has it too");
     assert_eq!(ada.count("/profile/apps").await, 0);
-    assert_eq!(browser.decides(&page, "maybe").await.status, 400);
+    assert_eq!(browser.submit_consent(&page, "maybe").await.status, 400);
 }
 
 #[tokio::test]
@@ -372,7 +384,7 @@ async fn the_implicit_flow_works_only_if_enabled() {
         let mut browser = Browser::new(&app);
         let ask = |id: &str| form(&[("client_id", id), ("response_type", "token"), ("scopes", "*")]);
         let server = app
-            .stranger()
+            .anonymous()
             .get("//.well-known/oauth-authorization-server")
             .await
             .json();
@@ -383,8 +395,8 @@ async fn the_implicit_flow_works_only_if_enabled() {
         };
         assert_eq!(server["response_types_supported"], types);
         if !implicit {
-            browser.logs_in(&client.public_query("*"), "ada").await;
-            let back = browser.asks(&ask(&client.id)).await;
+            browser.log_in(&client.public_query("*"), "ada").await;
+            let back = browser.open_authorization_page(&ask(&client.id)).await;
             let address = back.header("location").to_owned();
             assert!(
                 address.starts_with(&format!("{CALLBACK}#error=unsupported_response_type")),
@@ -392,8 +404,8 @@ async fn the_implicit_flow_works_only_if_enabled() {
             );
             continue;
         }
-        let page = browser.logs_in(&ask(&client.id), "ada").await;
-        let back = browser.decides(&page, "allow").await;
+        let page = browser.log_in(&ask(&client.id), "ada").await;
+        let back = browser.submit_consent(&page, "allow").await;
         let address = back.header("location").to_owned();
         let fragment = address
             .strip_prefix(&format!("{CALLBACK}#access_token="))
@@ -409,7 +421,7 @@ async fn the_implicit_flow_works_only_if_enabled() {
             "ada"
         );
         let confidential = app.client(&ada, false).await;
-        let back = browser.asks(&ask(&confidential.id)).await;
+        let back = browser.open_authorization_page(&ask(&confidential.id)).await;
         assert!(
             back.header("location").contains("#error=unauthorized_client"),
             "{back}"
@@ -420,9 +432,9 @@ async fn the_implicit_flow_works_only_if_enabled() {
 #[tokio::test]
 async fn the_metadata_lists_the_endpoints() {
     let app = TestApp::new().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     let path = "//.well-known/oauth-authorization-server";
-    let metadata = stranger.get(path).await.json();
+    let metadata = anonymous.get(path).await.json();
     let own = format!("http://{}", app.address);
     assert_eq!(metadata["issuer"], own);
     assert_eq!(
@@ -433,7 +445,7 @@ async fn the_metadata_lists_the_endpoints() {
     assert_eq!(metadata["code_challenge_methods_supported"], json!(["S256"]));
     assert_eq!(metadata["authorization_response_iss_parameter_supported"], true);
     let app = TestApp::with(|_, options| options.public_url = Some("https://garth.example".to_owned())).await;
-    let metadata = app.stranger().get(path).await.json();
+    let metadata = app.anonymous().get(path).await.json();
     assert_eq!(
         metadata["revocation_endpoint"],
         "https://garth.example/oauth/revoke"
@@ -447,8 +459,8 @@ async fn the_prefix_serves_the_same_endpoints() {
     app.set_password("ada").await;
     let client = app.client(&ada, false).await;
     let mut browser = Browser::new(&app);
-    let plain = browser.asks(&client.query("*")).await;
-    let prefixed = app.stranger();
+    let plain = browser.open_authorization_page(&client.query("*")).await;
+    let prefixed = app.anonymous();
     let path = format!("//login/oauth/authorize?{}", client.query("*"));
     let cookie = format!("__Host-garth-form={}", browser.cookies["__Host-garth-form"]);
     let response = prefixed
@@ -484,10 +496,10 @@ async fn staff_authorize_only_the_providers_own_clients() {
     for name in ["ada", "agent"] {
         app.set_password(name).await;
     }
-    let (tenants, own) = (app.client(&ada, false).await, app.own_client(false).await);
+    let (tenants, own) = (app.client(&ada, false).await, app.provider_client(false).await);
 
     let mut agent = Browser::new(&app);
-    let page = agent.logs_in(&tenants.query("*"), "agent").await;
+    let page = agent.log_in(&tenants.query("*"), "agent").await;
     assert_eq!((page.status.as_u16(), page.header("location")), (403, ""));
     assert!(text(&page).contains("belongs to a customer"), "{page}");
     assert!(
@@ -495,8 +507,8 @@ async fn staff_authorize_only_the_providers_own_clients() {
         "there is nothing to decide: {page}"
     );
     // Nor by the form of another client's page.
-    let consent = agent.asks(&own.query("*")).await;
-    let (token, query) = (hidden(&consent, "form_token"), tenants.query("*"));
+    let consent = agent.open_authorization_page(&own.query("*")).await;
+    let (token, query) = (hidden_field(&consent, "form_token"), tenants.query("*"));
     let fields = [
         ("form_token", token.as_str()),
         ("return_to", &query),
@@ -506,14 +518,14 @@ async fn staff_authorize_only_the_providers_own_clients() {
     assert_eq!((refused.status.as_u16(), refused.header("location")), (403, ""));
     // An invalid request does not redirect staff either.
     let wrong = agent
-        .asks(&format!("{}&response_type=x", tenants.query("*")))
+        .open_authorization_page(&format!("{}&response_type=x", tenants.query("*")))
         .await;
     assert_eq!((wrong.status.as_u16(), wrong.header("location")), (403, ""));
 
-    let code = agent.decides(&consent, "allow").await;
+    let code = agent.submit_consent(&consent, "allow").await;
     assert!(code.header("location").contains("code="), "{code}");
     let mut customer = Browser::new(&app);
-    customer.gets_code(&tenants.query("*"), "ada").await;
+    customer.get_code(&tenants.query("*"), "ada").await;
 }
 
 #[tokio::test]
@@ -522,16 +534,16 @@ async fn the_provider_can_require_pkce_of_every_client() {
         let app = TestApp::with(|policy, _| policy.oauth.require_pkce = require).await;
         app.user("ada").await;
         app.set_password("ada").await;
-        let client = app.own_client(false).await;
+        let client = app.provider_client(false).await;
         let mut browser = Browser::new(&app);
         // A challenge that was sent must match, whether it was required or not.
-        let code = browser.gets_code(&client.public_query("*"), "ada").await;
+        let code = browser.get_code(&client.public_query("*"), "ada").await;
         for (verifier, status) in [(None, 400), (Some(CHALLENGE), 400), (Some(VERIFIER), 200)] {
             let mut fields = vec![("code", code.as_str())];
             fields.extend(verifier.map(|verifier| ("code_verifier", verifier)));
             assert_eq!(app.token(&client, &fields).await.status, status, "{verifier:?}");
         }
-        let without = browser.asks(&client.query("*")).await;
+        let without = browser.open_authorization_page(&client.query("*")).await;
         let address = without.header("location").to_owned();
         match require {
             true => {
@@ -548,7 +560,11 @@ async fn the_provider_can_require_pkce_of_every_client() {
             }
         }
         let plain = client.public_query("*").replace("S256", "plain");
-        let address = browser.asks(&plain).await.header("location").to_owned();
+        let address = browser
+            .open_authorization_page(&plain)
+            .await
+            .header("location")
+            .to_owned();
         assert_eq!(parameter(&address, "error").as_deref(), Some("invalid_request"));
     }
 }

@@ -30,7 +30,7 @@ async fn post(user: &User<'_>, path: &str) -> Reply {
 async fn a_desk_ticket_shows_the_customer_and_the_subject() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
     let body = json!({"summary": "Help", "description": "Please.", "vpc_id": 1});
     ada.post("/support/tickets", body).await;
     let staff = app.user("sam").staff().await;
@@ -66,7 +66,7 @@ async fn a_desk_ticket_shows_the_customer_and_the_subject() {
 async fn a_claim_opens_a_ticket_and_only_the_assignee_releases_it() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
     app.advance(5);
 
@@ -115,7 +115,7 @@ async fn a_claim_opens_a_ticket_and_only_the_assignee_releases_it() {
 async fn a_repeated_claim_records_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     let sam = app.user("sam").staff().await;
     post(&sam, "/desk/tickets/1/claim").await;
     let (before, events) = (ada.get("/support/tickets/1").await.json(), ada.events().await);
@@ -130,7 +130,7 @@ async fn a_repeated_claim_records_nothing() {
 async fn staff_close_and_reopen_without_changing_closable() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     let sam = app.user("sam").staff().await;
 
     let set = sam.put("/desk/tickets/1", json!({"closable": false})).await;
@@ -183,7 +183,7 @@ async fn staff_close_and_reopen_without_changing_closable() {
 async fn unchanged_values_change_and_record_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     let sam = app.user("sam").staff().await;
     for close in [false, true] {
         if close {
@@ -206,7 +206,7 @@ async fn unchanged_values_change_and_record_nothing() {
 async fn state_errors_are_reported_with_field_errors() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     post(&ada, "/support/tickets/1/close").await;
     let sam = app.user("sam").staff().await;
     let nothing = || json!({"description": ""});
@@ -231,7 +231,7 @@ async fn tenants_never_see_priorities() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for _ in 0..4 {
-        ada.opens_ticket("Help").await;
+        ada.open_ticket("Help").await;
     }
     let sam = app.user("sam").staff().await;
     let before = (ada.get("/support/tickets/1").await.json(), ada.events().await);
@@ -265,8 +265,8 @@ async fn the_queue_has_all_accounts_and_can_be_filtered() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let grace = app.user("grace").of(app.another_account().await).await;
-    ada.opens_ticket("One").await;
-    grace.opens_ticket("Two").await;
+    ada.open_ticket("One").await;
+    grace.open_ticket("Two").await;
     app.advance(3600);
     ada.post(
         "/support/tickets",
@@ -353,7 +353,7 @@ async fn search_finds_words_in_all_texts_of_a_ticket() {
 async fn the_provider_can_open_a_ticket_that_the_account_cannot_close() {
     let app = TestApp::with(|policy, _| policy.support.provider = "Garth Hosting".to_owned()).await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
     let sam = app.user("sam").staff().await;
     let body = json!({"account_id": 1, "summary": "Maintenance", "description": "Tonight.", "vpc_id": 1,
         "priority": "high"});
@@ -412,7 +412,7 @@ async fn the_provider_can_open_a_ticket_that_the_account_cannot_close() {
 async fn two_agents_cannot_overwrite_each_other() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
     let tag = sam.get("/desk/tickets/1").await.header("etag").to_owned();
     // Even a note changes the entity tag.
@@ -459,10 +459,10 @@ async fn two_agents_cannot_overwrite_each_other() {
 async fn a_canned_reply_is_stored_filled_in_and_sent() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
     let body = json!({"summary": "Help", "description": ".", "vpc_id": 1});
     ada.post("/support/tickets", body).await;
-    ada.opens_ticket("Other").await;
+    ada.open_ticket("Other").await;
     let sam = app.user("sam").staff().await;
     let text = "Hello {{customer.username}} of {{account.company}} ({{account.id}}), about {{ ticket.summary }} \
                 (#{{ticket.id}}) and {{entity.type}} {{entity.label}}: {{agent.username}}, {{provider.name}}";
@@ -571,8 +571,8 @@ async fn staff_see_accounts_with_their_open_tickets() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.another_account().await;
-    ada.opens_ticket("One").await;
-    ada.opens_ticket("Two").await;
+    ada.open_ticket("One").await;
+    ada.open_ticket("Two").await;
     post(&ada, "/support/tickets/1/close").await;
     let sam = app.user("sam").staff().await;
 
@@ -594,7 +594,7 @@ async fn staff_see_accounts_with_their_open_tickets() {
 async fn a_reply_follows_the_reopening_in_the_history() {
     let app = TestApp::with(|policy, _| policy.support.reopen_days = Some(1)).await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     post(&ada, "/support/tickets/1/close").await;
     ada.post("/support/tickets/1/replies", json!({"description": "Back."}))
         .await;
