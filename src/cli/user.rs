@@ -57,7 +57,7 @@ pub enum Command {
         /// Username
         username: String,
     },
-    /// Give a user full access to its account
+    /// Give a user full access to their account
     ///
     /// Deletes the user's grants.
     Unrestrict {
@@ -95,7 +95,7 @@ pub struct Create {
     /// The user's e-mail address
     #[arg(long, value_parser = parse_with(Email::parse))]
     email: Email,
-    /// Restrict the user to its grants
+    /// Restrict the user to their grants
     #[arg(long, conflicts_with = "staff")]
     restricted: bool,
     /// Read the user's password from standard input
