@@ -170,8 +170,8 @@ pub fn describe_error(error: Error) -> anyhow::Error {
 
 fn describe_body_fault(fault: BodyFault) -> String {
     match fault {
-        BodyFault::TooLarge { most } => format!("the input is larger than {most} bytes"),
-        BodyFault::FileTooLarge { most } => format!("the file is larger than {most} bytes"),
+        BodyFault::TooLarge { max_bytes } => format!("the input is larger than {max_bytes} bytes"),
+        BodyFault::FileTooLarge { max_bytes } => format!("the file is larger than {max_bytes} bytes"),
         BodyFault::TooSlow => "the input did not arrive in time".to_owned(),
         BodyFault::NotJson { sent } | BodyFault::NotMultipart { sent } | BodyFault::NotForm { sent } => {
             format!("the content type {sent} is not accepted")
@@ -203,8 +203,8 @@ mod tests {
             Error::WrongAudience,
             Error::NotFound,
             Error::Stale,
-            Error::Body(BodyFault::TooLarge { most: 5 }),
-            Error::Body(BodyFault::FileTooLarge { most: 5 }),
+            Error::Body(BodyFault::TooLarge { max_bytes: 5 }),
+            Error::Body(BodyFault::FileTooLarge { max_bytes: 5 }),
             Error::Body(BodyFault::TooSlow),
             Error::Body(BodyFault::NotJson { sent: sent.clone() }),
             Error::Body(BodyFault::NotMultipart { sent: sent.clone() }),

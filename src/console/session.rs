@@ -81,7 +81,7 @@ pub async fn check(
     response
 }
 
-/// The logged-in user; else the redirect to the log-in page.
+/// The logged-in user. The error is the response to a request without a session: the log-in page, or an error page.
 async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visit)>, Box<Response>> {
     let session = cookies::read(&request.headers, cookies::SESSION);
     let Some(session) = session else {
@@ -139,7 +139,7 @@ fn unseen_events(tx: &mut ReadTx, identity: &Arc<Identity>) -> Result<Option<(i6
         return Ok(None);
     }
     let caller = Caller::admit(identity.clone(), None)?;
-    let last = rules::events::end(tx, &caller)?;
+    let last = rules::events::newest_id(tx, &caller)?;
     Ok(Some((
         rules::events::unseen(tx, &caller, MAX_UNSEEN_COUNT)?,
         last,

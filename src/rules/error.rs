@@ -37,12 +37,12 @@ pub enum Error {
 /// Why a body could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BodyFault {
-    TooLarge { most: usize },
+    TooLarge { max_bytes: usize },
     TooSlow,
     NotJson { sent: String },
     NotMultipart { sent: String },
     NotForm { sent: String },
-    FileTooLarge { most: i64 },
+    FileTooLarge { max_bytes: i64 },
     Unreadable(Reason),
 }
 

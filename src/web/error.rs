@@ -183,8 +183,8 @@ fn refused(status: StatusCode, errors: &[FieldError]) -> Response {
 
 fn body_fault(status: StatusCode, fault: &BodyFault) -> Response {
     match fault {
-        BodyFault::TooLarge { most } => {
-            let reason = format!("The request body must be at most {most} bytes");
+        BodyFault::TooLarge { max_bytes } => {
+            let reason = format!("The request body must be at most {max_bytes} bytes");
             plain(status, Code::BodyTooLarge, &reason)
         }
         BodyFault::TooSlow => {
@@ -207,8 +207,8 @@ fn body_fault(status: StatusCode, fault: &BodyFault) -> Response {
             let reason = format!("Send application/x-www-form-urlencoded, not {sent}");
             plain(status, Code::MediaTypeUnsupported, &reason)
         }
-        BodyFault::FileTooLarge { most } => {
-            let reason = format!("The file must be at most {most} bytes");
+        BodyFault::FileTooLarge { max_bytes } => {
+            let reason = format!("The file must be at most {max_bytes} bytes");
             let mut error = ErrorView::new(Code::FileTooLarge, &reason);
             error.field = Some("file");
             json(status, &ErrorsView { errors: vec![error] })

@@ -192,7 +192,7 @@ async fn authorize_client(app: &TestApp, name: &str) -> i64 {
     let allowed = app.store.write(move |tx| {
         let user = garth::rules::users::load(tx, &name)?;
         let id = garth::store::oauth_grants::insert(tx, CLIENT, user.id, &Scopes::Everything)?;
-        garth::rules::oauth_tokens::make_access(tx, id, user.id, "Dashboard", &Scopes::Everything)?;
+        garth::rules::oauth_tokens::create_access_token(tx, id, user.id, "Dashboard", &Scopes::Everything)?;
         Ok::<_, Error>(id)
     });
     allowed.await.expect("a client can be authorized")

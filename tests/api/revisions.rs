@@ -245,7 +245,7 @@ async fn deleting_a_client_invalidates_identities_of_every_account_that_authoriz
         let user = rules::users::load(tx, "eve")?;
         let everything = garth::model::scope::Scopes::Everything;
         let grant = garth::store::oauth_grants::insert(tx, &allowed, user.id, &everything)?;
-        let token = rules::oauth_tokens::make_access(tx, grant, user.id, "Dashboard", &everything)?;
+        let token = rules::oauth_tokens::create_access_token(tx, grant, user.id, "Dashboard", &everything)?;
         Ok::<_, Error>(token.reveal().to_owned())
     });
     let token = token.await.expect("a client can be authorized");

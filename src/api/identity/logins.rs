@@ -36,7 +36,7 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
         return Ok(incomplete());
     };
     let page = LogInPage {
-        target: LogInTarget::Program(&wanted),
+        target: LogInTarget::Application(&wanted),
         return_to: &query.encoded,
         csrf_token,
         username,

@@ -170,8 +170,8 @@ fn file_errors(error: Error) -> Result<Vec<FieldError>, Error> {
     let on_file = |code, text: String| vec![FieldError::on(FILE_FIELD, Reason::new(code, text))];
     match error {
         Error::Refused(errors) => Ok(errors),
-        Error::Body(BodyFault::FileTooLarge { most }) => {
-            let text = format!("The file is too large. The maximum is {}", size(most));
+        Error::Body(BodyFault::FileTooLarge { max_bytes }) => {
+            let text = format!("The file is too large. The maximum is {}", size(max_bytes));
             Ok(on_file(Code::FileTooLarge, text))
         }
         Error::Files(FilesFault::Scanner(_)) => {

@@ -1,6 +1,6 @@
 //! Events: recording and reading them.
 //!
-//! A change and its event are written in the same transaction, so an event exists exactly if its change does
+//! A change and its event are written in the same transaction, so an event exists if and only if its change does
 //! (interface §6, decision 0008).
 
 use crate::model::entity::Entity;
@@ -96,7 +96,7 @@ pub fn unseen(tx: &mut ReadTx, caller: &Caller, limit: i64) -> Result<i64> {
 }
 
 /// The ID of the newest event, where a stream without a start position begins.
-pub fn end(tx: &mut ReadTx, caller: &Caller) -> Result<EventId> {
+pub fn newest_id(tx: &mut ReadTx, caller: &Caller) -> Result<EventId> {
     Ok(store::events::last_id(tx, caller.account)?)
 }
 
@@ -178,8 +178,8 @@ pub fn record_account(
     Ok(store::events::append_pipelined(tx, caller.account, &new)?)
 }
 
-/// Records the event of work that finished immediately. Clients wait for such an event to be `finished`, unlike
-/// that of a plain change.
+/// Records the event of work that finished immediately. Clients wait until such an event is `finished`; they do
+/// not wait for the event of a plain change.
 pub fn record_work(
     tx: &mut WriteTx,
     caller: &Caller,

@@ -23,7 +23,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 /// Creates a client. Only this response shows its secret.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(OauthClient, TokenText)> {
     let new = read(caller, request)?;
-    make(tx, caller, &new)
+    register_own(tx, caller, &new)
 }
 
 /// Creates a client from a form that was rendered when `newest` was the account's newest client.
@@ -38,7 +38,7 @@ pub fn create_once(
     if store::oauth_clients::has_duplicate(tx, caller.account, same, newest)? {
         return Ok(Submission::Duplicate(()));
     }
-    make(tx, caller, &new).map(Submission::Created)
+    register_own(tx, caller, &new).map(Submission::Created)
 }
 
 /// The account's newest client; zero if there is none.
@@ -63,10 +63,10 @@ fn read(caller: &Caller, request: &Request) -> Result<NewClient> {
     })
 }
 
-fn make(tx: &mut WriteTx, caller: &Caller, new: &NewClient) -> Result<(OauthClient, TokenText)> {
-    let made = register(tx, new)?;
+fn register_own(tx: &mut WriteTx, caller: &Caller, new: &NewClient) -> Result<(OauthClient, TokenText)> {
+    let registered = register(tx, new)?;
     events::record_account(tx, caller, Action::OauthClientCreate, None)?;
-    Ok(made)
+    Ok(registered)
 }
 
 /// A client to create.

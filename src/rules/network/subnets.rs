@@ -12,7 +12,7 @@ use crate::model::label::Label;
 use crate::model::page::Paged;
 use crate::model::policy::{Policy, Quota};
 use crate::model::reason::{Code, Reason};
-use crate::model::subnet::{NewSubnet, Subnet, SubnetChange, Use};
+use crate::model::subnet::{NewSubnet, Subnet, SubnetChange, SubnetUse};
 use crate::model::vpc::Vpc;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Blocker, Error, FieldError, Result};
@@ -99,7 +99,7 @@ pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> R
     Err(refusal(blockers, omitted))
 }
 
-fn blocker(subnet: &Subnet, found: &Use, seen: bool) -> FieldError {
+fn blocker(subnet: &Subnet, found: &SubnetUse, seen: bool) -> FieldError {
     let label = seen.then(|| found.instance_label.clone());
     let instance = match &label {
         Some(label) => format!("{} ({label})", found.instance),

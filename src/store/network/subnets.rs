@@ -7,7 +7,7 @@ use crate::model::cidr::Cidr;
 use crate::model::id::{AccountId, SubnetId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
-use crate::model::subnet::{NewSubnet, Subnet, Use};
+use crate::model::subnet::{NewSubnet, Subnet, SubnetUse};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Tallied};
@@ -183,7 +183,7 @@ fn add_uses(tx: &mut ReadTx, subnets: &mut [Subnet]) -> Result<(), StoreError> {
 }
 
 /// Adds the interfaces to their subnets.
-fn add_to_subnets(subnets: &mut [Subnet], uses: Vec<Use>) {
+fn add_to_subnets(subnets: &mut [Subnet], uses: Vec<SubnetUse>) {
     if uses.is_empty() {
         return;
     }

@@ -21,7 +21,7 @@ use crate::model::interface::write_address;
 use crate::model::page::Paged;
 use crate::model::vpc::Vpc;
 use crate::model::vpc_ip::VpcIp;
-use crate::rules::address_map::Visible;
+use crate::rules::address_map::VisibleInstances;
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
 use crate::rules::{self, Error};
@@ -72,7 +72,7 @@ struct VpcPage {
     vpc: Vpc,
     used: Vec<Usage>,
     taken: Paged<VpcIp>,
-    visible: Visible,
+    visible: VisibleInstances,
     may_change: bool,
 }
 
